@@ -1,0 +1,63 @@
+"""Mazurka verifies and tests concurrent programs.
+
+The names below are loaded when they are first used, so that importing the package, and asking
+the command for help, costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from mazurka.api import check, compare, replay, save_trace
+    from mazurka.comparing import Comparison
+    from mazurka.errors import MazurkaError, OptionError, UnsupportedError
+    from mazurka.report.replaying import ReplayReport
+    from mazurka.report.trace import Trace
+    from mazurka.report.verdict import Verdict
+
+__all__ = [
+    "Comparison",
+    "MazurkaError",
+    "OptionError",
+    "ReplayReport",
+    "Trace",
+    "UnsupportedError",
+    "Verdict",
+    "__version__",
+    "check",
+    "compare",
+    "replay",
+    "save_trace",
+]
+
+_HOMES = {
+    "Comparison": "mazurka.comparing",
+    "MazurkaError": "mazurka.errors",
+    "OptionError": "mazurka.errors",
+    "ReplayReport": "mazurka.report.replaying",
+    "Trace": "mazurka.report.trace",
+    "UnsupportedError": "mazurka.errors",
+    "Verdict": "mazurka.report.verdict",
+    "check": "mazurka.api",
+    "compare": "mazurka.api",
+    "replay": "mazurka.api",
+    "save_trace": "mazurka.api",
+}
+
+
+def __getattr__(name: str) -> object:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    value: object = getattr(importlib.import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

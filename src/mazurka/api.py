@@ -1,0 +1,107 @@
+"""The Python API: what the commands do, as functions that return objects.
+
+They raise `mazurka.errors.MazurkaError` for everything the caller can put right: a missing file,
+an unsupported construct, an option that makes no sense.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from mazurka.checking import CheckOptions, check_file, load_program
+from mazurka.comparing import Comparison, compare_file
+from mazurka.report.replaying import ReplayReport, replay_saved
+from mazurka.report.subject import Reading
+from mazurka.report.tracefile import load, save
+from mazurka.report.verdict import Verdict
+from mazurka.stateful.strategy import Observer, Silent
+
+
+def check(
+    path: str | os.PathLike[str],
+    *,
+    strategy: str = "auto",
+    order: str = "dfs",
+    properties: Iterable[str] = ("assert", "deadlock"),
+    definitions: Mapping[str, object] | None = None,
+    merge: bool = True,
+    max_threads: int = 8,
+    max_depth: int = 8,
+    limit_seconds: float | None = None,
+    limit_bytes: int | None = None,
+    explore_all: bool = False,
+    counterexample: str = "auto",
+    observer: Observer | None = None,
+) -> Verdict:
+    """Check a model: do its properties hold?
+
+    `definitions` override the model's constants.  The verdict is true where they hold, so a test
+    can say `assert mazurka.check("model.py", definitions={"N": 3})`.
+    """
+    options = CheckOptions(
+        strategy=strategy,
+        order=order,
+        properties=tuple(properties),
+        reading=_reading(definitions, merge, max_threads, max_depth),
+        limit_seconds=limit_seconds,
+        limit_bytes=limit_bytes,
+        explore_all=explore_all,
+        counterexample=counterexample,
+    )
+    return check_file(os.fspath(path), options, observer or Silent())
+
+
+def compare(
+    path: str | os.PathLike[str],
+    *,
+    strategies: Iterable[str] | None = None,
+    order: str = "dfs",
+    properties: Iterable[str] = ("assert",),
+    definitions: Mapping[str, object] | None = None,
+    merge: bool = True,
+    max_threads: int = 8,
+    max_depth: int = 8,
+    limit_seconds: float | None = None,
+    limit_bytes: int | None = None,
+    observer: Observer | None = None,
+) -> Comparison:
+    """Run several strategies (all, unless named) on one model, each to the end."""
+    options = CheckOptions(
+        order=order,
+        properties=tuple(properties),
+        reading=_reading(definitions, merge, max_threads, max_depth),
+        limit_seconds=limit_seconds,
+        limit_bytes=limit_bytes,
+        explore_all=True,
+        counterexample="found",
+    )
+    names = tuple(strategies) if strategies is not None else None
+    return compare_file(os.fspath(path), names, options, observer or Silent())
+
+
+def replay(trace: str | os.PathLike[str]) -> ReplayReport:
+    """Run a saved counterexample again, on the program as it is now."""
+    saved = load(os.fspath(trace))
+    source = saved.input
+    beside = Path(trace).parent / Path(source).name
+    if not Path(source).exists() and beside.exists():
+        source = str(beside)
+    return replay_saved(saved, load_program(source, saved.reading))
+
+
+def save_trace(path: str | os.PathLike[str], verdict: Verdict) -> None:
+    """Save a verdict's counterexample for `replay`."""
+    save(os.fspath(path), verdict)
+
+
+def _reading(
+    definitions: Mapping[str, object] | None, merge: bool, max_threads: int, max_depth: int
+) -> Reading:
+    return Reading(
+        definitions={name: str(value) for name, value in (definitions or {}).items()},
+        merge=merge,
+        max_threads=max_threads,
+        max_depth=max_depth,
+    )

@@ -1,0 +1,228 @@
+"""From a file to a verdict: load, prepare, choose a strategy, search, replay, judge.
+
+The functions here are what the Python API and the command line share.  They raise
+`MazurkaError` for everything the user can put right, and `ReplayMismatch` for what only the
+authors of Mazurka can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from mazurka.errors import OptionError
+from mazurka.ir.program import Fault, Program
+from mazurka.report.confirm import Finding, confirm
+from mazurka.report.selection import CHOICES, Selection, select
+from mazurka.report.subject import Reading, subject_of
+from mazurka.report.trace import Trace
+from mazurka.report.verdict import (
+    HOLDS,
+    INCONCLUSIVE,
+    UNSOUND,
+    VIOLATED,
+    Verdict,
+    scope_sentence,
+)
+from mazurka.stateful.strategy import (
+    PROPERTIES,
+    Observer,
+    SearchOptions,
+    SearchResult,
+    Strategy,
+    Violation,
+    load_strategy,
+    strategy_names,
+)
+
+ENGINES = ("stateful",)
+ORDERS = ("dfs", "bfs")
+DEFAULT_STRATEGY = "full"
+
+LONG_SCHEDULE = 200_000
+"""Replaying more steps than this takes a while; say so."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckOptions:
+    """Everything that can be asked of a check."""
+
+    engine: str = "stateful"
+    strategy: str = "auto"
+    order: str = "dfs"
+    properties: tuple[str, ...] = ("assert", "deadlock")
+    reading: Reading = field(default_factory=Reading)
+    limit_seconds: float | None = None
+    limit_bytes: int | None = None
+    explore_all: bool = False
+    counterexample: str = "auto"
+
+    def to_json(self) -> dict[str, object]:
+        return {
+            "engine": self.engine,
+            **self.reading.to_json(),
+            "explore_all": self.explore_all,
+            "limit_seconds": self.limit_seconds,
+            "limit_bytes": self.limit_bytes,
+        }
+
+
+def check_file(path: str, options: CheckOptions, observer: Observer) -> Verdict:
+    """Load a file and check it."""
+    validate(options)
+    strategy = choose_strategy(options)
+    program = load_program(path, options.reading)
+    return check_program(path, program, strategy, options, observer)
+
+
+def check_program(
+    path: str, program: Program, strategy: Strategy, options: CheckOptions, observer: Observer
+) -> Verdict:
+    """Search a prepared program and judge what comes back."""
+    search = search_options(options)
+    result = strategy.run(program, search, observer)
+    base = Verdict(
+        input=path,
+        verdict=INCONCLUSIVE,
+        properties=ordered(options.properties),
+        strategy=strategy.name,
+        order=options.order,
+        statistics=result.statistics,
+        subject=subject_of(path, options.reading, program),
+        notes=result.notes,
+        options=options.to_json(),
+    )
+    return judge(base, program, strategy, result, options, observer)
+
+
+def judge(
+    base: Verdict,
+    program: Program,
+    strategy: Strategy,
+    result: SearchResult,
+    options: CheckOptions,
+    observer: Observer,
+) -> Verdict:
+    """Turn a search's result into a verdict; a violation counts only once it is confirmed."""
+    limits = result.limits
+    if result.violation is not None:
+        shown = select(
+            program, result.violation, options.counterexample, search_options(options), observer
+        )
+        finding, trace = confirmed(program, shown.violation, observer)
+        if finding.kind != Fault.BOUND:
+            return _violated(base, result, finding, trace, shown)
+        limits = tuple(dict.fromkeys((*limits, finding.message)))
+    if not limits and not strategy.sound:
+        limits = (UNSOUND,)
+    verdict = INCONCLUSIVE if limits else HOLDS
+    scope = scope_sentence(verdict, base.properties, result.statistics, limits)
+    return replace(base, verdict=verdict, limits=limits, scope=scope)
+
+
+def _violated(
+    base: Verdict, result: SearchResult, finding: Finding, trace: Trace, shown: Selection
+) -> Verdict:
+    scope = scope_sentence(VIOLATED, base.properties, result.statistics, result.limits)
+    return replace(
+        base,
+        verdict=VIOLATED,
+        scope=scope,
+        limits=result.limits,
+        violation=finding,
+        trace=trace,
+        alternative=shown.alternative,
+        counterexample=shown.how,
+    )
+
+
+def confirmed(
+    program: Program, violation: Violation, observer: Observer
+) -> tuple[Finding, Trace]:
+    if len(violation.path) > LONG_SCHEDULE:
+        observer.message(f"replaying the counterexample's {len(violation.path):,} steps")
+    return confirm(program, violation)
+
+
+def load_program(path: str, reading: Reading) -> Program:
+    """Read a model, or the JSON that `mazurka export` writes, and make it ready to run."""
+    from mazurka.ir.prepare import prepare
+
+    if Path(path).suffix == ".json":
+        from mazurka.ir.serialize import load_json
+
+        if reading.definitions:
+            raise OptionError("-D changes constants of a model; an exported program has none left")
+        raw = load_json(path)
+    else:
+        from mazurka.frontend.python import load_model
+
+        raw = load_model(
+            path,
+            dict(reading.definitions),
+            max_threads=reading.max_threads,
+            max_depth=reading.max_depth,
+        )
+    return prepare(raw, merge=reading.merge)
+
+
+def validate(options: CheckOptions) -> None:
+    """Refuse options that make no sense before any work is done."""
+    one_of("engine", options.engine, ENGINES, "is not available yet; there is")
+    one_of("order", options.order, ORDERS)
+    one_of("counterexample", options.counterexample, CHOICES)
+    for name in options.properties:
+        one_of("property", name, PROPERTIES)
+    for name, value in (
+        ("--limit-time", options.limit_seconds),
+        ("--limit-memory", options.limit_bytes),
+        ("--max-threads", options.reading.max_threads),
+        ("--max-depth", options.reading.max_depth),
+    ):
+        if value is not None and not value > 0:
+            raise OptionError(f"{name} must be greater than 0, not {value}")
+
+
+def one_of(
+    what: str, value: str, known: tuple[str, ...], saying: str = "is not known; there are"
+) -> None:
+    if value not in known:
+        raise OptionError(f"{what} {value!r} {saying}: {', '.join(known)}")
+
+
+def choose_strategy(options: CheckOptions) -> Strategy:
+    """The strategy asked for, if it can answer what is asked."""
+    name = DEFAULT_STRATEGY if options.strategy == "auto" else options.strategy
+    strategy = load_strategy(name)
+    missing = [name for name in ordered(options.properties) if name not in strategy.preserves]
+    if missing:
+        able = ", ".join(strategies_for(options.properties)) or "none"
+        raise OptionError(
+            f"strategy {strategy.name!r} does not preserve {', '.join(missing)};"
+            f" strategies that do: {able}"
+        )
+    if options.order not in strategy.orders:
+        orders = ", ".join(strategy.orders)
+        raise OptionError(f"strategy {strategy.name!r} has no order {options.order!r}: {orders}")
+    return strategy
+
+
+def strategies_for(properties: Iterable[str]) -> list[str]:
+    asked = set(properties)
+    return [name for name in strategy_names() if asked <= load_strategy(name).preserves]
+
+
+def search_options(options: CheckOptions) -> SearchOptions:
+    return SearchOptions(
+        properties=frozenset(options.properties),
+        order=options.order,
+        stop_at_first=not options.explore_all,
+        limit_seconds=options.limit_seconds,
+        limit_bytes=options.limit_bytes,
+    )
+
+
+def ordered(properties: Iterable[str]) -> tuple[str, ...]:
+    asked = set(properties)
+    return tuple(name for name in PROPERTIES if name in asked)

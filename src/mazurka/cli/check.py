@@ -1,0 +1,113 @@
+"""`mazurka check`: does the model do what it promises?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mazurka.cli import arguments as args
+from mazurka.cli.failures import guarded, print_json
+
+if TYPE_CHECKING:
+    from mazurka.checking import CheckOptions
+
+EPILOG = "Example: mazurka check examples/philosophers.py -D N=3 --property assert,deadlock"
+
+
+def register(app: typer.Typer) -> None:
+    app.command("check", epilog=EPILOG)(check)
+
+
+def check(
+    file: args.File,
+    engine: Annotated[
+        str, typer.Option("--engine", metavar="NAME", help="The engine; there is: stateful.")
+    ] = "stateful",
+    strategy: Annotated[
+        str,
+        typer.Option("--strategy", metavar="NAME|auto", help="How to search; auto takes full."),
+    ] = "auto",
+    order: args.Order = "dfs",
+    properties: args.Property = "assert,deadlock",
+    define: args.Define = None,
+    json: args.Json = False,
+    limit_time: args.LimitTime = None,
+    limit_memory: args.LimitMemory = None,
+    trace: Annotated[
+        str | None,
+        typer.Option("--trace", metavar="FILE", help="Save the counterexample for mazurka replay."),
+    ] = None,
+    full_trace: Annotated[
+        bool, typer.Option("--full-trace", help="Print every step of a long counterexample.")
+    ] = False,
+    counterexample: Annotated[
+        str,
+        typer.Option(
+            "--counterexample",
+            metavar="auto|found|switches",
+            help="Which counterexample to show: as found, or with the fewest context switches.",
+        ),
+    ] = "auto",
+    explore_all: Annotated[
+        bool, typer.Option("--explore-all", help="Go on after a violation, for full counts.")
+    ] = False,
+    no_merge: args.NoMerge = False,
+    max_threads: args.MaxThreads = 8,
+    max_depth: args.MaxDepth = 8,
+) -> int:
+    """Check assertions, deadlocks and data races of a model.
+
+    Exit status: 0 holds, 1 violated, 2 bad input, 3 inconclusive.
+    """
+
+    def action() -> int:
+        from mazurka.checking import CheckOptions
+        from mazurka.report.subject import Reading
+
+        options = CheckOptions(
+            engine=engine,
+            strategy=strategy,
+            order=order,
+            properties=args.parse_list(properties, "--property"),
+            reading=Reading(
+                definitions=args.parse_definitions(define),
+                merge=not no_merge,
+                max_threads=max_threads,
+                max_depth=max_depth,
+            ),
+            limit_seconds=limit_time,
+            limit_bytes=args.megabytes(limit_memory),
+            explore_all=explore_all,
+            counterexample=counterexample,
+        )
+        return run_check(file, options, trace=trace, as_json=json, full_trace=full_trace)
+
+    return guarded(action, as_json=json, path=file)
+
+
+def run_check(
+    file: str, options: CheckOptions, *, trace: str | None, as_json: bool, full_trace: bool
+) -> int:
+    """Check, save the trace, print; returns the exit status."""
+    from mazurka.checking import check_file
+    from mazurka.report.observer import finish, observer_for
+    from mazurka.report.summary import Summary
+    from mazurka.report.terminal import make_console
+
+    observer = observer_for()
+    try:
+        verdict = check_file(file, options, observer)
+    finally:
+        finish(observer)
+    saved = None
+    if trace is not None and verdict.trace is not None:
+        from mazurka.report.tracefile import save
+
+        save(trace, verdict)
+        saved = trace
+    if as_json:
+        print_json(verdict.to_json())
+    else:
+        Summary(make_console(), verdict, full_trace=full_trace).print(saved=saved)
+    return verdict.exit_status

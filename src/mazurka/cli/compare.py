@@ -1,0 +1,75 @@
+"""`mazurka compare`: every strategy side by side."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from mazurka.cli import arguments as args
+from mazurka.cli.failures import guarded, print_json
+
+EPILOG = "Example: mazurka compare examples/philosophers.py -D N=8 --strategies full"
+
+
+def register(app: typer.Typer) -> None:
+    app.command("compare", epilog=EPILOG)(compare)
+
+
+def compare(
+    file: args.File,
+    strategies: Annotated[
+        str | None,
+        typer.Option("--strategies", metavar="A,B,C", help="The strategies; all unless given."),
+    ] = None,
+    order: args.Order = "dfs",
+    properties: args.Property = "assert",
+    define: args.Define = None,
+    json: args.Json = False,
+    limit_time: args.LimitTime = None,
+    limit_memory: args.LimitMemory = None,
+    no_merge: args.NoMerge = False,
+    max_threads: args.MaxThreads = 8,
+    max_depth: args.MaxDepth = 8,
+) -> int:
+    """Run every strategy on one model and compare states, time and memory.
+
+    Each strategy explores everything, also after a violation.  Exit status: 0, or 2 for bad input.
+    """
+
+    def action() -> int:
+        from mazurka.api import compare as compare_strategies
+        from mazurka.report.comparison import print_comparison
+        from mazurka.report.observer import finish, observer_for
+        from mazurka.report.terminal import make_console
+
+        observer = observer_for()
+        try:
+            comparison = compare_strategies(
+                file,
+                strategies=args.parse_list(strategies, "--strategies") if strategies else None,
+                order=order,
+                properties=args.parse_list(properties, "--property"),
+                definitions=args.parse_definitions(define),
+                merge=not no_merge,
+                max_threads=max_threads,
+                max_depth=max_depth,
+                limit_seconds=limit_time,
+                limit_bytes=args.megabytes(limit_memory),
+                observer=observer,
+            )
+        finally:
+            finish(observer)
+        if json:
+            print_json(comparison.to_json())
+        else:
+            print_comparison(
+                make_console(),
+                comparison.input,
+                comparison.properties,
+                comparison.verdicts,
+                comparison.left_out,
+            )
+        return 0
+
+    return guarded(action, as_json=json, path=file)

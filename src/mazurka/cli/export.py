@@ -1,0 +1,79 @@
+"""`mazurka export`: the program behind a model, for other tools and for the eye."""
+
+from __future__ import annotations
+
+import json as json_module
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mazurka.cli import arguments as args
+from mazurka.cli.failures import guarded
+from mazurka.errors import MazurkaError
+
+EPILOG = "Example: mazurka export examples/philosophers.py --format dot | dot -Tsvg > model.svg"
+FORMATS = ("json", "dot")
+
+
+def register(app: typer.Typer) -> None:
+    app.command("export", epilog=EPILOG)(export)
+
+
+def export(
+    file: args.File,
+    form: Annotated[
+        str, typer.Option("--format", metavar="json|dot", help="What to write.")
+    ] = "json",
+    output: Annotated[
+        str | None, typer.Option("-o", "--output", metavar="FILE", help="Instead of stdout.")
+    ] = None,
+    define: args.Define = None,
+    no_merge: args.NoMerge = False,
+    max_threads: args.MaxThreads = 8,
+    max_depth: args.MaxDepth = 8,
+) -> int:
+    """Write the program that Mazurka checks.
+
+    JSON reads back: mazurka check accepts it.  Dot is for graphviz, one cluster a thread.
+    """
+
+    def action() -> int:
+        from mazurka.checking import load_program, one_of
+        from mazurka.report.subject import Reading
+
+        one_of("format", form, FORMATS)
+        reading = Reading(
+            definitions=args.parse_definitions(define),
+            merge=not no_merge,
+            max_threads=max_threads,
+            max_depth=max_depth,
+        )
+        write(render(load_program(file, reading), form), output)
+        return 0
+
+    return guarded(action, as_json=False, path=file)
+
+
+def render(program: object, form: str) -> str:
+    from mazurka.ir.program import Program
+
+    assert isinstance(program, Program)
+    if form == "dot":
+        from mazurka.ir.dot import to_dot
+
+        return to_dot(program)
+    from mazurka.ir.serialize import to_json
+
+    return json_module.dumps(to_json(program), indent=1) + "\n"
+
+
+def write(text: str, output: str | None) -> None:
+    if output is None:
+        sys.stdout.write(text)
+        return
+    try:
+        Path(output).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise MazurkaError(f"cannot write: {error.strerror}", file=output) from error

@@ -1,0 +1,122 @@
+"""Whatever goes wrong becomes one clear line on stderr and an exit status, never a traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import typer
+
+from mazurka.errors import MazurkaError
+
+BAD_INPUT = 2
+INCONCLUSIVE = 3
+BROKEN_PIPE = 141
+"""What a shell reports for a program that a closed pipe has ended."""
+
+DEBUG = "MAZURKA_DEBUG"
+"""An environment variable for those who work on Mazurka: errors keep their tracebacks."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a command did not come to an answer."""
+
+    message: str
+    file: str | None = None
+    line: int | None = None
+    limit: str | None = None
+    """Set where the failure is a limit that was hit: the answer is then inconclusive."""
+
+    @property
+    def text(self) -> str:
+        """One line, with the place in front."""
+        place = "" if self.file is None else f"{self.file}: "
+        if self.file is not None and self.line is not None:
+            place = f"{self.file}:{self.line}: "
+        return " ".join(f"{place}{self.message}".split())
+
+
+def run_guarded(app: typer.Typer, arguments: Sequence[str]) -> int:
+    """Run the command line; returns the exit status."""
+
+    def action() -> int:
+        command = typer.main.get_command(app)
+        status = command.main(list(arguments), "mazurka", standalone_mode=False)
+        sys.stdout.flush()
+        return status if isinstance(status, int) else 0
+
+    try:
+        return guarded(action, as_json="--json" in arguments)
+    except BrokenPipeError:
+        return _closed_pipe()
+
+
+def guarded(action: Callable[[], int], *, as_json: bool, path: str | None = None) -> int:
+    """Do something; a failure is told in one line, and as the JSON object where that is asked."""
+    try:
+        return action()
+    except (BrokenPipeError, typer.Exit):
+        raise
+    except (KeyboardInterrupt, typer.Abort):
+        return report(Failure("interrupted", limit="interrupted"), as_json, path)
+    except Exception as error:
+        if os.environ.get(DEBUG):
+            raise
+        return report(failure_of(error), as_json, path)
+
+
+def failure_of(error: Exception) -> Failure:
+    """What to say about an exception."""
+    if isinstance(error, MazurkaError):
+        return Failure(error.message, error.file, error.line)
+    if isinstance(error, MemoryError):
+        return Failure("out of memory", limit="memory")
+    if isinstance(error, RecursionError):
+        return Failure("the input is nested too deeply")
+    if isinstance(error, OSError) and error.filename is not None:
+        return Failure(f"{error.filename}: {error.strerror or error}")
+    of_command_line = getattr(error, "format_message", None)
+    if callable(of_command_line):
+        return Failure(str(of_command_line()))
+    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return Failure(f"internal error ({what}); please report this as a bug of Mazurka")
+
+
+def report(failure: Failure, as_json: bool, path: str | None) -> int:
+    """Tell a failure; returns the exit status."""
+    from mazurka.report.terminal import UNICODE, safe
+
+    if as_json:
+        print_json(_object(failure, path))
+    print(f"mazurka: {safe(failure.text, UNICODE)}", file=sys.stderr)
+    return INCONCLUSIVE if failure.limit else BAD_INPUT
+
+
+def _object(failure: Failure, path: str | None) -> dict[str, object]:
+    from mazurka.report.verdict import INCONCLUSIVE as UNDECIDED
+    from mazurka.report.verdict import Verdict, error_verdict
+
+    if failure.limit:
+        scope = f"nothing was examined: {failure.message}"
+        return Verdict(
+            input=path, verdict=UNDECIDED, scope=scope, limits=(failure.limit,)
+        ).to_json()
+    return error_verdict(
+        failure.message, file=failure.file, line=failure.line, path=path
+    ).to_json()
+
+
+def print_json(value: object) -> None:
+    """One object, readable, and safe in every encoding."""
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=True) + "\n")
+
+
+def _closed_pipe() -> int:
+    """Nobody reads our output any more; leave quietly, also when the interpreter shuts down."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    return BROKEN_PIPE

@@ -1,0 +1,58 @@
+"""The entry point of the `mazurka` command.
+
+Importing this module must stay cheap: `mazurka --help` answers at once.  Whatever needs numba,
+llvmlite or numpy is imported inside the commands.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from mazurka import __version__
+from mazurka.cli import bench, check, compare, export, replay
+from mazurka.cli.failures import run_guarded
+
+app = typer.Typer(
+    name="mazurka",
+    help="Verify concurrent programs: assertions, deadlocks, data races.",
+    epilog="Example: mazurka check examples/philosophers.py -D N=3",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+check.register(app)
+compare.register(app)
+replay.register(app)
+export.register(app)
+bench.register(app)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"mazurka {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the command and leave with its exit status."""
+    sys.exit(run_guarded(app, sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    main()

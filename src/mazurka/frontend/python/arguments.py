@@ -1,0 +1,85 @@
+"""Matching a call's arguments with parameters, as Python does."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence as Items
+
+from mazurka.frontend.python.lowering import Lowering
+from mazurka.frontend.python.values import Value
+
+
+def match_arguments(
+    low: Lowering, node: ast.Call, names: Items[str], what: str
+) -> dict[str, ast.expr]:
+    """Parameter names with the expressions given for them, in the order of the call."""
+    given: dict[str, ast.expr] = {}
+    if any(isinstance(argument, ast.Starred) for argument in node.args):
+        low.refuse(node, "models cannot contain starred arguments; write them out")
+    if len(node.args) > len(names):
+        low.refuse(node, f"`{what}` takes at most {len(names)} arguments, not {len(node.args)}")
+    given.update(zip(names, node.args, strict=False))
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            low.refuse(node, "models cannot contain `**` arguments; write them out")
+        if keyword.arg not in names:
+            known = ", ".join(names) or "none"
+            low.refuse(node, f"`{what}` has no parameter `{keyword.arg}`; it has: {known}")
+        if keyword.arg in given:
+            low.refuse(node, f"`{what}` gets two values for `{keyword.arg}`")
+        given[keyword.arg] = keyword.value
+    return given
+
+
+def evaluate_arguments(
+    low: Lowering, node: ast.Call, names: Items[str], what: str, required: int = 0
+) -> dict[str, Value]:
+    """The values of the arguments, evaluated from left to right."""
+    given = match_arguments(low, node, names, what)
+    for name in names[:required]:
+        if name not in given:
+            low.refuse(node, f"`{what}` needs a value for `{name}`")
+    return {name: low.value(expr) for name, expr in given.items()}
+
+
+def parameters(low: Lowering, definition: ast.FunctionDef) -> dict[str, ast.expr | None]:
+    """A function's parameters with their defaults."""
+    arguments = definition.args
+    if arguments.vararg or arguments.kwarg:
+        low.refuse(definition, f"`{definition.name}` takes `*` or `**` arguments; name them all")
+    plain = [*arguments.posonlyargs, *arguments.args]
+    defaults: list[ast.expr | None] = [None] * (len(plain) - len(arguments.defaults))
+    defaults += arguments.defaults
+    found = {argument.arg: default for argument, default in zip(plain, defaults, strict=True)}
+    found |= {
+        argument.arg: default
+        for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    }
+    return found
+
+
+def bind_parameters(
+    low: Lowering, definition: ast.FunctionDef, node: ast.Call, first: dict[str, Value]
+) -> dict[str, Value]:
+    """All parameters' values for a call; `first` are given already (`self`)."""
+    wanted = parameters(low, definition)
+    names = [name for name in wanted if name not in first]
+    values = first | evaluate_arguments(low, node, names, definition.name)
+    for name in names:
+        default = wanted[name]
+        if name in values:
+            continue
+        if default is None:
+            low.refuse(node, f"`{definition.name}` needs a value for `{name}`")
+        values[name] = static_default(low, default)
+    return values
+
+
+def static_default(low: Lowering, default: ast.expr) -> Value:
+    """A default belongs to the module: the variables of the caller do not count."""
+    frames, overlay = low.frames, low.overlay
+    low.frames, low.overlay = [], {}
+    try:
+        return low.value(default)
+    finally:
+        low.frames, low.overlay = frames, overlay

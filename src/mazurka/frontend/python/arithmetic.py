@@ -1,0 +1,153 @@
+"""IR expressions with the constants already worked out.
+
+The front end must know lengths, loop bounds and addresses while it elaborates; folding here
+keeps such values constant without a separate evaluator.  Anything that could fault (a division
+by zero, a shift out of range, an index out of range) is left for the program to meet when it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from mazurka.ir.expressions import (
+    ONE,
+    ZERO,
+    Binary,
+    Conditional,
+    Const,
+    Element,
+    Expr,
+    Unary,
+    negate,
+    truth,
+)
+
+_WORD = 1 << 64
+_SIGN = 1 << 63
+
+_BINARY: dict[str, Callable[[int, int], int]] = {
+    "add": lambda x, y: x + y,
+    "sub": lambda x, y: x - y,
+    "mul": lambda x, y: x * y,
+    "floordiv": lambda x, y: x // y,
+    "mod": lambda x, y: x % y,
+    "and": lambda x, y: x & y,
+    "or": lambda x, y: x | y,
+    "xor": lambda x, y: x ^ y,
+    "shl": lambda x, y: x << y,
+    "shr": lambda x, y: x >> y,
+    "eq": lambda x, y: int(x == y),
+    "ne": lambda x, y: int(x != y),
+    "lt": lambda x, y: int(x < y),
+    "le": lambda x, y: int(x <= y),
+    "gt": lambda x, y: int(x > y),
+    "ge": lambda x, y: int(x >= y),
+    "min": min,
+    "max": max,
+}
+
+_UNARY: dict[str, Callable[[int], int]] = {
+    "neg": lambda x: -x,
+    "not": lambda x: int(x == 0),
+    "invert": lambda x: ~x,
+    "abs": abs,
+}
+
+
+def fits(value: int) -> bool:
+    """Whether the number can be represented in 64 bits."""
+    return -_SIGN <= value < _SIGN
+
+
+def binary(operator: str, left: Expr, right: Expr) -> Expr:
+    if isinstance(left, Const) and isinstance(right, Const):
+        faulty = (operator in ("floordiv", "mod") and right.value == 0) or (
+            operator in ("shl", "shr") and not 0 <= right.value < 64
+        )
+        if not faulty:
+            result = _BINARY[operator](left.value, right.value)
+            if fits(result):
+                return Const(result)
+    if operator in ("add", "sub") and right == ZERO:
+        return left
+    if operator == "add" and left == ZERO:
+        return right
+    return Binary(operator, left, right)
+
+
+def unary(operator: str, operand: Expr) -> Expr:
+    if isinstance(operand, Const):
+        result = _UNARY[operator](operand.value)
+        if fits(result):
+            return Const(result)
+    return negate(operand) if operator == "not" else Unary(operator, operand)
+
+
+def conditional(test: Expr, then: Expr, otherwise: Expr) -> Expr:
+    if isinstance(test, Const):
+        return then if test.value else otherwise
+    if then == otherwise and isinstance(then, Const):
+        return then
+    return Conditional(test, then, otherwise)
+
+
+def boolean(expr: Expr) -> Expr:
+    """The expression as 0 or 1."""
+    return Const(int(expr.value != 0)) if isinstance(expr, Const) else truth(expr)
+
+
+def both(left: Expr, right: Expr) -> Expr:
+    """`left and right` as 0 or 1, the right side only where the left holds."""
+    if right == ONE:
+        return boolean(left)
+    return conditional(left, boolean(right), ZERO)
+
+
+def either(left: Expr, right: Expr) -> Expr:
+    """`left or right` as 0 or 1, the right side only where the left fails."""
+    if right == ZERO:
+        return boolean(left)
+    return conditional(left, ONE, boolean(right))
+
+
+def element(base: Expr, index: Expr, length: int, stride: int) -> Expr:
+    """The address of an element; Python's negative indexes count from the end."""
+    if isinstance(index, Const):
+        place = index.value + length if index.value < 0 else index.value
+        if 0 <= place < length and isinstance(base, Const):
+            return Const(base.value + place * stride)
+        return Element(base, Const(place), length, stride)
+    if not _never_negative(index):
+        wrapped = binary("add", index, Const(length))
+        index = conditional(binary("lt", index, ZERO), wrapped, index)
+    return Element(base, index, length, stride)
+
+
+def _never_negative(expr: Expr) -> bool:
+    match expr:
+        case Const(value):
+            return value >= 0
+        case Binary("mod", _, Const(divisor)):
+            return divisor > 0
+        case Binary("eq" | "ne" | "lt" | "le" | "gt" | "ge", _, _) | Unary("not", _):
+            return True
+        case Conditional(_, then, otherwise):
+            return _never_negative(then) and _never_negative(otherwise)
+        case _:
+            return False
+
+
+def select(index: Expr, items: Sequence[Expr]) -> Expr:
+    """The item at a position that is known to be in range."""
+    result = items[-1]
+    for position in range(len(items) - 2, -1, -1):
+        result = conditional(binary("eq", index, Const(position)), items[position], result)
+    return result
+
+
+def total(items: Sequence[Expr]) -> Expr:
+    """The sum of the items."""
+    result: Expr = ZERO
+    for item in items:
+        result = binary("add", result, item)
+    return result

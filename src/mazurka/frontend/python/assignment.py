@@ -1,0 +1,262 @@
+"""Assigning values to names, elements and fields.
+
+A local that is assigned once, with something known while elaborating (a constant, an alias of an
+object at a known address), needs no cell: the name stands for the thing itself.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from mazurka.frontend.python.containers import as_array
+from mazurka.frontend.python.context import Variable
+from mazurka.frontend.python.lowering import Lowering
+from mazurka.frontend.python.shapes import Blueprint, NumberShape
+from mazurka.frontend.python.survey import own_nodes
+from mazurka.frontend.python.values import (
+    Handle,
+    Nothing,
+    Number,
+    Reference,
+    Sequence,
+    Value,
+    kind_of,
+)
+from mazurka.ir.expressions import Const, Expr, Load, walk
+from mazurka.ir.program import Assign, Kind, Role
+
+
+def assign(low: Lowering, target: ast.expr, value: Value, node: ast.AST) -> None:
+    """Store a value that has been evaluated."""
+    match target:
+        case ast.Name(name):
+            assign_name(low, name, value, node)
+        case ast.Tuple(targets) | ast.List(targets):
+            assign_items(low, targets, value, node)
+        case ast.Subscript() | ast.Attribute():
+            place = low.designate(target)
+            if not (isinstance(place, Reference) and isinstance(place.shape, NumberShape)):
+                low.refuse(target, f"`{ast.unparse(target)}` is {_described(place)}, which cannot"
+                           " be replaced; only numbers can be assigned")  # fmt: skip
+            if not isinstance(value, Number):
+                low.refuse(node, f"`{ast.unparse(target)}` holds a number, not {kind_of(value)}")
+            low.write(place, value.expr, node)
+        case _:
+            low.refuse(target, f"`{ast.unparse(target)}` cannot be assigned to in a model")
+
+
+def _described(place: Value) -> str:
+    return "no field" if not isinstance(place, Reference) else kind_of(place)
+
+
+def assign_items(low: Lowering, targets: list[ast.expr], value: Value, node: ast.AST) -> None:
+    """`a, b = x, y`: all right sides have their values before the first left side changes."""
+    if not isinstance(value, Sequence) or len(value.items) != len(targets):
+        low.refuse(node, f"{kind_of(value)} cannot be unpacked into {len(targets)} names")
+    items = [item if _is_settled(item) else settle(low, item, node) for item in value.items]
+    for target, item in zip(targets, items, strict=True):
+        assign(low, target, item, node)
+
+
+def _is_settled(item: Value) -> bool:
+    match item:
+        case Number(expr) | Reference(_, expr) | Handle(expr):
+            return not any(isinstance(part, Load) for part in walk(expr))
+        case _:
+            return True
+
+
+def settle(low: Lowering, item: Value, node: ast.AST) -> Value:
+    """The same value, in temporaries: what it was computed from may change."""
+    match item:
+        case Number(expr, boolean):
+            return Number(low.keep(expr, node), boolean)
+        case Reference(shape, address, shared, title):
+            return Reference(shape, low.keep(address, node, Role.POINTER), shared, title)
+        case Handle(expr):
+            return Handle(low.keep(expr, node, Role.HANDLE))
+        case _:
+            return item
+
+
+def assign_name(low: Lowering, name: str, value: Value, node: ast.AST) -> None:
+    frame = low.frame
+    if not frame.facts.is_local(name) or (frame.is_module and name in low.model.globals):
+        _assign_global(low, name, value, node)
+        return
+    if isinstance(value, Sequence) and value.growing:
+        value = _list_value(low, name, value, node)
+    if isinstance(value, Blueprint):
+        value = create_object(low, name, value, node)
+    known = frame.variables.get(name)
+    if not isinstance(known, Variable) and _needs_no_cell(low, name, value):
+        if known is not None or frame.facts.stores[name] > 1:
+            _check_static_rebinding(low, name, value, node)
+        frame.variables[name] = value
+        low.mark_bound(name)
+        return
+    bind_cell(low, name, value, node)
+
+
+def _assign_global(low: Lowering, name: str, value: Value, node: ast.AST) -> None:
+    place = low.model.globals.get(name)
+    if not (isinstance(place, Reference) and isinstance(place.shape, NumberShape)):
+        what = "is not defined at module level" if place is None else f"is {kind_of(place)}"
+        low.refuse(node, f"`{name}` {what}; only shared numbers can be assigned by functions")
+    if not isinstance(value, Number):
+        low.refuse(node, f"the shared variable `{name}` holds a number, not {kind_of(value)}")
+    low.write(place, value.expr, node)
+
+
+def _list_value(low: Lowering, name: str, value: Sequence, node: ast.AST) -> Value:
+    """A list of numbers is an array; a list of other things is known while elaborating."""
+    blueprint = as_array(value.items)
+    if blueprint is not None:
+        return blueprint
+    return Sequence(
+        [_own_copy(low, name, item, node) for item in value.items],
+        growing=True,
+        origin=(low.frame, low.uncertain),
+    )
+
+
+def _own_copy(low: Lowering, name: str, item: Value, node: ast.AST) -> Value:
+    if _is_settled(item):
+        return create_object(low, name, item, node) if isinstance(item, Blueprint) else item
+    return _into_cell(low, name, item, node).fetch()
+
+
+def _needs_no_cell(low: Lowering, name: str, value: Value) -> bool:
+    if isinstance(value, Nothing) and low.frame.facts.stores[name] > 1:
+        return False
+    if not isinstance(value, Number | Reference | Handle):
+        return True
+    once = low.frame.facts.stores[name] == 1 and low.unrolled == low.frame.unrolled
+    return once and is_fixed(value)
+
+
+def is_fixed(value: Value) -> bool:
+    """Whether the value is known while elaborating, address and all."""
+    match value:
+        case Number(expr) | Reference(_, expr) | Handle(expr):
+            return isinstance(expr, Const)
+        case Sequence(items):
+            return all(is_fixed(item) for item in items)
+        case _:
+            return True
+
+
+def bind_cell(low: Lowering, name: str, value: Value, node: ast.AST) -> None:
+    """Store a value in the variable's cell, which its first assignment makes."""
+    known = low.frame.variables.get(name)
+    if not isinstance(known, Variable):
+        if known is not None and not isinstance(known, Number | Reference | Handle):
+            _check_static_rebinding(low, name, known, node)
+        low.frame.variables[name] = _into_cell(low, name, value, node)
+    else:
+        _store(low, known, value, node)
+    low.mark_bound(name)
+
+
+def _check_static_rebinding(low: Lowering, name: str, known: Value, node: ast.AST) -> None:
+    if not low.certain:
+        low.refuse(node, f"`{name}` is {kind_of(known)} in one of several assignments; use"
+                   " another name for it")  # fmt: skip
+
+
+def _into_cell(low: Lowering, name: str, value: Value, node: ast.AST) -> Variable:
+    match value:
+        case Number(_, boolean):
+            role = Role.BOOL if boolean else Role.INT
+            variable = Variable(name, low.local_cell(name, node, role), role)
+        case Reference(shape, _, shared):
+            cell = low.local_cell(name, node, Role.POINTER)
+            variable = Variable(name, cell, Role.POINTER, shape, shared)
+        case Handle():
+            variable = Variable(name, low.local_cell(name, node, Role.HANDLE), Role.HANDLE)
+        case Nothing():
+            variable = Variable(name, low.local_cell(name, node, Role.HANDLE), Role.HANDLE)
+        case _:
+            low.refuse(node, f"`{name}` cannot hold {kind_of(value)} here")
+    _store(low, variable, value, node)
+    return variable
+
+
+def _store(low: Lowering, variable: Variable, value: Value, node: ast.AST) -> None:
+    expr = _fitting(low, variable, value, node)
+    low.set_cell(variable.cell, expr, node, f"{variable.name} = {_brief(node)}")
+
+
+def _fitting(low: Lowering, variable: Variable, value: Value, node: ast.AST) -> Expr:
+    """What to store, if the variable can hold it."""
+    match value:
+        case Number(expr, boolean) if variable.role in (Role.INT, Role.BOOL):
+            draft = low.model.storage.cells[variable.cell]
+            if not boolean and draft.inferred:  # shown as a number from now on
+                draft.role = variable.role = Role.INT
+            return expr
+        case Reference(shape, address, shared) if (
+            variable.role is Role.POINTER and shape == variable.target
+        ):
+            if shared and not variable.shared:
+                low.refuse(node, f"`{variable.name}` stands for an object of this thread before;"
+                           " use another name for the shared one")  # fmt: skip
+            return address
+        case Handle(expr) if variable.role is Role.HANDLE:
+            return expr
+        case Nothing() if variable.role is Role.HANDLE:
+            return Const(0)
+        case _:
+            low.refuse(node, f"`{variable.name}` changes its type to {kind_of(value)}; use"
+                       " another name")  # fmt: skip
+
+
+def _brief(node: ast.AST) -> str:
+    match node:
+        case ast.Assign(_, value) | ast.AnnAssign(_, _, ast.expr() as value):
+            return ast.unparse(value)[:60]
+        case _:
+            return "..."
+
+
+def create_object(low: Lowering, name: str, blueprint: Blueprint, node: ast.AST) -> Reference:
+    """An object made by a function: its cells are set whenever the code runs."""
+    model = low.model
+    low.building(node)
+    if low.loop_depth:
+        _check_single_use(low, name, node)
+    escapes = low.number in model.escaping
+    owner = None if escapes or not _is_plain(blueprint) else low.number
+    address = model.storage.place(name, blueprint, owner, low.span(node))
+    operations = tuple(
+        Assign(Const(address + offset), initial)
+        for offset, initial in enumerate(blueprint.initials)
+    )
+    kind = Kind.LOCAL if owner is not None else Kind.ACCESS
+    low.step(kind, node, f"make {name}", operations=operations, atomic=owner is None)
+    return Reference(blueprint.shape, Const(address), owner is None, name)
+
+
+def _is_plain(blueprint: Blueprint) -> bool:
+    return all(form.role in (Role.INT, Role.BOOL) for form in blueprint.shape.forms())
+
+
+def _check_single_use(low: Lowering, name: str, node: ast.AST) -> None:
+    """In a loop the cells are used again each time round, so no other name may keep them."""
+    if low.number in low.model.escaping:
+        low.refuse(node, f"`{name}` is made in a loop and handed to a thread; make an Array of"
+                   " them before the loop")  # fmt: skip
+    harmless: set[int] = set()
+    for inner in own_nodes(low.frame.facts.body):
+        match inner:
+            case ast.Subscript(ast.Name() as base) | ast.Attribute(ast.Name() as base):
+                harmless.add(id(base))
+            case ast.Call(ast.Name("len"), [ast.Name() as base]):
+                harmless.add(id(base))
+            case ast.For(_, ast.Name() as base) | ast.withitem(ast.Name() as base):
+                harmless.add(id(base))
+    for inner in own_nodes(low.frame.facts.body):
+        aliased = isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load)
+        if aliased and getattr(inner, "id", "") == name and id(inner) not in harmless:
+            low.refuse(node, f"`{name}` is made in a loop and used under another name; make it"
+                       " before the loop")  # fmt: skip

@@ -1,0 +1,184 @@
+"""Calls: functions and methods of the model are inlined, each time with fresh variables."""
+
+from __future__ import annotations
+
+import ast
+
+from mazurka.frontend.python.arguments import bind_parameters
+from mazurka.frontend.python.assignment import create_object, is_fixed
+from mazurka.frontend.python.context import Frame, Variable
+from mazurka.frontend.python.lowering import CALLS, Lowering, expression
+from mazurka.frontend.python.records import instantiate
+from mazurka.frontend.python.shapes import Blueprint, RecordShape
+from mazurka.frontend.python.statements import RESULT
+from mazurka.frontend.python.sync import SyncShape
+from mazurka.frontend.python.threads import call_handle
+from mazurka.frontend.python.values import (
+    Function,
+    Handle,
+    Imported,
+    Method,
+    Nothing,
+    Number,
+    RecordClass,
+    Reference,
+    Sequence,
+    ThreadCall,
+    Value,
+    kind_of,
+)
+from mazurka.frontend.python.variables import bind_parameter
+from mazurka.ir.expressions import Const
+from mazurka.ir.program import Fault
+
+
+@expression(ast.Call)
+def _call(low: Lowering, node: ast.Call) -> Value:
+    called = low.designate(node.func)
+    match called:
+        case Imported(path):
+            if path not in CALLS:
+                low.refuse(node, f"`{path.removeprefix('builtins.')}` cannot be called in a model")
+            return CALLS[path](low, node)
+        case Function(definition):
+            return _call_function(low, definition, node)
+        case RecordClass(definition):
+            return instantiate(low, definition, node)
+        case Method(owner, name):
+            return _call_method(low, owner, name, node)
+        case _:
+            low.refuse(node, f"{kind_of(called)} cannot be called")
+
+
+def _call_function(low: Lowering, definition: ast.FunctionDef, node: ast.Call) -> Value:
+    values = bind_parameters(low, definition, node, {})
+    if low.collecting:
+        shown = ", ".join(ast.unparse(argument) for argument in node.args)
+        return ThreadCall(Function(definition), values, f"{definition.name}({shown})")
+    return inline(low, definition, values, node)
+
+
+def _call_method(low: Lowering, owner: Value, name: str, node: ast.Call) -> Value:
+    match owner:
+        case Reference(SyncShape() as shape):
+            return shape.call(low, owner, name, node)
+        case Reference(RecordShape() as shape):
+            method = _method(low, shape, name, node)
+            self_name = method.args.args[0].arg if method.args.args else ""
+            if not self_name:
+                low.refuse(method, f"the method `{name}` needs the parameter `self`")
+            return inline(low, method, bind_parameters(low, method, node, {self_name: owner}), node)
+        case Handle(expr):
+            return call_handle(low, expr, name, node)
+        case Sequence() if name == "append":
+            return _append(low, owner, node)
+        case _:
+            low.refuse(node, f"{kind_of(owner)} has no method `{name}` in models")
+
+
+def _method(low: Lowering, shape: RecordShape, name: str, node: ast.Call) -> ast.FunctionDef:
+    definition = low.model.survey.classes[shape.name]
+    for part in definition.body:
+        if isinstance(part, ast.FunctionDef) and part.name == name:
+            if part.decorator_list:
+                low.refuse(part, f"the decorators of `{name}` are not supported")
+            return part
+    low.refuse(node, f"`{shape.name}` has no field or method `{name}`")
+
+
+def _append(low: Lowering, owner: Sequence, node: ast.Call) -> Value:
+    certain = owner.origin == (low.frame, low.uncertain) if low.frames else False
+    if not owner.growing or len(node.args) != 1 or node.keywords:
+        low.refuse(node, "only a list made in this function can be appended to")
+    value = low.value(node.args[0])
+    if not certain:
+        low.refuse(
+            node,
+            "a list can be appended to only where that surely happens (not in `while`, not under"
+            " an `if`); use an Array, or a Queue",
+        )
+    if isinstance(value, Blueprint):
+        value = create_object(low, "item", value, node)
+    if not is_fixed(value):
+        low.refuse(node, "only threads and objects can be appended to a list; use an Array")
+    owner.items.append(value)
+    return Nothing()
+
+
+def inline(
+    low: Lowering, definition: ast.FunctionDef, values: dict[str, Value], node: ast.AST
+) -> Value:
+    """The body of the function in place of its call."""
+    automaton = low.building(node)
+    if not low.reachable:
+        return Number(Const(0))
+    model, name = low.model, definition.name
+    _check_definition(low, definition)
+    if sum(frame.facts.body is definition.body for frame in low.frames) >= model.options.max_depth:
+        depth = model.options.max_depth
+        low.fail(
+            Fault.BOUND, f"recursion of {name} is deeper than {depth} calls (--max-depth)", node
+        )
+        return Number(Const(0))
+    frame = new_frame(low, definition)
+    frame.exit = automaton.label(low.span(node))
+    overlay, low.overlay = low.overlay, {}
+    for parameter, value in values.items():
+        bind_parameter(low, frame, parameter, value, node)
+    low.frames.append(frame)
+    for parameter in values:
+        low.mark_bound(parameter)
+    low.execute(definition.body)
+    automaton.place(frame.exit, low.span(node))
+    returned = low.is_bound(RESULT)
+    low.frames.pop()
+    low.overlay = overlay
+    return _result(low, frame, returned)
+
+
+def _result(low: Lowering, frame: Frame, returned: bool) -> Value:
+    if not low.reachable:
+        return Number(Const(0))
+    if not returned or frame.result is None:
+        return Nothing()
+    if isinstance(frame.result, Variable):
+        return frame.result.fetch()
+    return frame.result
+
+
+def new_frame(low: Lowering, definition: ast.FunctionDef) -> Frame:
+    low.model.frames += 1
+    return Frame(
+        low.model.frames,
+        definition.name,
+        low.model.facts_of(definition),
+        cleanups=len(low.cleanups),
+        uncertain=low.uncertain,
+        unrolled=low.unrolled,
+    )
+
+
+def _check_definition(low: Lowering, definition: ast.FunctionDef) -> None:
+    if definition.decorator_list:
+        low.refuse(definition, f"the decorators of `{definition.name}` are not supported")
+
+
+def predicate(low: Lowering, function: Value, node: ast.AST) -> Value:
+    """Call a predicate without arguments (the argument of `wait_for`)."""
+    from mazurka.frontend.python.values import Closure
+
+    match function:
+        case Closure(definition):
+            if definition.args.args:
+                low.refuse(node, "the predicate of `wait_for` takes no arguments")
+            return low.value(definition.body)
+        case Function(definition):
+            return inline(low, definition, {}, node)
+        case Method(Reference(RecordShape() as shape) as owner, name):
+            call = ast.copy_location(ast.Call(ast.Name(name), [], []), node)
+            method = _method(low, shape, name, call)
+            return inline(low, method, {method.args.args[0].arg: owner}, node)
+        case _:
+            low.refuse(node, f"{kind_of(function)} is no predicate; give a function or a lambda")
+
+

@@ -1,0 +1,217 @@
+"""Indexing, fields, lists, tuples and comprehensions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from mazurka.frontend.python.arithmetic import binary, element, select
+from mazurka.frontend.python.expressions import truth_of
+from mazurka.frontend.python.imports import check_path
+from mazurka.frontend.python.lowering import Lowering, expression
+from mazurka.frontend.python.shapes import (
+    INTEGER,
+    ArrayShape,
+    Blueprint,
+    NumberShape,
+    RecordShape,
+)
+from mazurka.frontend.python.values import (
+    Draft,
+    DraftField,
+    Handle,
+    Imported,
+    Interval,
+    Method,
+    Number,
+    Reference,
+    Sequence,
+    Value,
+    kind_of,
+)
+from mazurka.ir.expressions import Const, Expr
+from mazurka.ir.program import Role
+
+MOST_UNROLLED = 1000
+
+
+@expression(ast.Attribute)
+def _attribute(low: Lowering, node: ast.Attribute) -> Value:
+    owner = low.value(node.value)
+    match owner:
+        case Imported(path):
+            return check_path(f"{path}.{node.attr}", low.model.known, node, low.model.file)
+        case Reference(RecordShape() as shape, address, shared, title):
+            for name, offset, field in shape.placed():
+                if name == node.attr:
+                    place = binary("add", address, Const(offset))
+                    return Reference(field, place, shared, f"{title}.{name}")
+            return Method(owner, node.attr)
+        case Draft(fields):
+            if node.attr not in fields:
+                low.refuse(node, f"`self.{node.attr}` is not set yet")
+            offset, blueprint = fields[node.attr]
+            if isinstance(blueprint.shape, NumberShape):
+                return Number(blueprint.initials[0])
+            return DraftField(owner, offset, blueprint.shape)
+        case Reference() | Handle() | Sequence():
+            return Method(owner, node.attr)
+        case _:
+            low.refuse(node, f"{kind_of(owner)} has no attribute `{node.attr}`")
+
+
+@expression(ast.Subscript)
+def _subscript(low: Lowering, node: ast.Subscript) -> Value:
+    base = low.value(node.value)
+    if isinstance(base, Imported) and base.path == "mazurka.model.Int":
+        return _ranged(low, node)
+    if isinstance(node.slice, ast.Slice):
+        low.refuse(node, "models cannot contain a slice; use a loop over indexes")
+    match base:
+        case Reference(ArrayShape(element_shape, length), address, shared, title):
+            index = low.number_of(node.slice)
+            place = element(address, index, length, element_shape.size)
+            return Reference(element_shape, place, shared, f"{title}[{_shown(index, node)}]")
+        case Sequence(items):
+            return _item(low, node, items)
+        case _:
+            low.refuse(node, f"`{ast.unparse(node.value)}` is {kind_of(base)} and has no items")
+
+
+def _shown(index: Expr, node: ast.Subscript) -> str:
+    return str(index.value) if isinstance(index, Const) else ast.unparse(node.slice)
+
+
+def _ranged(low: Lowering, node: ast.Subscript) -> NumberShape:
+    if not (isinstance(node.slice, ast.Tuple) and len(node.slice.elts) == 2):
+        low.refuse(node, "a range is written `Int[low, high]`, both ends included")
+    first, last = (low.constant(end, "the end of a range") for end in node.slice.elts)
+    if first > last:
+        low.refuse(node, f"`{ast.unparse(node)}` is empty: {first} is greater than {last}")
+    return NumberShape(first, last, Role.INT, inferred=False)
+
+
+def _item(low: Lowering, node: ast.Subscript, items: list[Value]) -> Value:
+    index = low.number_of(node.slice)
+    length = len(items)
+    if isinstance(index, Const) and -length <= index.value < length:
+        return items[index.value]
+    if not items:
+        low.refuse(node, f"`{ast.unparse(node.value)}` is empty")
+    # An address computed from base 0 is the position itself, checked against the length.
+    place = low.keep(element(Const(0), index, length, 1), node)
+    if all(isinstance(item, Number) for item in items):
+        numbers = [item for item in items if isinstance(item, Number)]
+        chosen = select(place, [number.expr for number in numbers])
+        return Number(chosen, all(number.boolean for number in numbers))
+    if all(isinstance(item, Handle) for item in items):
+        return Handle(select(place, [item.expr for item in items if isinstance(item, Handle)]))
+    objects = [item for item in items if isinstance(item, Reference)]
+    if len(objects) == length and all(item.shape == objects[0].shape for item in objects):
+        address = select(place, [item.address for item in objects])
+        shared = any(item.shared for item in objects)
+        return Reference(objects[0].shape, address, shared, ast.unparse(node))
+    low.refuse(node, f"the items of `{ast.unparse(node.value)}` differ in type")
+
+
+@expression(ast.Tuple)
+def _tuple(low: Lowering, node: ast.Tuple) -> Value:
+    return Sequence([low.value(item) for item in node.elts])
+
+
+@expression(ast.List)
+def _list(low: Lowering, node: ast.List) -> Value:
+    return Sequence([low.value(item) for item in node.elts], growing=True)
+
+
+@expression(ast.ListComp)
+def _comprehension(low: Lowering, node: ast.ListComp) -> Value:
+    return Sequence(list(_generate(low, node.elt, node.generators)), growing=True)
+
+
+def _generate(
+    low: Lowering, item: ast.expr, generators: list[ast.comprehension]
+) -> Iterator[Value]:
+    """The items of a comprehension, whose loops are run here and now."""
+    if not generators:
+        yield low.value(item)
+        return
+    first, *rest = generators
+    if first.is_async:
+        low.refuse(item, "models cannot contain `async for`")
+    outer = low.overlay
+    for value in static_items(low, first.iter):
+        low.overlay = outer | _loop_variables(low, first.target, value)
+        if all(_static_truth(low, test) for test in first.ifs):
+            yield from _generate(low, item, rest)
+    low.overlay = outer
+
+
+def _static_truth(low: Lowering, test: ast.expr) -> bool:
+    known = truth_of(low, low.value(test), test)
+    if not isinstance(known, Const):
+        low.refuse(test, "a condition in a comprehension must be a constant")
+    return known.value != 0
+
+
+def _loop_variables(low: Lowering, target: ast.expr, value: Value) -> dict[str, Value]:
+    match target, value:
+        case ast.Name(name), _:
+            return {name: value}
+        case ast.Tuple(names), Sequence(items) if len(names) == len(items):
+            found: dict[str, Value] = {}
+            for name, item in zip(names, items, strict=True):
+                found |= _loop_variables(low, name, item)
+            return found
+        case _:
+            low.refuse(target, f"`{ast.unparse(target)}` does not fit the items")
+
+
+def static_items(low: Lowering, node: ast.expr) -> list[Value]:
+    """What a loop runs over, where that is known while elaborating."""
+    items = known_items(low, low.value(node), node)
+    if items is None:
+        low.refuse(node, f"`{ast.unparse(node)}` must be a constant range or a list")
+    return items
+
+
+def known_items(low: Lowering, value: Value, node: ast.AST) -> list[Value] | None:
+    """The items, or None where only the running program knows them."""
+    match value:
+        case Sequence(items):
+            return list(items)
+        case Interval(Const(start), Const(stop), step):
+            numbers = range(start, stop, step)
+            if len(numbers) > MOST_UNROLLED:
+                low.refuse(node, f"more than {MOST_UNROLLED} items are too many to write out")
+            return [Number(Const(number)) for number in numbers]
+        case Reference(ArrayShape(shape, length), address, shared, title):
+            return [
+                Reference(
+                    shape, element(address, Const(k), length, shape.size), shared, f"{title}[{k}]"
+                )
+                for k in range(length)
+            ]
+        case _:
+            return None
+
+
+def as_array(items: list[Value]) -> Blueprint | None:
+    """A list as an array: of numbers, or of new objects of one shape."""
+    if not items:
+        return None
+    if all(isinstance(item, Number) for item in items):
+        numbers = tuple(item.expr for item in items if isinstance(item, Number))
+        return Blueprint(ArrayShape(INTEGER, len(items)), numbers)
+    made = [_new_object(item) for item in items]
+    parts = [part for part in made if part is not None]
+    if len(parts) < len(items) or any(part.shape != parts[0].shape for part in parts):
+        return None
+    initials = tuple(initial for part in parts for initial in part.initials)
+    return Blueprint(ArrayShape(parts[0].shape, len(parts)), initials)
+
+
+def _new_object(item: Value) -> Blueprint | None:
+    if isinstance(item, Blueprint):
+        return item
+    return as_array(item.items) if isinstance(item, Sequence) else None

@@ -1,0 +1,225 @@
+"""`while`, `for`, `break`, `continue`."""
+
+from __future__ import annotations
+
+import ast
+
+from mazurka.frontend.python.arithmetic import binary, element
+from mazurka.frontend.python.assignment import assign, bind_cell, is_fixed, settle
+from mazurka.frontend.python.automaton import Label
+from mazurka.frontend.python.containers import known_items
+from mazurka.frontend.python.context import Variable
+from mazurka.frontend.python.expressions import branch_on
+from mazurka.frontend.python.lowering import Loop, Lowering, statement
+from mazurka.frontend.python.sections import leave_to
+from mazurka.frontend.python.shapes import ArrayShape, NumberShape
+from mazurka.frontend.python.survey import creates_or_grows, leaves_early, stored_names
+from mazurka.frontend.python.values import Interval, Number, Reference, Sequence, Value, kind_of
+from mazurka.ir.expressions import Const, Expr, Load
+from mazurka.ir.program import Role
+
+MOST_UNROLLED_THREADS = 64
+
+
+@statement(ast.While)
+def _while(low: Lowering, node: ast.While) -> None:
+    automaton = low.building(node)
+    span = low.span(node)
+    head, body, otherwise, after = (automaton.label(span) for _ in range(4))
+    automaton.place(head, span)
+    low.loop_depth += 1
+    mark = len(low.held)
+    branch_on(low, node.test, body, otherwise)
+    low.release(mark)
+    automaton.place(body, span)
+    _body(low, node, after, head)
+    low.loop_depth -= 1
+    _finish(low, node, otherwise, after)
+
+
+def _body(low: Lowering, node: ast.While | ast.For, after: Label, again: Label) -> None:
+    """One round of the loop, which then goes on at `again`."""
+    automaton = low.building(node)
+    low.uncertain += 1
+    low.loops.append(Loop(after, again, len(low.cleanups)))
+    if low.reachable:
+        low.execute(node.body)
+    low.loops.pop()
+    low.uncertain -= 1
+    if low.reachable:
+        automaton.jump(again, low.span(node))
+
+
+def _finish(low: Lowering, node: ast.While | ast.For, otherwise: Label, after: Label) -> None:
+    """The `else` part runs where no `break` was taken."""
+    automaton = low.building(node)
+    automaton.place(otherwise, low.span(node))
+    low.uncertain += 1
+    if low.reachable:
+        low.execute(node.orelse)
+    low.uncertain -= 1
+    automaton.place(after, low.span(node))
+
+
+@statement(ast.Break)
+def _break(low: Lowering, node: ast.Break) -> None:
+    loop = low.loops[-1]
+    leave_to(low, loop.after, loop.cleanups, node)
+
+
+@statement(ast.Continue)
+def _continue(low: Lowering, node: ast.Continue) -> None:
+    loop = low.loops[-1]
+    leave_to(low, loop.again, loop.cleanups, node)
+
+
+@statement(ast.For)
+def _for(low: Lowering, node: ast.For) -> None:
+    value = low.value(node.iter)
+    if not low.reachable:
+        return
+    match value:
+        case Interval() as interval:
+            items = None
+            if creates_or_grows(node.body):
+                items = _few_items(low, interval, node)
+            if items is None:
+                _count(low, node, interval)
+            else:
+                _unroll(low, node, items)
+        case Sequence(items):
+            _unroll(low, node, [settle(low, item, node) for item in items])
+        case Reference(ArrayShape()) as array:
+            _over_array(low, node, array)
+        case _:
+            low.refuse(node.iter, f"a `for` loop cannot run over {kind_of(value)}; use `range`,"
+                       " a list or an Array")  # fmt: skip
+
+
+def _few_items(low: Lowering, interval: Interval, node: ast.For) -> list[Value] | None:
+    match interval:
+        case Interval(Const(start), Const(stop), step):
+            if len(range(start, stop, step)) <= MOST_UNROLLED_THREADS:
+                return known_items(low, interval, node)
+    return None
+
+
+def _unroll(low: Lowering, node: ast.For, items: list[Value]) -> None:
+    """One copy of the body for each item: the loop variable is known in each."""
+    automaton = low.building(node)
+    span, after = low.span(node), automaton.label(low.span(node))
+    early = leaves_early(node.body)
+    low.unrolled += 1
+    low.uncertain += early
+    for item in items:
+        again = automaton.label(span)
+        low.loops.append(Loop(after, again, len(low.cleanups)))
+        _bind_item(low, node, item, early)
+        if low.reachable:
+            low.execute(node.body)
+        low.loops.pop()
+        automaton.place(again, span)
+        if not low.reachable:
+            break
+    low.uncertain -= early
+    low.unrolled -= 1
+    if low.reachable:
+        low.uncertain += 1
+        low.execute(node.orelse)
+        low.uncertain -= 1
+    automaton.place(after, span)
+
+
+def _bind_item(low: Lowering, node: ast.For, item: Value, early: bool) -> None:
+    if isinstance(item, Reference) and isinstance(item.shape, NumberShape):
+        item = low.read(item, node)
+    known = isinstance(node.target, ast.Name) and not early and is_fixed(item)
+    if known and low.frame.facts.stores[ast.unparse(node.target)] == 1:
+        low.frame.variables[ast.unparse(node.target)] = item
+        low.mark_bound(ast.unparse(node.target))
+    else:
+        assign(low, node.target, item, node)
+
+
+def _count(low: Lowering, node: ast.For, interval: Interval) -> None:
+    """A loop over numbers; the bounds are evaluated once."""
+    if not isinstance(node.target, ast.Name):
+        low.refuse(node.target, "a loop over `range` needs one variable")
+    automaton, span = low.building(node), low.span(node)
+    stop = low.keep(interval.stop, node)
+    counter = _counter(low, node, interval.start)
+    head, body, again, otherwise, after = (automaton.label(span) for _ in range(5))
+    automaton.place(head, span)
+    low.loop_depth += 1
+    test = binary("lt" if interval.step > 0 else "gt", Load(Const(counter)), stop)
+    low.branch(test, node.iter, body, otherwise)
+    automaton.place(body, span)
+    if low.frame.variables.get(node.target.id) is not None and _is_own(low, node, counter):
+        low.mark_bound(node.target.id)
+    elif low.reachable:
+        assign(low, node.target, Number(Load(Const(counter))), node)
+    _body(low, node, after, again)
+    automaton.place(again, span)
+    if low.reachable:
+        low.set_cell(counter, binary("add", Load(Const(counter)), Const(interval.step)), node)
+        automaton.jump(head, span)
+    low.loop_depth -= 1
+    _finish(low, node, otherwise, after)
+
+
+def _is_own(low: Lowering, node: ast.For, counter: int) -> bool:
+    assert isinstance(node.target, ast.Name)
+    variable = low.frame.variables.get(node.target.id)
+    return isinstance(variable, Variable) and variable.cell == counter
+
+
+def _counter(low: Lowering, node: ast.For, start: Expr) -> int:
+    """The cell that counts: the loop variable itself, unless the difference could be seen."""
+    assert isinstance(node.target, ast.Name)
+    name, facts = node.target.id, low.frame.facts
+    private = facts.is_local(name) and name not in facts.loads_outside_loops
+    shared_name = low.frame.is_module and name in low.model.globals
+    variable = low.frame.variables.get(name)
+    plain = variable is None or (isinstance(variable, Variable) and variable.role is Role.INT)
+    if private and not shared_name and plain and not stored_names(node.body)[name]:
+        bound = low.building(node).bound
+        bind_cell(low, name, Number(start), node)
+        low.building(node).bound = bound  # the name has no value if the range is empty
+        variable = low.frame.variables[name]
+        assert isinstance(variable, Variable)
+        return variable.cell
+    cell = low.temporary(Role.INT, node)
+    low.set_cell(cell, start, node)
+    return cell
+
+
+def _over_array(low: Lowering, node: ast.For, array: Reference) -> None:
+    """A loop over an Array: a hidden index, the items read one by one."""
+    shape = array.shape
+    assert isinstance(shape, ArrayShape)
+    if creates_or_grows(node.body) or not isinstance(shape.element, NumberShape):
+        items = known_items(low, array, node)
+        assert items is not None
+        _unroll(low, node, [settle(low, item, node) for item in items])
+        return
+    automaton, span = low.building(node), low.span(node)
+    base = low.keep(array.address, node, Role.POINTER)
+    counter = low.temporary(Role.INT, node)
+    low.set_cell(counter, Const(0), node)
+    index = Load(Const(counter))
+    head, body, again, otherwise, after = (automaton.label(span) for _ in range(5))
+    automaton.place(head, span)
+    low.loop_depth += 1
+    low.branch(binary("lt", index, Const(shape.length)), node.iter, body, otherwise)
+    automaton.place(body, span)
+    place = element(base, index, shape.length, shape.element.size)
+    title = f"{array.title}[...]"
+    item = low.read(Reference(shape.element, place, array.shared, title), node)
+    assign(low, node.target, item, node)
+    _body(low, node, after, again)
+    automaton.place(again, span)
+    if low.reachable:
+        low.set_cell(counter, binary("add", index, Const(1)), node)
+        automaton.jump(head, span)
+    low.loop_depth -= 1
+    _finish(low, node, otherwise, after)

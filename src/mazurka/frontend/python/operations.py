@@ -1,0 +1,293 @@
+"""Builtins and the operations of `mazurka.model` that are not methods of objects."""
+
+from __future__ import annotations
+
+import ast
+
+from mazurka.frontend.python.arguments import match_arguments
+from mazurka.frontend.python.arithmetic import binary, select, unary
+from mazurka.frontend.python.containers import known_items
+from mazurka.frontend.python.expressions import truth_of
+from mazurka.frontend.python.lowering import Lowering, callable_name
+from mazurka.frontend.python.shapes import ArrayShape, NumberShape
+from mazurka.frontend.python.values import (
+    Interval,
+    Nothing,
+    Number,
+    Reference,
+    Sequence,
+    Value,
+    kind_of,
+)
+from mazurka.ir.expressions import ZERO, Choice, Const, Expr, Load, negate
+from mazurka.ir.program import Assign, Kind, Role
+
+
+@callable_name("builtins.range")
+def _range(low: Lowering, node: ast.Call) -> Value:
+    if node.keywords or not 1 <= len(node.args) <= 3:
+        low.refuse(node, "`range` takes one to three numbers")
+    ends = [low.number_of(argument) for argument in node.args]
+    start, stop = (ends[0], ends[1]) if len(ends) > 1 else (Const(0), ends[0])
+    step = ends[2] if len(ends) == 3 else Const(1)
+    if not isinstance(step, Const) or step.value == 0:
+        low.refuse(node, "the step of a `range` must be a constant other than 0")
+    return Interval(start, stop, step.value)
+
+
+@callable_name("builtins.len")
+def _len(low: Lowering, node: ast.Call) -> Value:
+    value = low.value(_only(low, node))
+    match value:
+        case Reference(ArrayShape(_, length)):
+            return Number(Const(length))
+        case Sequence(items):
+            return Number(Const(len(items)))
+        case _:
+            low.refuse(node, f"{kind_of(value)} has no length; for a Queue use `qsize()`")
+
+
+def _only(low: Lowering, node: ast.Call) -> ast.expr:
+    if len(node.args) != 1 or node.keywords:
+        low.refuse(node, f"`{ast.unparse(node.func)}` takes one argument")
+    return node.args[0]
+
+
+@callable_name("builtins.min")
+def _min(low: Lowering, node: ast.Call) -> Value:
+    return _extreme(low, node, "min")
+
+
+@callable_name("builtins.max")
+def _max(low: Lowering, node: ast.Call) -> Value:
+    return _extreme(low, node, "max")
+
+
+def _extreme(low: Lowering, node: ast.Call, operator: str) -> Value:
+    if node.keywords:
+        low.refuse(node, f"`{operator}` takes numbers only in models")
+    numbers = _numbers(low, node)
+    result = numbers[0]
+    for number in numbers[1:]:
+        result = binary(operator, result, number)
+    return Number(result)
+
+
+def _numbers(low: Lowering, node: ast.Call) -> list[Expr]:
+    """Several arguments, or the items of one."""
+    if len(node.args) != 1:
+        numbers = [low.number_of(argument) for argument in node.args]
+    else:
+        numbers = _item_numbers(low, node.args[0])
+    if not numbers:
+        low.refuse(node, f"`{ast.unparse(node)}` has no numbers to look at")
+    return numbers
+
+
+def _item_numbers(low: Lowering, node: ast.expr) -> list[Expr]:
+    items = known_items(low, low.value(node), node)
+    if items is None:
+        low.refuse(node, f"`{ast.unparse(node)}` is no list or Array")
+    numbers = []
+    for item in items:
+        if isinstance(item, Reference) and isinstance(item.shape, NumberShape):
+            item = low.read(item, node)
+        if not isinstance(item, Number):
+            low.refuse(node, f"`{ast.unparse(node)}` holds {kind_of(item)}, not numbers")
+        numbers.append(item.expr)
+    return numbers
+
+
+@callable_name("builtins.sum")
+def _sum(low: Lowering, node: ast.Call) -> Value:
+    result: Expr = ZERO
+    for number in _item_numbers(low, _only(low, node)):
+        result = binary("add", result, number)
+    return Number(result)
+
+
+@callable_name("builtins.abs")
+def _abs(low: Lowering, node: ast.Call) -> Value:
+    return Number(unary("abs", low.number_of(_only(low, node))))
+
+
+@callable_name("builtins.bool")
+def _bool(low: Lowering, node: ast.Call) -> Value:
+    argument = _only(low, node)
+    return Number(truth_of(low, low.value(argument), argument), boolean=True)
+
+
+@callable_name("builtins.int")
+def _int(low: Lowering, node: ast.Call) -> Value:
+    return Number(low.number_of(_only(low, node)))
+
+
+@callable_name("builtins.enumerate")
+def _enumerate(low: Lowering, node: ast.Call) -> Value:
+    items = known_items(low, low.value(_only(low, node)), node)
+    if items is None:
+        low.refuse(node, "`enumerate` needs a list or an Array; use `range` and an index")
+    return Sequence(
+        [Sequence([Number(Const(place)), item]) for place, item in enumerate(items)]
+    )
+
+
+@callable_name("builtins.list", "builtins.tuple")
+def _list(low: Lowering, node: ast.Call) -> Value:
+    items = known_items(low, low.value(_only(low, node)), node)
+    if items is None:
+        low.refuse(node, f"`{ast.unparse(node)}` must be known while elaborating; use an Array")
+    return Sequence(items)
+
+
+@callable_name("builtins.print")
+def _print(low: Lowering, node: ast.Call) -> Value:
+    return Nothing()
+
+
+@callable_name("mazurka.model.yield_")
+def _yield(low: Lowering, node: ast.Call) -> Value:
+    low.step(Kind.YIELD, node, "yield")
+    return Nothing()
+
+
+@callable_name("time.sleep")
+def _sleep(low: Lowering, node: ast.Call) -> Value:
+    """There is no time in models: sleeping only lets others run."""
+    low.step(Kind.YIELD, node, "sleep")
+    return Nothing()
+
+
+@callable_name("mazurka.model.choose")
+def _choose(low: Lowering, node: ast.Call) -> Value:
+    if node.keywords or not node.args:
+        low.refuse(node, "`choose` takes the values to choose from: `choose(0, 1)`")
+    values = [low.value(argument) for argument in node.args]
+    if len(values) == 1 and isinstance(values[0], Interval):
+        return _choose_number(low, node, values[0])
+    if len(values) == 1 and isinstance(values[0], Sequence):
+        values = list(values[0].items)
+    numbers = [value for value in values if isinstance(value, Number)]
+    if len(numbers) < len(values) or not numbers:
+        low.refuse(node, "`choose` chooses among numbers; choose an index and use it")
+    choice = _choice(low, node, len(numbers), Choice())
+    chosen = select(choice, [number.expr for number in numbers])
+    return Number(chosen, all(number.boolean for number in numbers))
+
+
+def _choose_number(low: Lowering, node: ast.Call, interval: Interval) -> Value:
+    if not (isinstance(interval.start, Const) and isinstance(interval.stop, Const)):
+        low.refuse(node, "`choose(range(...))` needs constant bounds; use `assume` to narrow it")
+    numbers = range(interval.start.value, interval.stop.value, interval.step)
+    if not numbers:
+        low.refuse(node, f"`{ast.unparse(node)}` has nothing to choose from")
+    scaled = binary("mul", Choice(), Const(numbers.step)) if numbers.step != 1 else Choice()
+    return Number(_choice(low, node, len(numbers), binary("add", scaled, Const(numbers.start))))
+
+
+def _choice(low: Lowering, node: ast.Call, count: int, value: Expr) -> Expr:
+    automaton = low.building(node)
+    if automaton.atomic_depth and low.loop_depth > low.atomic_loops:
+        low.refuse(
+            node,
+            "`choose` in a loop inside `atomic()` would choose any number of times in one step;"
+            " choose before the section",
+        )
+    cell = Const(low.temporary(Role.INT, node))
+    low.step(Kind.CHOOSE, node, ast.unparse(node), operations=(Assign(cell, value),), choices=count)
+    return Load(cell)
+
+
+@callable_name("mazurka.model.assume")
+def _assume(low: Lowering, node: ast.Call) -> Value:
+    condition = _only(low, node)
+    text = f"assume {ast.unparse(condition)}"
+    test = _direct_condition(low, condition)
+    if test is None:
+        test = truth_of(low, low.value(condition), condition)
+    if isinstance(test, Const) and test.value:
+        return Nothing()
+    low.step(Kind.ASSUME, node, text, guard=test)
+    return Nothing()
+
+
+def _direct_condition(low: Lowering, condition: ast.expr) -> Expr | None:
+    """The condition as a guard that reads at most one shared cell itself, or None.
+
+    Such a thread simply waits for its condition, without a state for having read too early.
+    """
+    automaton = low.building(condition)
+    edges, locations, held = len(automaton.edges), len(automaton.locations), len(low.held)
+    current, bound = automaton.current, automaton.bound
+    low.direct = 0
+    test = truth_of(low, low.value(condition), condition)
+    reads, low.direct = low.direct, None
+    if reads <= 1 and len(automaton.edges) == edges:
+        return test
+    del automaton.edges[edges:], automaton.locations[locations:]
+    automaton.current, automaton.bound = current, bound
+    low.release(held)
+    return None
+
+
+def _place(low: Lowering, node: ast.Call, what: str, names: tuple[str, ...]) -> tuple[
+    Reference, list[Expr]
+]:
+    """The place an atomic operation works on, and the numbers it is given."""
+    given = match_arguments(low, node, ("place", *names), what)
+    if len(given) != len(names) + 1:
+        low.refuse(node, f"write `{what}(place, {', '.join(names)})`")
+    place = low.designate(given["place"])
+    if not (isinstance(place, Reference) and isinstance(place.shape, NumberShape)):
+        low.refuse(
+            node, f"`{ast.unparse(given['place'])}` is no shared variable, element or field"
+        )
+    address = low.keep(place.address, node, Role.POINTER)
+    numbers = [low.number_of(given[name]) for name in names]
+    return Reference(place.shape, address, place.shared, place.title), numbers
+
+
+@callable_name("mazurka.model.cas")
+def _cas(low: Lowering, node: ast.Call) -> Value:
+    place, (old, new) = _place(low, node, "cas", ("old", "new"))
+    done = Const(low.temporary(Role.BOOL, node))
+    same = binary("eq", Load(place.address), old)
+    low.ways(
+        Kind.ATOMIC,
+        node,
+        f"cas {place.title}",
+        [
+            (same, (Assign(place.address, new), Assign(done, Const(1)))),
+            (negate(same), (Assign(done, ZERO),)),
+        ],
+        atomic=True,
+    )
+    return Number(Load(done), boolean=True)
+
+
+@callable_name("mazurka.model.fetch_add")
+def _fetch_add(low: Lowering, node: ast.Call) -> Value:
+    place, (amount,) = _place(low, node, "fetch_add", ("amount",))
+    return _exchange(low, node, "fetch_add", place, binary("add", Load(place.address), amount))
+
+
+@callable_name("mazurka.model.swap")
+def _swap(low: Lowering, node: ast.Call) -> Value:
+    place, (value,) = _place(low, node, "swap", ("value",))
+    return _exchange(low, node, "swap", place, value)
+
+
+def _exchange(low: Lowering, node: ast.Call, what: str, place: Reference, value: Expr) -> Value:
+    """Put in a new value and get the old one, in one step."""
+    old = Const(low.temporary(Role.INT, node))
+    low.step(
+        Kind.ATOMIC,
+        node,
+        f"{what} {place.title}",
+        operations=(Assign(old, Load(place.address)), Assign(place.address, value)),
+        atomic=True,
+    )
+    is_truth = isinstance(place.shape, NumberShape) and place.shape.role is Role.BOOL
+    return Number(Load(old), is_truth)
+
+

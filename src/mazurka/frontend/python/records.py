@@ -1,0 +1,149 @@
+"""Records: classes whose instances are runs of fields.
+
+Two styles are understood: annotated fields (`balance: Int[0, 9] = 0`, as in a dataclass), and an
+`__init__` that does nothing but set fields (`self.lock = Mutex()`).
+"""
+
+from __future__ import annotations
+
+import ast
+
+from mazurka.frontend.python.arguments import bind_parameters, evaluate_arguments
+from mazurka.frontend.python.constructors import blueprint_of
+from mazurka.frontend.python.containers import as_array
+from mazurka.frontend.python.context import Frame
+from mazurka.frontend.python.lowering import Lowering
+from mazurka.frontend.python.shapes import (
+    INTEGER,
+    Blueprint,
+    NumberShape,
+    RecordShape,
+)
+from mazurka.frontend.python.statements import declared_shape
+from mazurka.frontend.python.survey import facts_of
+from mazurka.frontend.python.values import Draft, Imported, Number, Sequence, Value, kind_of
+from mazurka.ir.program import Role
+
+
+def instantiate(low: Lowering, definition: ast.ClassDef, node: ast.Call | None) -> Blueprint:
+    """A new instance; `node` is the call, None for an instance without arguments."""
+    if definition.bases or definition.keywords:
+        low.refuse(definition, f"`{definition.name}` inherits; models have plain classes only")
+    call = node or ast.Call(ast.Name(definition.name), [], [], lineno=definition.lineno)
+    for part in definition.body:
+        if isinstance(part, ast.FunctionDef) and part.name == "__init__":
+            return _from_init(low, definition, part, call)
+    return _from_fields(low, definition, call)
+
+
+def _from_fields(low: Lowering, definition: ast.ClassDef, node: ast.Call) -> Blueprint:
+    fields: dict[str, Blueprint | None] = {}
+    shapes: dict[str, NumberShape | None] = {}
+    for part in definition.body:
+        match part:
+            case ast.AnnAssign(ast.Name(name), annotation, value):
+                shapes[name] = _number_shape(low, annotation)
+                fields[name] = _field_default(low, name, annotation, value, shapes[name])
+            case ast.FunctionDef() | ast.Pass() | ast.Expr(ast.Constant()):
+                pass
+            case _:
+                low.refuse(part, f"a field of `{definition.name}` is written `name: Type = value`")
+    given = evaluate_arguments(low, node, list(fields), definition.name)
+    for name, value in given.items():
+        fields[name] = _field_value(low, name, value, shapes[name], node)
+    parts = {}
+    for name, blueprint in fields.items():
+        if blueprint is None:
+            low.refuse(node, f"`{definition.name}` needs a value for `{name}`")
+        parts[name] = blueprint
+    return _assemble(definition, parts)
+
+
+def _assemble(definition: ast.ClassDef, parts: dict[str, Blueprint]) -> Blueprint:
+    shape = RecordShape(definition.name, tuple((n, part.shape) for n, part in parts.items()))
+    return Blueprint(shape, tuple(i for part in parts.values() for i in part.initials))
+
+
+def _number_shape(low: Lowering, annotation: ast.expr) -> NumberShape | None:
+    match annotation:
+        case ast.Name("int"):
+            return INTEGER
+        case ast.Name("bool"):
+            return NumberShape(0, 1, Role.BOOL, inferred=False)
+        case _:
+            return declared_shape(low, annotation)
+
+
+def _field_default(
+    low: Lowering, name: str, annotation: ast.expr, value: ast.expr | None,
+    shape: NumberShape | None,
+) -> Blueprint | None:  # fmt: skip
+    match value:
+        case None:
+            return blueprint_of(low, shape or low.value(annotation), annotation)
+        case ast.Call(ast.Name("field") | ast.Attribute(_, "field"), [], keywords):
+            for keyword in keywords:
+                if keyword.arg == "default_factory":
+                    return blueprint_of(low, low.value(keyword.value), keyword.value)
+                if keyword.arg == "default":
+                    return _field_value(low, name, low.value(keyword.value), shape, keyword.value)
+            low.refuse(value, f"`{name}` needs `default=` or `default_factory=`")
+        case _:
+            return _field_value(low, name, low.value(value), shape, value)
+
+
+def _field_value(
+    low: Lowering, name: str, value: Value, shape: NumberShape | None, node: ast.AST
+) -> Blueprint:
+    if isinstance(value, Number):
+        return Blueprint(shape or INTEGER, (value.expr,))
+    if isinstance(value, Sequence):
+        array = as_array(value.items)
+        if array is not None:
+            return array
+    if isinstance(value, Blueprint):
+        return value
+    if isinstance(value, Imported):
+        return blueprint_of(low, value, node)
+    low.refuse(node, f"the field `{name}` cannot be {kind_of(value)}; use numbers, Arrays and"
+               " synchronization objects made for it")  # fmt: skip
+
+
+def _from_init(
+    low: Lowering, definition: ast.ClassDef, init: ast.FunctionDef, node: ast.Call
+) -> Blueprint:
+    """Run `__init__` here: it may only set fields."""
+    self_name = init.args.args[0].arg
+    draft = Draft({})
+    values = bind_parameters(low, init, node, {self_name: draft})
+    low.model.frames += 1
+    frame = Frame(low.model.frames, "__init__", facts_of(init.body), uncertain=low.uncertain)
+    frame.variables.update(values)
+    low.frames.append(frame)
+    overlay, low.overlay = low.overlay, {}
+    for part in init.body:
+        _init_statement(low, part, self_name, draft)
+    low.overlay = overlay
+    low.frames.pop()
+    return _assemble(definition, {n: blueprint for n, (_, blueprint) in draft.fields.items()})
+
+
+def _init_statement(low: Lowering, part: ast.stmt, self_name: str, draft: Draft) -> None:
+    shape: NumberShape | None = None
+    match part:
+        case ast.Assign([ast.Attribute(ast.Name(name), field)], value) if name == self_name:
+            pass
+        case ast.AnnAssign(ast.Attribute(ast.Name(name), field), annotation, ast.expr() as value):
+            shape = _number_shape(low, annotation)
+        case ast.Expr(ast.Constant()) | ast.Pass():
+            return
+        case _:
+            low.refuse(part, "`__init__` may only set fields: `self.name = value`")
+    if field in draft.fields:
+        low.refuse(part, f"`self.{field}` is set twice")
+    made = low.value(value)
+    if shape is None and isinstance(made, Number) and made.boolean:
+        shape = NumberShape(0, 1, Role.BOOL, inferred=True)
+    draft.fields[field] = (draft.size, _field_value(low, field, made, shape, part))
+
+

@@ -1,0 +1,99 @@
+"""`with` blocks: locks, `atomic()` sections, and jumps out of them."""
+
+from __future__ import annotations
+
+import ast
+from functools import partial
+
+from mazurka.frontend.python.automaton import Label
+from mazurka.frontend.python.lowering import Lowering, statement
+from mazurka.frontend.python.sync import SyncShape
+from mazurka.frontend.python.values import Guard, Imported, Reference, kind_of
+from mazurka.ir.program import Kind, Role
+
+
+@statement(ast.With)
+def _with(low: Lowering, node: ast.With) -> None:
+    _enter_items(low, node, list(node.items))
+
+
+def _enter_items(low: Lowering, node: ast.With, items: list[ast.withitem]) -> None:
+    if not items:
+        low.execute(node.body)
+        return
+    first, *rest = items
+    if first.optional_vars is not None:
+        low.refuse(first.context_expr, "`with ... as` has no use here; leave out the `as` part")
+    if _is_atomic(low, first.context_expr):
+        _atomic(low, node, rest)
+    else:
+        _guarded(low, node, first.context_expr, rest)
+
+
+def _is_atomic(low: Lowering, node: ast.expr) -> bool:
+    called = node.func if isinstance(node, ast.Call) else node
+    is_name = isinstance(called, ast.Name | ast.Attribute)
+    if not is_name or low.designate(called) != Imported("mazurka.model.atomic"):
+        return False
+    if not isinstance(node, ast.Call):
+        low.refuse(node, "write `with atomic():`, with parentheses")
+    return True
+
+
+def _atomic(low: Lowering, node: ast.With, rest: list[ast.withitem]) -> None:
+    """One step from begin to end; a section inside another adds nothing."""
+    automaton = low.building(node)
+    if automaton.atomic_depth == 0:
+        low.atomic_loops = low.loop_depth
+        automaton.atomic_depth = 1
+        low.step(Kind.ATOMIC, node, "atomic", atomic=True)
+        automaton.atomic_depth = 0
+    automaton.atomic_depth += 1
+    leave = partial(_end_atomic, low, node)
+    low.cleanups.append(leave)
+    _enter_items(low, node, rest)
+    low.cleanups.pop()
+    leave()
+
+
+def _end_atomic(low: Lowering, node: ast.With) -> None:
+    automaton = low.building(node)
+    automaton.atomic_depth -= 1
+    if automaton.atomic_depth == 0 and low.reachable:
+        outside = automaton.label(low.span(node))
+        automaton.jump(outside, low.span(node))
+        automaton.place(outside, low.span(node))
+
+
+def _guarded(
+    low: Lowering, node: ast.With, expr: ast.expr, rest: list[ast.withitem]
+) -> None:
+    value = low.value(expr)
+    if isinstance(value, Reference):
+        value = Guard(value)
+    if not isinstance(value, Guard) or not isinstance(value.owner.shape, SyncShape):
+        low.refuse(expr, f"`with {ast.unparse(expr)}` needs a lock; this is {kind_of(value)}")
+    if not low.reachable:
+        return
+    shape = value.owner.shape
+    address = low.keep(value.owner.address, expr, Role.POINTER)  # variables in it may change
+    owner = Reference(shape, address, value.owner.shared, value.owner.title)
+    guard = Guard(owner, value.mode)
+    shape.enter(low, guard, expr)
+    leave = partial(shape.leave, low, guard, expr)
+    low.cleanups.append(leave)
+    _enter_items(low, node, rest)
+    low.cleanups.pop()
+    if low.reachable:
+        leave()
+
+
+def leave_to(low: Lowering, target: Label, height: int, node: ast.AST) -> None:
+    """Jump out of the `with` blocks above `height`, leaving each, innermost first."""
+    automaton = low.building(node)
+    depth, saved = automaton.atomic_depth, low.cleanups
+    for top in range(len(saved) - 1, height - 1, -1):
+        low.cleanups = saved[:top]
+        saved[top]()
+    automaton.jump(target, low.span(node))
+    low.cleanups, automaton.atomic_depth = saved, depth

@@ -1,0 +1,138 @@
+"""What objects look like in memory: the cells of numbers, arrays, records and locks.
+
+A *shape* is a static type.  Two references of equal shape can share a variable, so whatever the
+code of an operation depends on (bounds, lock rules) belongs to the shape; first values do not,
+they belong to a *blueprint*, the result of calling a constructor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from mazurka.ir.expressions import ZERO, Const, Expr
+from mazurka.ir.program import Role
+
+
+@dataclass(frozen=True, slots=True)
+class CellForm:
+    """A cell before it has an address: `suffix` is appended to the object's name."""
+
+    suffix: str
+    low: int
+    high: int
+    role: Role
+    inferred: bool = False
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The static type of an object."""
+
+    @property
+    def title(self) -> str:
+        """The type as a person would write it."""
+        raise NotImplementedError
+
+    def forms(self) -> tuple[CellForm, ...]:
+        """The object's cells in order of their addresses."""
+        raise NotImplementedError
+
+    @property
+    def size(self) -> int:
+        return len(self.forms())
+
+    def zero(self) -> tuple[Expr, ...]:
+        """The values of the cells of an object made without arguments."""
+        return (ZERO,) * self.size
+
+
+@dataclass(frozen=True)
+class NumberShape(Shape):
+    """A number or a truth value; its range is declared, or left to inference."""
+
+    low: int = 0
+    high: int = 0
+    role: Role = Role.INT
+    inferred: bool = True
+
+    @property
+    def title(self) -> str:
+        if self.role is Role.BOOL:
+            return "Bool"
+        return "Int" if self.inferred else f"Int[{self.low}, {self.high}]"
+
+    def forms(self) -> tuple[CellForm, ...]:
+        return (CellForm("", self.low, self.high, self.role, self.inferred),)
+
+
+INTEGER = NumberShape()
+BOOLEAN = NumberShape(0, 1, Role.BOOL, inferred=False)
+
+
+@dataclass(frozen=True)
+class ArrayShape(Shape):
+    """A fixed number of objects of one shape, side by side."""
+
+    element: Shape
+    length: int
+
+    @property
+    def title(self) -> str:
+        return f"Array({self.element.title}, {self.length})"
+
+    @property
+    def size(self) -> int:
+        return self.element.size * self.length
+
+    def forms(self) -> tuple[CellForm, ...]:
+        return tuple(
+            CellForm(f"[{position}]{form.suffix}", form.low, form.high, form.role, form.inferred)
+            for position in range(self.length)
+            for form in self.element.forms()
+        )
+
+    def zero(self) -> tuple[Expr, ...]:
+        return self.element.zero() * self.length
+
+
+@dataclass(frozen=True)
+class RecordShape(Shape):
+    """An instance of a class: its fields side by side."""
+
+    name: str
+    fields: tuple[tuple[str, Shape], ...]
+
+    @property
+    def title(self) -> str:
+        return self.name
+
+    def forms(self) -> tuple[CellForm, ...]:
+        return tuple(
+            CellForm(f".{name}{form.suffix}", form.low, form.high, form.role, form.inferred)
+            for name, shape in self.fields
+            for form in shape.forms()
+        )
+
+    def placed(self) -> Iterator[tuple[str, int, Shape]]:
+        """Each field with its offset from the record's address."""
+        offset = 0
+        for name, shape in self.fields:
+            yield name, offset, shape
+            offset += shape.size
+
+
+@dataclass(frozen=True)
+class Blueprint:
+    """An object that has been made but has no place yet."""
+
+    shape: Shape
+    initials: tuple[Expr, ...] = field(compare=False)
+
+    @staticmethod
+    def default(shape: Shape) -> Blueprint:
+        return Blueprint(shape, shape.zero())
+
+    @property
+    def is_static(self) -> bool:
+        return all(isinstance(initial, Const) for initial in self.initials)

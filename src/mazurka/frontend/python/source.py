@@ -1,0 +1,46 @@
+"""From a path to a syntax tree, with an error for every way in which that can go wrong."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from pathlib import Path
+
+from mazurka.errors import MazurkaError
+
+
+def read_source(path: str | Path) -> str:
+    """The text of a model file."""
+    file = str(path)
+    place = Path(path)
+    if place.is_dir():
+        raise MazurkaError("this is a directory; give a model file (`.py`)", file=file)
+    try:
+        data = place.read_bytes()
+    except FileNotFoundError:
+        raise MazurkaError("no such file", file=file) from None
+    except OSError as error:
+        raise MazurkaError(f"cannot be read: {error.strerror or error}", file=file) from None
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise MazurkaError("not a text file in UTF-8", file=file, line=line) from None
+
+
+def parse(source: str, file: str) -> ast.Module:
+    """The syntax tree; nothing of it is ever executed."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            module = ast.parse(source, filename=file)
+    except SyntaxError as error:
+        message = f"not valid Python: {error.msg}"
+        raise MazurkaError(message, file=file, line=error.lineno) from None
+    except ValueError as error:
+        raise MazurkaError(f"not valid Python: {error}", file=file, line=1) from None
+    except (RecursionError, MemoryError):
+        raise MazurkaError("nested too deeply for Python's own parser", file=file) from None
+    if not module.body:
+        raise MazurkaError("the file is empty; a model needs threads", file=file, line=1)
+    return module

@@ -1,0 +1,202 @@
+"""Statements other than loops: assignments, branches, assertions, `with`, `return`."""
+
+from __future__ import annotations
+
+import ast
+
+from mazurka.frontend.python.assignment import assign, assign_name, bind_cell
+from mazurka.frontend.python.context import Variable
+from mazurka.frontend.python.expressions import arithmetic, as_number, branch_on, truth_of
+from mazurka.frontend.python.lowering import Lowering, statement
+from mazurka.frontend.python.sections import leave_to
+from mazurka.frontend.python.shapes import BOOLEAN, NumberShape
+from mazurka.frontend.python.values import (
+    Imported,
+    Nothing,
+    Number,
+    Reference,
+    Value,
+    kind_of,
+)
+from mazurka.ir.expressions import Const
+from mazurka.ir.program import Check, Fault, Kind
+
+RESULT = "result of the call"
+"""Where several `return`s leave their values; no identifier is spelt like this."""
+
+
+@statement(ast.Pass)
+@statement(ast.Global)
+def _nothing(low: Lowering, node: ast.stmt) -> None:
+    """Declarations and placeholders take no step."""
+
+
+@statement(ast.Expr)
+def _expression(low: Lowering, node: ast.Expr) -> None:
+    if isinstance(node.value, ast.Constant):  # a docstring, or `...`
+        return
+    if not isinstance(node.value, ast.Call):
+        low.designate(node.value)
+        return
+    low.value(node.value)
+
+
+@statement(ast.Assign)
+def _assign(low: Lowering, node: ast.Assign) -> None:
+    value = low.value(node.value)
+    if not low.reachable:
+        return
+    if len(node.targets) > 1 and not isinstance(value, Number):
+        low.refuse(node, "only numbers can be assigned to several targets at once")
+    for target in node.targets:
+        assign(low, target, value, node)
+
+
+@statement(ast.AugAssign)
+def _augmented(low: Lowering, node: ast.AugAssign) -> None:
+    """`x += 1` reads, computes, writes: three things, as in Python."""
+    place = low.designate(node.target)
+    if isinstance(place, Reference) and isinstance(place.shape, NumberShape):
+        old = low.read(place, node).expr
+        new = arithmetic(low, node.op, old, low.number_of(node.value), node)
+        low.write(place, new, node)
+    else:
+        name = node.target.id if isinstance(node.target, ast.Name) else ""
+        old = as_number(low, place, node.target)
+        new = arithmetic(low, node.op, old, low.number_of(node.value), node)
+        assign_name(low, name, Number(new), node)
+
+
+@statement(ast.AnnAssign)
+def _annotated(low: Lowering, node: ast.AnnAssign) -> None:
+    shape = declared_shape(low, node.annotation)
+    if not isinstance(node.target, ast.Name):
+        if node.value is not None:
+            assign(low, node.target, low.value(node.value), node)
+        return
+    name = node.target.id
+    value = low.value(node.value) if node.value is not None else None
+    if shape is None or not low.frame.facts.is_local(name):
+        if value is not None:
+            assign_name(low, name, value, node)
+        return
+    if value is not None and not isinstance(value, Number):
+        low.refuse(node, f"`{name}` is declared as {shape.title} but gets {kind_of(value)}")
+    _declare(low, name, shape, node)
+    if value is not None:
+        bind_cell(low, name, value, node)
+
+
+def _declare(low: Lowering, name: str, shape: NumberShape, node: ast.AST) -> None:
+    if name in low.frame.variables and low.unrolled == low.frame.unrolled:
+        low.refuse(node, f"declare the range of `{name}` where it is first assigned")
+    if name in low.frame.variables:
+        return
+    cell = low.local_cell(name, node, shape.role)
+    draft = low.model.storage.cells[cell]
+    draft.low, draft.high, draft.inferred = shape.low, shape.high, shape.inferred
+    draft.initial = min(max(0, shape.low), shape.high)
+    low.frame.variables[name] = Variable(name, cell, shape.role)
+
+
+def declared_shape(low: Lowering, annotation: ast.expr) -> NumberShape | None:
+    """The range an annotation declares; other annotations say nothing about ranges."""
+    match annotation:
+        case ast.Subscript(ast.Name() | ast.Attribute() as base):
+            is_range = _imported(low, base) == "mazurka.model.Int"
+        case ast.Name() | ast.Attribute():
+            path = _imported(low, annotation)
+            return BOOLEAN if path == "mazurka.model.Bool" else None
+        case _:
+            return None
+    if not is_range:
+        return None
+    shape = low.value(annotation)
+    assert isinstance(shape, NumberShape)
+    return shape
+
+
+def _imported(low: Lowering, node: ast.expr) -> str:
+    """The full name of something imported; anything else in an annotation does not matter."""
+    if isinstance(node, ast.Name):
+        found = low.model.globals.get(node.id)
+        return found.path if isinstance(found, Imported) else ""
+    if isinstance(node, ast.Attribute):
+        owner = _imported(low, node.value)
+        return f"{owner}.{node.attr}" if owner else ""
+    return ""
+
+
+@statement(ast.If)
+def _if(low: Lowering, node: ast.If) -> None:
+    automaton = low.building(node)
+    span = low.span(node)
+    true, false, end = (automaton.label(span) for _ in range(3))
+    branch_on(low, node.test, true, false)
+    both_ways = true.bound is not None and false.bound is not None
+    low.uncertain += both_ways
+    for label, body in ((true, node.body), (false, node.orelse)):
+        automaton.place(label, span)
+        if low.reachable:
+            low.execute(body)
+        if low.reachable:
+            automaton.jump(end, span)
+    low.uncertain -= both_ways
+    automaton.place(end, span)
+
+
+@statement(ast.Assert)
+def _assert(low: Lowering, node: ast.Assert) -> None:
+    condition = truth_of(low, low.value(node.test), node.test)
+    if isinstance(condition, Const) and condition.value:
+        return
+    message = f"assertion failed: {ast.unparse(node.test)}"
+    if node.msg is not None:
+        message = _message(low, node.msg)
+    low.step(
+        Kind.ASSERT,
+        node,
+        f"assert {ast.unparse(node.test)}"[:100],
+        operations=(Check(condition, Fault.ASSERT, message),),
+    )
+
+
+def _message(low: Lowering, node: ast.expr) -> str:
+    """An f-string keeps its expressions as written: messages are not computed."""
+    match node:
+        case ast.Constant(value):
+            return str(value)
+        case ast.JoinedStr(values):
+            return "".join(
+                str(part.value) if isinstance(part, ast.Constant) else f"{{{_source(part)}}}"
+                for part in values
+            )
+        case _:
+            return f"{{{ast.unparse(node)}}}"
+
+
+def _source(part: ast.expr) -> str:
+    return ast.unparse(part.value if isinstance(part, ast.FormattedValue) else part)
+
+
+@statement(ast.Return)
+def _return(low: Lowering, node: ast.Return) -> None:
+    frame = low.frame
+    value: Value = low.value(node.value) if node.value is not None else Nothing()
+    if not low.reachable:
+        return
+    if frame.exit is None:
+        low.refuse(node, "`return` outside a function")
+    last = low.certain and frame.facts.body[-1] is node and frame.result is None
+    if last and not isinstance(value, Nothing):
+        frame.result = value
+        low.mark_bound(RESULT)
+    elif not isinstance(value, Nothing):
+        _keep_result(low, value, node)
+    leave_to(low, frame.exit, frame.cleanups, node)
+
+
+def _keep_result(low: Lowering, value: Value, node: ast.AST) -> None:
+    """Several returns leave their values in one variable."""
+    bind_cell(low, RESULT, value, node)
+    low.frame.result = low.frame.variables[RESULT]

@@ -1,0 +1,180 @@
+"""What can be seen in a model's syntax tree before anything is elaborated.
+
+Whether a module-level name is a constant or a shared variable depends on every function; so do
+the cells of some synchronization objects (a condition that nobody notifies singly needs no queue).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+ATOMIC_WRITERS = frozenset({"cas", "fetch_add", "swap"})
+CREATORS = frozenset({"spawn", "Thread"})
+MUTATORS = frozenset({"append"})
+
+
+def own_nodes(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """The nodes of a piece of code, without those of functions and classes defined in it."""
+    waiting = list(body)[::-1]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            waiting.extend(reversed(list(ast.iter_child_nodes(node))))
+
+
+def call_name(call: ast.Call) -> str:
+    """The last part of what is called: `start` for `workers[0].start()`."""
+    match call.func:
+        case ast.Name(name) | ast.Attribute(_, name):
+            return name
+        case _:
+            return ""
+
+
+def stored_names(body: Iterable[ast.AST]) -> Counter[str]:
+    """How often each name is assigned in the code (comprehension variables are their own)."""
+    counts: Counter[str] = Counter()
+    for node in own_nodes(body):
+        match node:
+            case ast.Name(name, ast.Store() | ast.Del()):
+                counts[name] += 1
+            case ast.AugAssign(ast.Name(name)):
+                counts[name] += 1
+            case ast.comprehension(target):
+                counts.subtract(n.id for n in ast.walk(target) if isinstance(n, ast.Name))
+    return +counts
+
+
+def leaves_early(body: Iterable[ast.AST]) -> bool:
+    """Whether the code can jump out of a loop around it."""
+    return any(isinstance(node, ast.Break | ast.Continue | ast.Return) for node in own_nodes(body))
+
+
+def creates_or_grows(body: Iterable[ast.AST]) -> bool:
+    """Whether the code makes threads or appends to lists: loops around it are then unrolled."""
+    return any(
+        isinstance(node, ast.Call) and call_name(node) in CREATORS | MUTATORS
+        for node in own_nodes(body)
+    )
+
+
+@dataclass(frozen=True)
+class FunctionFacts:
+    """What a piece of code does with names."""
+
+    body: Sequence[ast.stmt]
+    stores: Counter[str]
+    globals: frozenset[str]
+    loads_outside_loops: frozenset[str]
+    """Names read somewhere that is not a `for` loop over that very name."""
+
+    def is_local(self, name: str) -> bool:
+        return name in self.stores and name not in self.globals
+
+
+def facts_of(body: Sequence[ast.stmt]) -> FunctionFacts:
+    declared: set[str] = set()
+    for node in own_nodes(body):
+        if isinstance(node, ast.Global):
+            declared.update(node.names)
+    return FunctionFacts(body, stored_names(body), frozenset(declared), _escaping_loads(body))
+
+
+def _escaping_loads(body: Iterable[ast.AST]) -> frozenset[str]:
+    found: set[str] = set()
+
+    def visit(node: ast.AST, loops: frozenset[str]) -> None:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            return
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in loops:
+            found.add(node.id)
+        if isinstance(node, ast.For) and isinstance(node.target, ast.Name):
+            visit(node.iter, loops)
+            for child in node.body:
+                visit(child, loops | {node.target.id})
+            for child in node.orelse:
+                visit(child, loops)
+            return
+        for inner in ast.iter_child_nodes(node):
+            visit(inner, loops)
+
+    for statement in body:
+        visit(statement, frozenset())
+    return frozenset(found)
+
+
+@dataclass(frozen=True)
+class Survey:
+    """Facts about a whole model file."""
+
+    functions: dict[str, ast.FunctionDef]
+    classes: dict[str, ast.ClassDef]
+    written: frozenset[str]
+    """Module-level names that functions assign."""
+    loaded: frozenset[str]
+    """Names that functions and methods read."""
+    handed_on: frozenset[str]
+    """Names used other than by indexing, `len` and iteration, or changed through an index."""
+    calls: frozenset[str]
+    """The last parts of everything that is called anywhere."""
+
+    @property
+    def creates(self) -> bool:
+        return bool(self.calls & CREATORS)
+
+    @property
+    def joins(self) -> bool:
+        return bool(self.calls & {"join", "is_alive"})
+
+
+def survey(module: ast.Module) -> Survey:
+    functions = {n.name: n for n in module.body if isinstance(n, ast.FunctionDef)}
+    classes = {n.name: n for n in module.body if isinstance(n, ast.ClassDef)}
+    bodies = [function.body for function in functions.values()]
+    for definition in classes.values():
+        bodies += [n.body for n in definition.body if isinstance(n, ast.FunctionDef)]
+    written: set[str] = set()
+    for body in bodies:
+        facts = facts_of(body)
+        written |= facts.globals & facts.stores.keys()
+    loaded: set[str] = set()
+    for body in bodies:
+        loaded.update(n.id for n in own_nodes(body) if isinstance(n, ast.Name))
+    calls: set[str] = set()
+    for node in ast.walk(module):
+        if isinstance(node, ast.Call):
+            calls.add(call_name(node))
+            if call_name(node) in ATOMIC_WRITERS and node.args:
+                written.update(_names([node.args[0]]))
+    return Survey(
+        functions, classes, frozenset(written), frozenset(loaded), _handed_on(module),
+        frozenset(calls),
+    )  # fmt: skip
+
+
+def _names(nodes: Sequence[ast.expr]) -> Iterator[str]:
+    return (node.id for node in nodes if isinstance(node, ast.Name))
+
+
+def _handed_on(module: ast.Module) -> frozenset[str]:
+    """Names whose object could be changed, or reached under another name."""
+    harmless: set[int] = set()
+    for node in ast.walk(module):
+        match node:
+            case ast.Subscript(ast.Name() as base, _, ast.Load()):
+                harmless.add(id(base))
+            case ast.Call(ast.Name("len"), [ast.Name() as base]):
+                harmless.add(id(base))
+            case ast.For(_, ast.Name() as base) | ast.comprehension(_, ast.Name() as base):
+                harmless.add(id(base))
+            case ast.AugAssign(ast.Subscript(ast.Name() as base)):
+                harmless.discard(id(base))
+    return frozenset(
+        node.id
+        for node in ast.walk(module)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in harmless
+    )

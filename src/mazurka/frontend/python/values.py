@@ -1,0 +1,203 @@
+"""What an expression of a model denotes while it is elaborated.
+
+Numbers are IR expressions over constants and the thread's own scalar variables: evaluating one
+never touches shared data, because every shared read has already become an edge of its own.
+Everything else (objects, functions, lists, ranges) is known statically up to its address.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from mazurka.frontend.python.shapes import Blueprint, Shape
+from mazurka.ir.expressions import Const, Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    expr: Expr
+    boolean: bool = False
+
+    @property
+    def constant(self) -> int | None:
+        return self.expr.value if isinstance(self.expr, Const) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """An object at an address; `shared` is False for objects of the acting thread alone."""
+
+    shape: Shape
+    address: Expr
+    shared: bool = True
+    title: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Handle:
+    """A created thread: its number plus one."""
+
+    expr: Expr
+
+
+@dataclass(eq=False, slots=True)
+class Sequence:
+    """A list or tuple whose items are known while elaborating; only lists can grow."""
+
+    items: list[Value]
+    growing: bool = False
+    """A list made where control flow is certain, which may be appended to there."""
+    origin: object = None
+    """Where it was made: appending is allowed in the same certain stretch of code only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """`range(start, stop, step)`; the step is a constant."""
+
+    start: Expr
+    stop: Expr
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    definition: ast.FunctionDef
+
+    @property
+    def name(self) -> str:
+        return self.definition.name
+
+
+@dataclass(frozen=True, slots=True)
+class RecordClass:
+    definition: ast.ClassDef
+
+    @property
+    def name(self) -> str:
+        return self.definition.name
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """Something from a module the model may import, or a builtin, by its full name."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """An attribute of an object that can only be called."""
+
+    owner: Value
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadCall:
+    """An entry of the `threads` list: a function and the arguments it starts with."""
+
+    function: Function
+    arguments: Mapping[str, Value]
+    title: str
+
+
+@dataclass(eq=False, slots=True)
+class Draft:
+    """`self` inside an `__init__`: the fields set so far."""
+
+    fields: dict[str, tuple[int, Blueprint]]
+
+    @property
+    def size(self) -> int:
+        return sum(blueprint.shape.size for _, blueprint in self.fields.values())
+
+
+@dataclass(frozen=True, slots=True)
+class DraftField:
+    """A synchronization object of a record that is being made."""
+
+    draft: Draft
+    offset: int
+    shape: Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """What a `with` block enters: an object, and the way in which it is held (`read`, `write`)."""
+
+    owner: Reference
+    mode: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """Python's None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """A lambda: the predicate of `wait_for`."""
+
+    definition: ast.Lambda
+
+
+Value: TypeAlias = (
+    Number
+    | Reference
+    | Handle
+    | Sequence
+    | Interval
+    | Function
+    | RecordClass
+    | Imported
+    | Method
+    | ThreadCall
+    | Draft
+    | DraftField
+    | Guard
+    | Text
+    | Nothing
+    | Closure
+    | Shape
+    | Blueprint
+)
+
+
+def kind_of(value: Value) -> str:
+    """A value's sort, for error messages."""
+    match value:
+        case Number():
+            return "a number"
+        case Reference(shape) | Blueprint(shape) | DraftField(_, _, shape):
+            return f"an object ({shape.title})"
+        case Handle():
+            return "a thread"
+        case Sequence():
+            return "a list"
+        case Interval():
+            return "a range"
+        case Function(definition):
+            return f"the function `{definition.name}`"
+        case RecordClass(definition):
+            return f"the class `{definition.name}`"
+        case Imported(path):
+            return f"`{path.removeprefix('builtins.')}`"
+        case Method(_, name):
+            return f"the method `{name}`"
+        case Text():
+            return "a string"
+        case Nothing():
+            return "None"
+        case Closure():
+            return "a lambda"
+        case _:
+            return "a type"

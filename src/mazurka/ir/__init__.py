@@ -1,0 +1,1 @@
+"""The intermediate representation: programs, their meaning, and their native code."""

@@ -1,0 +1,192 @@
+"""What is known about the cells in the middle of a step, and how guards and stores change it.
+
+`Facts` hold value sets for some cells; all other cells are asked for `elsewhere`, in a summary
+that covers every state.  Facts about shared cells are as good as facts about locals as long as
+the step lasts: nobody else moves in between.  `Facts.assume` narrows facts down to the states
+in which a condition holds; leaving a narrowing out would be sound, only less exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from mazurka.ir.expressions import ZERO, Binary, Conditional, Const, Expr, Load, Unary
+from mazurka.ir.intervals import LARGEST, SMALLEST
+from mazurka.ir.program import Assign, Cell, Operation
+from mazurka.ir.values import (
+    MOST_ADDRESSES,
+    Lookup,
+    ValueSet,
+    apply_binary,
+    evaluate,
+    from_points,
+    truth_of,
+)
+
+Recorder: TypeAlias = Callable[[int, ValueSet], None]
+"""Told of every store: the cell's address and the values stored there."""
+
+_OPPOSITE = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "le": "gt", "gt": "le"}
+_MIRRORED = {"eq": "eq", "ne": "ne", "lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
+
+
+class Facts:
+    """The values that cells can have at one moment of a step of one thread."""
+
+    __slots__ = ("choices", "elsewhere", "known", "saturate")
+
+    def __init__(
+        self,
+        known: dict[int, ValueSet],
+        elsewhere: Lookup,
+        choices: int = 1,
+        saturate: bool = False,
+    ) -> None:
+        self.known = known
+        self.elsewhere = elsewhere
+        self.choices = choices
+        self.saturate = saturate
+
+    def copy(self) -> Facts:
+        return Facts(dict(self.known), self.elsewhere, self.choices, self.saturate)
+
+    def lookup(self, address: int) -> ValueSet:
+        values = self.known.get(address)
+        return self.elsewhere(address) if values is None else values
+
+    def values(self, expr: Expr) -> ValueSet:
+        return evaluate(expr, self.lookup, self.choices, self.saturate)
+
+    def assume(self, condition: Expr, outcome: bool = True) -> bool:
+        """Keep the states in which `condition` is true (or false); False if there are none."""
+        match condition:
+            case Const(value):
+                return (value != 0) == outcome
+            case Unary("not", operand):
+                return self.assume(operand, not outcome)
+            case Conditional(test, then, otherwise):
+                return self._assume_either(test, then, otherwise, outcome)
+            case Binary("ne", operand, Const(0)):
+                return self.assume(operand, outcome)
+            case Binary("eq", operand, Const(0)):
+                return self.assume(operand, not outcome)
+            case Binary(operator, left, right) if operator in _OPPOSITE:
+                relation = operator if outcome else _OPPOSITE[operator]
+                return self._relate(left, relation, right)
+            case _:
+                return self._relate(condition, "ne" if outcome else "eq", ZERO)
+
+    def _assume_either(self, test: Expr, then: Expr, otherwise: Expr, outcome: bool) -> bool:
+        """Both ways through a conditional; what is known afterwards is what both leave open."""
+        taken, refused = self.copy(), self.copy()
+        if not (taken.assume(test, True) and taken.assume(then, outcome)):
+            possible = refused.assume(test, False) and refused.assume(otherwise, outcome)
+            return possible and self._become(refused)
+        if not (refused.assume(test, False) and refused.assume(otherwise, outcome)):
+            return self._become(taken)
+        for address, values in taken.known.items():
+            if address in refused.known:
+                self.known[address] = values.join(refused.known[address], MOST_ADDRESSES)
+        return True
+
+    def _become(self, other: Facts) -> bool:
+        self.known = other.known
+        return True
+
+    def _relate(self, left: Expr, relation: str, right: Expr) -> bool:
+        """Keep the states in which `left relation right` holds."""
+        first, second = self.values(left), self.values(right)
+        if truth_of(apply_binary(relation, first, second)) is False:
+            return False
+        if first.is_empty or second.is_empty:
+            return False
+        return self._restrict(left, first, _related(first, relation, second)) and self._restrict(
+            right, second, _related(second, _MIRRORED[relation], first)
+        )
+
+    def _restrict(self, expr: Expr, current: ValueSet, allowed: ValueSet) -> bool:
+        """Keep the states in which `expr`, now among `current`, is among `allowed`."""
+        if allowed.is_empty:
+            return False
+        if allowed == current:
+            return True
+        match expr:
+            case Load(address):
+                place = self.values(address)
+                if place.is_constant and place.low > 0:
+                    # A cell that occurs twice in a condition may have been narrowed before.
+                    remaining = self.lookup(place.low).meet(allowed)
+                    self.known[place.low] = remaining
+                    return not remaining.is_empty
+            case Binary("add", operand, Const(offset)) | Binary("add", Const(offset), operand):
+                return self._restrict_shifted(operand, offset, allowed)
+            case Binary("sub", operand, Const(offset)):
+                return self._restrict_shifted(operand, -offset, allowed)
+        return True
+
+    def _restrict_shifted(self, operand: Expr, offset: int, allowed: ValueSet) -> bool:
+        """Keep the states in which `operand + offset` is among `allowed`."""
+        current = self.values(operand)
+        wraps = current.low + offset < SMALLEST or current.high + offset > LARGEST
+        if wraps:
+            return True
+        return self._restrict(operand, current, current.meet(_shift(allowed, -offset)))
+
+    def perform(self, operation: Operation, cells: Sequence[Cell], record: Recorder) -> bool:
+        """Do one operation; False if it is a fault in all states."""
+        if isinstance(operation, Assign):
+            return self._assign(operation, cells, record)
+        return self.assume(operation.condition)
+
+    def _assign(self, operation: Assign, cells: Sequence[Cell], record: Recorder) -> bool:
+        addresses = self.values(operation.address).clip(1, len(cells) - 1)
+        values = self.values(operation.value)
+        if addresses.is_constant:
+            stored = _storable(cells[addresses.low], values)
+            if stored.is_empty:
+                return False
+            self.known[addresses.low] = stored
+            record(addresses.low, stored)
+            return True
+        possible = False
+        for address in addresses.points or range(addresses.low, addresses.high + 1):
+            stored = _storable(cells[address], values)
+            if stored.is_empty:
+                continue
+            possible = True
+            record(address, stored)
+            if address in self.known:
+                # Only one of these cells is stored to: the others keep what they had.
+                self.known[address] = self.known[address].join(stored, MOST_ADDRESSES)
+        return possible
+
+
+def _storable(cell: Cell, values: ValueSet) -> ValueSet:
+    """The values after which execution goes on: any other is a `range` fault."""
+    return values if cell.inferred else values.clip(cell.low, cell.high)
+
+
+def _shift(values: ValueSet, offset: int) -> ValueSet:
+    if values.points is not None:
+        inside = (point + offset for point in values.points)
+        return from_points((p for p in inside if SMALLEST <= p <= LARGEST), MOST_ADDRESSES)
+    low, high = values.low + offset, values.high + offset
+    return ValueSet.interval(max(low, SMALLEST), min(high, LARGEST))
+
+
+def _related(values: ValueSet, relation: str, other: ValueSet) -> ValueSet:
+    """The members of `values` that are in the relation to at least one member of `other`."""
+    match relation:
+        case "eq":
+            return values.meet(other)
+        case "ne":
+            return values.without(other.low) if other.is_constant else values
+        case "lt":
+            return values.clip(SMALLEST, other.high - 1)
+        case "le":
+            return values.clip(SMALLEST, other.high)
+        case "gt":
+            return values.clip(other.low + 1, LARGEST)
+        case _:
+            return values.clip(other.low, LARGEST)

@@ -1,0 +1,139 @@
+"""Replaces expressions by what the range analysis knows about them.
+
+Folding never changes what a program does: the successors, the faults and the footprints are
+the same.  An expression becomes a constant only if it has one value, cannot be a fault and
+loads nothing but the thread's own local cells: a load of a shared cell is part of a step's
+footprint even where its value is known.  Locations keep their numbers; those that cannot be
+reached only lose their edges.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mazurka.ir.expressions import (
+    Conditional,
+    Const,
+    Expr,
+    Load,
+    children,
+    rebuild,
+)
+from mazurka.ir.facts import Facts
+from mazurka.ir.program import Assign, Edge, Kind, Operation, Program, Thread
+from mazurka.ir.ranges import Inference
+from mazurka.ir.values import cannot_fault, truth_of
+
+
+def fold(program: Program, inference: Inference) -> Program:
+    """The same program, simplified; `inference` must stem from this very program."""
+    threads = tuple(
+        replace(thread, edges=_Folder(program, inference, number).edges())
+        for number, thread in enumerate(program.threads)
+    )
+    return replace(program, threads=threads)
+
+
+class _Folder:
+    """Folds the edges of one thread."""
+
+    def __init__(self, program: Program, inference: Inference, number: int) -> None:
+        self.program = program
+        self.inference = inference
+        self.number = number
+        self.thread: Thread = program.threads[number]
+        self.most_choices = max((edge.choices for edge in self.thread.edges), default=1)
+
+    def edges(self) -> tuple[Edge, ...]:
+        kept: dict[int, Edge] = {}
+        for location in self.inference.at[self.number]:
+            kept.update(self.leaving(location))
+        return tuple(kept[position] for position in sorted(kept))
+
+    def leaving(self, location: int) -> dict[int, Edge]:
+        """The edges of a location that can matter, by their positions."""
+        folded: dict[int, Edge] = {}
+        for position in self.thread.outgoing[location]:
+            edge = self.edge(self.thread.edges[position], location)
+            folded[position] = edge
+            if edge.guard is None:
+                break  # guards are evaluated in order: no later one ever is
+        alive = {p: edge for p, edge in folded.items() if edge.guard != Const(0)}
+        # Which edges a thread cannot take decides whether it waits or is stopped.
+        original = [self.thread.edges[p] for p in self.thread.outgoing[location]]
+        if alive and _all_assume(list(alive.values())) == _all_assume(original):
+            return alive
+        return folded
+
+    def edge(self, edge: Edge, location: int) -> Edge:
+        known = self.inference.at[self.number][location]
+        facts = Facts(dict(known), self.inference.lookup, self.most_choices)
+        guard = None if edge.guard is None else self.expression(edge.guard, facts)
+        if isinstance(guard, Const):
+            guard = None if guard.value else Const(0)
+        if edge.guard is not None and not facts.assume(edge.guard):
+            return replace(edge, guard=guard)
+        facts.choices = edge.choices
+        subject = None if edge.subject is None else self.expression(edge.subject, facts)
+        operations = self.operations(edge.operations, facts)
+        return replace(edge, guard=guard, subject=subject, operations=operations)
+
+    def operations(self, operations: tuple[Operation, ...], facts: Facts) -> tuple[Operation, ...]:
+        folded: list[Operation] = []
+        for position, operation in enumerate(operations):
+            if isinstance(operation, Assign):
+                address = self.expression(operation.address, facts)
+                folded.append(Assign(address, self.expression(operation.value, facts)))
+            else:
+                condition = self.expression(operation.condition, facts)
+                if not (isinstance(condition, Const) and condition.value):
+                    folded.append(replace(operation, condition=condition))
+            if not facts.perform(operation, self.program.cells, lambda address, values: None):
+                # A fault for sure: what follows is never executed, and nothing is known there.
+                return (*folded, *operations[position + 1 :])
+        return tuple(folded)
+
+    def expression(self, expr: Expr, facts: Facts) -> Expr:
+        if isinstance(expr, Const):
+            return expr
+        values = facts.values(expr)
+        if values.is_constant and self.is_silent(expr, facts):
+            return Const(values.low)
+        if isinstance(expr, Conditional):
+            return self.conditional(expr, facts)
+        return rebuild(expr, lambda child: self.expression(child, facts))
+
+    def conditional(self, expr: Conditional, facts: Facts) -> Expr:
+        """Each branch is folded with what its test says; a branch never taken is left alone."""
+        known = truth_of(facts.values(expr.test))
+        if known is not None and self.is_silent(expr.test, facts):
+            return self.expression(expr.then if known else expr.otherwise, facts)
+        branches = []
+        for branch, outcome in ((expr.then, True), (expr.otherwise, False)):
+            inside = facts.copy()
+            possible = inside.assume(expr.test, outcome)
+            branches.append(self.expression(branch, inside) if possible else branch)
+        return Conditional(self.expression(expr.test, facts), *branches)
+
+    def is_silent(self, expr: Expr, facts: Facts) -> bool:
+        """Whether evaluating leaves no trace: no fault, no load of a cell others can see."""
+        return self.loads_own_locals(expr, facts) and cannot_fault(
+            expr, facts.lookup, facts.choices
+        )
+
+    def loads_own_locals(self, expr: Expr, facts: Facts) -> bool:
+        if isinstance(expr, Load):
+            addresses = facts.values(expr.address)
+            for address in addresses.points or (0,):
+                if not self.is_own_local(address):
+                    return False
+        return all(self.loads_own_locals(child, facts) for child in children(expr))
+
+    def is_own_local(self, address: int) -> bool:
+        if not 0 < address < len(self.program.cells) or address == self.thread.counter:
+            return False
+        return self.program.cells[address].owner == self.number
+
+
+def _all_assume(edges: list[Edge]) -> bool:
+    return all(edge.kind is Kind.ASSUME for edge in edges)

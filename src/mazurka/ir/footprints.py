@@ -1,0 +1,81 @@
+"""Static footprints: which cells an expression or an edge may touch, in any state.
+
+The exact cells are reported by each step; these sets contain them.  Addresses that are not
+constant are bounded by the abstract values of the cells they are computed from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from mazurka.ir.expressions import Const, Expr, Load, walk
+from mazurka.ir.program import Assign, Cell, Edge, Program
+from mazurka.ir.values import EMPTY, ValueSet, evaluate, from_points, members
+
+
+def cell_values(cell: Cell) -> ValueSet:
+    """All values a cell can hold, as far as its declaration or an analysis tells."""
+    if cell.points is not None:
+        return from_points(cell.points, len(cell.points))
+    return ValueSet.interval(cell.low, cell.high)
+
+
+def cell_lookup(program: Program) -> Callable[[int], ValueSet]:
+    """A lookup for `mazurka.ir.values.evaluate` that knows cells by their declarations only."""
+    known = [EMPTY] + [cell_values(cell) for cell in program.cells[1:]]
+
+    def lookup(address: int) -> ValueSet:
+        return known[address] if 0 <= address < len(known) else EMPTY
+
+    return lookup
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """The cells an edge may read and may write."""
+
+    reads: frozenset[int]
+    writes: frozenset[int]
+
+    def only_own(self, program: Program, thread: int) -> bool:
+        """Whether nothing but the thread's own local cells can be involved."""
+        return all(program.cells[address].owner == thread for address in self.reads | self.writes)
+
+
+class Footprints:
+    """Static may-read and may-write sets of a program's edges."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.lookup = cell_lookup(program)
+
+    def targets(self, address: Expr, choices: int = 1) -> tuple[int, ...]:
+        """The cells that an address expression can denote."""
+        if isinstance(address, Const):
+            return (address.value,) if self.is_cell(address.value) else ()
+        found = members(evaluate(address, self.lookup, choices))
+        every: Iterable[int] = range(1, len(self.program.cells)) if found is None else found
+        return tuple(value for value in every if self.is_cell(value))
+
+    def is_cell(self, address: int) -> bool:
+        return 0 < address < len(self.program.cells)
+
+    def loads(self, expr: Expr, choices: int = 1) -> Iterator[int]:
+        for part in walk(expr):
+            if isinstance(part, Load):
+                yield from self.targets(part.address, choices)
+
+    def of_edge(self, edge: Edge) -> Touched:
+        reads: set[int] = set()
+        writes: set[int] = set()
+        if edge.guard is not None:
+            reads.update(self.loads(edge.guard, edge.choices))
+        for operation in edge.operations:
+            if isinstance(operation, Assign):
+                reads.update(self.loads(operation.address, edge.choices))
+                reads.update(self.loads(operation.value, edge.choices))
+                writes.update(self.targets(operation.address, edge.choices))
+            else:
+                reads.update(self.loads(operation.condition, edge.choices))
+        return Touched(frozenset(reads), frozenset(writes))

@@ -1,0 +1,357 @@
+"""The reference interpreter: one step of one thread, exactly as `docs/semantics.md` says.
+
+It is the oracle that the native code is tested against, and it replays every violation before
+the violation is reported.  It is written to be read, not to be fast.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+from mazurka.ir import arithmetic
+from mazurka.ir.expressions import (
+    DIVISIONS,
+    Binary,
+    Choice,
+    Conditional,
+    Const,
+    Convert,
+    Element,
+    Expr,
+    Load,
+    Unary,
+)
+from mazurka.ir.program import (
+    FINISHED,
+    IDLE,
+    WRONG,
+    Assign,
+    Check,
+    Edge,
+    Fault,
+    Kind,
+    Mode,
+    Program,
+    Span,
+)
+
+State: TypeAlias = tuple[int, ...]
+
+ATOMIC_LIMIT = 65_536
+"""How many edges inside atomic sections one step may take."""
+
+
+class Outcome(enum.StrEnum):
+    MOVED = "moved"
+    WAITS = "waits"
+    STOPPED = "stopped"
+    FINISHED = "finished"
+    INVALID = "invalid"
+    FAULT = "fault"
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One read or write, in the order in which they happen; `edge` is the edge's number."""
+
+    address: int
+    value: int
+    write: bool
+    edge: int
+
+
+@dataclass(frozen=True, slots=True)
+class FaultReport:
+    fault: Fault
+    message: str
+    span: Span
+    edge: int
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a thread did, or why it could not.  `state` is the old one unless it moved or failed."""
+
+    thread: int
+    outcome: Outcome
+    state: State
+    edges: tuple[int, ...]
+    accesses: tuple[Access, ...]
+    footprint_reads: frozenset[int]
+    footprint_writes: frozenset[int]
+    fault: FaultReport | None = None
+
+    @cached_property
+    def happened(self) -> bool:
+        return self.outcome in (Outcome.MOVED, Outcome.FAULT)
+
+
+class _Failure(Exception):  # noqa: N818 - it is control flow, not an error of ours
+    def __init__(self, fault: Fault, message: str) -> None:
+        self.fault = fault
+        self.message = message
+
+
+class _Run:
+    """The mutable side of one step."""
+
+    def __init__(self, program: Program, state: State, thread: int, choice: int) -> None:
+        self.program = program
+        self.cells = list(state)
+        self.thread = thread
+        self.rest_of_choice = choice
+        self.choice = 0
+        self.edge = 0
+        self.accesses: list[Access] = []
+
+    def evaluate(self, expr: Expr) -> int:
+        match expr:
+            case Const(value):
+                return value
+            case Load(address):
+                return self.load(self.evaluate(address))
+            case Binary(operator, left, right):
+                return self.binary(operator, self.evaluate(left), self.evaluate(right))
+            case Unary(operator, operand):
+                return arithmetic.unary(operator, self.evaluate(operand))
+            case Conditional(test, then, otherwise):
+                return self.evaluate(then if self.evaluate(test) else otherwise)
+            case Element(base, index, length, stride):
+                return self.element(self.evaluate(base), self.evaluate(index), length, stride)
+            case Convert(operand, width, signed):
+                return arithmetic.convert(self.evaluate(operand), width, signed)
+            case Choice():
+                return self.choice
+
+    def binary(self, operator: str, left: int, right: int) -> int:
+        result = arithmetic.binary(operator, left, right)
+        if result is not None:
+            return result
+        if operator in DIVISIONS:
+            raise _Failure(Fault.EXCEPTION, "division by zero")
+        raise _Failure(Fault.EXCEPTION, f"shift by {right}, which is outside 0..63")
+
+    def element(self, base: int, index: int, length: int, stride: int) -> int:
+        if not 0 <= index < length:
+            raise _Failure(Fault.INDEX, f"index {index} is outside 0..{length - 1}")
+        return arithmetic.wrap(base + index * stride)
+
+    def load(self, address: int) -> int:
+        self.require_cell(address, "read")
+        value = self.cells[address]
+        self.accesses.append(Access(address, value, False, self.edge))
+        return value
+
+    def store(self, address: int, value: int) -> None:
+        self.require_cell(address, "written")
+        cell = self.program.cells[address]
+        if not cell.low <= value <= cell.high:
+            raise _Failure(
+                Fault.RANGE, f"`{cell.name}` would become {value}, outside {cell.low}..{cell.high}"
+            )
+        self.accesses.append(Access(address, value, True, self.edge))
+        self.cells[address] = value
+
+    def require_cell(self, address: int, how: str) -> None:
+        if not 0 < address < len(self.cells):
+            raise _Failure(Fault.MEMORY, f"a null or invalid reference is {how}")
+
+    def take(self, edge: Edge) -> None:
+        """Do the operations of an edge whose guard holds."""
+        self.choice = 0
+        if edge.choices > 1:
+            self.rest_of_choice, self.choice = divmod(self.rest_of_choice, edge.choices)
+        for operation in edge.operations:
+            match operation:
+                case Assign(address, value):
+                    target = self.evaluate(address)
+                    self.store(target, self.evaluate(value))
+                case Check(condition, fault, message):
+                    if not self.evaluate(condition):
+                        raise _Failure(fault, message)
+
+    def enabled_edge(self, location: int) -> int | None:
+        """The number of the edge whose guard holds at a location of this thread."""
+        thread = self.program.threads[self.thread]
+        first = self.program.first_edge[self.thread]
+        for position in thread.outgoing[location]:
+            self.edge = first + position
+            guard = thread.edges[position].guard
+            if guard is None or self.evaluate(guard):
+                return self.edge
+        return None
+
+    def rest(self, location: int) -> State:
+        thread = self.program.threads[self.thread]
+        for address in thread.locations[location].resets:
+            self.cells[address] = self.program.cells[address].initial
+        self.cells[thread.counter] = location
+        return tuple(self.cells)
+
+
+class Interpreter:
+    """Runs a program step by step."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    def location(self, state: State, thread: int) -> int:
+        return state[self.program.threads[thread].counter]
+
+    def step(self, state: State, thread: int, choice: int = 0) -> Step:
+        """Thread `thread` takes one step from `state`, with the given choice."""
+        run = _Run(self.program, state, thread, choice)
+        taken: list[int] = []
+        start = self.location(state, thread)
+        try:
+            outcome, location = self._walk(run, start, taken)
+        except _Failure as failure:
+            edge = self.program.edges[run.edge]
+            report = FaultReport(failure.fault, failure.message, edge.span, run.edge)
+            if run.edge not in taken[-1:]:
+                taken.append(run.edge)
+            if run.rest_of_choice:
+                return self._answer(run, Outcome.INVALID, state, [])
+            return self._answer(run, Outcome.FAULT, run.rest(WRONG), taken, report)
+        if run.rest_of_choice:
+            return self._answer(run, Outcome.INVALID, state, [])
+        if outcome is not Outcome.MOVED:
+            return self._answer(run, outcome, state, [])
+        return self._answer(run, outcome, run.rest(location), taken)
+
+    def _walk(self, run: _Run, start: int, taken: list[int]) -> tuple[Outcome, int]:
+        """Follow edges from `start` until the thread rests, cannot go on, or fails."""
+        thread = self.program.threads[run.thread]
+        location, inside = start, 0
+        while True:
+            mode = thread.locations[location].mode
+            if taken and mode is Mode.VISIBLE:
+                return Outcome.MOVED, location
+            if taken and mode is Mode.ATOMIC:
+                if inside == ATOMIC_LIMIT:
+                    raise self._endless(run, location)
+                inside += 1
+            number = run.enabled_edge(location)
+            if number is None:
+                if taken and mode is Mode.MERGED:
+                    return Outcome.MOVED, location
+                return self._why_not(run, location), start
+            edge = self.program.edges[number]
+            taken.append(number)
+            run.take(edge)
+            location = edge.target
+
+    def _why_not(self, run: _Run, location: int) -> Outcome:
+        thread = self.program.threads[run.thread]
+        if location == IDLE:
+            run.accesses.append(Access(thread.counter, IDLE, False, run.edge))
+        if location in (IDLE, FINISHED):
+            return Outcome.FINISHED
+        if all(edge.kind is Kind.ASSUME for edge in thread.edges_at(location)):
+            return Outcome.STOPPED
+        return Outcome.WAITS
+
+    def _endless(self, run: _Run, location: int) -> _Failure:
+        """Decide whether an atomic section that took very long comes back to where it was."""
+        thread = self.program.threads[run.thread]
+        snapshot, here = tuple(run.cells), location
+        recorded, edge = len(run.accesses), run.edge
+        for _ in range(ATOMIC_LIMIT):
+            number = run.enabled_edge(here)
+            if number is None or thread.locations[here].mode is not Mode.ATOMIC:
+                break
+            run.take(self.program.edges[number])
+            here = self.program.edges[number].target
+            if here == location and tuple(run.cells) == snapshot:
+                del run.accesses[recorded:]
+                run.edge = edge
+                return _Failure(Fault.LIVELOCK, "the atomic section never ends")
+        run.cells[:] = snapshot
+        del run.accesses[recorded:]
+        run.edge = edge
+        return _Failure(Fault.BOUND, f"an atomic section takes more than {ATOMIC_LIMIT:,} steps")
+
+    def _answer(
+        self,
+        run: _Run,
+        outcome: Outcome,
+        state: State,
+        taken: Iterable[int],
+        fault: FaultReport | None = None,
+    ) -> Step:
+        cells = self.program.cells
+        counter = self.program.threads[run.thread].counter
+        public = [
+            access
+            for access in run.accesses
+            if cells[access.address].owner != run.thread or access.address == counter
+        ]
+        return Step(
+            thread=run.thread,
+            outcome=outcome,
+            state=state,
+            edges=tuple(taken),
+            accesses=tuple(run.accesses),
+            footprint_reads=frozenset(a.address for a in public if not a.write),
+            footprint_writes=frozenset(a.address for a in public if a.write),
+            fault=fault,
+        )
+
+    def value(self, state: State, thread: int, expr: Expr) -> int | None:
+        """What an expression is worth to a thread in a state; None where evaluating it fails."""
+        try:
+            return _Run(self.program, state, thread, 0).evaluate(expr)
+        except _Failure:
+            return None
+
+    def choices(self, state: State, thread: int) -> int:
+        """How many choice numbers are worth trying for this thread."""
+        return choice_bounds(self.program, thread)[self.location(state, thread)]
+
+    def steps(self, state: State) -> Iterator[tuple[int, Step]]:
+        """All threads' steps with their choice numbers, those that cannot move included."""
+        for thread in range(len(self.program.threads)):
+            for choice in range(self.choices(state, thread)):
+                step = self.step(state, thread, choice)
+                if step.outcome is not Outcome.INVALID:
+                    yield choice, step
+
+
+def choice_bounds(program: Program, thread: int) -> tuple[int, ...]:
+    """For each location the largest product of choices along any step that starts there."""
+    key = "_choice_bounds"
+    cache: dict[int, tuple[int, ...]] = program.__dict__.setdefault(key, {})
+    if thread not in cache:
+        cache[thread] = _choice_bounds(program, thread)
+    return cache[thread]
+
+
+def _choice_bounds(program: Program, thread: int) -> tuple[int, ...]:
+    automaton = program.threads[thread]
+    inside: dict[int, int] = {}
+
+    def beyond(location: int) -> int:
+        """The factor contributed after arriving at `location` in the middle of a step."""
+        if automaton.locations[location].mode is not Mode.ATOMIC:
+            return 1
+        return inside.get(location, 1)
+
+    edges = [
+        edge for edge in automaton.edges if automaton.locations[edge.source].mode is Mode.ATOMIC
+    ]
+    changed = True
+    while changed:
+        changed = False
+        for edge in edges:
+            product = edge.choices * beyond(edge.target)
+            if product > inside.get(edge.source, 1):
+                inside[edge.source] = product
+                changed = True
+    bounds = [1] * len(automaton.locations)
+    for edge in automaton.edges:
+        bounds[edge.source] = max(bounds[edge.source], edge.choices * beyond(edge.target))
+    return tuple(bounds)

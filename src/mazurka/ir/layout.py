@@ -1,0 +1,283 @@
+"""How a state is packed into 64-bit words.
+
+Each cell gets as few bits as its values need and lies within one word.  A cell whose value never
+changes while its thread rests gets none.  Values are stored as their distance from the smallest
+one; where the possible values are few and sparse (the owners of a lock, the locations of a
+thread) as their position in the list of them.
+
+A cell that is zero bits wide but changes in the middle of a step is a *scratch* cell: the
+native code keeps it in a register.  Cells that one address expression can choose between are
+coded alike, so that the code can compute where the chosen one lies.
+
+The top bit of the first word is always 0; the state table uses it to mark a slot as taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mazurka.ir.expressions import Const, Expr, Load, negate, walk
+from mazurka.ir.footprints import Footprints, cell_values
+from mazurka.ir.interpreter import State, choice_bounds
+from mazurka.ir.liveness import stored_locals
+from mazurka.ir.program import IDLE, WRONG, Assign, Edge, Mode, Program, Thread
+from mazurka.ir.values import cannot_fault, evaluate, members
+
+WORD_BITS = 64
+MOST_CODED_POINTS = 16
+"""Sparse values are coded by position only while they are few; decoding compares with each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Where a cell lies: `value = base + bits`, or `points[bits]` where the cell is coded."""
+
+    word: int
+    shift: int
+    width: int
+    base: int
+    points: tuple[int, ...] | None = None
+    scratch: bool = False
+    """Not part of the state; starts each step at `base` (its initial value)."""
+
+    @property
+    def mask(self) -> int:
+        return (1 << self.width) - 1
+
+    def encode(self, value: int) -> int:
+        if self.points is not None:
+            return self.points.index(value)
+        code = value - self.base
+        assert 0 <= code <= self.mask, "a value outside the cell's domain"
+        return code
+
+    def decode(self, code: int) -> int:
+        return self.points[code] if self.points is not None else self.base + code
+
+
+@dataclass(frozen=True)
+class Layout:
+    program: Program
+    slots: tuple[Slot, ...]
+    words: int
+    choices: tuple[tuple[int, ...], ...]
+    """For each thread and location the number of choices to try."""
+
+    @property
+    def bits(self) -> int:
+        return sum(slot.width for slot in self.slots)
+
+    def pack(self, state: State) -> tuple[int, ...]:
+        words = [0] * self.words
+        for value, slot in zip(state, self.slots, strict=True):
+            if slot.width:
+                words[slot.word] |= slot.encode(value) << slot.shift
+        return tuple(words)
+
+    def unpack(self, words: Sequence[int]) -> State:
+        return tuple(
+            slot.decode((int(words[slot.word]) >> slot.shift) & slot.mask) if slot.width
+            else slot.base
+            for slot in self.slots
+        )  # fmt: skip
+
+
+@dataclass
+class _Plan:
+    """What is known of a cell before it has a place."""
+
+    low: int
+    high: int
+    points: tuple[int, ...] | None
+    stored: bool = True
+
+    @property
+    def spread(self) -> int:
+        return (self.high - self.low).bit_length()
+
+    @property
+    def width(self) -> int:
+        if not self.stored:
+            return 0
+        if self.is_coded:
+            assert self.points is not None
+            return (len(self.points) - 1).bit_length()
+        return self.spread
+
+    @property
+    def is_coded(self) -> bool:
+        if self.points is None or len(self.points) > MOST_CODED_POINTS:
+            return False
+        return (len(self.points) - 1).bit_length() < self.spread
+
+    def widen(self, other: _Plan) -> bool:
+        """Take in the other's values; whether that changed anything."""
+        before = (self.low, self.high, self.points, self.stored)
+        self.low, self.high = min(self.low, other.low), max(self.high, other.high)
+        if self.points is None or other.points is None:
+            self.points = None
+        else:
+            self.points = tuple(sorted({*self.points, *other.points}))
+        self.stored |= other.stored
+        return before != (self.low, self.high, self.points, self.stored)
+
+
+def make_layout(program: Program) -> Layout:
+    """Decide where every cell of a prepared program lies."""
+    footprints = Footprints(program)
+    plans = _plan_cells(footprints)
+    _agree(plans, alternatives(footprints))
+    slots, words = _place(program, plans)
+    choices = tuple(choice_bounds(program, number) for number in range(len(program.threads)))
+    return Layout(program, slots, words, choices)
+
+
+def _plan_cells(footprints: Footprints) -> list[_Plan]:
+    program = footprints.program
+    stored = stored_locals(program)
+    counters = {thread.counter: number for number, thread in enumerate(program.threads)}
+    plans = [_Plan(0, 0, (0,))]
+    for address, cell in enumerate(program.cells[1:], 1):
+        if address in counters:
+            points: tuple[int, ...] | None = resting_locations(footprints, counters[address])
+        else:
+            values = cell_values(cell)
+            points = None if values.points is None else values.points
+            if points is not None and cell.initial not in points:
+                points = tuple(sorted({*points, cell.initial}))
+        low, high = (cell.low, cell.high) if points is None else (points[0], points[-1])
+        plans.append(_Plan(low, high, points, cell.owner is None or address in stored))
+        if address in counters:
+            plans[address].stored = True
+    return plans
+
+
+def resting_locations(footprints: Footprints, number: int) -> tuple[int, ...]:
+    """The locations at which a thread can be found between steps."""
+    program = footprints.program
+    thread = program.threads[number]
+    found = {program.cells[thread.counter].initial}
+    if not thread.active:
+        found |= {IDLE, thread.entry}
+    for edge in thread.edges:
+        if can_rest(thread, edge.target):
+            found.add(edge.target)
+    if any(can_fault(footprints, thread, edge) for edge in thread.edges):
+        found.add(WRONG)
+    return tuple(sorted(found))
+
+
+def can_rest(thread: Thread, location: int) -> bool:
+    mode = thread.locations[location].mode
+    if mode is Mode.MERGED:
+        return not exhaustive(thread, location)
+    return mode is Mode.VISIBLE
+
+
+def exhaustive(thread: Thread, location: int) -> bool:
+    """Whether one of the location's guards always holds, judged by their form."""
+    guards = [edge.guard for edge in thread.edges_at(location)]
+    return None in guards or any(negate(guard) in guards for guard in guards if guard is not None)
+
+
+def can_fault(footprints: Footprints, thread: Thread, edge: Edge) -> bool:
+    """Whether taking the edge, or testing its guard, may end in a fault."""
+    if thread.locations[edge.source].mode is Mode.ATOMIC:
+        return True
+    lookup, choices = footprints.lookup, edge.choices
+    expressions: list[Expr] = [] if edge.guard is None else [edge.guard]
+    for operation in edge.operations:
+        if not isinstance(operation, Assign):
+            return True
+        expressions += [operation.address, operation.value]
+        if may_leave_range(footprints, operation, choices):
+            return True
+    return not all(cannot_fault(expr, lookup, choices) for expr in expressions)
+
+
+def may_leave_range(footprints: Footprints, operation: Assign, choices: int) -> bool:
+    """Whether the value may lie outside the cell's range, or the address be no cell at all."""
+    addresses = evaluate(operation.address, footprints.lookup, choices)
+    cells = members(addresses)
+    if cells is None or not all(footprints.is_cell(address) for address in cells):
+        return True
+    values = evaluate(operation.value, footprints.lookup, choices)
+    declared = [
+        footprints.program.cells[address]
+        for address in footprints.targets(operation.address, choices)
+    ]
+    return any(values.low < cell.low or values.high > cell.high for cell in declared)
+
+
+def alternatives(footprints: Footprints) -> list[tuple[int, ...]]:
+    """The sets of cells between which an address expression chooses at run time."""
+    found: set[tuple[int, ...]] = set()
+
+    def look(address: Expr, choices: int) -> None:
+        if not isinstance(address, Const):
+            targets = footprints.targets(address, choices)
+            if len(targets) > 1:
+                found.add(targets)
+
+    for edge in footprints.program.edges:
+        expressions: list[Expr] = [] if edge.guard is None else [edge.guard]
+        for operation in edge.operations:
+            if isinstance(operation, Assign):
+                look(operation.address, edge.choices)
+                expressions += [operation.address, operation.value]
+            else:
+                expressions.append(operation.condition)
+        for expr in expressions:
+            for part in walk(expr):
+                if isinstance(part, Load):
+                    look(part.address, edge.choices)
+    return sorted(found)
+
+
+def _agree(plans: list[_Plan], groups: list[tuple[int, ...]]) -> None:
+    """Give the cells of each group one coding, until nothing changes any more."""
+    changed = True
+    while changed:
+        changed = False
+        for group in groups:
+            whole = _Plan(
+                plans[group[0]].low,
+                plans[group[0]].high,
+                plans[group[0]].points,
+                plans[group[0]].stored,
+            )
+            for address in group[1:]:
+                whole.widen(plans[address])
+            if not whole.is_coded:
+                whole.points = None if whole.points is None else whole.points
+            for address in group:
+                changed |= plans[address].widen(whole)
+
+
+def _place(program: Program, plans: list[_Plan]) -> tuple[tuple[Slot, ...], int]:
+    """First fit, in the order of the addresses: neighbours stay neighbours."""
+    room = [WORD_BITS - 1]
+    slots: list[Slot] = []
+    first = 0
+    for address, plan in enumerate(plans):
+        cell = program.cells[address]
+        width = plan.width
+        if width == 0:
+            constant = plan.low == plan.high
+            slots.append(Slot(0, 0, 0, cell.initial, scratch=not constant))
+            continue
+        while room[first] == 0:
+            first += 1
+            if first == len(room):
+                room.append(WORD_BITS)
+        word = first
+        while room[word] < width:
+            word += 1
+            if word == len(room):
+                room.append(WORD_BITS)
+        total = WORD_BITS - (word == 0)
+        points = plan.points if plan.is_coded else None
+        slots.append(Slot(word, total - room[word], width, plan.low, points))
+        room[word] -= width
+    return tuple(slots), len(room)

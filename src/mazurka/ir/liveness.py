@@ -1,0 +1,162 @@
+"""Resets dead local cells, so that states which differ only in dead values are one state.
+
+Backward: a local cell is *live* at a location if some path from there reads it before writing
+it.  Forward: it is *dirty* where it may differ from its initial value.  A thread that comes to
+rest resets the cells that are dirty and dead there; what is neither dirty nor live anywhere a
+thread rests needs no room in a state at all (`mazurka.ir.layout`).
+
+Sets of cells are Python integers used as bit sets: bit i is the thread's i-th local cell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from mazurka.ir.expressions import Const, Expr
+from mazurka.ir.footprints import Footprints
+from mazurka.ir.program import WRONG, Assign, Edge, Mode, Program, Thread
+
+
+@dataclass(frozen=True, slots=True)
+class _Effect:
+    """An edge on local cells: live before = uses | (live after & ~kills)."""
+
+    uses: int
+    kills: int
+    writes: int
+
+
+def reset_dead_locals(program: Program) -> Program:
+    """The program with `Location.resets` filled in."""
+    footprints = Footprints(program)
+    foreign = _written_by_others(program, footprints)
+    threads = tuple(
+        _reset_thread(footprints, number, thread, foreign)
+        for number, thread in enumerate(program.threads)
+    )
+    return replace(program, threads=threads)
+
+
+def _written_by_others(program: Program, footprints: Footprints) -> set[int]:
+    """Local cells that some other thread writes: parameters of a thread it creates."""
+    return {
+        address
+        for number, thread in enumerate(program.threads)
+        for edge in thread.edges
+        for address in footprints.of_edge(edge).writes
+        if program.cells[address].owner not in (None, number)
+    }
+
+
+def _reset_thread(footprints: Footprints, number: int, thread: Thread, foreign: set[int]) -> Thread:
+    cells = _Locals(footprints, number, thread, foreign)
+    live = cells.live()
+    dirty = cells.dirty(live)
+    locations = []
+    for location, place in enumerate(thread.locations):
+        dead = dirty[location] & ~live[location] if place.mode is not Mode.ATOMIC else 0
+        locations.append(replace(place, resets=cells.addresses(dead)))
+    return replace(thread, locations=tuple(locations))
+
+
+def stored_locals(program: Program) -> set[int]:
+    """The local cells that can differ from their initial values while their thread rests."""
+    footprints = Footprints(program)
+    foreign = _written_by_others(program, footprints)
+    stored: set[int] = set(foreign)
+    for number, thread in enumerate(program.threads):
+        cells = _Locals(footprints, number, thread, foreign)
+        kept = [~cells.mask(location.resets) for location in thread.locations]
+        dirty = cells.dirty(kept)
+        for location, place in enumerate(thread.locations):
+            if place.mode is not Mode.ATOMIC:
+                stored.update(cells.addresses(dirty[location] & kept[location]))
+    return stored
+
+
+class _Locals:
+    """The data-flow problems over one thread's local cells."""
+
+    def __init__(
+        self, footprints: Footprints, number: int, thread: Thread, foreign: set[int]
+    ) -> None:
+        self.thread = thread
+        self.cells = [
+            address
+            for address, cell in enumerate(footprints.program.cells)
+            if cell.owner == number and address != thread.counter
+        ]
+        self.bits = {address: 1 << position for position, address in enumerate(self.cells)}
+        self.effects = [_effect(footprints, edge, self.bits) for edge in thread.edges]
+        self.given = self.mask(tuple(foreign))
+
+    def mask(self, addresses: tuple[int, ...]) -> int:
+        return sum(self.bits.get(address, 0) for address in addresses)
+
+    def addresses(self, mask: int) -> tuple[int, ...]:
+        return tuple(address for address in self.cells if self.bits[address] & mask)
+
+    def live(self) -> list[int]:
+        """What some path from each location reads before writing it."""
+        edges = self.thread.edges
+        live = [0] * len(self.thread.locations)
+        arriving: list[list[int]] = [[] for _ in live]
+        for position, edge in enumerate(edges):
+            arriving[edge.target].append(position)
+        work = list(range(len(edges)))
+        while work:
+            position = work.pop()
+            edge, effect = edges[position], self.effects[position]
+            before = live[edge.source] | effect.uses | (live[edge.target] & ~effect.kills)
+            if before != live[edge.source]:
+                live[edge.source] = before
+                work.extend(arriving[edge.source])
+        return live
+
+    def dirty(self, kept: list[int]) -> list[int]:
+        """What may differ from its initial value on arrival at each location.
+
+        `kept` says what survives a rest there.  A thread passes a merged location with
+        everything it brought along, so only visible locations clear anything on the way.
+        """
+        thread = self.thread
+        dirty = [0] * len(thread.locations)
+        dirty[thread.entry] = self.given
+        work = list(range(len(thread.edges)))
+        while work:
+            position = work.pop()
+            edge = thread.edges[position]
+            leaving = dirty[edge.source]
+            if thread.locations[edge.source].mode is Mode.VISIBLE:
+                leaving &= kept[edge.source]
+            after = dirty[edge.target] | leaving | self.effects[position].writes
+            if after != dirty[edge.target]:
+                dirty[edge.target] = after
+                work.extend(thread.outgoing[edge.target])
+        for effect in self.effects:
+            dirty[WRONG] |= effect.writes  # a fault can come from the middle of any edge
+        dirty[WRONG] |= self.given
+        return dirty
+
+
+def _effect(footprints: Footprints, edge: Edge, bits: dict[int, int]) -> _Effect:
+    uses = kills = writes = 0
+
+    def read(expr: Expr) -> None:
+        nonlocal uses
+        for address in footprints.loads(expr, edge.choices):
+            uses |= bits.get(address, 0) & ~kills
+
+    if edge.guard is not None:
+        read(edge.guard)
+    for operation in edge.operations:
+        if not isinstance(operation, Assign):
+            read(operation.condition)
+            continue
+        read(operation.address)
+        read(operation.value)
+        for address in footprints.targets(operation.address, edge.choices):
+            writes |= bits.get(address, 0)
+        if isinstance(operation.address, Const):
+            kills |= bits.get(operation.address.value, 0)
+    return _Effect(uses, kills, writes)

@@ -1,0 +1,384 @@
+"""The step function of a program as native code, through LLVM.
+
+    step(src, thread, choice, dst, footprint) -> edge | fault << 32, or a negative code
+
+`src` and `dst` are addresses of packed states (`mazurka.ir.layout`); the function copies one to
+the other and works there, so `dst` means nothing after a negative code.  The low half of the
+result is the number of the step's first edge, the high half 0 or 1 + the position in `FAULTS`.
+`footprint`, used by the recording variant, points to 64-bit words: capacity, count, then one
+`address * 2 + is_write` an access; a count above the capacity says that some did not fit.  The
+caller sets the count to 0.
+
+Each thread has a function of its own: one block a location, entered at the location's code and
+left when the thread rests, as `docs/semantics.md` describes.  The text is LLVM assembly, which
+is quicker to write and to read than objects for every instruction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import llvmlite.binding as llvm
+
+from mazurka.ir.footprints import Footprints
+from mazurka.ir.interpreter import ATOMIC_LIMIT
+from mazurka.ir.layout import Layout, can_rest, make_layout, may_leave_range
+from mazurka.ir.native_expressions import Context, ThreadText
+from mazurka.ir.program import (
+    FAULTS,
+    FINISHED,
+    FIRST_LOCATION,
+    IDLE,
+    WRONG,
+    Assign,
+    Check,
+    Edge,
+    Fault,
+    Kind,
+    Mode,
+    Program,
+)
+from mazurka.ir.validate import has_cycle
+
+WAITS = -1
+STOPPED = -2
+ENDED = -3
+INVALID = -4
+LARGE_PROGRAM = 4_000
+"""From this many edges on less time goes into optimizing."""
+
+
+class _StepText(ThreadText):
+    """The step function of one thread."""
+
+    def __init__(self, context: Context, number: int) -> None:
+        super().__init__(context, number)
+        self.thread = self.program.threads[number]
+        self.first_edge = self.program.first_edge[number]
+        self.rests: set[int] = set()
+        inner = {n for n, at in enumerate(self.thread.locations) if at.mode is Mode.ATOMIC}
+        self.loops = has_cycle(self.thread, inner)
+
+    def generate(self) -> str:
+        points = self.slot(self.counter).points or tuple(
+            range(self.slot(self.counter).base, 1 + self.slot(self.counter).base
+                  + self.slot(self.counter).mask)
+        )  # fmt: skip
+        known = [point for point in points if point < len(self.thread.locations)]
+        if self.slot(self.counter).width == 0:
+            known = [self.slot(self.counter).base]
+        for location in self.reachable(known):
+            self.location(location)
+        for location in sorted(self.rests):
+            self.rest(location)
+        for fault in sorted(self.faults, key=FAULTS.index):
+            self.fault(fault)
+        return "\n".join([*self.prologue(known), *self.lines, *self.epilogue(), "}"])
+
+    def reachable(self, starts: list[int]) -> list[int]:
+        """The locations where a step can begin or that it can pass."""
+        seen, work = set(starts), list(starts)
+        while work:
+            for edge in self.thread.edges_at(work.pop()):
+                mode = self.thread.locations[edge.target].mode
+                if mode is not Mode.VISIBLE and edge.target not in seen:
+                    seen.add(edge.target)
+                    work.append(edge.target)
+        return sorted(seen)
+
+    def prologue(self, starts: list[int]) -> list[str]:
+        words = self.context.layout.words
+        lines = [
+            f"define internal i64 @step{self.number}(ptr noalias %src, i64 %given,"
+            " ptr noalias %dst, ptr noalias %footprint) {",
+            "entry:",
+            "  %rest = alloca i64",
+            "  store i64 %given, ptr %rest",
+            "  %choice = alloca i64",
+            "  store i64 0, ptr %choice",
+            "  %first = alloca i64",
+            "  store i64 -1, ptr %first",
+            "  %current = alloca i64",
+            "  store i64 -1, ptr %current",
+            "  %fuel = alloca i64",
+            f"  store i64 {ATOMIC_LIMIT}, ptr %fuel",
+        ]
+        if self.context.record:
+            lines.append("  %count = getelementptr i64, ptr %footprint, i64 1")
+            lines.append("  %entries = getelementptr i64, ptr %footprint, i64 2")
+        lines += self.scratch_setup()
+        lines.append(
+            f"  call void @llvm.memcpy.p0.p0.i64(ptr align 8 %dst, ptr align 8 %src,"
+            f" i64 {8 * words}, i1 false)"
+        )
+        return lines + self.dispatch(starts)
+
+    def scratch_setup(self) -> list[str]:
+        lines: list[str] = []
+        if self.scratch_array:
+            low, high = min(self.scratch_array), max(self.scratch_array)
+            lines.append(f"  %scratch = alloca i64, i64 {high - low + 1}")
+            lines.append(f"  %scratch_first = add i64 0, {low}")
+        for address in sorted(self.scratch):
+            if address in self.scratch_array:
+                offset = address - min(self.scratch_array)
+                lines.append(f"  %s{address} = getelementptr i64, ptr %scratch, i64 {offset}")
+            else:
+                lines.append(f"  %s{address} = alloca i64")
+            lines.append(f"  store i64 {self.slot(address).base}, ptr %s{address}")
+        return lines
+
+    def dispatch(self, starts: list[int]) -> list[str]:
+        slot = self.slot(self.counter)
+        if slot.width == 0:
+            return [f"  br label %at{starts[0]}"]
+        cases = " ".join(f"i64 {slot.encode(start)}, label %at{start}" for start in starts)
+        return [
+            f"  %pc_word_at = getelementptr i64, ptr %src, i64 {slot.word}",
+            "  %pc_word = load i64, ptr %pc_word_at",
+            f"  %pc_low = lshr i64 %pc_word, {slot.shift}",
+            f"  %pc = and i64 %pc_low, {slot.mask}",
+            f"  switch i64 %pc, label %invalid [ {cases} ]",
+        ]
+
+    def epilogue(self) -> list[str]:
+        lines = ["invalid:", f"  ret i64 {INVALID}"]
+        for name, code in (("waits", WAITS), ("stopped", STOPPED)):
+            lines += [
+                f"{name}:",
+                f"  %{name}_rest = load i64, ptr %rest",
+                f"  %{name}_none = icmp eq i64 %{name}_rest, 0",
+                f"  %{name}_code = select i1 %{name}_none, i64 {code}, i64 {INVALID}",
+                f"  ret i64 %{name}_code",
+            ]
+        return lines
+
+    def location(self, location: int) -> None:
+        """The block at a location: try the guards in order, take the first that holds."""
+        self.label(f"at{location}")
+        if location < FIRST_LOCATION:
+            self.reserved(location)
+            return
+        mode = self.thread.locations[location].mode
+        if mode is Mode.ATOMIC and self.loops:
+            fuel = self.value("load i64, ptr %fuel")
+            self.require(self.value(f"icmp ne i64 {fuel}, 0"), Fault.LIVELOCK)
+            left = self.value(f"sub i64 {fuel}, 1")
+            self.emit(f"store i64 {left}, ptr %fuel")
+        for position in self.thread.outgoing[location]:
+            edge = self.thread.edges[position]
+            self.choices = 1
+            self.emit(f"store i64 {self.first_edge + position}, ptr %current")
+            if edge.guard is None:
+                self.take(edge, self.first_edge + position)
+                return
+            taken, next_guard = self.fresh_label("take"), self.fresh_label("next")
+            self.branch(self.truth(edge.guard), taken, next_guard)
+            self.label(taken)
+            self.take(edge, self.first_edge + position)
+            self.label(next_guard)
+        self.none_enabled(location)
+
+    def reserved(self, location: int) -> None:
+        if location == IDLE:
+            self.record(str(self.counter), (self.counter,), write=False)
+        if location == WRONG:
+            self.jump("stopped")
+        else:
+            self.emit(f"ret i64 {ENDED}")
+
+    def none_enabled(self, location: int) -> None:
+        edges = list(self.thread.edges_at(location))
+        why = "stopped" if all(edge.kind is Kind.ASSUME for edge in edges) else "waits"
+        if self.thread.locations[location].mode is not Mode.MERGED:
+            self.jump(why)
+        elif not can_rest(self.thread, location):
+            self.emit("unreachable")
+        else:
+            self.rests.add(location)
+            first = self.value("load i64, ptr %first")
+            starting = self.value(f"icmp eq i64 {first}, -1")
+            self.branch(starting, why, f"rest{location}")
+
+    def take(self, edge: Edge, number: int) -> None:
+        first = self.value("load i64, ptr %first")
+        none = self.value(f"icmp eq i64 {first}, -1")
+        chosen = self.value(f"select i1 {none}, i64 {number}, i64 {first}")
+        self.emit(f"store i64 {chosen}, ptr %first")
+        self.choices = edge.choices
+        if edge.choices > 1:
+            rest = self.value("load i64, ptr %rest")
+            digit = self.value(f"urem i64 {rest}, {edge.choices}")
+            self.emit(f"store i64 {digit}, ptr %choice")
+            quotient = self.value(f"udiv i64 {rest}, {edge.choices}")
+            self.emit(f"store i64 {quotient}, ptr %rest")
+        for operation in edge.operations:
+            if isinstance(operation, Check):
+                self.require(self.truth(operation.condition), operation.fault)
+            else:
+                self.assign(operation)
+        if self.thread.locations[edge.target].mode is Mode.VISIBLE:
+            self.rests.add(edge.target)
+            self.jump(f"rest{edge.target}")
+        else:
+            self.jump(f"at{edge.target}")
+
+    def assign(self, operation: Assign) -> None:
+        address = self.evaluate(operation.address)
+        value = self.evaluate(operation.value)
+        targets = self.require_cell(operation.address, address)
+        if not targets:
+            return  # behind a fault that is certain
+        if may_leave_range(self.context.footprints, operation, self.choices):
+            self.check_range(address, targets, value)
+        single = len(targets) == 1
+        self.record(str(targets[0]) if single else address, targets, write=True)
+        slot = self.slot(targets[0])
+        if single:
+            cell = self.program.cells[targets[0]]
+            if value.startswith("%") or cell.low <= int(value) <= cell.high:
+                self.store_cell(targets[0], value)
+        elif slot.scratch:
+            self.emit(f"store i64 {value}, ptr {self.chosen_scratch(address, targets)}")
+        elif slot.width:
+            pointer, shift = self.locate(address, targets)
+            self.insert(pointer, shift, slot, value)
+
+    def check_range(self, address: str, targets: tuple[int, ...], value: str) -> None:
+        cells = [self.program.cells[target] for target in targets]
+        if len({(cell.low, cell.high) for cell in cells}) == 1:
+            low, high = str(cells[0].low), str(cells[0].high)
+        else:
+            low, high = (
+                self.value(
+                    f"load i64, ptr {self.value(f'getelementptr i64, ptr @{t}, i64 {address}')}"
+                )
+                for t in ("lows", "highs")
+            )
+        above = self.value(f"icmp sge i64 {value}, {low}")
+        below = self.value(f"icmp sle i64 {value}, {high}")
+        self.require(self.value(f"and i1 {above}, {below}"), Fault.RANGE)
+
+    def rest(self, location: int) -> None:
+        """Come to rest: dead cells to their initial values, and the program counter."""
+        self.label(f"rest{location}")
+        self.settle(location)
+        rest = self.value("load i64, ptr %rest")
+        none = self.value(f"icmp eq i64 {rest}, 0")
+        first = self.value("load i64, ptr %first")
+        self.emit(f"ret i64 {self.value(f'select i1 {none}, i64 {first}, i64 {INVALID}')}")
+
+    def settle(self, location: int) -> None:
+        for address in self.thread.locations[location].resets:
+            if not self.slot(address).scratch:
+                self.store_cell(address, str(self.program.cells[address].initial))
+        self.store_cell(self.counter, str(location))
+
+    def fault(self, fault: Fault) -> None:
+        code = FAULTS.index(fault) + 1
+        self.label(f"fault{code}")
+        self.settle(WRONG)
+        first = self.value("load i64, ptr %first")
+        none = self.value(f"icmp eq i64 {first}, -1")
+        current = self.value("load i64, ptr %current")
+        edge = self.value(f"select i1 {none}, i64 {current}, i64 {first}")
+        result = self.value(f"or i64 {edge}, {code << 32}")
+        rest = self.value("load i64, ptr %rest")
+        valid = self.value(f"icmp eq i64 {rest}, 0")
+        self.emit(f"ret i64 {self.value(f'select i1 {valid}, i64 {result}, i64 {INVALID}')}")
+
+
+def _table(name: str, values: list[int]) -> str:
+    body = ", ".join(f"i64 {value}" for value in values)
+    return f"@{name} = internal constant [{len(values)} x i64] [{body}]"
+
+
+def assembly(layout: Layout, *, record: bool) -> str:
+    """The LLVM assembly of a program's step function."""
+    program = layout.program
+    context = Context(layout, Footprints(program), record)
+    threads = [_StepText(context, number) for number in range(len(program.threads))]
+    bodies = [thread.generate() for thread in threads]
+    tables = [
+        _table("places", [slot.word << 6 | slot.shift for slot in layout.slots]),
+        _table("lows", [cell.low for cell in program.cells]),
+        _table("highs", [cell.high for cell in program.cells]),
+    ]
+    if record:
+        tables += [
+            _table(
+                f"public{thread.number}",
+                [
+                    int(address > 0 and thread.is_public(address))
+                    for address in range(len(program.cells))
+                ],
+            )
+            for thread in threads
+        ]
+    cases = " ".join(f"i64 {n}, label %t{n}" for n in range(len(threads)))
+    dispatch = [
+        "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
+        "define i64 @step(i64 %src, i64 %thread, i64 %choice, i64 %dst, i64 %footprint) {",
+        "  %from = inttoptr i64 %src to ptr",
+        "  %to = inttoptr i64 %dst to ptr",
+        "  %fp = inttoptr i64 %footprint to ptr",
+        f"  switch i64 %thread, label %none [ {cases} ]",
+        "none:",
+        f"  ret i64 {INVALID}",
+    ]
+    for number in range(len(threads)):
+        dispatch += [
+            f"t{number}:",
+            f"  %r{number} = tail call i64 @step{number}(ptr %from, i64 %choice, ptr %to, ptr %fp)",
+            f"  ret i64 %r{number}",
+        ]
+    return "\n".join([*tables, *bodies, *dispatch, "}"]) + "\n"
+
+
+@dataclass(frozen=True)
+class NativeStep:
+    """Compiled code; keep the object alive as long as the address is used."""
+
+    engine: Any
+    address: int
+
+
+class NativeProgram:
+    """A prepared program with its layout and its native step functions, compiled on demand."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.layout = make_layout(program)
+
+    @cached_property
+    def step(self) -> NativeStep:
+        return self._compile(record=False)
+
+    @cached_property
+    def recording_step(self) -> NativeStep:
+        return self._compile(record=True)
+
+    def _compile(self, *, record: bool) -> NativeStep:
+        large = len(self.program.edges) >= LARGE_PROGRAM
+        return compile_assembly(assembly(self.layout, record=record), speed=1 if large else 2)
+
+
+def compile_assembly(text: str, *, speed: int) -> NativeStep:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    target = llvm.Target.from_default_triple()
+    machine = target.create_target_machine(
+        cpu=llvm.get_host_cpu_name(),
+        features=llvm.get_host_cpu_features().flatten(),
+        opt=speed,
+    )
+    module = llvm.parse_assembly(text)
+    module.verify()
+    options = llvm.create_pipeline_tuning_options(speed_level=speed)
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    engine = llvm.create_mcjit_compiler(module, machine)
+    engine.finalize_object()
+    return NativeStep(engine, engine.get_function_address("step"))

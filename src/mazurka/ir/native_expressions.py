@@ -1,0 +1,381 @@
+"""Expressions and cell accesses as LLVM assembly text.
+
+`ThreadText` collects the text of one thread's step function.  Values are operand strings: a
+register (`%v12`) or a number.  Where the value sets show that a fault cannot happen no test is
+emitted.  See `mazurka.ir.native` for the shape of the whole function.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mazurka.ir.expressions import (
+    DIVISIONS,
+    SHIFTS,
+    Binary,
+    Choice,
+    Conditional,
+    Const,
+    Convert,
+    Element,
+    Expr,
+    Load,
+    Unary,
+    walk,
+)
+from mazurka.ir.footprints import Footprints
+from mazurka.ir.layout import Layout, Slot
+from mazurka.ir.program import FAULTS, Fault
+from mazurka.ir.values import cannot_fault, evaluate, members
+
+PREDICATES = {
+    "eq": "eq", "ne": "ne", "lt": "slt", "le": "sle", "gt": "sgt", "ge": "sge",
+    "ult": "ult", "ule": "ule",
+}  # fmt: skip
+PLAIN = {"add": "add", "sub": "sub", "mul": "mul", "and": "and", "or": "or", "xor": "xor"}
+SHIFT_NAMES = {"shl": "shl", "shr": "ashr", "lshr": "lshr"}
+
+
+@dataclass
+class Context:
+    """What all threads' texts share."""
+
+    layout: Layout
+    footprints: Footprints
+    record: bool
+    """Whether the steps report their footprints."""
+
+
+def word_literal(value: int) -> str:
+    """A 64-bit pattern as the signed number LLVM expects."""
+    return str(value - (1 << 64) if value >= 1 << 63 else value)
+
+
+class ThreadText:
+    def __init__(self, context: Context, number: int) -> None:
+        self.context = context
+        self.number = number
+        self.program = context.layout.program
+        self.counter = self.program.threads[number].counter
+        self.lines: list[str] = []
+        self.block = "entry"
+        self.registers = 0
+        self.choices = 1
+        self.scratch: set[int] = set()
+        """Scratch cells that the text uses and that must be set up at its start."""
+        self.scratch_array: set[int] = set()
+        """Those among which an address expression chooses; they lie in one array."""
+        self.faults: set[Fault] = set()
+
+    # --- text ---------------------------------------------------------------------------
+
+    def emit(self, line: str) -> None:
+        self.lines.append("  " + line)
+
+    def value(self, instruction: str) -> str:
+        self.registers += 1
+        name = f"%v{self.registers}"
+        self.lines.append(f"  {name} = {instruction}")
+        return name
+
+    def label(self, name: str) -> None:
+        self.lines.append(f"{name}:")
+        self.block = name
+
+    def fresh_label(self, stem: str) -> str:
+        self.registers += 1
+        return f"{stem}{self.registers}"
+
+    def jump(self, target: str) -> None:
+        self.emit(f"br label %{target}")
+
+    def branch(self, condition: str, then: str, otherwise: str) -> None:
+        self.emit(f"br i1 {condition}, label %{then}, label %{otherwise}")
+
+    def require(self, condition: str, fault: Fault) -> None:
+        """Go on only if the condition holds; else the step ends in the fault."""
+        self.faults.add(fault)
+        on = self.fresh_label("ok")
+        self.branch(condition, on, f"fault{FAULTS.index(fault) + 1}")
+        self.label(on)
+
+    # --- cells --------------------------------------------------------------------------
+
+    def slot(self, address: int) -> Slot:
+        return self.context.layout.slots[address]
+
+    def is_public(self, address: int) -> bool:
+        return self.program.cells[address].owner != self.number or address == self.counter
+
+    def record(self, address: str, targets: tuple[int, ...], write: bool) -> None:
+        """Report an access in the footprint; other threads cannot see the own local cells."""
+        if not self.context.record:
+            return
+        public = [self.is_public(target) for target in targets]
+        if not any(public):
+            return
+        step = "1"
+        if not all(public):
+            place = self.value(f"getelementptr i64, ptr @public{self.number}, i64 {address}")
+            step = self.value(f"load i64, ptr {place}")
+        count = self.value("load i64, ptr %count")
+        last = self.value("load i64, ptr %footprint")
+        fits = self.value(f"icmp ult i64 {count}, {last}")
+        index = self.value(f"select i1 {fits}, i64 {count}, i64 {last}")
+        place = self.value(f"getelementptr i64, ptr %entries, i64 {index}")
+        twice = self.value(f"shl i64 {address}, 1")
+        entry = self.value(f"or i64 {twice}, {int(write)}")
+        self.emit(f"store i64 {entry}, ptr {place}")
+        more = self.value(f"add i64 {count}, {step}")
+        self.emit(f"store i64 {more}, ptr %count")
+
+    def word_pointer(self, word: int) -> str:
+        return self.value(f"getelementptr i64, ptr %dst, i64 {word}") if word else "%dst"
+
+    def load_cell(self, address: int) -> str:
+        slot = self.slot(address)
+        if slot.scratch:
+            return self.value(f"load i64, ptr {self.scratch_pointer(address)}")
+        if slot.width == 0:
+            return str(slot.base)
+        word = self.value(f"load i64, ptr {self.word_pointer(slot.word)}")
+        return self.decode(slot, self.extract(word, str(slot.shift), slot))
+
+    def extract(self, word: str, shift: str, slot: Slot) -> str:
+        moved = word if shift == "0" else self.value(f"lshr i64 {word}, {shift}")
+        return self.value(f"and i64 {moved}, {word_literal(slot.mask)}")
+
+    def decode(self, slot: Slot, code: str) -> str:
+        if slot.points is None:
+            return self.value(f"add i64 {code}, {slot.base}") if slot.base else code
+        result = str(slot.points[0])
+        for position, point in enumerate(slot.points[1:], 1):
+            same = self.value(f"icmp eq i64 {code}, {position}")
+            result = self.value(f"select i1 {same}, i64 {point}, i64 {result}")
+        return result
+
+    def encode(self, slot: Slot, value: str) -> str:
+        if not value.startswith("%"):
+            return word_literal(slot.encode(int(value)))
+        if slot.points is None:
+            return self.value(f"sub i64 {value}, {slot.base}") if slot.base else value
+        result = "0"
+        for position, point in enumerate(slot.points[1:], 1):
+            same = self.value(f"icmp eq i64 {value}, {point}")
+            result = self.value(f"select i1 {same}, i64 {position}, i64 {result}")
+        return result
+
+    def store_cell(self, address: int, value: str) -> None:
+        slot = self.slot(address)
+        if slot.scratch:
+            self.emit(f"store i64 {value}, ptr {self.scratch_pointer(address)}")
+        elif slot.width:
+            self.insert(self.word_pointer(slot.word), str(slot.shift), slot, value)
+
+    def insert(self, pointer: str, shift: str, slot: Slot, value: str) -> None:
+        code = self.encode(slot, value)
+        word = self.value(f"load i64, ptr {pointer}")
+        place = self.value(f"shl i64 {word_literal(slot.mask)}, {shift}")
+        hole = self.value(f"xor i64 {place}, -1")
+        rest = self.value(f"and i64 {word}, {hole}")
+        moved = self.value(f"shl i64 {code}, {shift}")
+        joined = self.value(f"or i64 {rest}, {moved}")
+        self.emit(f"store i64 {joined}, ptr {pointer}")
+
+    def scratch_pointer(self, address: int) -> str:
+        self.scratch.add(address)
+        return f"%s{address}"
+
+    def locate(self, address: str, targets: tuple[int, ...]) -> tuple[str, str]:
+        """The word pointer and the shift of a packed cell chosen at run time."""
+        slots = [self.slot(target) for target in targets]
+        steps = {
+            (b.shift - a.shift, y - x)
+            for (a, x), (b, y) in zip(
+                zip(slots, targets, strict=True), zip(slots[1:], targets[1:], strict=True),
+                strict=False,
+            )
+        }  # fmt: skip
+        if len({slot.word for slot in slots}) == 1 and len(steps) == 1:
+            bits, cells = steps.pop()
+            if bits % cells == 0:
+                offset = self.value(f"sub i64 {address}, {targets[0]}")
+                scaled = self.value(f"mul i64 {offset}, {bits // cells}")
+                shift = self.value(f"add i64 {scaled}, {slots[0].shift}")
+                return self.word_pointer(slots[0].word), shift
+        entry = self.value(f"getelementptr i64, ptr @places, i64 {address}")
+        place = self.value(f"load i64, ptr {entry}")
+        word = self.value(f"lshr i64 {place}, 6")
+        shift = self.value(f"and i64 {place}, 63")
+        return self.value(f"getelementptr i64, ptr %dst, i64 {word}"), shift
+
+    def chosen_scratch(self, address: str, targets: tuple[int, ...]) -> str:
+        self.scratch.update(targets)
+        self.scratch_array.update(targets)
+        offset = self.value(f"sub i64 {address}, %scratch_first")
+        return self.value(f"getelementptr i64, ptr %scratch, i64 {offset}")
+
+    # --- addresses ----------------------------------------------------------------------
+
+    def targets(self, address: Expr) -> tuple[int, ...]:
+        return self.context.footprints.targets(address, self.choices)
+
+    def require_cell(self, expr: Expr, address: str) -> tuple[int, ...]:
+        """A `memory` fault unless the address denotes a cell; the cells it can denote."""
+        targets = self.targets(expr)
+        possible = members(evaluate(expr, self.context.footprints.lookup, self.choices))
+        if possible is None or not all(map(self.context.footprints.is_cell, possible)):
+            low = self.value(f"sub i64 {address}, 1")
+            inside = self.value(f"icmp ult i64 {low}, {len(self.program.cells) - 1}")
+            self.require(inside, Fault.MEMORY)
+        return targets
+
+    def load(self, expr: Expr) -> str:
+        address = self.evaluate(expr)
+        targets = self.require_cell(expr, address)
+        if not targets:
+            return "0"  # behind a fault that is certain
+        self.record(address if len(targets) > 1 else str(targets[0]), targets, write=False)
+        if len(targets) == 1:
+            return self.load_cell(targets[0])
+        slot = self.slot(targets[0])
+        if slot.scratch:
+            return self.value(f"load i64, ptr {self.chosen_scratch(address, targets)}")
+        if slot.width == 0:
+            return str(slot.base)
+        pointer, shift = self.locate(address, targets)
+        word = self.value(f"load i64, ptr {pointer}")
+        return self.decode(slot, self.extract(word, shift, slot))
+
+    # --- expressions --------------------------------------------------------------------
+
+    def evaluate(self, expr: Expr) -> str:
+        match expr:
+            case Const(value):
+                return str(value)
+            case Load(address):
+                return self.load(address)
+            case Unary(operator, operand):
+                return self.unary(operator, self.evaluate(operand))
+            case Binary(operator, left, right):
+                return self.binary(operator, left, right)
+            case Conditional():
+                return self.conditional(expr)
+            case Element():
+                return self.element(expr)
+            case Convert(operand, width, signed):
+                return self.convert(self.evaluate(operand), width, signed)
+            case Choice():
+                return self.value("load i64, ptr %choice") if self.choices > 1 else "0"
+
+    def truth(self, expr: Expr) -> str:
+        """The expression as an i1."""
+        if isinstance(expr, Binary) and expr.operator in PREDICATES:
+            left, right = self.evaluate(expr.left), self.evaluate(expr.right)
+            return self.value(f"icmp {PREDICATES[expr.operator]} i64 {left}, {right}")
+        if isinstance(expr, Unary) and expr.operator == "not":
+            return self.value(f"xor i1 {self.truth(expr.operand)}, true")
+        return self.value(f"icmp ne i64 {self.evaluate(expr)}, 0")
+
+    def number_of(self, condition: str) -> str:
+        return self.value(f"zext i1 {condition} to i64")
+
+    def unary(self, operator: str, operand: str) -> str:
+        if operator == "not":
+            return self.number_of(self.value(f"icmp eq i64 {operand}, 0"))
+        if operator == "invert":
+            return self.value(f"xor i64 {operand}, -1")
+        negative = self.value(f"sub i64 0, {operand}")
+        if operator == "neg":
+            return negative
+        below = self.value(f"icmp slt i64 {operand}, 0")
+        return self.value(f"select i1 {below}, i64 {negative}, i64 {operand}")
+
+    def binary(self, operator: str, left: Expr, right: Expr) -> str:
+        x, y = self.evaluate(left), self.evaluate(right)
+        if operator in PLAIN:
+            return self.value(f"{PLAIN[operator]} i64 {x}, {y}")
+        if operator in PREDICATES:
+            return self.number_of(self.value(f"icmp {PREDICATES[operator]} i64 {x}, {y}"))
+        if operator in ("min", "max"):
+            below = self.value(f"icmp {'slt' if operator == 'min' else 'sgt'} i64 {x}, {y}")
+            return self.value(f"select i1 {below}, i64 {x}, i64 {y}")
+        lookup = self.context.footprints.lookup
+        second = evaluate(right, lookup, self.choices)
+        if operator in SHIFTS:
+            if second.low < 0 or second.high > 63:
+                self.require(self.value(f"icmp ult i64 {y}, 64"), Fault.EXCEPTION)
+            return self.value(f"{SHIFT_NAMES[operator]} i64 {x}, {y}")
+        assert operator in DIVISIONS
+        if second.contains(0):
+            self.require(self.value(f"icmp ne i64 {y}, 0"), Fault.EXCEPTION)
+        if operator in ("udiv", "urem"):
+            return self.value(f"{operator} i64 {x}, {y}")
+        first = evaluate(left, lookup, self.choices)
+        natural = first.low >= 0 and second.low >= 0
+        return self.natural(operator, x, y) if natural else self.division(operator, x, y)
+
+    def natural(self, operator: str, x: str, y: str) -> str:
+        """Division of a number that is not negative by a positive one."""
+        return self.value(f"{'udiv' if operator in ('floordiv', 'div') else 'urem'} i64 {x}, {y}")
+
+    def division(self, operator: str, x: str, y: str) -> str:
+        """Signed division; by -1 it is negation, which the machine's division traps on."""
+        minus = self.value(f"icmp eq i64 {y}, -1")
+        safe = self.value(f"select i1 {minus}, i64 1, i64 {y}")
+        quotient = self.value(f"sdiv i64 {x}, {safe}")
+        rest = self.value(f"srem i64 {x}, {safe}")
+        negated = self.value(f"sub i64 0, {x}")
+        quotient = self.value(f"select i1 {minus}, i64 {negated}, i64 {quotient}")
+        if operator == "div":
+            return quotient
+        if operator == "rem":
+            return rest
+        inexact = self.value(f"icmp ne i64 {rest}, 0")
+        mixed = self.value(f"xor i64 {rest}, {y}")
+        opposite = self.value(f"icmp slt i64 {mixed}, 0")
+        down = self.value(f"and i1 {inexact}, {opposite}")
+        if operator == "floordiv":
+            lower = self.value(f"sub i64 {quotient}, 1")
+            return self.value(f"select i1 {down}, i64 {lower}, i64 {quotient}")
+        moved = self.value(f"add i64 {rest}, {y}")
+        return self.value(f"select i1 {down}, i64 {moved}, i64 {rest}")
+
+    def element(self, expr: Element) -> str:
+        base = self.evaluate(expr.base)
+        index = self.evaluate(expr.index)
+        indexes = evaluate(expr.index, self.context.footprints.lookup, self.choices)
+        if indexes.is_empty or indexes.low < 0 or indexes.high >= expr.length:
+            self.require(self.value(f"icmp ult i64 {index}, {expr.length}"), Fault.INDEX)
+        scaled = self.value(f"mul i64 {index}, {expr.stride}")
+        return self.value(f"add i64 {base}, {scaled}")
+
+    def convert(self, operand: str, width: int, signed: bool) -> str:
+        if width == 64:
+            return operand
+        if not signed:
+            return self.value(f"and i64 {operand}, {(1 << width) - 1}")
+        high = self.value(f"shl i64 {operand}, {64 - width}")
+        return self.value(f"ashr i64 {high}, {64 - width}")
+
+    def conditional(self, expr: Conditional) -> str:
+        test = self.truth(expr.test)
+        if self.is_harmless(expr.then) and self.is_harmless(expr.otherwise):
+            then, otherwise = self.evaluate(expr.then), self.evaluate(expr.otherwise)
+            return self.value(f"select i1 {test}, i64 {then}, i64 {otherwise}")
+        labels = [self.fresh_label(stem) for stem in ("then", "else", "join")]
+        self.branch(test, labels[0], labels[1])
+        incoming = []
+        for label, side in zip(labels, (expr.then, expr.otherwise), strict=False):
+            self.label(label)
+            result = self.evaluate(side)
+            incoming.append(f"[ {result}, %{self.block} ]")
+            self.jump(labels[2])
+        self.label(labels[2])
+        return self.value(f"phi i64 {', '.join(incoming)}")
+
+    def is_harmless(self, expr: Expr) -> bool:
+        """Whether evaluating it without need has no effect: no fault, nothing to report."""
+        if self.context.record and any(isinstance(part, Load) for part in walk(expr)):
+            return False
+        return cannot_fault(expr, self.context.footprints.lookup, self.choices)

@@ -1,0 +1,269 @@
+"""The intermediate representation: cells, edges, threads, programs.
+
+A **cell** is one scalar storage location; its address is its position in
+`Program.cells`.  Arrays, records, locks, condition variables, queues and program
+counters are all runs of cells.  A **thread** is a control-flow automaton: locations
+joined by edges.  An **edge** has a guard and a sequence of operations.  A thread moves
+in **steps**; one step is one edge and, behind it, the edges of the transient locations
+that follow (`Mode.ATOMIC`, `Mode.MERGED`).  `docs/semantics.md` is the definition.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeAlias
+
+from mazurka.ir.expressions import Expr
+
+NULL = 0
+
+FINISHED = 0
+"""The location of a thread that has run to its end."""
+WRONG = 1
+"""The location of a thread that has violated something; it moves no more."""
+IDLE = 2
+"""The location of a thread that has not been created yet."""
+FIRST_LOCATION = 3
+"""Locations from here on are the program's own."""
+
+
+class Role(enum.StrEnum):
+    """What a cell stands for: how its value is shown, and whether it can race."""
+
+    INT = "int"
+    BOOL = "bool"
+    POINTER = "pointer"
+    """Holds an address; `Cell.points` are the addresses it may hold."""
+    HANDLE = "handle"
+    """Holds a thread's number plus one, 0 for none."""
+    COUNTER = "counter"
+    """A program counter."""
+    OWNER = "owner"
+    """A lock: 0 where it is free, else its holder's number plus one."""
+    SYNC = "sync"
+    """Another part of a synchronization object: a count, a flag, a queue's place."""
+
+
+RACING_ROLES = frozenset({Role.INT, Role.BOOL, Role.POINTER, Role.HANDLE})
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A place in the source; lines and columns count from 1, column 0 is unknown."""
+
+    file: str
+    line: int
+    column: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One scalar storage location.
+
+    A value stored outside `low..high` is a `range` violation.  `points`, where given, are
+    all values the cell can ever hold (an analysis has shown it); packing uses them.  A cell
+    whose range the front end leaves to inference has `inferred` set; its `low` and `high`
+    mean nothing until `mazurka.ir.ranges` has filled them in.
+    """
+
+    name: str
+    low: int
+    high: int
+    initial: int = 0
+    owner: int | None = None
+    """The thread whose local the cell is; None where it is shared."""
+    role: Role = Role.INT
+    points: tuple[int, ...] | None = None
+    span: Span | None = None
+    inferred: bool = False
+
+    @property
+    def can_race(self) -> bool:
+        return self.role in RACING_ROLES
+
+
+class Kind(enum.StrEnum):
+    """What an edge does, for analyses and for people."""
+
+    LOCAL = "local"
+    CHOOSE = "choose"
+    ACCESS = "access"
+    ATOMIC = "atomic"
+    """A read-modify-write operation, or an edge of an `atomic` section."""
+    ASSERT = "assert"
+    ASSUME = "assume"
+    YIELD = "yield"
+    ACQUIRE = "acquire"
+    TRY_ACQUIRE = "try-acquire"
+    RELEASE = "release"
+    INSPECT = "inspect"
+    """Looks at a synchronization object without changing it (`lock.locked()`)."""
+    WAIT = "wait"
+    """Enters a condition variable's queue and releases its lock."""
+    WAKE = "wake"
+    """Leaves a condition variable after a notification and takes its lock again."""
+    NOTIFY = "notify"
+    DOWN = "down"
+    UP = "up"
+    SET = "set"
+    CLEAR = "clear"
+    AWAIT = "await"
+    """Waits for an event to be set."""
+    ARRIVE = "arrive"
+    LEAVE = "leave"
+    PUT = "put"
+    GET = "get"
+    CREATE = "create"
+    JOIN = "join"
+    EXIT = "exit"
+
+
+PLAIN_KINDS = frozenset({Kind.LOCAL, Kind.CHOOSE, Kind.ACCESS, Kind.ASSERT, Kind.ASSUME})
+"""Edges that do ordinary reads and writes; all others synchronize."""
+
+
+class Fault(enum.StrEnum):
+    """The ways in which a step can go wrong; `BOUND` makes a verdict inconclusive instead."""
+
+    ASSERT = "assert"
+    RANGE = "range"
+    INDEX = "index"
+    LOCK = "lock"
+    MEMORY = "memory"
+    EXCEPTION = "exception"
+    LIVELOCK = "livelock"
+    BOUND = "bound"
+
+
+FAULTS = tuple(Fault)
+"""Numbered from 1 in the native code: `FAULTS[code - 1]`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """Store `value` in the cell at `address` (evaluated first); later operations see it."""
+
+    address: Expr
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A fault unless `condition` is not 0."""
+
+    condition: Expr
+    fault: Fault
+    message: str
+
+
+Operation: TypeAlias = Assign | Check
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """One guarded move between two locations of a thread.
+
+    The guards of a location's edges exclude each other; a guard of None always holds.
+    More than one choice is allowed on local edges only.
+    """
+
+    source: int
+    target: int
+    kind: Kind
+    span: Span
+    guard: Expr | None = None
+    operations: tuple[Operation, ...] = ()
+    choices: int = 1
+    atomic: bool = False
+    """The accesses of this edge cannot be half of a data race by themselves."""
+    subject: Expr | None = None
+    """The address of the synchronization object's first cell, for kinds that have one."""
+    text: str = ""
+    """What it does, for people: `acquire forks[1]`."""
+
+    @property
+    def indivisible(self) -> bool:
+        """Whether the edge counts as one atomic operation when races are looked for."""
+        return self.atomic or self.kind not in PLAIN_KINDS
+
+
+class Mode(enum.StrEnum):
+    """Whether a thread can be interrupted at a location."""
+
+    VISIBLE = "visible"
+    ATOMIC = "atomic"
+    """Inside an atomic section: the step goes on, or did not happen at all."""
+    MERGED = "merged"
+    """Local steps follow, as part of the step that came here; it rests here only if none can."""
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    mode: Mode = Mode.VISIBLE
+    span: Span | None = None
+    resets: tuple[int, ...] = ()
+    """Local cells that are dead here: a thread that comes to rest sets them to their initial
+    values, so that states which differ only in dead values are one state."""
+
+
+@dataclass(frozen=True)
+class Thread:
+    """A control-flow automaton.  Locations 0, 1 and 2 are FINISHED, WRONG and IDLE."""
+
+    name: str
+    counter: int
+    """The address of its program counter."""
+    entry: int
+    locations: tuple[Location, ...]
+    edges: tuple[Edge, ...]
+    active: bool = True
+    """False for a thread that another one creates: it starts at IDLE."""
+    observer: bool = False
+    """A thread that only watches a global property; it never counts as waiting."""
+
+    @cached_property
+    def outgoing(self) -> tuple[tuple[int, ...], ...]:
+        """For each location the positions in `edges` of those that leave it."""
+        leaving: list[list[int]] = [[] for _ in self.locations]
+        for position, edge in enumerate(self.edges):
+            leaving[edge.source].append(position)
+        return tuple(map(tuple, leaving))
+
+    def edges_at(self, location: int) -> Iterator[Edge]:
+        return (self.edges[position] for position in self.outgoing[location])
+
+
+@dataclass(frozen=True)
+class Program:
+    """A whole concurrent program.  `cells[0]` is the null cell, which nothing may touch."""
+
+    name: str
+    cells: tuple[Cell, ...]
+    threads: tuple[Thread, ...]
+    constants: Mapping[str, int] = field(default_factory=dict)
+    """The constants that `-D` can override, with their values in this program."""
+    sources: Mapping[str, str] = field(default_factory=dict)
+    """The text of each source file, by the name that spans use."""
+
+    @cached_property
+    def first_edge(self) -> tuple[int, ...]:
+        """The number of each thread's first edge: edges are numbered through all threads."""
+        numbers, total = [], 0
+        for thread in self.threads:
+            numbers.append(total)
+            total += len(thread.edges)
+        return tuple(numbers)
+
+    @cached_property
+    def edges(self) -> tuple[Edge, ...]:
+        """All edges, in the order of their numbers."""
+        return tuple(edge for thread in self.threads for edge in thread.edges)
+
+    def initial_state(self) -> tuple[int, ...]:
+        return tuple(cell.initial for cell in self.cells)

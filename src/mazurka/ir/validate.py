@@ -1,0 +1,185 @@
+"""Checks that a program is well formed, so that everything behind can rely on it.
+
+Front ends produce well-formed programs; a program read from a file may not be.  Each complaint
+names the thread, the edge and its place in the source.
+"""
+
+from __future__ import annotations
+
+from mazurka.errors import MazurkaError
+from mazurka.ir.arithmetic import LARGEST, SMALLEST
+from mazurka.ir.expressions import (
+    BINARY_OPERATORS,
+    UNARY_OPERATORS,
+    Binary,
+    Const,
+    Convert,
+    Element,
+    Expr,
+    Unary,
+    walk,
+)
+from mazurka.ir.footprints import Footprints
+from mazurka.ir.program import (
+    FIRST_LOCATION,
+    IDLE,
+    Assign,
+    Edge,
+    Kind,
+    Location,
+    Mode,
+    Program,
+    Role,
+    Span,
+    Thread,
+)
+
+
+class MalformedProgramError(MazurkaError):
+    """The intermediate representation breaks one of its own rules."""
+
+
+def validate(program: Program) -> None:
+    """Raise `MalformedProgramError` for the first rule that is broken."""
+    _validate_cells(program)
+    if not program.threads:
+        raise MalformedProgramError(f"{program.name} has no threads")
+    footprints = Footprints(program)
+    for number, thread in enumerate(program.threads):
+        _validate_counter(program, number, thread)
+        for edge in thread.edges:
+            _validate_edge(thread, edge)
+        for location in thread.locations:
+            _validate_resets(program, number, thread, location)
+        _validate_merged(footprints, number, thread)
+        _validate_atomic_choices(thread)
+
+
+def _fail(thread: Thread, span: Span | None, message: str) -> MalformedProgramError:
+    file, line = (span.file, span.line) if span else (None, None)
+    return MalformedProgramError(f"thread {thread.name}: {message}", file=file, line=line)
+
+
+def _validate_cells(program: Program) -> None:
+    if not program.cells or program.cells[0].low != 0 or program.cells[0].high != 0:
+        raise MalformedProgramError("cell 0 must be the null cell")
+    for address, cell in enumerate(program.cells):
+        if cell.inferred:
+            continue
+        if not SMALLEST <= cell.low <= cell.initial <= cell.high <= LARGEST:
+            raise MalformedProgramError(
+                f"cell {address} ({cell.name}): {cell.low}..{cell.high} does not contain its"
+                f" initial value {cell.initial}"
+            )
+        if cell.owner is not None and not 0 <= cell.owner < len(program.threads):
+            raise MalformedProgramError(f"cell {address} ({cell.name}) belongs to no thread")
+
+
+def _validate_counter(program: Program, number: int, thread: Thread) -> None:
+    if not 0 < thread.counter < len(program.cells):
+        raise _fail(thread, None, "its program counter is no cell")
+    cell = program.cells[thread.counter]
+    if cell.role is not Role.COUNTER or cell.owner != number:
+        raise _fail(thread, None, "its program counter is not a counter of its own")
+    if not FIRST_LOCATION <= thread.entry < len(thread.locations):
+        raise _fail(thread, None, f"entry {thread.entry} is no location")
+    if not 0 <= cell.initial < len(thread.locations):
+        raise _fail(thread, None, f"it starts at {cell.initial}, which is no location")
+    if not thread.active and cell.initial != IDLE:
+        raise _fail(thread, None, "a thread that is created later must start idle")
+    for location in (0, 1, 2):
+        if thread.locations[location].mode is not Mode.VISIBLE:
+            raise _fail(thread, None, f"reserved location {location} must be visible")
+
+
+def _validate_edge(thread: Thread, edge: Edge) -> None:
+    last = len(thread.locations)
+    if not FIRST_LOCATION <= edge.source < last:
+        raise _fail(thread, edge.span, f"an edge leaves location {edge.source}")
+    if not 0 <= edge.target < last or edge.target == IDLE:
+        raise _fail(thread, edge.span, f"an edge leads to location {edge.target}")
+    if edge.choices < 1:
+        raise _fail(thread, edge.span, f"an edge has {edge.choices} choices")
+    if edge.choices > 1 and edge.kind is not Kind.CHOOSE and not edge.atomic:
+        raise _fail(thread, edge.span, f"nondeterminism on an edge of kind {edge.kind}")
+    expressions: list[Expr] = [] if edge.guard is None else [edge.guard]
+    for operation in edge.operations:
+        if isinstance(operation, Assign):
+            expressions += [operation.address, operation.value]
+        else:
+            expressions.append(operation.condition)
+    for expr in expressions:
+        for part in walk(expr):
+            problem = _problem(part)
+            if problem:
+                raise _fail(thread, edge.span, problem)
+
+
+def _problem(expr: Expr) -> str | None:
+    match expr:
+        case Const(value) if not SMALLEST <= value <= LARGEST:
+            return f"the constant {value} needs more than 64 bits"
+        case Unary(operator) if operator not in UNARY_OPERATORS:
+            return f"there is no unary operator {operator!r}"
+        case Binary(operator) if operator not in BINARY_OPERATORS:
+            return f"there is no binary operator {operator!r}"
+        case Element(_, _, length) if length < 1:
+            return f"an array has length {length}"
+        case Convert(_, width) if not 1 <= width <= 64:
+            return f"a conversion is {width} bits wide"
+        case _:
+            return None
+
+
+def _validate_resets(program: Program, number: int, thread: Thread, place: Location) -> None:
+    for address in place.resets:
+        if not 0 < address < len(program.cells) or program.cells[address].owner != number:
+            raise _fail(thread, place.span, f"cell {address} is reset but is not its own")
+        if address == thread.counter:
+            raise _fail(thread, place.span, "the program counter cannot be reset")
+
+
+def _validate_merged(footprints: Footprints, number: int, thread: Thread) -> None:
+    """Merged locations must be local and deterministic, and must not form a cycle."""
+    merged = {
+        location for location, place in enumerate(thread.locations) if place.mode is Mode.MERGED
+    }
+    if not merged:
+        return
+    for edge in thread.edges:
+        if edge.source not in merged:
+            continue
+        if edge.choices > 1 or not footprints.of_edge(edge).only_own(footprints.program, number):
+            raise _fail(thread, edge.span, "a merged location has an edge that is not local")
+        if thread.locations[edge.target].mode is Mode.ATOMIC:
+            raise _fail(thread, edge.span, "an atomic section begins at a merged location")
+    if has_cycle(thread, merged):
+        raise _fail(thread, None, "merged locations form a cycle: a step might not end")
+
+
+def _validate_atomic_choices(thread: Thread) -> None:
+    inner = {n for n, place in enumerate(thread.locations) if place.mode is Mode.ATOMIC}
+    if not inner or not has_cycle(thread, inner):
+        return
+    for edge in thread.edges:
+        if edge.choices > 1 and edge.source in inner:
+            raise _fail(thread, edge.span, "a nondeterministic choice in a section that can loop")
+
+
+def has_cycle(thread: Thread, inside: set[int]) -> bool:
+    """Whether the edges between the given locations form a cycle."""
+    arriving = dict.fromkeys(inside, 0)
+    for edge in thread.edges:
+        if edge.source in inside and edge.target in inside:
+            arriving[edge.target] += 1
+    work = [location for location, count in arriving.items() if count == 0]
+    removed = 0
+    while work:
+        location = work.pop()
+        removed += 1
+        for edge in thread.edges_at(location):
+            if edge.target in inside:
+                arriving[edge.target] -= 1
+                if arriving[edge.target] == 0:
+                    work.append(edge.target)
+    return removed < len(inside)

@@ -1,0 +1,412 @@
+"""Finite abstractions of sets of 64-bit numbers, and abstract evaluation over them.
+
+A `ValueSet` is an interval, or the exact list of its members where these are few.  It stands
+for *at least* the values that can occur: every operation here errs on the larger side, so a
+value that `evaluate` leaves out cannot occur.  Evaluations that end in a fault contribute no
+value; `cannot_fault` tells whether there are any.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import TypeAlias
+
+from mazurka.ir.arithmetic import BINARY, UNARY, convert, wrap
+from mazurka.ir.expressions import (
+    COMPARISONS,
+    DIVISIONS,
+    SHIFTS,
+    Binary,
+    Choice,
+    Conditional,
+    Const,
+    Convert,
+    Element,
+    Expr,
+    Load,
+    Unary,
+)
+from mazurka.ir.intervals import LARGEST, SMALLEST, Bounds, binary_bounds, fits, unary_bounds
+
+MOST_POINTS = 64
+"""Sets of numbers are kept exactly up to this size."""
+MOST_ADDRESSES = 4096
+"""Sets of addresses are kept exactly up to this size: gaps in them are other variables."""
+MOST_CELLS = 16384
+"""A load through an interval of addresses looks at this many cells at most."""
+
+Lookup: TypeAlias = Callable[[int], "ValueSet"]
+"""The values of the cell at an address; `EMPTY` where there is no such cell."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueSet:
+    """A set of 64-bit numbers between `low` and `high`.
+
+    `points` are all the members in rising order, or None where they are too many to list; the
+    set is then the whole interval.  An interval of at most `MOST_POINTS` members is always
+    listed, so equal sets of that size are equal objects.
+    """
+
+    low: int
+    high: int
+    points: tuple[int, ...] | None
+
+    @staticmethod
+    def of(*points: int) -> ValueSet:
+        """The set of exactly these numbers (their interval, where they are too many)."""
+        return from_points(points)
+
+    @staticmethod
+    def interval(low: int, high: int) -> ValueSet:
+        """All numbers from `low` to `high`, both included."""
+        if low > high:
+            return EMPTY
+        if high - low < MOST_POINTS:
+            return ValueSet(low, high, tuple(range(low, high + 1)))
+        return ValueSet(low, high, None)
+
+    @property
+    def is_empty(self) -> bool:
+        return self.low > self.high
+
+    @property
+    def is_constant(self) -> bool:
+        return self.low == self.high
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no number between the two ends is missing."""
+        return self.points is None or len(self.points) == self.high - self.low + 1
+
+    @property
+    def is_extreme(self) -> bool:
+        """Whether an end is an end of the 64-bit numbers: nothing bounds the set there."""
+        return not self.is_empty and (self.low == SMALLEST or self.high == LARGEST)
+
+    def contains(self, value: int) -> bool:
+        if self.points is None:
+            return self.low <= value <= self.high
+        position = bisect_left(self.points, value)
+        return position < len(self.points) and self.points[position] == value
+
+    def is_subset(self, other: ValueSet) -> bool:
+        if self is other or self.is_empty:
+            return True
+        if self.low < other.low or other.high < self.high:
+            return False
+        if other.is_whole:
+            return True
+        if self.points is None:
+            return False
+        return set(self.points).issubset(other.points or ())
+
+    def join(self, other: ValueSet, most: int = MOST_POINTS) -> ValueSet:
+        """The union, listed up to `most` members."""
+        if other.is_subset(self):
+            return self
+        if self.is_empty:
+            return other
+        if self.points is None or other.points is None:
+            return ValueSet(min(self.low, other.low), max(self.high, other.high), None)
+        return from_points({*self.points, *other.points}, most)
+
+    def meet(self, other: ValueSet) -> ValueSet:
+        """The intersection."""
+        if self.points is None and other.points is None:
+            return ValueSet.interval(max(self.low, other.low), min(self.high, other.high))
+        few, many = (self, other) if self.points is not None else (other, self)
+        if few.is_subset(many):
+            return few
+        kept = [point for point in few.points or () if many.contains(point)]
+        return from_points(kept, MOST_ADDRESSES)
+
+    def clip(self, low: int, high: int) -> ValueSet:
+        """The members between `low` and `high`."""
+        if low <= self.low and self.high <= high:
+            return self
+        if self.points is None:
+            return ValueSet.interval(max(self.low, low), min(self.high, high))
+        inside = self.points[bisect_left(self.points, low) : bisect_right(self.points, high)]
+        return ValueSet(inside[0], inside[-1], inside) if inside else EMPTY
+
+    def without(self, value: int) -> ValueSet:
+        """The members other than `value`."""
+        if not self.contains(value):
+            return self
+        if self.points is not None:
+            return from_points([p for p in self.points if p != value], MOST_ADDRESSES)
+        if value == self.low:
+            return ValueSet.interval(self.low + 1, self.high)
+        return ValueSet.interval(self.low, self.high - 1) if value == self.high else self
+
+    def widen(self, other: ValueSet, thresholds: Sequence[int] = ()) -> ValueSet:
+        """A set that holds both; an end that moves goes on to the next threshold.
+
+        `thresholds` rise.  Only finitely many ends are possible, so chains of widenings end.
+        """
+        if other.is_subset(self):
+            return self
+        low, high = min(self.low, other.low), max(self.high, other.high)
+        if low < self.low:
+            below = bisect_right(thresholds, low)
+            low = max(thresholds[below - 1], SMALLEST) if below else SMALLEST
+        if high > self.high:
+            above = bisect_left(thresholds, high)
+            high = min(thresholds[above], LARGEST) if above < len(thresholds) else LARGEST
+        return ValueSet.interval(low, high)
+
+    def __str__(self) -> str:
+        if self.points is not None:
+            return "{" + ", ".join(map(str, self.points)) + "}"
+        return f"{self.low}..{self.high}"
+
+
+def from_points(points: Iterable[int], most: int = MOST_POINTS) -> ValueSet:
+    """The set of these numbers, listed where there are at most `most` of them."""
+    members = tuple(sorted(set(points)))
+    if not members:
+        return EMPTY
+    if len(members) <= max(most, MOST_POINTS):
+        return ValueSet(members[0], members[-1], members)
+    return ValueSet.interval(members[0], members[-1])
+
+
+def join_all(sets: Iterable[ValueSet], most: int = MOST_POINTS) -> ValueSet:
+    """The union of many sets; equal ones are looked at once."""
+    result = EMPTY
+    for values in dict.fromkeys(sets):
+        result = result.join(values, most)
+    return result
+
+
+EMPTY = ValueSet(LARGEST, SMALLEST, ())
+TOP = ValueSet(SMALLEST, LARGEST, None)
+BOTH = ValueSet.of(0, 1)
+TRUE = ValueSet.of(1)
+FALSE = ValueSet.of(0)
+
+
+def truth_of(values: ValueSet) -> bool | None:
+    """Whether all members are true, or all false; None where it depends (or there are none)."""
+    if values.is_empty:
+        return None
+    if not values.contains(0):
+        return True
+    return False if values.is_constant else None
+
+
+def evaluate(expr: Expr, lookup: Lookup, choices: int = 1, saturate: bool = False) -> ValueSet:
+    """All values that `expr` can have where each cell has one of the values of its lookup.
+
+    With `saturate`, an interval that leaves the 64-bit numbers is cut off there instead of
+    becoming `TOP`: right only for a caller who refuses programs in which that can happen.
+    """
+    match expr:
+        case Const(value):
+            return ValueSet(value, value, (value,))
+        case Load(address):
+            return load(evaluate(address, lookup, choices, saturate), lookup)
+        case Binary(operator, left, right):
+            first = evaluate(left, lookup, choices, saturate)
+            second = evaluate(right, lookup, choices, saturate)
+            return apply_binary(operator, first, second, saturate)
+        case Conditional(test, then, otherwise):
+            outcome = evaluate(test, lookup, choices, saturate)
+            if outcome.is_empty:
+                return EMPTY
+            known = truth_of(outcome)
+            if known is not None:
+                return evaluate(then if known else otherwise, lookup, choices, saturate)
+            first = evaluate(then, lookup, choices, saturate)
+            second = evaluate(otherwise, lookup, choices, saturate)
+            return first.join(second, max(_address_room(first), _address_room(second)))
+        case Element(base, index, length, stride):
+            first = evaluate(base, lookup, choices, saturate)
+            second = evaluate(index, lookup, choices, saturate)
+            return element(first, second, length, stride)
+        case Unary(operator, operand):
+            return apply_unary(operator, evaluate(operand, lookup, choices, saturate), saturate)
+        case Convert(operand, width, signed):
+            return apply_convert(evaluate(operand, lookup, choices, saturate), width, signed)
+        case Choice():
+            return ValueSet.interval(0, choices - 1)
+
+
+def _address_room(values: ValueSet) -> int:
+    """Sets that outgrew the common limit came from addresses and may remain listed."""
+    listed = values.points is not None and len(values.points) > MOST_POINTS
+    return MOST_ADDRESSES if listed else MOST_POINTS
+
+
+def members(addresses: ValueSet) -> Iterable[int] | None:
+    """The non-null addresses, one by one; None where they are too many."""
+    if addresses.points is not None:
+        return [address for address in addresses.points if address > 0]
+    positive = addresses.clip(1, LARGEST)
+    if positive.high - positive.low >= MOST_CELLS:
+        return None
+    return range(positive.low, positive.high + 1)
+
+
+def load(addresses: ValueSet, lookup: Lookup) -> ValueSet:
+    """The values of all cells at these addresses."""
+    if addresses.is_constant:
+        return lookup(addresses.low) if addresses.low > 0 else EMPTY
+    cells = members(addresses)
+    return TOP if cells is None else join_all(map(lookup, cells))
+
+
+def element(base: ValueSet, index: ValueSet, length: int, stride: int) -> ValueSet:
+    """The addresses of the elements whose index is in bounds."""
+    index = index.clip(0, length - 1)
+    if base.is_empty or index.is_empty:
+        return EMPTY
+    if base.is_constant and index.is_constant:
+        return ValueSet.of(wrap(base.low + index.low * stride))
+    indexes = index.points or range(index.low, index.high + 1)
+    if base.points is not None and len(base.points) * len(indexes) <= MOST_ADDRESSES:
+        places = (wrap(b + i * stride) for b in base.points for i in indexes)
+        return from_points(places, MOST_ADDRESSES)
+    return apply_binary("add", base, apply_binary("mul", index, ValueSet.of(stride)))
+
+
+def _between(bounds: Bounds | None, saturate: bool) -> ValueSet:
+    if bounds is None:
+        return EMPTY
+    if fits(bounds):
+        return ValueSet.interval(*bounds)
+    if not saturate:
+        return TOP
+    low, high = (min(max(end, SMALLEST), LARGEST) for end in bounds)
+    return ValueSet.interval(low, high)
+
+
+def apply_unary(operator: str, operand: ValueSet, saturate: bool = False) -> ValueSet:
+    if operand.is_empty:
+        return EMPTY
+    if operand.points is not None:
+        results = [UNARY[operator](point) for point in operand.points]
+        return from_points(results, _address_room(operand))
+    return _between(unary_bounds(operator, (operand.low, operand.high)), saturate)
+
+
+def apply_binary(
+    operator: str, left: ValueSet, right: ValueSet, saturate: bool = False
+) -> ValueSet:
+    if left.is_empty or right.is_empty:
+        return EMPTY
+    if operator in COMPARISONS:
+        return _compare(operator, left, right)
+    if operator in DIVISIONS:
+        right = right.without(0)
+    elif operator in SHIFTS:
+        right = right.clip(0, 63)
+    if left.is_constant and right.is_constant:
+        result = BINARY[operator](left.low, right.low)
+        return ValueSet(result, result, (result,))
+    if operator in ("add", "sub") and left.is_whole and right.is_whole:
+        # Sums of whole intervals have no gaps; there is no need to list them pair by pair.
+        bounds = binary_bounds(operator, (left.low, left.high), (right.low, right.high))
+        if bounds is not None and fits(bounds):
+            return ValueSet.interval(*bounds)
+    if (pairs := _pairs(left, right)) is not None:
+        function = BINARY[operator]
+        most = max(_address_room(left), _address_room(right))
+        return from_points({function(x, y) for x, y in pairs}, most)
+    if right.is_empty:
+        return EMPTY
+    bounds = binary_bounds(operator, (left.low, left.high), (right.low, right.high))
+    return _between(bounds, saturate)
+
+
+def _pairs(left: ValueSet, right: ValueSet) -> Iterable[tuple[int, int]] | None:
+    """All pairs of operands, where they can be listed."""
+    if left.points is None or right.points is None:
+        return None
+    if len(left.points) * len(right.points) > MOST_ADDRESSES:
+        return None
+    return product(left.points, right.points)
+
+
+def _compare(operator: str, left: ValueSet, right: ValueSet) -> ValueSet:
+    """Comparisons are decided by the ends, equality by a common member."""
+    if operator in ("eq", "ne"):
+        if left.is_constant and right.is_constant:
+            return TRUE if (left.low == right.low) == (operator == "eq") else FALSE
+        if left.meet(right).is_empty:
+            return FALSE if operator == "eq" else TRUE
+        return BOTH
+    if operator in ("gt", "ge"):
+        return _compare("lt" if operator == "gt" else "le", right, left)
+    if operator in ("ult", "ule"):
+        return _compare_unsigned(operator, left, right)
+    if operator == "lt":
+        return TRUE if left.high < right.low else FALSE if left.low >= right.high else BOTH
+    return TRUE if left.high <= right.low else FALSE if left.low > right.high else BOTH
+
+
+def _compare_unsigned(operator: str, left: ValueSet, right: ValueSet) -> ValueSet:
+    if left.low >= 0 and right.low >= 0:
+        return _compare(operator[1:], left, right)
+    if left.high < 0 and right.high < 0:
+        return _compare(operator[1:], left, right)
+    if left.high < 0 <= right.low:
+        return FALSE
+    return TRUE if right.high < 0 <= left.low else BOTH
+
+
+def apply_convert(operand: ValueSet, width: int, signed: bool) -> ValueSet:
+    if operand.is_empty or width >= 64:
+        return operand
+    if operand.points is not None:
+        results = [convert(point, width, signed) for point in operand.points]
+        return from_points(results, _address_room(operand))
+    low = -(1 << (width - 1)) if signed else 0
+    high = low + (1 << width) - 1
+    if (operand.low - low) >> width == (operand.high - low) >> width:
+        # No multiple of the modulus lies in between: the whole interval moves as one.
+        offset = ((operand.low - low) >> width) << width
+        return ValueSet.interval(operand.low - offset, operand.high - offset)
+    return ValueSet.interval(low, high)
+
+
+def cannot_fault(expr: Expr, lookup: Lookup, choices: int = 1) -> bool:
+    """Whether evaluating `expr` never ends in a fault; False where that is not known."""
+    match expr:
+        case Const() | Choice():
+            return True
+        case Load(address):
+            if not cannot_fault(address, lookup, choices):
+                return False
+            addresses = evaluate(address, lookup, choices)
+            if addresses.low <= 0 or addresses.high - addresses.low >= MOST_CELLS:
+                return False
+            cells = members(addresses)
+            return cells is not None and not any(lookup(cell).is_empty for cell in cells)
+        case Binary(operator, left, right):
+            if not (cannot_fault(left, lookup, choices) and cannot_fault(right, lookup, choices)):
+                return False
+            if operator in DIVISIONS:
+                return not evaluate(right, lookup, choices).contains(0)
+            if operator in SHIFTS:
+                places = evaluate(right, lookup, choices)
+                return places.low >= 0 and places.high <= 63
+            return True
+        case Conditional(test, then, otherwise):
+            if not cannot_fault(test, lookup, choices):
+                return False
+            known = truth_of(evaluate(test, lookup, choices))
+            return (known is False or cannot_fault(then, lookup, choices)) and (
+                known is True or cannot_fault(otherwise, lookup, choices)
+            )
+        case Element(base, index, length):
+            if not (cannot_fault(base, lookup, choices) and cannot_fault(index, lookup, choices)):
+                return False
+            indexes = evaluate(index, lookup, choices)
+            return indexes.low >= 0 and indexes.high < length
+        case Unary(_, operand) | Convert(operand):
+            return cannot_fault(operand, lookup, choices)

@@ -1,0 +1,1 @@
+"""What Mazurka tells its users: verdicts, traces, tables, saved traces."""

@@ -1,0 +1,218 @@
+"""A counterexample for people: one column a thread, one row a step.
+
+Each step shows its source line and, below or beside it, what it read (`meals ➜ 3`) and what it
+wrote (`meals = 4`).  Where the terminal is too narrow for a column a thread, the steps become
+one list with the thread's name in front.  The layout is in the spirit of Lincheck.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console
+from rich.text import Text
+
+from mazurka.report.places import Shown
+from mazurka.report.terminal import Glyphs, glyphs_for, safe
+from mazurka.report.trace import Row, Trace
+
+MOST_ROWS = 200
+NARROWEST = 24
+"""A thread's column needs at least this many characters."""
+WIDEST = 48
+MARGIN = 2
+MOST_LIST_NAME = 18
+
+SOURCE, READ, WRITE, LOCAL, OPERATION = "", "cyan", "yellow", "dim", "green"
+FAILED = "bold red"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the steps are spread over the width of the terminal."""
+
+    threads: tuple[int, ...]
+    """The threads that get a column; empty where the steps are one list."""
+    width: int
+    """Characters for the text of a step."""
+    numbers: int
+    """Digits of the step numbers."""
+    lines: int
+    """Digits of the line numbers."""
+    name: int = 0
+    """Characters for the thread's name in a list."""
+
+
+def plan(trace: Trace, width: int) -> Layout:
+    """Columns where every thread that takes part can have one, else a list."""
+    taking_part = tuple(sorted({move.thread for move in trace.moves}))
+    numbers = max(len(str(len(trace.moves))), 2)
+    lines = len(str(max((row.line for row in trace.rows), default=1)))
+    room = width - numbers - 1 - MARGIN
+    if taking_part:
+        each = room // len(taking_part) - 3
+        if each >= NARROWEST:
+            longest = max(cell_len(name) for name in trace.threads)
+            return Layout(taking_part, min(each, max(WIDEST, longest)), numbers, lines)
+    longest = max((cell_len(row.name) for row in trace.rows), default=1)
+    name = min(longest, MOST_LIST_NAME)
+    return Layout((), max(room - name - 4, 10), numbers, lines, name)
+
+
+class Columns:
+    """Draws one trace on one console."""
+
+    def __init__(self, console: Console, trace: Trace, *, full: bool = False) -> None:
+        self.console = console
+        self.trace = trace
+        self.full = full
+        self.glyphs: Glyphs = glyphs_for(console)
+        self.layout = plan(trace, console.width)
+
+    def draw(self, pause: Callable[[], bool] | None = None) -> bool:
+        """All rows, or the beginning and the end of a very long trace.
+
+        `pause` is called after each row; where it answers False the rest is not drawn.
+        """
+        self.header()
+        before: int | None = None
+        for row in self.shown_rows():
+            if row is None:
+                self.gap()
+                before = None
+                continue
+            if before is not None and row.thread != before:
+                self.switch()
+            self.row(row)
+            before = row.thread
+            if pause is not None and not pause():
+                return False
+        return True
+
+    def shown_rows(self) -> Iterator[Row | None]:
+        """The rows to draw; None where some are left out."""
+        rows = self.trace.rows
+        half = MOST_ROWS // 2
+        if self.full or len(rows) <= MOST_ROWS:
+            cut = len(rows) // 2 if self.trace.omitted else len(rows)
+            yield from rows[:cut]
+            if self.trace.omitted:
+                yield None
+                yield from rows[cut:]
+            return
+        yield from rows[:half]
+        yield None
+        yield from rows[-half:]
+
+    def left_out(self) -> int:
+        if self.full or len(self.trace.rows) <= MOST_ROWS:
+            return self.trace.omitted
+        return self.trace.omitted + len(self.trace.rows) - MOST_ROWS
+
+    def gap(self) -> None:
+        advice = "" if self.full else "; --full-trace shows them, --trace FILE saves them"
+        text = f"{self.glyphs.ellipsis} {self.left_out():,} steps left out{advice}"
+        self.write(Text(text, "dim"))
+
+    def header(self) -> None:
+        if not self.layout.threads:
+            return
+        line = Text(" " * (self.layout.numbers + MARGIN))
+        rule = Text(" " * (self.layout.numbers + MARGIN))
+        for position, thread in enumerate(self.layout.threads):
+            last = position == len(self.layout.threads) - 1
+            name = self.fit(self.trace.threads[thread], self.layout.width)
+            line.append(name if last else pad(name, self.layout.width + 3), "bold")
+            rule.append(self.glyphs.rule * self.layout.width + ("" if last else "   "), "dim")
+        self.write(line)
+        self.write(rule)
+
+    def switch(self) -> None:
+        """Another thread goes on: a blank line in columns, a thin rule in a list."""
+        if self.layout.threads:
+            self.write(Text())
+        else:
+            indent = " " * (self.layout.numbers + MARGIN)
+            self.write(Text(indent + self.glyphs.rule * self.layout.name, "dim"))
+
+    def row(self, row: Row) -> None:
+        lines = self.cell(row)
+        for position, content in enumerate(lines):
+            number = f"{row.number:>{self.layout.numbers}}" if position == 0 else ""
+            line = Text(pad(number, self.layout.numbers + MARGIN), "dim")
+            if self.layout.threads:
+                column = self.layout.threads.index(row.thread)
+                line.append(" " * (column * (self.layout.width + 3)))
+            else:
+                name = self.fit(row.name, self.layout.name) if position == 0 else ""
+                line.append(pad(name, self.layout.name + MARGIN), "bold")
+            line.append_text(content)
+            self.write(line)
+
+    def cell(self, row: Row) -> list[Text]:
+        """A step's own lines: the source, then its effects, on the same line if they fit."""
+        style = FAILED if row.failed else SOURCE
+        head = Text()
+        head.append(f"{row.line:>{self.layout.lines}} ", "dim")
+        mark = f"{self.glyphs.cross} " if row.failed else ""
+        source = row.source or row.operation
+        head.append(self.fit(mark + source, self.layout.width - self.layout.lines - 1), style)
+        parts = self.effects(row)
+        if not parts:
+            return [head]
+        beside = Text("  ").join(parts)
+        if head.cell_len + 3 + beside.cell_len <= self.layout.width:
+            return [head + Text("   ") + beside]
+        return [head, *self.wrapped(parts)]
+
+    def effects(self, row: Row) -> list[Text]:
+        parts: list[Text] = []
+        skipped: frozenset[str] = frozenset()
+        if row.synchronizes:
+            parts.append(self.effect(row.operation, OPERATION))
+            skipped = row.quiet
+        parts += [
+            self.effect(f"{place} {self.glyphs.arrow} {value}", READ)
+            for place, value in row.reads.items()
+            if place not in skipped
+        ]
+        writes = {place: value for place, value in row.writes.items() if place not in skipped}
+        parts += self.assigned(writes, WRITE)
+        parts += self.assigned(row.locals, LOCAL)
+        return parts
+
+    def assigned(self, values: dict[str, Shown], style: str) -> list[Text]:
+        return [self.effect(f"{place} = {value}", style) for place, value in values.items()]
+
+    def effect(self, text: str, style: str) -> Text:
+        indent = self.layout.lines + MARGIN
+        return Text(self.fit(text, self.layout.width - indent), style)
+
+    def wrapped(self, parts: list[Text]) -> list[Text]:
+        """Effects below their source line, as many on a line as there is room for."""
+        indent = " " * (self.layout.lines + MARGIN)
+        lines: list[Text] = []
+        for part in parts:
+            if lines and lines[-1].cell_len + 2 + part.cell_len <= self.layout.width:
+                lines[-1].append("  ").append_text(part)
+            else:
+                lines.append(Text(indent).append_text(part))
+        return lines
+
+    def fit(self, text: str, width: int) -> str:
+        """The text made safe and cut to a width."""
+        clean = safe(text, self.glyphs)
+        if cell_len(clean) <= width:
+            return clean
+        short = max(width - cell_len(self.glyphs.ellipsis), 0)
+        return set_cell_size(clean, short).rstrip() + self.glyphs.ellipsis
+
+    def write(self, line: Text) -> None:
+        line.rstrip()
+        self.console.print(line, soft_wrap=True)
+
+
+def pad(text: str, width: int) -> str:
+    return text + " " * max(width - cell_len(text), 0)

@@ -1,0 +1,70 @@
+"""How cells and their values are named for people."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from mazurka.ir.program import FINISHED, IDLE, WRONG, Cell, Program, Role, Span
+
+Shown: TypeAlias = int | bool | str
+"""A value as it appears in a trace: a number, a truth value, or the name of something."""
+
+TEMPORARY = "temporary"
+"""The name that front ends give to the cells in which they keep intermediate values."""
+SYNCHRONIZING = frozenset({Role.OWNER, Role.SYNC, Role.COUNTER})
+
+
+def is_hidden(cell: Cell) -> bool:
+    """Whether a cell is a temporary or a program counter, which mean nothing in the source."""
+    made_up = not cell.name or cell.name[0] in "$%" or cell.name == TEMPORARY
+    return cell.role is Role.COUNTER or (made_up and cell.owner is not None)
+
+
+def thread_name(program: Program, number: int) -> str:
+    if 0 <= number < len(program.threads):
+        return program.threads[number].name
+    return f"thread {number}"
+
+
+def shown_value(program: Program, address: int, value: int) -> Shown:
+    """The value of a cell, by the cell's role."""
+    match program.cells[address].role:
+        case Role.BOOL:
+            return bool(value) if value in (0, 1) else value
+        case Role.OWNER:
+            return "free" if value == 0 else thread_name(program, value - 1)
+        case Role.HANDLE:
+            return "None" if value == 0 else thread_name(program, value - 1)
+        case Role.POINTER:
+            return pointed_at(program, value)
+        case Role.COUNTER:
+            return {FINISHED: "finished", WRONG: "failed", IDLE: "not started"}.get(value, value)
+        case _:
+            return value
+
+
+def pointed_at(program: Program, value: int) -> Shown:
+    if value == 0:
+        return "None"
+    if 0 < value < len(program.cells):
+        return program.cells[value].name
+    return value
+
+
+def object_name(program: Program, address: int, said: str = "") -> str:
+    """The synchronization object a cell belongs to: `queue` for a cell named `queue.count`.
+
+    `said` is how the source calls it; it tells a field of a record from a part of the object.
+    """
+    name = program.cells[address].name
+    whole, _, part = name.rpartition(".")
+    is_part = program.cells[address].role is Role.SYNC and "]" not in part
+    return whole if whole and is_part and not said.endswith(f".{part}") else name
+
+
+def source_line(program: Program, span: Span | None) -> str:
+    """The text at a span, without its indentation; empty where the source is not known."""
+    if span is None:
+        return ""
+    lines = program.sources.get(span.file, "").splitlines()
+    return lines[span.line - 1].strip() if 0 < span.line <= len(lines) else ""

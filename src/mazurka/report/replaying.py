@@ -1,0 +1,128 @@
+"""Running a saved counterexample again, and telling what has become of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mazurka import __version__
+from mazurka.ir.program import Program
+from mazurka.report.confirm import Finding, confirm
+from mazurka.report.subject import program_digest, source_digest
+from mazurka.report.trace import ReplayMismatch, Row, Trace, replay_steps, row_of
+from mazurka.report.tracefile import SavedTrace
+
+REPRODUCED = "reproduced"
+NOT_REPRODUCED = "not reproduced"
+CHANGED = "changed"
+
+EXIT_STATUS = {REPRODUCED: 1, NOT_REPRODUCED: 0, CHANGED: 2}
+
+COMPARED = ("thread", "source", "reads", "writes")
+
+
+@dataclass(frozen=True)
+class ReplayReport:
+    """What a replay has shown; `message` says it in a sentence."""
+
+    outcome: str
+    """`reproduced`, `not reproduced` or `changed`."""
+    message: str
+    trace: Trace
+    finding: Finding | None = None
+    first_difference: int | None = None
+    """The number of the first step that is not what it was, where the program has changed."""
+
+    @property
+    def exit_status(self) -> int:
+        return EXIT_STATUS[self.outcome]
+
+    def to_json(self) -> dict[str, object]:
+        return {
+            "tool": "mazurka",
+            "version": __version__,
+            "outcome": self.outcome,
+            "message": self.message,
+            "violation": self.finding.to_json() if self.finding else None,
+            "first_difference": self.first_difference,
+            "trace": [row.to_json() for row in self.trace.rows],
+            "trace_omitted": self.trace.omitted,
+        }
+
+
+def replay_saved(saved: SavedTrace, program: Program) -> ReplayReport:
+    """Replay a saved trace on the program as it is now."""
+    if program_digest(program) != saved.program_digest:
+        return _changed(saved, program)
+    same_text = source_digest(program) == saved.source_digest
+    remark = "" if same_text else " (the text has changed since, what it does has not)"
+    try:
+        finding, trace = confirm(program, saved.violation)
+    except ReplayMismatch as mismatch:
+        message = f"the violation was not reproduced: {mismatch}{remark}"
+        return ReplayReport(NOT_REPRODUCED, message, possible_part(program, saved))
+    message = f"the violation was reproduced: {finding.message}{remark}"
+    return ReplayReport(REPRODUCED, message, trace, finding)
+
+
+def possible_part(program: Program, saved: SavedTrace) -> Trace:
+    """The steps that can still be taken."""
+    rows: list[Row] = []
+    try:
+        for move, before, step in replay_steps(program, saved.violation.path):
+            rows.append(row_of(program, len(rows) + 1, move, step, before))
+    except ReplayMismatch:
+        pass
+    moves = saved.violation.path[: len(rows)]
+    return Trace(tuple(thread.name for thread in program.threads), moves, tuple(rows))
+
+
+def _changed(saved: SavedTrace, program: Program) -> ReplayReport:
+    trace = possible_part(program, saved)
+    first = first_difference(saved, trace)
+    start = "the program has changed since the trace was saved"
+    if first is not None:
+        detail = describe_difference(saved, trace, first)
+        return ReplayReport(CHANGED, f"{start}; {detail}", trace, first_difference=first)
+    try:
+        finding, trace = confirm(program, saved.violation)
+    except ReplayMismatch as mismatch:
+        detail = f"all {len(trace.rows):,} steps are as they were, but {mismatch}"
+        return ReplayReport(CHANGED, f"{start}; {detail}", trace)
+    detail = "all steps are as they were, and the violation is still there"
+    return ReplayReport(CHANGED, f"{start}; {detail}", trace, finding)
+
+
+def first_difference(saved: SavedTrace, trace: Trace) -> int | None:
+    """The number of the first step that is missing or not what it was."""
+    total = len(saved.violation.path)
+    head = (len(saved.rows) + 1) // 2 if saved.omitted else len(saved.rows)
+    for number in range(1, total + 1):
+        if number > len(trace.rows):
+            return number
+        position = number - 1
+        if head <= position < head + saved.omitted:
+            continue
+        if position >= head:
+            position -= saved.omitted
+        if position < len(saved.rows) and not _same(saved.rows[position], trace.rows[number - 1]):
+            return number
+    return None
+
+
+def _same(before: dict[str, object], now: Row) -> bool:
+    current = now.to_json()
+    return all(before.get(name) == current[name] for name in COMPARED)
+
+
+def describe_difference(saved: SavedTrace, trace: Trace, number: int) -> str:
+    """What step `number` was, and what it is now."""
+    index = number - 1
+    if not saved.omitted and index < len(saved.rows):
+        before = saved.rows[index]
+        was = f"{before.get('thread')}, line {before.get('line')}: {before.get('source')}"
+    else:
+        was = "a step"
+    if index >= len(trace.rows):
+        return f"step {number} ({was}) is not possible any more"
+    now = trace.rows[index]
+    return f"step {number} was ({was}) and is now ({now.name}, line {now.line}: {now.source})"

@@ -1,0 +1,110 @@
+"""Where the threads stand at the end of a trace, what they wait for, and who has it."""
+
+from __future__ import annotations
+
+from mazurka.ir.interpreter import Access, Interpreter, Outcome, State, Step
+from mazurka.ir.program import FINISHED, IDLE, WRONG, Edge, Kind, Program, Role
+from mazurka.report.places import object_name, source_line, thread_name
+from mazurka.report.trace import Standing
+
+WAITING = {
+    Kind.ACQUIRE: "waits for {object}",
+    Kind.WAKE: "waits to be notified on {object}",
+    Kind.WAIT: "waits to be notified on {object}",
+    Kind.DOWN: "waits for semaphore {object}",
+    Kind.AWAIT: "waits for event {object} to be set",
+    Kind.ARRIVE: "waits at barrier {object}",
+    Kind.LEAVE: "waits for the others at barrier {object}",
+    Kind.PUT: "waits for queue {object} to have room",
+    Kind.GET: "waits for queue {object} to have an item",
+    Kind.JOIN: "waits for a thread to end",
+}
+
+
+def standings(program: Program, state: State) -> tuple[Standing, ...]:
+    """One entry for each thread, in order."""
+    interpreter = Interpreter(program)
+    return tuple(
+        _standing(program, interpreter, state, thread) for thread in range(len(program.threads))
+    )
+
+
+def _standing(program: Program, interpreter: Interpreter, state: State, thread: int) -> Standing:
+    name = program.threads[thread].name
+    location = interpreter.location(state, thread)
+    resting = {FINISHED: "finished", IDLE: "not started", WRONG: "failed"}.get(location)
+    if resting is not None:
+        return Standing(thread, name, resting, "", 0, "", resting)
+    step = interpreter.step(state, thread)
+    edge = blocking_edge(program, location, step)
+    status, reason = _status(program, step, edge)
+    if edge is None:
+        return Standing(thread, name, status, "", 0, "", reason)
+    source = source_line(program, edge.span)
+    return Standing(thread, name, status, edge.span.file, edge.span.line, source, reason)
+
+
+def _status(program: Program, step: Step, edge: Edge | None) -> tuple[str, str]:
+    match step.outcome:
+        case Outcome.WAITS if edge is not None:
+            return "waits", waiting_reason(program, step, edge)
+        case Outcome.WAITS:
+            return "waits", "waits"
+        case Outcome.STOPPED:
+            return "stopped", "stopped by an assumption that does not hold"
+        case Outcome.FINISHED:
+            return "finished", "finished"
+        case _:
+            return "ready", "could go on"
+
+
+def blocking_edge(program: Program, location: int, step: Step) -> Edge | None:
+    """The edge whose guard failed last, which may lie inside an atomic section."""
+    if step.edges:
+        return program.edges[step.edges[0]]
+    if step.accesses:
+        return program.edges[step.accesses[-1].edge]
+    return next(program.threads[step.thread].edges_at(location), None)
+
+
+def waiting_reason(program: Program, step: Step, edge: Edge) -> str:
+    """What a blocked thread waits for, told from what its failed guards have read."""
+    seen = [access for access in step.accesses if program.edges[access.edge].source == edge.source]
+    for access in reversed(seen):
+        role = program.cells[access.address].role
+        if role is Role.OWNER and access.value:
+            return _held(program, step.thread, access)
+        if role is Role.COUNTER:
+            return _unfinished(program, access)
+    template = WAITING.get(edge.kind)
+    if template is None:
+        return f"waits at `{edge.text}`" if edge.text else "waits"
+    if "{object}" not in template:
+        return template
+    return template.format(object=f"`{_object(program, step, seen, edge)}`")
+
+
+def _held(program: Program, thread: int, access: Access) -> str:
+    lock = program.cells[access.address].name
+    if access.value - 1 == thread:
+        return f"waits for `{lock}`, which it holds already"
+    return f"waits for `{lock}`, held by {thread_name(program, access.value - 1)}"
+
+
+def _unfinished(program: Program, access: Access) -> str:
+    for other in program.threads:
+        if other.counter == access.address:
+            return f"waits for {other.name} to end"
+    return "waits for a thread to end"
+
+
+def _object(program: Program, step: Step, seen: list[Access], edge: Edge) -> str:
+    """The object waited for: the edge's subject, or the first cell of an object that was read."""
+    if edge.subject is not None:
+        address = Interpreter(program).value(step.state, step.thread, edge.subject)
+        if address is not None and 0 < address < len(program.cells):
+            return object_name(program, address, edge.text)
+    for access in seen:
+        if program.cells[access.address].role in (Role.SYNC, Role.OWNER):
+            return object_name(program, access.address)
+    return edge.text.partition(" ")[2] or edge.text or str(edge.kind)

@@ -1,0 +1,61 @@
+"""Writing to terminals and pipes: safe text, the right glyphs, no surprises on a closed pipe.
+
+Nothing that comes from an input file may change how a terminal behaves, so every such string
+goes through `safe`; rich's markup is never interpreted.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import TextIO
+
+from rich.console import Console
+
+
+@dataclass(frozen=True)
+class Glyphs:
+    """The few characters that are not plain ASCII, or what stands for them."""
+
+    arrow: str
+    rule: str
+    bar: str
+    cross: str
+    ellipsis: str
+    dash: str
+    unicode: bool
+
+
+UNICODE = Glyphs("➜", "─", "│", "✗", "…", "—", True)
+ASCII = Glyphs("->", "-", "|", "x", "...", "-", False)
+
+
+class Paper(Console):
+    """A console on which a closed pipe is an ordinary `BrokenPipeError`."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
+def make_console(stream: TextIO | None = None, *, width: int | None = None) -> Paper:
+    """A console for a stream: colours only on a terminal, and never with NO_COLOR."""
+    return Paper(file=stream or sys.stdout, width=width, highlight=False, markup=False, emoji=False)
+
+
+def glyphs_for(console: Console) -> Glyphs:
+    return UNICODE if console.encoding.lower().replace("_", "-").startswith("utf") else ASCII
+
+
+def safe(text: str, glyphs: Glyphs = UNICODE) -> str:
+    """The text with everything unprintable written as an escape, on one line."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_safe_character(character, glyphs) for character in text)
+
+
+def _safe_character(character: str, glyphs: Glyphs) -> str:
+    if character == "\t":
+        return " "
+    if character.isprintable() and (glyphs.unicode or character.isascii()):
+        return character
+    return character.encode("unicode_escape", "surrogatepass").decode("ascii")

@@ -1,0 +1,174 @@
+"""Counterexamples saved in a file, and read back with suspicion.
+
+The file is JSON and holds data only.  Reading it checks every field that is used; a file that
+is malformed gives a `MazurkaError` that says what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from mazurka import __version__
+from mazurka.errors import MazurkaError
+from mazurka.report.subject import Reading
+from mazurka.report.verdict import Verdict
+from mazurka.stateful.strategy import Move, Violation
+
+FORMAT = "mazurka-trace"
+FORMAT_VERSION = 1
+LARGEST_NUMBER = 2**63 - 1
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class SavedTrace:
+    """What a trace file holds."""
+
+    input: str
+    reading: Reading
+    source_digest: str
+    program_digest: str
+    violation: Violation
+    message: str
+    rows: tuple[dict[str, object], ...]
+    omitted: int
+
+
+def save(path: str, verdict: Verdict) -> None:
+    """Write a verdict's counterexample."""
+    text = json.dumps(to_json(verdict), indent=1) + "\n"
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise MazurkaError(f"cannot write the trace: {error.strerror}", file=path) from error
+
+
+def to_json(verdict: Verdict) -> dict[str, object]:
+    trace, finding, subject = verdict.trace, verdict.violation, verdict.subject
+    if trace is None or finding is None or subject is None:
+        raise MazurkaError("there is no counterexample to save")
+    return {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "tool_version": __version__,
+        "input": subject.input,
+        "definitions": dict(subject.reading.definitions),
+        "options": subject.reading.to_json(),
+        "fingerprint": {"source": subject.source_digest, "program": subject.program_digest},
+        "violation": finding.to_json(),
+        "racing": _pairs(trace.racing) if trace.racing else None,
+        "threads": list(trace.threads),
+        "moves": _pairs(trace.moves),
+        "rows": [row.to_json() for row in trace.rows],
+        "rows_omitted": trace.omitted,
+    }
+
+
+def _pairs(moves: Iterable[Move]) -> list[list[int]]:
+    return [[move.thread, move.choice] for move in moves]
+
+
+def load(path: str) -> SavedTrace:
+    """Read a trace file; whatever is wrong with it is said, nothing is guessed."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+        data = json.loads(text)
+    except OSError as error:
+        raise MazurkaError(f"cannot read the trace: {error.strerror}", file=path) from error
+    except (ValueError, RecursionError) as error:
+        raise MazurkaError("this is not a trace: it is not JSON", file=path) from error
+    try:
+        return _saved(Fields(data, "the file"))
+    except Malformed as error:
+        raise MazurkaError(f"this is not a valid trace: {error}", file=path) from error
+
+
+class Malformed(Exception):  # noqa: N818 - turned into a MazurkaError that names the file
+    """Something in the file is not as it should be."""
+
+
+class Fields:
+    """A JSON object whose fields are fetched with the type they must have."""
+
+    def __init__(self, value: object, where: str) -> None:
+        if not isinstance(value, dict):
+            raise Malformed(f"{where} is not an object")
+        self.values: dict[str, object] = value
+        self.where = where
+
+    def get(self, name: str, kind: type[T]) -> T:
+        value = self.values.get(name)
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            raise Malformed(f"`{name}` of {self.where} is missing or not of type {kind.__name__}")
+        return value
+
+    def inner(self, name: str) -> Fields:
+        return Fields(self.values.get(name), f"`{name}`")
+
+
+def _saved(data: Fields) -> SavedTrace:
+    if data.values.get("format") != FORMAT:
+        raise Malformed("it was not written by mazurka check --trace")
+    if data.get("format_version", int) != FORMAT_VERSION:
+        raise Malformed(f"its format is another version than {FORMAT_VERSION}")
+    racing = data.values.get("racing")
+    pair = _moves(racing, "racing") if racing is not None else None
+    if pair is not None and len(pair) != 2:
+        raise Malformed("`racing` does not hold two moves")
+    fingerprint, violation = data.inner("fingerprint"), data.inner("violation")
+    return SavedTrace(
+        input=data.get("input", str),
+        reading=_reading(data),
+        source_digest=fingerprint.get("source", str),
+        program_digest=fingerprint.get("program", str),
+        violation=Violation(
+            kind=violation.get("kind", str),
+            path=_moves(data.values.get("moves"), "moves"),
+            racing=(pair[0], pair[1]) if pair is not None else None,
+        ),
+        message=violation.get("message", str),
+        rows=_rows(data.get("rows", list)),
+        omitted=_count(data.get("rows_omitted", int)),
+    )
+
+
+def _reading(data: Fields) -> Reading:
+    definitions = data.inner("definitions").values
+    if not all(isinstance(value, str) for value in definitions.values()):
+        raise Malformed("a value in `definitions` is not a string")
+    options = data.inner("options")
+    return Reading(
+        definitions={name: str(value) for name, value in definitions.items()},
+        merge=options.get("merge", bool),
+        max_threads=_count(options.get("max_threads", int)),
+        max_depth=_count(options.get("max_depth", int)),
+    )
+
+
+def _moves(value: object, name: str) -> tuple[Move, ...]:
+    if not isinstance(value, list):
+        raise Malformed(f"`{name}` is not a list")
+    return tuple(_move(item, name) for item in value)
+
+
+def _move(value: object, name: str) -> Move:
+    match value:
+        case [int(thread), int(choice)] if thread >= 0 and 0 <= choice <= LARGEST_NUMBER:
+            return Move(int(thread), int(choice))
+        case _:
+            raise Malformed(f"`{name}` holds something that is not a move [thread, choice]")
+
+
+def _rows(values: list[object]) -> tuple[dict[str, object], ...]:
+    return tuple(Fields(value, "a row").values for value in values)
+
+
+def _count(value: int) -> int:
+    if not 0 <= value <= LARGEST_NUMBER:
+        raise Malformed(f"{value} is no sensible number here")
+    return value

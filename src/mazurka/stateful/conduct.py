@@ -1,0 +1,139 @@
+"""Conducts a search that runs in slices: limits, progress, and what to do with what it finds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from mazurka.errors import InternalError
+from mazurka.ir.interpreter import Interpreter, Outcome, State
+from mazurka.ir.native import NativeProgram
+from mazurka.ir.program import Fault
+from mazurka.stateful.memory import Words, default_limit_bytes
+from mazurka.stateful.reference import races_between
+from mazurka.stateful.strategy import (
+    Move,
+    Observer,
+    SearchOptions,
+    SearchResult,
+    Statistics,
+    Violation,
+)
+
+SLICE_TRANSITIONS = 1 << 18
+FIRST_SLICE = 1 << 12
+"""The first slices are short, so that a time limit of a fraction of a second holds."""
+
+
+class Conductor:
+    """Keeps the books of one search.
+
+    The methods that take a finding answer whether the search is over.  Every finding is checked
+    on the reference interpreter where it stands: if that disagrees with the native code, the run
+    ends with an internal error instead of a verdict.
+    """
+
+    def __init__(self, native: NativeProgram, options: SearchOptions, observer: Observer) -> None:
+        self.native = native
+        self.options = options
+        self.observer = observer
+        self.interpreter = Interpreter(native.program)
+        self.limit_bytes = options.limit_bytes or default_limit_bytes()
+        self.statistics = Statistics()
+        self.violation: Violation | None = None
+        self.limits: list[str] = []
+
+    def run(self, search_slice: Callable[[int], bool]) -> SearchResult:
+        """Call `search_slice(budget)` until it says that the search is over, or a limit does."""
+        started = time.perf_counter()
+        budget = FIRST_SLICE
+        try:
+            over = False
+            while not over:
+                over = search_slice(budget)
+                budget = min(2 * budget, SLICE_TRANSITIONS)
+                seconds = time.perf_counter() - started
+                self.statistics = replace(self.statistics, seconds=seconds)
+                self.observer.progress(self.statistics)
+                over = over or self.limit_reached(seconds)
+        except KeyboardInterrupt:
+            self.limits.append("interrupted")
+        seconds = time.perf_counter() - started
+        statistics = replace(self.statistics, seconds=seconds)
+        return SearchResult(statistics, self.violation, tuple(self.limits))
+
+    def limit_reached(self, seconds: float) -> bool:
+        if self.options.limit_seconds is not None and seconds >= self.options.limit_seconds:
+            self.limits.append("time")
+            return True
+        if self.statistics.table_bytes + self.other_bytes > self.limit_bytes:
+            return self.out_of_memory()
+        return False
+
+    def out_of_memory(self) -> bool:
+        self.limits.append("memory")
+        return True
+
+    other_bytes = 0
+
+    def count(
+        self,
+        *,
+        states: int,
+        transitions: int,
+        depth: int,
+        table_bytes: int,
+        other_bytes: int,
+        peak_bytes: int,
+    ) -> None:
+        self.other_bytes = other_bytes
+        peak = max(peak_bytes, table_bytes + other_bytes, self.statistics.peak_bytes)
+        self.statistics = Statistics(
+            states=states,
+            transitions=transitions,
+            depth=depth,
+            seconds=self.statistics.seconds,
+            table_bytes=table_bytes,
+            peak_bytes=peak,
+        )
+
+    def unpack(self, words: Words) -> State:
+        return self.native.layout.unpack([int(word) for word in words])
+
+    def fault(self, words: Words, move: Move, path: Callable[[], tuple[Move, ...]]) -> bool:
+        step = self.interpreter.step(self.unpack(words), move.thread, move.choice)
+        if step.outcome is not Outcome.FAULT or step.fault is None:
+            raise InternalError("a fault in the native code is none in the interpreter")
+        if step.fault.fault is Fault.BOUND:
+            if step.fault.message not in self.limits:
+                self.limits.append(step.fault.message)
+            return False
+        return self.violated(str(step.fault.fault), lambda: (*path(), move))
+
+    def deadlock(self, path: Callable[[], tuple[Move, ...]]) -> bool:
+        return self.violated("deadlock", path)
+
+    def race(self, words: Words, path: Callable[[], tuple[Move, ...]]) -> bool:
+        state = self.unpack(words)
+        moved = [
+            (Move(step.thread, choice), step)
+            for choice, step in self.interpreter.steps(state)
+            if step.happened
+        ]
+        races = races_between(self.native.program, moved)
+        if not races:
+            raise InternalError("a race in the native code is none in the interpreter")
+        first, second, _ = races[0]
+        return self.violated("race", path, (first, second))
+
+    def violated(
+        self,
+        kind: str,
+        path: Callable[[], tuple[Move, ...]],
+        racing: tuple[Move, Move] | None = None,
+    ) -> bool:
+        """Keep the first violation; later ones only matter to the counts."""
+        if self.violation is None:
+            self.violation = Violation(kind, path(), racing)
+        return self.options.stop_at_first

@@ -1,0 +1,116 @@
+"""The unreduced search on the reference interpreter: slow, plain, and what all others must match.
+
+Explores every reachable state breadth-first and collects every violation.  Tests compare each
+strategy and the native code with it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from mazurka.ir.interpreter import FaultReport, Interpreter, Outcome, State, Step
+from mazurka.ir.program import Fault, Program
+from mazurka.stateful.strategy import Move
+
+
+@dataclass
+class Exploration:
+    """Everything that can happen in a program."""
+
+    states: dict[State, tuple[State, Move] | None] = field(default_factory=dict)
+    """Every reachable state, in order of discovery, with where it came from."""
+    transitions: int = 0
+    faults: list[tuple[State, Move, FaultReport]] = field(default_factory=list)
+    deadlocks: list[State] = field(default_factory=list)
+    races: list[tuple[State, Move, Move, int]] = field(default_factory=list)
+    """State, the two moves, and the address they collide on."""
+    complete: bool = True
+
+    @property
+    def kinds(self) -> set[str]:
+        """The kinds of violation that are reachable, `bound` among them."""
+        found = {str(report.fault) for _, _, report in self.faults}
+        if self.deadlocks:
+            found.add("deadlock")
+        if self.races:
+            found.add("race")
+        return found
+
+    def path_to(self, state: State) -> list[Move]:
+        moves: list[Move] = []
+        origin = self.states[state]
+        while origin is not None:
+            state, move = origin
+            moves.append(move)
+            origin = self.states[state]
+        return moves[::-1]
+
+
+def explore(program: Program, *, races: bool = True, limit: int | None = None) -> Exploration:
+    """Visit all states of a program, or the first `limit` of them."""
+    interpreter = Interpreter(program)
+    found = Exploration()
+    start = program.initial_state()
+    found.states[start] = None
+    queue: deque[State] = deque([start])
+    while queue:
+        state = queue.popleft()
+        moved: list[tuple[Move, Step]] = []
+        waiting = stopped = False
+        for choice, step in interpreter.steps(state):
+            observer = program.threads[step.thread].observer
+            if step.outcome is Outcome.WAITS:
+                waiting |= not observer
+            elif step.outcome is Outcome.STOPPED:
+                stopped |= not observer
+            if not step.happened:
+                continue
+            move = Move(step.thread, choice)
+            moved.append((move, step))
+            found.transitions += 1
+            if step.fault is not None:
+                found.faults.append((state, move, step.fault))
+            if step.state not in found.states:
+                if limit is not None and len(found.states) >= limit:
+                    found.complete = False
+                    return found
+                found.states[step.state] = (state, move)
+                queue.append(step.state)
+        others = [m for m, s in moved if not program.threads[s.thread].observer]
+        if not others and waiting and not stopped:
+            found.deadlocks.append(state)
+        if races:
+            found.races.extend(
+                (state, first, second, address)
+                for first, second, address in races_between(program, moved)
+            )
+    return found
+
+
+def races_between(program: Program, moved: list[tuple[Move, Step]]) -> list[tuple[Move, Move, int]]:
+    """The pairs of possible moves that collide on a data cell (one entry a pair)."""
+    found: list[tuple[Move, Move, int]] = []
+    for position, (first, one) in enumerate(moved):
+        for second, other in moved[position + 1 :]:
+            if first.thread == second.thread:
+                continue
+            address = race_address(program, one, other)
+            if address is not None:
+                found.append((first, second, address))
+    return found
+
+
+def race_address(program: Program, one: Step, other: Step) -> int | None:
+    """The lowest data cell on which two co-enabled steps race, or None."""
+    if all(program.edges[step.edges[0]].indivisible for step in (one, other)):
+        return None
+    shared = one.footprint_writes & (other.footprint_reads | other.footprint_writes)
+    shared |= other.footprint_writes & one.footprint_reads
+    racing = [address for address in shared if program.cells[address].can_race]
+    return min(racing, default=None)
+
+
+def is_bound(report: FaultReport) -> bool:
+    """Whether a fault is a limit of the analysis rather than an error in the program."""
+    return report.fault is Fault.BOUND

@@ -1,0 +1,1 @@
+"""One file a strategy; `mazurka.stateful.strategy` finds them."""

@@ -1,0 +1,130 @@
+"""What a search is asked for, what it answers, and how strategies are found.
+
+A strategy is one file in `mazurka.stateful.strategies` that defines `STRATEGY`.  Its name is the
+file's name with dashes for underscores.  Nothing else has to be edited to add one.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from mazurka.errors import OptionError
+from mazurka.ir.program import Program
+
+PROPERTIES = ("assert", "deadlock", "race")
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One step of a schedule: which thread, and which of its nondeterministic choices."""
+
+    thread: int
+    choice: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """What was found, and the schedule that leads there from the initial state.
+
+    For a fault the last move is the step that fails; for a deadlock and for a race the moves
+    lead to the state in question, and a race names the two threads that collide.
+    """
+
+    kind: str
+    path: tuple[Move, ...]
+    racing: tuple[Move, Move] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    states: int = 0
+    transitions: int = 0
+    depth: int = 0
+    """The deepest point of the search: stack height, or levels of a breadth-first search."""
+    seconds: float = 0.0
+    table_bytes: int = 0
+    """What the visited states take: the table and, where states are kept apart, the states."""
+    peak_bytes: int = 0
+    """Table, stack, queue and everything else of the search."""
+
+    @property
+    def bytes_per_state(self) -> float:
+        return self.table_bytes / self.states if self.states else 0.0
+
+    @property
+    def states_per_second(self) -> float:
+        return self.states / self.seconds if self.seconds > 0 else 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions:
+    properties: frozenset[str] = frozenset({"assert", "deadlock"})
+    order: str = "dfs"
+    stop_at_first: bool = True
+    """False: go on after a violation, so that the counts are those of the whole state space."""
+    limit_seconds: float | None = None
+    limit_bytes: int | None = None
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """`limits` names what cut the search short: `time`, `memory`, `interrupted`, or the message
+    of a bound that the program passed.  Without limits and violation the search is complete."""
+
+    statistics: Statistics
+    violation: Violation | None = None
+    limits: tuple[str, ...] = ()
+    notes: tuple[str, ...] = field(default=())
+
+
+class Observer(Protocol):
+    """Told how a search stands, a few times a second; may draw it.  It never decides anything."""
+
+    def progress(self, statistics: Statistics) -> None: ...
+
+    def message(self, text: str) -> None: ...
+
+
+class Silent:
+    """An observer that looks away."""
+
+    def progress(self, statistics: Statistics) -> None:
+        pass
+
+    def message(self, text: str) -> None:
+        pass
+
+
+@dataclass(frozen=True)
+class Strategy:
+    name: str
+    summary: str
+    preserves: frozenset[str]
+    """The properties for which a complete search without violation means that they hold."""
+    orders: tuple[str, ...]
+    run: Callable[[Program, SearchOptions, Observer], SearchResult]
+    sound: bool = True
+    """False for a strategy that is unsound by design: it finds violations, never excludes them."""
+
+
+def strategy_names() -> list[str]:
+    """All strategies, without importing any."""
+    from mazurka.stateful import strategies
+
+    return sorted(
+        module.name.replace("_", "-") for module in pkgutil.iter_modules(strategies.__path__)
+    )
+
+
+def load_strategy(name: str) -> Strategy:
+    if name not in strategy_names():
+        known = ", ".join(strategy_names())
+        raise OptionError(f"unknown strategy {name!r}; there are: {known}")
+    module = importlib.import_module(f"mazurka.stateful.strategies.{name.replace('-', '_')}")
+    strategy = module.STRATEGY
+    assert isinstance(strategy, Strategy)
+    return strategy

@@ -1,0 +1,158 @@
+"""Small random programs: two threads, a third that the first may create, shared and local cells."""
+
+from __future__ import annotations
+
+import random
+
+from mazurka.ir.expressions import (
+    Binary,
+    Choice,
+    Conditional,
+    Const,
+    Element,
+    Expr,
+    Load,
+    conjunction,
+    disjunction,
+    negate,
+)
+from mazurka.ir.intervals import LARGEST, SMALLEST
+from mazurka.ir.program import (
+    IDLE,
+    Assign,
+    Cell,
+    Check,
+    Edge,
+    Fault,
+    Kind,
+    Location,
+    Mode,
+    Operation,
+    Program,
+    Role,
+    Span,
+    Thread,
+)
+
+SHARED, DECLARED, POINTER, ARRAY = 4, 5, 6, 7
+LOCALS = {0: (10, 11, 12), 1: (13, 14, 15), 2: (16, 17, 18)}
+SIZE = 6
+
+
+def random_program(chance: random.Random) -> Program:
+    cells = [Cell("null", 0, 0)]
+    cells += [
+        Cell(f"pc{t}", 0, 3 + SIZE, IDLE if t == 2 else 3, t, Role.COUNTER) for t in range(3)
+    ]
+    cells.append(Cell("shared", 0, 0, chance.randint(-1, 2), inferred=True))
+    cells.append(Cell("declared", -2, 4, 0))
+    cells.append(Cell("pointer", 0, 18, 0, role=Role.POINTER))
+    cells += [Cell(f"array{i}", 0, 0, i, inferred=True) for i in range(3)]
+    for thread, places in LOCALS.items():
+        for place in places:
+            cells.append(
+                Cell(f"local{place}", 0, 0, chance.choice((0, 0, 1)), thread, inferred=True)
+            )
+    threads = tuple(random_thread(chance, number) for number in range(3))
+    return Program("random", tuple(cells), threads)
+
+
+def random_thread(chance: random.Random, number: int) -> Thread:
+    modes = [Mode.VISIBLE] * 4 + [
+        chance.choice((Mode.VISIBLE, Mode.VISIBLE, Mode.ATOMIC, Mode.MERGED))
+        for _ in range(SIZE - 1)
+    ]
+    edges: list[Edge] = []
+    for source in range(3, 3 + SIZE):
+        guard = random_condition(chance, number, 2) if chance.random() < 0.7 else None
+        edges.append(random_edge(chance, number, source, guard, modes))
+        if guard is not None and chance.random() < 0.8:
+            edges.append(random_edge(chance, number, source, negate(guard), modes))
+    resets = [
+        (chance.choice(LOCALS[number]),) if chance.random() < 0.1 else () for _ in modes
+    ]
+    locations = tuple(Location(mode, None, reset) for mode, reset in zip(modes, resets, strict=True))
+    return Thread(f"t{number}", 1 + number, 3, locations, tuple(edges), number != 2)
+
+
+def random_edge(
+    chance: random.Random, number: int, source: int, guard: Expr | None, modes: list[Mode]
+) -> Edge:
+    operations = [random_operation(chance, number) for _ in range(chance.randint(0, 3))]
+    kind = chance.choice((Kind.LOCAL, Kind.ACCESS, Kind.ASSUME))
+    target = chance.choice((0, *range(3, 3 + SIZE), min(source + 1, 2 + SIZE)))
+    choices = chance.choice((1, 1, 1, 2)) if modes[source] is Mode.VISIBLE else 1
+    span = Span("random.py", source)
+    return Edge(source, target, kind, span, guard, tuple(operations), choices)
+
+
+def random_operation(chance: random.Random, number: int) -> Operation:
+    if chance.random() < 0.15:
+        return Check(random_condition(chance, number, 1), Fault.ASSERT, "random")
+    if number == 0 and chance.random() < 0.1:
+        return Assign(Const(3), Const(chance.choice((3, 3, 4))))
+    if number == 0 and chance.random() < 0.1:
+        return Assign(Const(chance.choice(LOCALS[2])), random_value(chance, number, 1))
+    if chance.random() < 0.1:
+        targets = (0, SHARED, ARRAY, ARRAY + 1, *LOCALS[number][:1])
+        return Assign(Const(POINTER), Const(chance.choice(targets)))
+    return Assign(random_address(chance, number), random_value(chance, number, 2))
+
+
+def random_address(chance: random.Random, number: int) -> Expr:
+    if chance.random() < 0.7:
+        return Const(chance.choice((*LOCALS[number], *LOCALS[number], SHARED, DECLARED)))
+    if chance.random() < 0.2:
+        return Load(Const(POINTER))
+    return Element(Const(ARRAY), random_value(chance, number, 1), 3, 1)
+
+
+def random_value(chance: random.Random, number: int, depth: int) -> Expr:
+    if depth == 0 or chance.random() < 0.2:
+        if chance.random() < 0.3:
+            return chance.choice((Const(chance.randint(-2, 3)), Choice()))
+        return Load(random_address(chance, number))
+    left, right = random_value(chance, number, depth - 1), random_value(chance, number, depth - 1)
+    match chance.randrange(6):
+        case 0:
+            return Binary(chance.choice(("mod", "floordiv")), left, Const(chance.randint(2, 5)))
+        case 1:
+            return Conditional(random_condition(chance, number, 1), left, right)
+        case 2:
+            return Binary("add", left, Const(chance.choice((-1, 1, 2))))
+        case 3:
+            return Binary("mod", Binary("add", left, right), Const(chance.randint(2, 7)))
+        case 4:
+            return Binary(chance.choice(("min", "max", "rem", "xor")), left, right)
+        case _:
+            return left
+
+
+def random_condition(chance: random.Random, number: int, depth: int) -> Expr:
+    if depth > 0 and chance.random() < 0.4:
+        join = chance.choice((conjunction, disjunction))
+        first = random_condition(chance, number, depth - 1)
+        return join(first, random_condition(chance, number, depth - 1))
+    operator = chance.choice(("eq", "ne", "lt", "le", "gt", "ge"))
+    left = Load(Const(chance.choice((*LOCALS[number], SHARED, DECLARED))))
+    shifted = chance.choice((left, left, Binary("add", left, ONE_MORE), Binary("sub", left, ONE_MORE)))
+    right: Expr = Const(chance.randint(-1, 5))
+    if chance.random() < 0.25:
+        right = Load(Const(chance.choice(LOCALS[number])))
+    if chance.random() < 0.1:
+        return negate(left)
+    return Binary(operator, *((shifted, right) if chance.random() < 0.7 else (right, shifted)))
+
+
+ONE_MORE = Const(1)
+
+
+def without_limits(program: Program) -> Program:
+    """The program as the interpreter must run it before ranges are known."""
+    cells = tuple(
+        Cell(c.name, SMALLEST, LARGEST, c.initial, c.owner, c.role) if c.inferred else c
+        for c in program.cells
+    )
+    return Program(program.name, cells, program.threads)
+
+
