@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from mazurka.errors import OptionError
+from mazurka.errors import MazurkaError, OptionError
 from mazurka.ir.program import Fault, Program
 from mazurka.report.confirm import Finding, confirm
 from mazurka.report.selection import CHOICES, Selection, select
@@ -40,8 +40,6 @@ ENGINES = ("stateful",)
 ORDERS = ("dfs", "bfs")
 DEFAULT_STRATEGY = "full"
 
-LONG_SCHEDULE = 200_000
-"""Replaying more steps than this takes a while; say so."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +59,7 @@ class CheckOptions:
     def to_json(self) -> dict[str, object]:
         return {
             "engine": self.engine,
+            "strategy": self.strategy,
             **self.reading.to_json(),
             "explore_all": self.explore_all,
             "limit_seconds": self.limit_seconds,
@@ -140,31 +139,51 @@ def _violated(
 def confirmed(
     program: Program, violation: Violation, observer: Observer
 ) -> tuple[Finding, Trace]:
-    if len(violation.path) > LONG_SCHEDULE:
-        observer.message(f"replaying the counterexample's {len(violation.path):,} steps")
-    return confirm(program, violation)
+    """Replay a violation; a long one says how far it is."""
+    total = len(violation.path)
+
+    def told(number: int) -> None:
+        observer.message(f"replaying the counterexample: step {number:,} of {total:,}")
+
+    return confirm(program, violation, told=told)
 
 
 def load_program(path: str, reading: Reading) -> Program:
     """Read a model, or the JSON that `mazurka export` writes, and make it ready to run."""
+    if Path(path).suffix == ".json":
+        return _load_exported(path, reading)
+    from mazurka.frontend.python import load_model
     from mazurka.ir.prepare import prepare
 
-    if Path(path).suffix == ".json":
-        from mazurka.ir.serialize import load_json
-
-        if reading.definitions:
-            raise OptionError("-D changes constants of a model; an exported program has none left")
-        raw = load_json(path)
-    else:
-        from mazurka.frontend.python import load_model
-
-        raw = load_model(
-            path,
-            dict(reading.definitions),
-            max_threads=reading.max_threads,
-            max_depth=reading.max_depth,
-        )
+    raw = load_model(
+        path,
+        dict(reading.definitions),
+        max_threads=reading.max_threads,
+        max_depth=reading.max_depth,
+    )
     return prepare(raw, merge=reading.merge)
+
+
+def _load_exported(path: str, reading: Reading) -> Program:
+    """An exported program is checked exactly as it stands in the file."""
+    from mazurka.ir.prepare import prepare
+    from mazurka.ir.serialize import load_json
+    from mazurka.ir.validate import validate as validate_program
+
+    if reading.definitions:
+        raise OptionError("-D changes constants of a model; an exported program has none left")
+    if not reading.merge:
+        raise OptionError("--no-merge is an option of `export` where a program has been exported")
+    program = load_json(path)
+    try:
+        if any(cell.inferred for cell in program.cells):
+            return prepare(program)
+        validate_program(program)
+    except MazurkaError as error:
+        if error.file is not None:
+            raise
+        raise MazurkaError(error.message, file=path) from error
+    return program
 
 
 def validate(options: CheckOptions) -> None:

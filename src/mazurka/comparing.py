@@ -60,10 +60,11 @@ def compare_file(
         able = ", ".join(strategies_for(options.properties)) or "none"
         raise OptionError(f"no strategy can answer this; for these properties there are: {able}")
     program = load_program(path, options.reading)
-    verdicts = tuple(
-        check_program(
-            path, program, load_strategy(name), replace(options, strategy=name), observer
-        )
-        for name in chosen
-    )
-    return Comparison(path, ordered(options.properties), verdicts, tuple(left_out))
+    verdicts: list[Verdict] = []
+    for name in chosen:
+        if verdicts and "interrupted" in verdicts[-1].limits:
+            left_out.append((name, "interrupted"))
+            continue
+        wanted = replace(options, strategy=name)
+        verdicts.append(check_program(path, program, load_strategy(name), wanted, observer))
+    return Comparison(path, ordered(options.properties), tuple(verdicts), tuple(left_out))

@@ -94,7 +94,10 @@ def run_check(
     from mazurka.report.observer import finish, observer_for
     from mazurka.report.summary import Summary
     from mazurka.report.terminal import make_console
+    from mazurka.report.tracefile import require_writable, save
 
+    if trace is not None:
+        require_writable(trace)
     observer = observer_for()
     try:
         verdict = check_file(file, options, observer)
@@ -102,8 +105,6 @@ def run_check(
         finish(observer)
     saved = None
     if trace is not None and verdict.trace is not None:
-        from mazurka.report.tracefile import save
-
         save(trace, verdict)
         saved = trace
     if as_json:

@@ -21,6 +21,11 @@ DEBUG = "MAZURKA_DEBUG"
 """An environment variable for those who work on Mazurka: errors keep their tracebacks."""
 
 
+class ClosedPipe(Exception):  # noqa: N818 - nothing is wrong, nobody reads on
+    """Our reader has gone.  Not an OSError: the command line's library would make that status 1,
+    which is an answer (`violated`) that nobody has given."""
+
+
 @dataclass(frozen=True)
 class Failure:
     """Why a command did not come to an answer."""
@@ -45,22 +50,26 @@ def run_guarded(app: typer.Typer, arguments: Sequence[str]) -> int:
 
     def action() -> int:
         command = typer.main.get_command(app)
-        status = command.main(list(arguments), "mazurka", standalone_mode=False)
-        sys.stdout.flush()
+        given = list(arguments) or ["--help"]
+        status = command.main(given, "mazurka", standalone_mode=False)
         return status if isinstance(status, int) else 0
 
     try:
         return guarded(action, as_json="--json" in arguments)
-    except BrokenPipeError:
+    except (BrokenPipeError, ClosedPipe):
         return _closed_pipe()
 
 
 def guarded(action: Callable[[], int], *, as_json: bool, path: str | None = None) -> int:
     """Do something; a failure is told in one line, and as the JSON object where that is asked."""
     try:
-        return action()
-    except (BrokenPipeError, typer.Exit):
+        status = action()
+        sys.stdout.flush()
+        return status
+    except (ClosedPipe, typer.Exit):
         raise
+    except BrokenPipeError as error:
+        raise ClosedPipe from error
     except (KeyboardInterrupt, typer.Abort):
         return report(Failure("interrupted", limit="interrupted"), as_json, path)
     except Exception as error:
@@ -81,7 +90,7 @@ def failure_of(error: Exception) -> Failure:
         return Failure(f"{error.filename}: {error.strerror or error}")
     of_command_line = getattr(error, "format_message", None)
     if callable(of_command_line):
-        return Failure(str(of_command_line()))
+        return Failure(f"{str(of_command_line()).rstrip('.')}; --help shows how to use it")
     what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     return Failure(f"internal error ({what}); please report this as a bug of Mazurka")
 

@@ -19,7 +19,6 @@ app = typer.Typer(
     name="mazurka",
     help="Verify concurrent programs: assertions, deadlocks, data races.",
     epilog="Example: mazurka check examples/philosophers.py -D N=3",
-    no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

@@ -42,7 +42,7 @@ T = TypeVar("T")
 Name = TypeVar("Name", bound=enum.StrEnum)
 
 SMALLEST, LARGEST = -(2**63), 2**63 - 1
-DEEPEST = 500
+DEEPEST = 200
 """Expressions nested deeper than this are refused; recursion has to end somewhere."""
 
 
@@ -114,6 +114,8 @@ def read_program(data: object) -> Program:
     if top.field("format_version").value != FORMAT_VERSION:
         raise top.wrong(f"has another format version than {FORMAT_VERSION}")
     threads = top.field("threads")
+    if not threads.items():
+        raise threads.wrong("is empty")
     cells = top.field("cells").each(lambda item: _cell(item, len(threads.items())))
     if not cells:
         raise top.field("cells").wrong("is empty; the null cell comes first")
@@ -130,8 +132,6 @@ def read_program(data: object) -> Program:
 
 def _check_counters(top: Reader, program: Program) -> None:
     """Each thread has a program counter of its own that can hold all its locations."""
-    if not program.threads:
-        raise top.field("threads").wrong("is empty")
     counters = [thread.counter for thread in program.threads]
     for number, thread in enumerate(program.threads):
         place = top.field("threads").items()[number]

@@ -37,6 +37,7 @@ def _local_locations(footprints: Footprints, number: int, thread: Thread) -> set
         for edge in thread.edges
         if edge.kind not in MERGEABLE
         or edge.choices > 1
+        or thread.locations[edge.target].mode is Mode.ATOMIC
         or not footprints.of_edge(edge).only_own(footprints.program, number)
     }
     return {

@@ -28,7 +28,6 @@ from mazurka.ir.layout import Layout, can_rest, make_layout, may_leave_range
 from mazurka.ir.native_expressions import Context, ThreadText
 from mazurka.ir.program import (
     FAULTS,
-    FINISHED,
     FIRST_LOCATION,
     IDLE,
     WRONG,
@@ -145,7 +144,7 @@ class _StepText(ThreadText):
 
     def epilogue(self) -> list[str]:
         lines = ["invalid:", f"  ret i64 {INVALID}"]
-        for name, code in (("waits", WAITS), ("stopped", STOPPED)):
+        for name, code in (("waits", WAITS), ("stopped", STOPPED), ("ended", ENDED)):
             lines += [
                 f"{name}:",
                 f"  %{name}_rest = load i64, ptr %rest",
@@ -187,7 +186,7 @@ class _StepText(ThreadText):
         if location == WRONG:
             self.jump("stopped")
         else:
-            self.emit(f"ret i64 {ENDED}")
+            self.jump("ended")
 
     def none_enabled(self, location: int) -> None:
         edges = list(self.thread.edges_at(location))
@@ -233,13 +232,16 @@ class _StepText(ThreadText):
             return  # behind a fault that is certain
         if may_leave_range(self.context.footprints, operation, self.choices):
             self.check_range(address, targets, value)
+        if not value.startswith("%") and not any(
+            self.program.cells[target].low <= int(value) <= self.program.cells[target].high
+            for target in targets
+        ):
+            return  # behind a fault that is certain
         single = len(targets) == 1
         self.record(str(targets[0]) if single else address, targets, write=True)
         slot = self.slot(targets[0])
         if single:
-            cell = self.program.cells[targets[0]]
-            if value.startswith("%") or cell.low <= int(value) <= cell.high:
-                self.store_cell(targets[0], value)
+            self.store_cell(targets[0], value)
         elif slot.scratch:
             self.emit(f"store i64 {value}, ptr {self.chosen_scratch(address, targets)}")
         elif slot.width:

@@ -7,7 +7,6 @@ names the thread, the edge and its place in the source.
 from __future__ import annotations
 
 from mazurka.errors import MazurkaError
-from mazurka.ir.arithmetic import LARGEST, SMALLEST
 from mazurka.ir.expressions import (
     BINARY_OPERATORS,
     UNARY_OPERATORS,
@@ -20,6 +19,7 @@ from mazurka.ir.expressions import (
     walk,
 )
 from mazurka.ir.footprints import Footprints
+from mazurka.ir.intervals import LARGEST, SMALLEST
 from mazurka.ir.program import (
     FIRST_LOCATION,
     IDLE,

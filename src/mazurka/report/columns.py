@@ -15,8 +15,9 @@ from rich.console import Console
 from rich.text import Text
 
 from mazurka.report.places import Shown
+from mazurka.report.rows import Row
 from mazurka.report.terminal import Glyphs, glyphs_for, safe
-from mazurka.report.trace import Row, Trace
+from mazurka.report.trace import Trace
 
 MOST_ROWS = 200
 NARROWEST = 24
@@ -49,7 +50,7 @@ def plan(trace: Trace, width: int) -> Layout:
     """Columns where every thread that takes part can have one, else a list."""
     taking_part = tuple(sorted({move.thread for move in trace.moves}))
     numbers = max(len(str(len(trace.moves))), 2)
-    lines = len(str(max((row.line for row in trace.rows), default=1)))
+    lines = len(str(max((_last_line(row) for row in trace.rows), default=1)))
     room = width - numbers - 1 - MARGIN
     if taking_part:
         each = room // len(taking_part) - 3
@@ -59,6 +60,10 @@ def plan(trace: Trace, width: int) -> Layout:
     longest = max((cell_len(row.name) for row in trace.rows), default=1)
     name = min(longest, MOST_LIST_NAME)
     return Layout((), max(room - name - 4, 10), numbers, lines, name)
+
+
+def _last_line(row: Row) -> int:
+    return max(row.line, row.failing[0]) if row.failing else row.line
 
 
 class Columns:
@@ -141,7 +146,7 @@ class Columns:
         lines = self.cell(row)
         for position, content in enumerate(lines):
             number = f"{row.number:>{self.layout.numbers}}" if position == 0 else ""
-            line = Text(pad(number, self.layout.numbers + MARGIN), "dim")
+            line = Text().append(pad(number, self.layout.numbers + MARGIN), "dim")
             if self.layout.threads:
                 column = self.layout.threads.index(row.thread)
                 line.append(" " * (column * (self.layout.width + 3)))
@@ -153,19 +158,23 @@ class Columns:
 
     def cell(self, row: Row) -> list[Text]:
         """A step's own lines: the source, then its effects, on the same line if they fit."""
-        style = FAILED if row.failed else SOURCE
-        head = Text()
-        head.append(f"{row.line:>{self.layout.lines}} ", "dim")
-        mark = f"{self.glyphs.cross} " if row.failed else ""
-        source = row.source or row.operation
-        head.append(self.fit(mark + source, self.layout.width - self.layout.lines - 1), style)
+        failed = row.failed and row.failing is None
+        head = self.source(row.line, row.source or row.operation, failed=failed)
+        after = [self.source(*row.failing, failed=True)] if row.failing is not None else []
         parts = self.effects(row)
         if not parts:
-            return [head]
+            return [head, *after]
         beside = Text("  ").join(parts)
         if head.cell_len + 3 + beside.cell_len <= self.layout.width:
-            return [head + Text("   ") + beside]
-        return [head, *self.wrapped(parts)]
+            return [head + Text("   ") + beside, *after]
+        return [head, *self.wrapped(parts), *after]
+
+    def source(self, line: int, text: str, *, failed: bool) -> Text:
+        """A source line with its number; a cross in front of it where it fails."""
+        head = Text().append(f"{line:>{self.layout.lines}} ", "dim")
+        mark = f"{self.glyphs.cross} " if failed else ""
+        shown = self.fit(mark + text, self.layout.width - self.layout.lines - 1)
+        return head.append(shown, FAILED if failed else SOURCE)
 
     def effects(self, row: Row) -> list[Text]:
         parts: list[Text] = []

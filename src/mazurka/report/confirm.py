@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from mazurka.ir.interpreter import FaultReport, Interpreter, Outcome, State, Step
 from mazurka.ir.program import Fault, Program
 from mazurka.report.places import Shown, shown_value, source_line
+from mazurka.report.rows import place_name
 from mazurka.report.standing import standings
 from mazurka.report.trace import (
     KEPT_ROWS,
@@ -14,7 +16,6 @@ from mazurka.report.trace import (
     Replay,
     ReplayMismatch,
     Trace,
-    place_name,
     run_schedule,
 )
 from mazurka.stateful.reference import race_address
@@ -40,10 +41,17 @@ class Finding:
 
 
 def confirm(
-    program: Program, violation: Violation, *, kept: int = KEPT_ROWS
+    program: Program,
+    violation: Violation,
+    *,
+    kept: int = KEPT_ROWS,
+    told: Callable[[int], None] | None = None,
 ) -> tuple[Finding, Trace]:
-    """Replay a violation; the result is what the interpreter saw, not what the search claims."""
-    replay = run_schedule(program, violation.path, kept=kept)
+    """Replay a violation; the result is what the interpreter saw, not what the search claims.
+
+    `told` hears from time to time how many steps have been taken.
+    """
+    replay = run_schedule(program, violation.path, kept=kept, told=told)
     collisions: tuple[Collision, ...] = ()
     if violation.kind == "deadlock":
         finding = _deadlock(program, replay)

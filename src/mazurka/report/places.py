@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TypeAlias
 
 from mazurka.ir.program import FINISHED, IDLE, WRONG, Cell, Program, Role, Span
@@ -11,6 +12,10 @@ Shown: TypeAlias = int | bool | str
 
 TEMPORARY = "temporary"
 """The name that front ends give to the cells in which they keep intermediate values."""
+PART = re.compile(r"\.(count|leaving|unfinished|(waiting|reader|item)\[\d+\])$")
+"""How the cells of a synchronization object that come after its first one are named."""
+STATUS = " status"
+"""The cell that says whether a thread has ended is the thread's name with this behind it."""
 SYNCHRONIZING = frozenset({Role.OWNER, Role.SYNC, Role.COUNTER})
 
 
@@ -56,10 +61,13 @@ def object_name(program: Program, address: int, said: str = "") -> str:
 
     `said` is how the source calls it; it tells a field of a record from a part of the object.
     """
-    name = program.cells[address].name
-    whole, _, part = name.rpartition(".")
-    is_part = program.cells[address].role is Role.SYNC and "]" not in part
-    return whole if whole and is_part and not said.endswith(f".{part}") else name
+    cell = program.cells[address]
+    if cell.role is Role.SYNC and cell.name.endswith(STATUS):
+        return cell.name.removesuffix(STATUS)
+    match = PART.search(cell.name)
+    if match is None or cell.role is not Role.SYNC or said.endswith(match.group()):
+        return cell.name
+    return cell.name[: match.start()]
 
 
 def source_line(program: Program, span: Span | None) -> str:

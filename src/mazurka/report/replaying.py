@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from mazurka import __version__
 from mazurka.ir.program import Program
 from mazurka.report.confirm import Finding, confirm
+from mazurka.report.rows import Row, row_of
 from mazurka.report.subject import program_digest, source_digest
-from mazurka.report.trace import ReplayMismatch, Row, Trace, replay_steps, row_of
+from mazurka.report.trace import ReplayMismatch, Trace, replay_steps
 from mazurka.report.tracefile import SavedTrace
 
 REPRODUCED = "reproduced"

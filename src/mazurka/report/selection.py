@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from mazurka.ir.program import Fault, Program
-from mazurka.stateful.strategy import Observer, SearchOptions, Violation
+from mazurka.stateful.strategy import Move, Observer, SearchOptions, Violation
 
 CHOICES = ("auto", "found", "switches")
 
@@ -23,6 +24,7 @@ class Alternative:
     option: str
     what: str
     steps: int | None = None
+    switches: int | None = None
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,8 @@ def select(
     """Choose what to show.
 
     A breadth-first search has found a shortest one, which `auto` keeps.  After a depth-first
-    search `auto` looks for one with fewer switches, but not for long.
+    search `auto` looks for one with fewer switches, but not for long.  Whoever interrupts that
+    still gets what was found.
     """
     breadth_first = options.order == "bfs"
     as_found = Selection(found, "shortest" if breadth_first else "found")
@@ -51,13 +54,25 @@ def select(
         options = replace(options, limit_seconds=CHEAP_SECONDS)
     elif wanted != "switches":
         return replace(as_found, alternative=Alternative("--counterexample switches", FEWEST))
-    fewest = _fewest_switches(program, found, options, observer)
+    try:
+        fewest = _fewest_switches(program, found, options, observer)
+    except KeyboardInterrupt:
+        fewest = None
     if fewest is None:
         return replace(as_found, alternative=Alternative("--counterexample switches", FEWEST))
-    if fewest.path == found.path:
+    if _cost(fewest) == _cost(found):
         return Selection(fewest, "switches")
-    other = Alternative("--counterexample found", FIRST, len(found.path))
+    other = Alternative("--counterexample found", FIRST, *_cost(found)[::-1])
     return Selection(fewest, "switches", other)
+
+
+def _cost(violation: Violation) -> tuple[int, int]:
+    return context_switches(violation.path), len(violation.path)
+
+
+def context_switches(path: tuple[Move, ...]) -> int:
+    """How often another thread goes on than the one that moved last."""
+    return sum(one.thread != other.thread for one, other in pairwise(path))
 
 
 def _fewest_switches(
@@ -65,4 +80,5 @@ def _fewest_switches(
 ) -> Violation | None:
     from mazurka.stateful.minimize import fewest_switches
 
+    observer.message("looking for a counterexample with fewer context switches")
     return fewest_switches(program, found, options, observer)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from mazurka.ir.interpreter import Access, Interpreter, Outcome, State, Step
 from mazurka.ir.program import FINISHED, IDLE, WRONG, Edge, Kind, Program, Role
 from mazurka.report.places import object_name, source_line, thread_name
@@ -17,8 +19,11 @@ WAITING = {
     Kind.LEAVE: "waits for the others at barrier {object}",
     Kind.PUT: "waits for queue {object} to have room",
     Kind.GET: "waits for queue {object} to have an item",
-    Kind.JOIN: "waits for a thread to end",
+    Kind.JOIN: "waits for {object} to end",
 }
+
+
+READER = re.compile(r"\.reader\[(\d+)\]$")
 
 
 def standings(program: Program, state: State) -> tuple[Standing, ...]:
@@ -76,12 +81,14 @@ def waiting_reason(program: Program, step: Step, edge: Edge) -> str:
             return _held(program, step.thread, access)
         if role is Role.COUNTER:
             return _unfinished(program, access)
+    readers = [name for access in seen if (name := _reader(program, access))]
+    if readers and edge.kind is Kind.ACQUIRE:
+        return f"waits for `{_object(program, step, seen, edge)}`, read by {', '.join(readers)}"
     template = WAITING.get(edge.kind)
     if template is None:
         return f"waits at `{edge.text}`" if edge.text else "waits"
-    if "{object}" not in template:
-        return template
-    return template.format(object=f"`{_object(program, step, seen, edge)}`")
+    name = _object(program, step, seen, edge)
+    return template.format(object=name if edge.kind is Kind.JOIN else f"`{name}`")
 
 
 def _held(program: Program, thread: int, access: Access) -> str:
@@ -89,6 +96,12 @@ def _held(program: Program, thread: int, access: Access) -> str:
     if access.value - 1 == thread:
         return f"waits for `{lock}`, which it holds already"
     return f"waits for `{lock}`, held by {thread_name(program, access.value - 1)}"
+
+
+def _reader(program: Program, access: Access) -> str | None:
+    """The thread that holds a read-write lock for reading, if that is what the cell says."""
+    match = READER.search(program.cells[access.address].name)
+    return thread_name(program, int(match[1])) if match and access.value else None
 
 
 def _unfinished(program: Program, access: Access) -> str:

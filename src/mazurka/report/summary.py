@@ -13,6 +13,7 @@ from mazurka.report.columns import Columns
 from mazurka.report.confirm import Finding
 from mazurka.report.observer import bytes_text
 from mazurka.report.replaying import REPRODUCED, ReplayReport
+from mazurka.report.selection import Alternative
 from mazurka.report.terminal import glyphs_for, safe
 from mazurka.report.trace import Standing, Trace
 from mazurka.report.verdict import (
@@ -27,6 +28,7 @@ from mazurka.report.verdict import (
 from mazurka.stateful.strategy import Statistics
 
 STYLES = {HOLDS: "bold green", VIOLATED: "bold red", INCONCLUSIVE: "bold yellow"}
+ORDERS = {"dfs": "depth-first", "bfs": "breadth-first"}
 CHOSEN = {
     "shortest": "the shortest there is",
     "switches": "with the fewest context switches",
@@ -49,8 +51,7 @@ class Story:
         elif found.kind == "deadlock":
             self.standings(trace)
         else:
-            who = f"{trace.rows[-1].name}, " if trace.rows else ""
-            self.marked(f"{who}line {found.line}: {found.message}")
+            self.marked(failure_text(trace, found), found.message)
 
     def collision(self, trace: Trace) -> None:
         self.line("now both can happen, in either order or at once:")
@@ -75,7 +76,7 @@ class Story:
 
     def marked(self, text: str, reason: str = "", *, column: int = 0) -> None:
         """A line with a cross in front; the reason stands beside it where all fits."""
-        line = Text(f"  {self.glyphs.cross} ", "bold red")
+        line = Text().append(f"  {self.glyphs.cross} ", "bold red")
         clean, why = safe(text, self.glyphs), safe(reason, self.glyphs)
         width = self.console.width
         if reason and 4 + max(column, cell_len(clean)) + 3 + cell_len(why) <= width:
@@ -130,7 +131,7 @@ class Summary(Story):
     def headline(self) -> None:
         """`violated: deadlock — no thread can move, 2 threads wait for ever`."""
         verdict = self.verdict
-        line = Text(verdict.verdict, STYLES[verdict.verdict])
+        line = Text().append(verdict.verdict, STYLES[verdict.verdict])
         if verdict.violation is not None:
             found = verdict.violation
             line.append(f": {found.kind}", STYLES[VIOLATED])
@@ -155,13 +156,14 @@ class Summary(Story):
 
     def statistics(self, statistics: Statistics) -> str:
         verdict = self.verdict
+        chosen = " (chosen by auto)" if verdict.options.get("strategy") == "auto" else ""
         return "  ".join(
             (
                 states_text(statistics.states),
                 counted(statistics.transitions, "transition"),
                 f"{statistics.seconds:.2f} s",
                 bytes_text(statistics.peak_bytes),
-                f"strategy {verdict.strategy} ({verdict.order})",
+                f"strategy {verdict.strategy}{chosen}, {ORDERS.get(verdict.order or '', '')}",
             )
         )
 
@@ -171,8 +173,7 @@ class Summary(Story):
         lines: list[str] = []
         if verdict.alternative is not None:
             other = verdict.alternative
-            steps = f" ({counted(other.steps, 'step')})" if other.steps is not None else ""
-            lines.append(f"{other.option} shows {other.what}{steps}")
+            lines.append(f"{other.option} shows {other.what}{cost_text(other)}")
         if saved is not None:
             lines.append(f"saved; step through it with: mazurka replay {shlex.quote(saved)} --step")
         elif verdict.trace is not None:
@@ -188,9 +189,24 @@ LIMIT_ADVICE = {
 }
 
 
+def failure_text(trace: Trace, found: Finding) -> str:
+    """Who fails, and where: the failing step is the last row."""
+    if not trace.rows:
+        return f"line {found.line}"
+    last = trace.rows[-1]
+    line, source = last.failing or (last.line, last.source)
+    return f"{last.name}, line {line}: {source}"
+
+
 def standing_text(standing: Standing) -> str:
     place = f", line {standing.line}: {standing.source}" if standing.line else ""
     return f"{standing.name}{place}"
+
+
+def cost_text(other: Alternative) -> str:
+    if other.steps is None or other.switches is None:
+        return ""
+    return f" ({counted(other.steps, 'step')}, {counted(other.switches, 'context switch')})"
 
 
 def counted(number: int, noun: str) -> str:

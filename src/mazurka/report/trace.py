@@ -7,63 +7,26 @@ the reference interpreter does not confirm raises `ReplayMismatch`; it is never 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
 
 from mazurka.ir.interpreter import Access, Interpreter, State, Step
-from mazurka.ir.program import PLAIN_KINDS, Kind, Program, Role
-from mazurka.report.places import (
-    SYNCHRONIZING,
-    Shown,
-    is_hidden,
-    object_name,
-    shown_value,
-    source_line,
-)
+from mazurka.ir.program import Program
+from mazurka.report.places import Shown, is_hidden, shown_value
+from mazurka.report.rows import Row, place_name, row_of
 from mazurka.stateful.strategy import Move
 
 KEPT_ROWS = 20_000
 """Of a longer trace only the beginning and the end are told, half of this number each."""
 
 
+TELLING = 50_000
+"""How many steps are replayed between two words about it."""
+
+
 class ReplayMismatch(Exception):  # noqa: N818 - named for what happened
     """The interpreter does not confirm a violation: an error in Mazurka, not in the input."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """One step of one thread."""
-
-    number: int
-    thread: int
-    name: str
-    file: str
-    line: int
-    source: str
-    operation: str
-    synchronizes: bool
-    reads: dict[str, Shown] = field(default_factory=dict)
-    writes: dict[str, Shown] = field(default_factory=dict)
-    locals: dict[str, Shown] = field(default_factory=dict)
-    choice: int | None = None
-    quiet: frozenset[str] = frozenset()
-    """Places that are parts of locks and the like; the operation's text says it better."""
-    lines: tuple[int, ...] = ()
-    """All lines that the step passes, where they are more than one."""
-    failed: bool = False
-
-    def to_json(self) -> dict[str, object]:
-        return {
-            "thread": self.name,
-            "file": self.file,
-            "line": self.line,
-            "source": self.source,
-            "operation": self.operation,
-            "reads": self.reads,
-            "writes": self.writes,
-            "locals": self.locals,
-            "choice": self.choice,
-        }
 
 
 @dataclass(frozen=True)
@@ -131,103 +94,7 @@ class Trace:
     @property
     def switches(self) -> int:
         """How often another thread goes on than the one that moved last."""
-        pairs = zip(self.moves, self.moves[1:], strict=False)
-        return sum(before.thread != after.thread for before, after in pairs)
-
-
-def row_of(program: Program, number: int, move: Move, step: Step, before: State) -> Row:
-    """Tell one step that happened in the state `before`."""
-    first = program.edges[step.edges[0]]
-    lines = tuple(dict.fromkeys(program.edges[edge].span.line for edge in step.edges))
-    reads, writes, own = effects(program, step)
-    choosing = any(program.edges[edge].choices > 1 for edge in step.edges)
-    return Row(
-        number=number,
-        thread=step.thread,
-        name=program.threads[step.thread].name,
-        file=first.span.file,
-        line=first.span.line,
-        source=source_line(program, first.span),
-        operation=operation_text(program, step, before),
-        synchronizes=first.kind not in PLAIN_KINDS and first.kind is not Kind.ATOMIC,
-        reads=reads,
-        writes=writes,
-        locals=own,
-        choice=move.choice if choosing else None,
-        quiet=quiet_places(program, step),
-        lines=lines if len(lines) > 1 else (),
-        failed=step.fault is not None,
-    )
-
-
-def operation_text(program: Program, step: Step, before: State) -> str:
-    """What the step does, with the object it really does it to: an alias is looked through."""
-    edge = program.edges[step.edges[0]]
-    text = edge.text or str(edge.kind)
-    if edge.subject is not None:
-        address = Interpreter(program).value(before, step.thread, edge.subject)
-        if address is not None and 0 < address < len(program.cells):
-            text = with_object(text, object_name(program, address, text))
-    if edge.kind is Kind.TRY_ACQUIRE:
-        text += ": got it" if step.footprint_writes else ": not free"
-    return text
-
-
-def with_object(text: str, name: str) -> str:
-    """Name the object in an operation's text."""
-    for verb in ("acquire", "release", "try to acquire"):
-        if text.startswith(f"{verb} ") or text == verb:
-            return f"{verb} {name}"
-    return text if name in text else f"{text} ({name})"
-
-
-def quiet_places(program: Program, step: Step) -> frozenset[str]:
-    return frozenset(
-        place_name(program, access.address, step.thread)
-        for access in step.accesses
-        if program.cells[access.address].role in SYNCHRONIZING
-    )
-
-
-def effects(
-    program: Program, step: Step
-) -> tuple[dict[str, Shown], dict[str, Shown], dict[str, Shown]]:
-    """What a step read from others, what it wrote for others, and what it wrote for itself.
-
-    A read counts where the step has not written the place itself before; of several writes to
-    one place the last counts.
-    """
-    reads: dict[str, Shown] = {}
-    writes: dict[str, Shown] = {}
-    own: dict[str, Shown] = {}
-    written: set[int] = set()
-    for access in step.accesses:
-        cell = program.cells[access.address]
-        value = shown_value(program, access.address, access.value)
-        if access.write:
-            written.add(access.address)
-        if is_hidden(cell) and cell.role is not Role.COUNTER:
-            continue
-        place = place_name(program, access.address, step.thread)
-        if cell.owner == step.thread:
-            if access.write and cell.role is not Role.COUNTER:
-                own[place] = value
-        elif access.write:
-            writes[place] = value
-        elif access.address not in written:
-            reads.setdefault(place, value)
-    return reads, writes, own
-
-
-def place_name(program: Program, address: int, thread: int) -> str:
-    """A cell's name; another thread's local is named after that thread too."""
-    cell = program.cells[address]
-    for other in program.threads:
-        if other.counter == address:
-            return other.name
-    if cell.owner is None or cell.owner == thread:
-        return cell.name
-    return f"{program.threads[cell.owner].name}.{cell.name}"
+        return sum(one.thread != other.thread for one, other in pairwise(self.moves))
 
 
 class LineValues:
@@ -294,7 +161,13 @@ def replay_steps(
         state = step.state
 
 
-def run_schedule(program: Program, moves: tuple[Move, ...], *, kept: int = KEPT_ROWS) -> Replay:
+def run_schedule(
+    program: Program,
+    moves: tuple[Move, ...],
+    *,
+    kept: int = KEPT_ROWS,
+    told: Callable[[int], None] | None = None,
+) -> Replay:
     """Replay a whole schedule and keep its rows, up to `kept` of them."""
     half = kept // 2
     head: list[Row] = []
@@ -303,6 +176,8 @@ def run_schedule(program: Program, moves: tuple[Move, ...], *, kept: int = KEPT_
     state, last = program.initial_state(), None
     for number, (move, before, step) in enumerate(replay_steps(program, moves), 1):
         values.note(step)
+        if told is not None and number % TELLING == 0:
+            told(number)
         state, last = step.state, step
         if number <= half:
             head.append(row_of(program, number, move, step, before))

@@ -7,13 +7,14 @@ is malformed gives a `MazurkaError` that says what is wrong with it.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from mazurka import __version__
-from mazurka.errors import MazurkaError
+from mazurka.errors import MazurkaError, OptionError
 from mazurka.report.subject import Reading
 from mazurka.report.verdict import Verdict
 from mazurka.stateful.strategy import Move, Violation
@@ -46,6 +47,17 @@ def save(path: str, verdict: Verdict) -> None:
         Path(path).write_text(text, encoding="utf-8")
     except OSError as error:
         raise MazurkaError(f"cannot write the trace: {error.strerror}", file=path) from error
+
+
+def require_writable(path: str) -> None:
+    """Refuse a file that cannot be written, before a long search and not after it."""
+    target = Path(path)
+    if target.is_dir():
+        raise OptionError("--trace needs a file; this is a directory", file=path)
+    if not target.parent.is_dir():
+        raise OptionError("--trace: there is no such directory", file=path)
+    if not os.access(target if target.exists() else target.parent, os.W_OK):
+        raise OptionError("--trace: this cannot be written", file=path)
 
 
 def to_json(verdict: Verdict) -> dict[str, object]:

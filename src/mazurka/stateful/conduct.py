@@ -10,7 +10,7 @@ from mazurka.errors import InternalError
 from mazurka.ir.interpreter import Interpreter, Outcome, State
 from mazurka.ir.native import NativeProgram
 from mazurka.ir.program import Fault
-from mazurka.stateful.memory import Words, default_limit_bytes
+from mazurka.stateful.memory import default_limit_bytes
 from mazurka.stateful.reference import races_between
 from mazurka.stateful.strategy import (
     Move,
@@ -98,10 +98,10 @@ class Conductor:
             peak_bytes=peak,
         )
 
-    def unpack(self, words: Words) -> State:
-        return self.native.layout.unpack([int(word) for word in words])
+    def unpack(self, words: list[int]) -> State:
+        return self.native.layout.unpack(words)
 
-    def fault(self, words: Words, move: Move, path: Callable[[], tuple[Move, ...]]) -> bool:
+    def fault(self, words: list[int], move: Move, path: Callable[[], tuple[Move, ...]]) -> bool:
         step = self.interpreter.step(self.unpack(words), move.thread, move.choice)
         if step.outcome is not Outcome.FAULT or step.fault is None:
             raise InternalError("a fault in the native code is none in the interpreter")
@@ -111,10 +111,17 @@ class Conductor:
             return False
         return self.violated(str(step.fault.fault), lambda: (*path(), move))
 
-    def deadlock(self, path: Callable[[], tuple[Move, ...]]) -> bool:
+    def deadlock(self, words: list[int], path: Callable[[], tuple[Move, ...]]) -> bool:
+        steps = [step for _, step in self.interpreter.steps(self.unpack(words))]
+        outcomes = {step.outcome for step in steps if not self.is_observer(step.thread)}
+        if not outcomes <= {Outcome.WAITS, Outcome.FINISHED} or Outcome.WAITS not in outcomes:
+            raise InternalError("a deadlock in the native code is none in the interpreter")
         return self.violated("deadlock", path)
 
-    def race(self, words: Words, path: Callable[[], tuple[Move, ...]]) -> bool:
+    def is_observer(self, thread: int) -> bool:
+        return self.native.program.threads[thread].observer
+
+    def race(self, words: list[int], path: Callable[[], tuple[Move, ...]]) -> bool:
         state = self.unpack(words)
         moved = [
             (Move(step.thread, choice), step)

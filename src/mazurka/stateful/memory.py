@@ -1,59 +1,59 @@
-"""Room for large arrays that is taken only as it is used.
+"""Arrays of 64-bit words for the searches, without NumPy: it takes too long to import.
 
-A search does not know how much it will need.  `reserve` asks the system for address space, which
-costs nothing until it is written to, so that stacks and logs never have to be copied to grow.
+A search does not know how much room it will need.  An `Area` asks the system for address space,
+which costs nothing until it is written to, so that stacks and logs never have to be copied to grow.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import mmap
 import os
-from typing import Any, TypeAlias
-
-import numpy as np
-
-Words: TypeAlias = np.ndarray[Any, np.dtype[np.uint64]]
+from collections.abc import Iterable
 
 HUGE_PAGE = 2 << 20
 
 
-def reserve(words: int) -> Words:
-    """An array of zero words, backed by memory page by page as they are written."""
-    size = max(words * 8, 8)
-    flags = getattr(mmap, "MAP_PRIVATE", 0) | getattr(mmap, "MAP_ANONYMOUS", 0)
-    if not flags:
-        return np.zeros(words, np.uint64)
-    area = mmap.mmap(-1, size, flags=flags | getattr(mmap, "MAP_NORESERVE", 0))
-    return np.frombuffer(area, np.uint64, count=words)
+class Area:
+    """Words that begin as zero and take memory page by page as they are written."""
 
+    def __init__(self, length: int, *, scattered: bool = False) -> None:
+        """`scattered`: accessed at random, where large pages save much looking up of addresses."""
+        self.length = max(length, 1)
+        size = self.length * 8
+        private = getattr(mmap, "MAP_PRIVATE", 0) | getattr(mmap, "MAP_ANONYMOUS", 0)
+        if private:
+            flags = private | getattr(mmap, "MAP_NORESERVE", 0)
+            self._map = mmap.mmap(-1, size, flags=flags)
+        else:
+            self._map = mmap.mmap(-1, size)
+        if scattered and size >= HUGE_PAGE and hasattr(mmap, "MADV_HUGEPAGE"):
+            with contextlib.suppress(OSError):  # a kernel without large pages is merely slower
+                self._map.madvise(mmap.MADV_HUGEPAGE)
+        self.words = memoryview(self._map).cast("B")[:size].cast("Q")
+        self.numbers = memoryview(self._map).cast("B")[:size].cast("q")
+        self.address = ctypes.addressof(ctypes.c_char.from_buffer(self._map))
 
-def scattered(words: int) -> Words:
-    """Like `reserve`, for an array that is accessed at random: large pages save address lookups."""
-    size = max(words * 8, 8)
-    flags = getattr(mmap, "MAP_PRIVATE", 0) | getattr(mmap, "MAP_ANONYMOUS", 0)
-    if not flags:
-        return np.zeros(words, np.uint64)
-    area = mmap.mmap(-1, size, flags=flags | getattr(mmap, "MAP_NORESERVE", 0))
-    if size >= HUGE_PAGE and hasattr(mmap, "MADV_HUGEPAGE"):
-        with contextlib.suppress(OSError):  # a kernel without large pages is merely slower
-            area.madvise(mmap.MADV_HUGEPAGE)
-    return np.frombuffer(area, np.uint64, count=words)
+    @classmethod
+    def of(cls, values: Iterable[int]) -> Area:
+        """An area that holds the given numbers."""
+        listed = list(values)
+        area = cls(len(listed))
+        for position, value in enumerate(listed):
+            area.numbers[position] = value
+        return area
 
 
 def available_bytes() -> int:
     """What the machine can spare now; a guess of 4 GiB where it does not say."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as file:
-            for line in file:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except (OSError, ValueError):
-        pass
-    try:
+    with contextlib.suppress(OSError, ValueError), open("/proc/meminfo", encoding="ascii") as file:
+        for line in file:
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    with contextlib.suppress(AttributeError, OSError, ValueError):
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
-        return 4 << 30
+    return 4 << 30
 
 
 def default_limit_bytes() -> int:

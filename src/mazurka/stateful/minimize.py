@@ -13,23 +13,8 @@ from itertools import pairwise
 from mazurka.ir.interpreter import Interpreter
 from mazurka.ir.native import NativeProgram
 from mazurka.ir.program import Program, Span
-from mazurka.stateful.breadth_first import (
-    DEADLOCK,
-    END,
-    FAULT,
-    LEVEL_DONE,
-    MOVE_CHOICE,
-    MOVE_THREAD,
-    OTHER_THREADS,
-    POSITION,
-    RACE,
-    SAME_THREAD,
-    SIZE,
-    STORE_FULL,
-    TOO_LONG,
-    BreadthFirst,
-)
-from mazurka.stateful.races import race_tables
+from mazurka.stateful import blocks
+from mazurka.stateful.breadth_first import BreadthFirst
 from mazurka.stateful.strategy import Move, Observer, SearchOptions, Violation
 
 
@@ -48,7 +33,8 @@ def fewest_switches(
     wanted = {"deadlock": {"deadlock"}, "race": {"race"}}.get(violation.kind, {"assert"})
     narrowed = replace(options, properties=frozenset(wanted), order="bfs", stop_at_first=True)
     search = _BySwitches(NativeProgram(program), narrowed, observer, violation)
-    return search.run_by_switches()
+    search.run()
+    return search.conductor.violation
 
 
 class _BySwitches(BreadthFirst):
@@ -59,72 +45,54 @@ class _BySwitches(BreadthFirst):
         observer: Observer,
         violation: Violation,
     ) -> None:
-        super().__init__(native, options, observer, extra_words=1)
+        threads = range(len(native.program.threads))
+        super().__init__(native, options, observer, extra=tuple((thread,) for thread in threads))
         self.kind = violation.kind
-        self.line = self.line_of(violation)
-        self.threads = len(native.program.threads)
-        self.moves = SAME_THREAD
+        self.line = _line_of(native.program, violation)
+        self.moves = blocks.SAME_THREAD
         self.level_start = 0
-
-    def line_of(self, violation: Violation) -> Span | None:
-        """Where a fault happens; None for what is not a fault."""
-        if violation.kind in ("deadlock", "race"):
-            return None
-        interpreter = Interpreter(self.native.program)
-        state = self.native.program.initial_state()
-        for move in violation.path:
-            step = interpreter.step(state, move.thread, move.choice)
-            state = step.state
-        return step.fault.span if step.fault is not None else None
-
-    def run_by_switches(self) -> Violation | None:
-        for thread in range(self.threads):
-            self.insert_start(thread)
-        self.control[END] = self.threads
-        self.conductor.run(self.slice)
-        return self.conductor.violation
 
     def slice(self, budget: int) -> bool:
         reason = self.expand(budget, self.moves)
-        self.count()
-        position = int(self.control[POSITION])
-        if reason == STORE_FULL:
-            return not self.make_room()
-        if reason == TOO_LONG:
-            self.races = race_tables(self.native, wanted=True, like=self.races)
-        elif reason == FAULT:
-            return self.same_fault(position)
-        elif reason == DEADLOCK:
-            return self.conductor.deadlock(lambda: self.path(position - 1, self.threads))
-        elif reason == RACE:
-            words = self.words_at(position)
-            return self.conductor.race(words, lambda: self.path(position, self.threads))
-        elif reason == LEVEL_DONE:
+        if reason == blocks.FAULT:
+            return self.is_the_same() and self.fault()
+        if reason == blocks.DONE:
             return self.next_phase()
-        return False
+        return self.attend(reason)
 
-    def same_fault(self, position: int) -> bool:
-        move = Move(int(self.control[MOVE_THREAD]), int(self.control[MOVE_CHOICE]))
-        state = self.conductor.unpack(self.words_at(position))
-        step = self.conductor.interpreter.step(state, move.thread, move.choice)
-        if step.fault is None or (step.fault.fault, step.fault.span) != (self.kind, self.line):
-            return False
-        path = self.path(position, self.threads)
-        return self.conductor.fault(self.words_at(position), move, lambda: path)
+    def is_the_same(self) -> bool:
+        numbers, conductor = self.numbers, self.conductor
+        state = conductor.unpack(self.words_at(numbers[blocks.POSITION]))
+        thread, choice = numbers[blocks.MOVE_THREAD], numbers[blocks.MOVE_CHOICE]
+        fault = conductor.interpreter.step(state, thread, choice).fault
+        return fault is not None and (fault.fault, fault.span) == (self.kind, self.line)
 
     def next_phase(self) -> bool:
         """Close the level under the running threads' moves, then let the others move."""
-        control = self.control
-        if self.moves == SAME_THREAD and control[END] < control[SIZE]:
-            control[END] = control[SIZE]
-        elif self.moves == SAME_THREAD:
-            self.moves = OTHER_THREADS
-            control[POSITION] = self.level_start
-        else:
-            if control[END] == control[SIZE]:
+        numbers = self.numbers
+        size, end = numbers[blocks.SIZE], numbers[blocks.END]
+        if self.moves == blocks.SAME_THREAD and end == size:
+            self.moves = blocks.OTHER_THREADS
+            numbers[blocks.POSITION] = self.level_start
+            return False
+        if self.moves == blocks.OTHER_THREADS:
+            if end == size:
                 return True
-            self.moves = SAME_THREAD
-            self.level_start = int(control[END])
-            control[END] = control[SIZE]
+            self.moves = blocks.SAME_THREAD
+            self.level_start = end
             self.levels += 1
+        numbers[blocks.END] = size
         return False
+
+
+def _line_of(program: Program, violation: Violation) -> Span | None:
+    """Where a fault happens; None for what is not a fault."""
+    if violation.kind in ("deadlock", "race"):
+        return None
+    interpreter = Interpreter(program)
+    state = program.initial_state()
+    fault = None
+    for move in violation.path:
+        step = interpreter.step(state, move.thread, move.choice)
+        state, fault = step.state, step.fault
+    return fault.span if fault is not None else None

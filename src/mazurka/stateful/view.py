@@ -1,99 +1,107 @@
-"""A program as the compiled searches see it: addresses and small tables, nothing else."""
+"""Enters a program in a search's block: addresses and small tables, nothing else."""
 
 from __future__ import annotations
-
-from typing import Any, NamedTuple, TypeAlias
-
-import numpy as np
 
 from mazurka.errors import UnsupportedError
 from mazurka.ir.native import NativeProgram
 from mazurka.ir.program import FAULTS, Fault
-from mazurka.stateful.machine import compiled
-from mazurka.stateful.memory import Words
+from mazurka.stateful import blocks
+from mazurka.stateful.memory import Area
 from mazurka.stateful.strategy import SearchOptions
-
-Numbers: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
-Flags: TypeAlias = np.ndarray[Any, np.dtype[np.uint8]]
 
 MOST_THREADS = 255
 MOST_CHOICES = 65_535
+MOST_RACING_THREADS = 64
+FOOTPRINT_LENGTH = 1 << 12
+ACCESS_KINDS = 4
 
 
-class Machine(NamedTuple):
-    """The program, as the loop sees it."""
+class View:
+    """Owns the arrays that describe a program to the kernels."""
 
-    step: int
-    recording_step: int
-    """The variant that reports footprints; 0 where nothing needs it."""
-    words: int
-    threads: int
-    counter_word: Numbers
-    counter_shift: Words
-    counter_mask: Words
-    choice_offset: Numbers
-    choices: Numbers
-    """The number of choices at each location code, all threads behind each other."""
-    observer: Flags
-    most_choices: Numbers
-    """The largest number of choices a thread has anywhere."""
-    any_choice: bool
-    faults_wanted: int
-    """Bit k: a fault with code k ends the search or is reported."""
-    deadlock_wanted: bool
-    race_wanted: bool
+    def __init__(self, native: NativeProgram, options: SearchOptions) -> None:
+        self.native = native
+        self.program = native.program
+        self.layout = native.layout
+        self.block = Area(blocks.BLOCK_WORDS)
+        self.kept: dict[int, Area] = {}
+        self.race_wanted = "race" in options.properties
+        self.refuse_too_large()
+        self.enter_program(options)
+        if self.race_wanted:
+            self.enter_races()
 
+    def refuse_too_large(self) -> None:
+        threads = len(self.program.threads)
+        if threads > MOST_THREADS:
+            raise UnsupportedError(f"{threads} threads; a search takes at most {MOST_THREADS}")
+        if self.race_wanted and threads > MOST_RACING_THREADS:
+            raise UnsupportedError(
+                f"{threads} threads; races are looked for among at most {MOST_RACING_THREADS}"
+            )
+        most = max(max(bounds) for bounds in self.layout.choices)
+        if most > MOST_CHOICES:
+            raise UnsupportedError(
+                f"one step has {most:,} nondeterministic outcomes; a search takes at most"
+                f" {MOST_CHOICES:,}: choose in several steps, or from a smaller range"
+            )
 
-@compiled
-def choices_at(machine: Any, states: Any, start: Any, thread: Any) -> Any:
-    """How many choices a thread has in the state at `states[start:]`."""
-    word = states[start + machine.counter_word[thread]]
-    code = (word >> machine.counter_shift[thread]) & machine.counter_mask[thread]
-    return machine.choices[machine.choice_offset[thread] + np.int64(code)]
+    def keep(self, position: int, area: Area) -> None:
+        """Enter an array's address, and keep the array alive."""
+        self.kept[position] = area
+        self.block.numbers[position] = area.address
 
+    def enter_program(self, options: SearchOptions) -> None:
+        slots = [self.layout.slots[thread.counter] for thread in self.program.threads]
+        choices: list[int] = []
+        offsets: list[int] = []
+        for slot, bounds in zip(slots, self.layout.choices, strict=True):
+            offsets.append(len(choices))
+            for code in range(1 << slot.width):
+                known = slot.points is None or code < len(slot.points)
+                location = slot.decode(code) if known else 0
+                choices.append(bounds[location] if location < len(bounds) else 1)
+        self.keep(blocks.COUNTER_WORD, Area.of(slot.word for slot in slots))
+        self.keep(blocks.COUNTER_SHIFT, Area.of(slot.shift for slot in slots))
+        self.keep(blocks.COUNTER_MASK, Area.of(slot.mask for slot in slots))
+        self.keep(blocks.CHOICE_OFFSET, Area.of(offsets))
+        self.keep(blocks.CHOICES, Area.of(choices))
+        self.keep(blocks.MOST_CHOICES, Area.of(max(bounds) for bounds in self.layout.choices))
+        self.keep(blocks.OBSERVERS, Area.of(thread.observer for thread in self.program.threads))
+        unwanted = set() if "assert" in options.properties else {Fault.ASSERT}
+        wanted = (1 << code for code, fault in enumerate(FAULTS, 1) if fault not in unwanted)
+        numbers = self.block.numbers
+        numbers[blocks.STEP] = self.native.step.address
+        numbers[blocks.WORDS] = self.layout.words
+        numbers[blocks.THREADS] = len(slots)
+        numbers[blocks.CHOICES_LENGTH] = len(choices)
+        numbers[blocks.ANY_CHOICE] = max(choices) > 1
+        numbers[blocks.FAULTS_WANTED] = sum(wanted)
+        numbers[blocks.DEADLOCK_WANTED] = "deadlock" in options.properties
+        numbers[blocks.RACE_WANTED] = self.race_wanted
 
-def view(native: NativeProgram, options: SearchOptions) -> Machine:
-    """The tables of a program for a search with the given options."""
-    program, layout = native.program, native.layout
-    threads = len(program.threads)
-    if threads > MOST_THREADS:
-        raise UnsupportedError(f"{threads} threads; a search takes at most {MOST_THREADS}")
-    word, shift, mask, offsets = [], [], [], []
-    choices: list[int] = []
-    for number, thread in enumerate(program.threads):
-        slot = layout.slots[thread.counter]
-        word.append(slot.word)
-        shift.append(slot.shift)
-        mask.append(slot.mask)
-        offsets.append(len(choices))
-        bounds = layout.choices[number]
-        for code in range(1 << slot.width):
-            known = slot.points is None or code < len(slot.points)
-            location = slot.decode(code) if known else 0
-            choices.append(bounds[location] if location < len(bounds) else 1)
-    most = max(choices)
-    if most > MOST_CHOICES:
-        raise UnsupportedError(
-            f"a step has {most:,} nondeterministic outcomes; a search takes at most"
-            f" {MOST_CHOICES:,}: split the choice into several"
-        )
-    unwanted = set() if "assert" in options.properties else {Fault.ASSERT}
-    return Machine(
-        step=native.step.address,
-        recording_step=native.recording_step.address if "race" in options.properties else 0,
-        words=layout.words,
-        threads=threads,
-        counter_word=np.array(word, np.int64),
-        counter_shift=np.array(shift, np.uint64),
-        counter_mask=np.array(mask, np.uint64),
-        choice_offset=np.array(offsets, np.int64),
-        choices=np.array(choices, np.int64),
-        observer=np.array([thread.observer for thread in program.threads], np.uint8),
-        most_choices=np.array([max(bounds) for bounds in layout.choices], np.int64),
-        any_choice=most > 1,
-        faults_wanted=sum(
-            1 << code for code, fault in enumerate(FAULTS, 1) if fault not in unwanted
-        ),
-        deadlock_wanted="deadlock" in options.properties,
-        race_wanted="race" in options.properties,
-    )
+    def enter_races(self) -> None:
+        cells, edges = self.program.cells, self.program.edges
+        numbers = self.block.numbers
+        numbers[blocks.RECORDING_STEP] = self.native.recording_step.address
+        numbers[blocks.CELLS], numbers[blocks.EDGES] = len(cells), len(edges)
+        self.keep(blocks.RACING, Area.of(cell.can_race for cell in cells))
+        self.keep(blocks.INDIVISIBLE, Area.of(edge.indivisible for edge in edges))
+        self.keep(blocks.TOUCHED, Area(len(cells) * ACCESS_KINDS))
+        self.keep(blocks.EPOCH, Area(len(cells)))
+        self.lengthen_footprint(FOOTPRINT_LENGTH)
+
+    def lengthen_footprint(self, length: int | None = None) -> None:
+        """Room for footprints twice as long as now, or of a given length."""
+        numbers = self.block.numbers
+        length = length or 2 * numbers[blocks.FOOTPRINT_LENGTH]
+        footprint = Area(length)
+        footprint.numbers[0] = length - 3  # the last word takes what does not fit
+        self.keep(blocks.FOOTPRINT, footprint)
+        numbers[blocks.FOOTPRINT_LENGTH] = length
+
+    def choices_at(self, words: list[int], thread: int) -> int:
+        """How many choices a thread has in a packed state."""
+        slot = self.layout.slots[self.program.threads[thread].counter]
+        location = slot.decode(words[slot.word] >> slot.shift & slot.mask)
+        return self.layout.choices[thread][location]

@@ -41,12 +41,10 @@ SIZE = 6
 
 def random_program(chance: random.Random) -> Program:
     cells = [Cell("null", 0, 0)]
-    cells += [
-        Cell(f"pc{t}", 0, 3 + SIZE, IDLE if t == 2 else 3, t, Role.COUNTER) for t in range(3)
-    ]
+    cells += [Cell(f"pc{t}", 0, 3 + SIZE, IDLE if t == 2 else 3, t, Role.COUNTER) for t in range(3)]
     cells.append(Cell("shared", 0, 0, chance.randint(-1, 2), inferred=True))
     cells.append(Cell("declared", -2, 4, 0))
-    cells.append(Cell("pointer", 0, 18, 0, role=Role.POINTER))
+    cells.append(Cell("pointer", 0, 18, chance.choice((0, SHARED, SHARED)), role=Role.POINTER))
     cells += [Cell(f"array{i}", 0, 0, i, inferred=True) for i in range(3)]
     for thread, places in LOCALS.items():
         for place in places:
@@ -64,14 +62,14 @@ def random_thread(chance: random.Random, number: int) -> Thread:
     ]
     edges: list[Edge] = []
     for source in range(3, 3 + SIZE):
-        guard = random_condition(chance, number, 2) if chance.random() < 0.7 else None
+        guard = random_condition(chance, number, 2) if chance.random() < 0.6 else None
         edges.append(random_edge(chance, number, source, guard, modes))
-        if guard is not None and chance.random() < 0.8:
+        if guard is not None and chance.random() < 0.93:
             edges.append(random_edge(chance, number, source, negate(guard), modes))
-    resets = [
-        (chance.choice(LOCALS[number]),) if chance.random() < 0.1 else () for _ in modes
-    ]
-    locations = tuple(Location(mode, None, reset) for mode, reset in zip(modes, resets, strict=True))
+    resets = [(chance.choice(LOCALS[number]),) if chance.random() < 0.1 else () for _ in modes]
+    locations = tuple(
+        Location(mode, None, reset) for mode, reset in zip(modes, resets, strict=True)
+    )
     return Thread(f"t{number}", 1 + number, 3, locations, tuple(edges), number != 2)
 
 
@@ -80,23 +78,30 @@ def random_edge(
 ) -> Edge:
     operations = [random_operation(chance, number) for _ in range(chance.randint(0, 3))]
     kind = chance.choice((Kind.LOCAL, Kind.ACCESS, Kind.ASSUME))
-    target = chance.choice((0, *range(3, 3 + SIZE), min(source + 1, 2 + SIZE)))
+    # Merged locations form no cycle: a step through them must end.
+    first = source + 1 if modes[source] is Mode.MERGED else 3
+    target = chance.choice(
+        (0, *range(first, 3 + SIZE), *range(first, 3 + SIZE), *range(source + 1, 3 + SIZE))
+    )
     choices = chance.choice((1, 1, 1, 2)) if modes[source] is Mode.VISIBLE else 1
     span = Span("random.py", source)
     return Edge(source, target, kind, span, guard, tuple(operations), choices)
 
 
 def random_operation(chance: random.Random, number: int) -> Operation:
-    if chance.random() < 0.15:
+    if chance.random() < 0.05:
         return Check(random_condition(chance, number, 1), Fault.ASSERT, "random")
     if number == 0 and chance.random() < 0.1:
         return Assign(Const(3), Const(chance.choice((3, 3, 4))))
     if number == 0 and chance.random() < 0.1:
         return Assign(Const(chance.choice(LOCALS[2])), random_value(chance, number, 1))
     if chance.random() < 0.1:
-        targets = (0, SHARED, ARRAY, ARRAY + 1, *LOCALS[number][:1])
+        targets = (chance.choice((0, SHARED)), SHARED, ARRAY, ARRAY + 1, *LOCALS[number][:1])
         return Assign(Const(POINTER), Const(chance.choice(targets)))
-    return Assign(random_address(chance, number), random_value(chance, number, 2))
+    value = random_value(chance, number, 2)
+    if chance.random() < 0.8:
+        value = Binary("mod", value, Const(chance.choice((2, 3, 5))))
+    return Assign(random_address(chance, number), value)
 
 
 def random_address(chance: random.Random, number: int) -> Expr:
@@ -104,7 +109,10 @@ def random_address(chance: random.Random, number: int) -> Expr:
         return Const(chance.choice((*LOCALS[number], *LOCALS[number], SHARED, DECLARED)))
     if chance.random() < 0.2:
         return Load(Const(POINTER))
-    return Element(Const(ARRAY), random_value(chance, number, 1), 3, 1)
+    index = random_value(chance, number, 1)
+    if chance.random() < 0.9:
+        index = Binary("mod", index, Const(3))
+    return Element(Const(ARRAY), index, 3, 1)
 
 
 def random_value(chance: random.Random, number: int, depth: int) -> Expr:
@@ -123,7 +131,8 @@ def random_value(chance: random.Random, number: int, depth: int) -> Expr:
         case 3:
             return Binary("mod", Binary("add", left, right), Const(chance.randint(2, 7)))
         case 4:
-            return Binary(chance.choice(("min", "max", "rem", "xor")), left, right)
+            operator = chance.choice(("min", "max", "xor", "mul", chance.choice(("rem", "min"))))
+            return Binary("mod", Binary(operator, left, right), Const(chance.choice((3, 8))))
         case _:
             return left
 
@@ -135,7 +144,9 @@ def random_condition(chance: random.Random, number: int, depth: int) -> Expr:
         return join(first, random_condition(chance, number, depth - 1))
     operator = chance.choice(("eq", "ne", "lt", "le", "gt", "ge"))
     left = Load(Const(chance.choice((*LOCALS[number], SHARED, DECLARED))))
-    shifted = chance.choice((left, left, Binary("add", left, ONE_MORE), Binary("sub", left, ONE_MORE)))
+    shifted = chance.choice(
+        (left, left, Binary("add", left, ONE_MORE), Binary("sub", left, ONE_MORE))
+    )
     right: Expr = Const(chance.randint(-1, 5))
     if chance.random() < 0.25:
         right = Load(Const(chance.choice(LOCALS[number])))
@@ -154,5 +165,3 @@ def without_limits(program: Program) -> Program:
         for c in program.cells
     )
     return Program(program.name, cells, program.threads)
-
-

@@ -72,7 +72,9 @@ def test_random_programs(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
         before, after = Interpreter(original), Interpreter(folded)
         for state in reachable(original):
             assert_foreseen(program, inference, state)
-            expected = [(choice, step.thread, essence(step)) for choice, step in before.steps(state)]
+            expected = [
+                (choice, step.thread, essence(step)) for choice, step in before.steps(state)
+            ]
             actual = [(choice, step.thread, essence(step)) for choice, step in after.steps(state)]
             assert expected == actual, f"seed {seed}, state {state}"
     assert judged >= 5

@@ -15,18 +15,20 @@ def match_arguments(
     """Parameter names with the expressions given for them, in the order of the call."""
     given: dict[str, ast.expr] = {}
     if any(isinstance(argument, ast.Starred) for argument in node.args):
-        low.refuse(node, "models cannot contain starred arguments; write them out")
+        raise low.refuse(node, "models cannot contain starred arguments; write them out")
     if len(node.args) > len(names):
-        low.refuse(node, f"`{what}` takes at most {len(names)} arguments, not {len(node.args)}")
+        raise low.refuse(
+            node, f"`{what}` takes at most {len(names)} arguments, not {len(node.args)}"
+        )
     given.update(zip(names, node.args, strict=False))
     for keyword in node.keywords:
         if keyword.arg is None:
-            low.refuse(node, "models cannot contain `**` arguments; write them out")
+            raise low.refuse(node, "models cannot contain `**` arguments; write them out")
         if keyword.arg not in names:
             known = ", ".join(names) or "none"
-            low.refuse(node, f"`{what}` has no parameter `{keyword.arg}`; it has: {known}")
+            raise low.refuse(node, f"`{what}` has no parameter `{keyword.arg}`; it has: {known}")
         if keyword.arg in given:
-            low.refuse(node, f"`{what}` gets two values for `{keyword.arg}`")
+            raise low.refuse(node, f"`{what}` gets two values for `{keyword.arg}`")
         given[keyword.arg] = keyword.value
     return given
 
@@ -38,7 +40,7 @@ def evaluate_arguments(
     given = match_arguments(low, node, names, what)
     for name in names[:required]:
         if name not in given:
-            low.refuse(node, f"`{what}` needs a value for `{name}`")
+            raise low.refuse(node, f"`{what}` needs a value for `{name}`")
     return {name: low.value(expr) for name, expr in given.items()}
 
 
@@ -46,7 +48,9 @@ def parameters(low: Lowering, definition: ast.FunctionDef) -> dict[str, ast.expr
     """A function's parameters with their defaults."""
     arguments = definition.args
     if arguments.vararg or arguments.kwarg:
-        low.refuse(definition, f"`{definition.name}` takes `*` or `**` arguments; name them all")
+        raise low.refuse(
+            definition, f"`{definition.name}` takes `*` or `**` arguments; name them all"
+        )
     plain = [*arguments.posonlyargs, *arguments.args]
     defaults: list[ast.expr | None] = [None] * (len(plain) - len(arguments.defaults))
     defaults += arguments.defaults
@@ -70,7 +74,7 @@ def bind_parameters(
         if name in values:
             continue
         if default is None:
-            low.refuse(node, f"`{definition.name}` needs a value for `{name}`")
+            raise low.refuse(node, f"`{definition.name}` needs a value for `{name}`")
         values[name] = static_default(low, default)
     return values
 

@@ -15,6 +15,7 @@ from mazurka.frontend.python.shapes import Blueprint, NumberShape
 from mazurka.frontend.python.survey import own_nodes
 from mazurka.frontend.python.values import (
     Handle,
+    Interval,
     Nothing,
     Number,
     Reference,
@@ -36,13 +37,18 @@ def assign(low: Lowering, target: ast.expr, value: Value, node: ast.AST) -> None
         case ast.Subscript() | ast.Attribute():
             place = low.designate(target)
             if not (isinstance(place, Reference) and isinstance(place.shape, NumberShape)):
-                low.refuse(target, f"`{ast.unparse(target)}` is {_described(place)}, which cannot"
-                           " be replaced; only numbers can be assigned")  # fmt: skip
+                raise low.refuse(
+                    target,
+                    f"`{ast.unparse(target)}` is {_described(place)}, which cannot"
+                    " be replaced; only numbers can be assigned",
+                )
             if not isinstance(value, Number):
-                low.refuse(node, f"`{ast.unparse(target)}` holds a number, not {kind_of(value)}")
+                raise low.refuse(
+                    node, f"`{ast.unparse(target)}` holds a number, not {kind_of(value)}"
+                )
             low.write(place, value.expr, node)
         case _:
-            low.refuse(target, f"`{ast.unparse(target)}` cannot be assigned to in a model")
+            raise low.refuse(target, f"`{ast.unparse(target)}` cannot be assigned to in a model")
 
 
 def _described(place: Value) -> str:
@@ -52,7 +58,7 @@ def _described(place: Value) -> str:
 def assign_items(low: Lowering, targets: list[ast.expr], value: Value, node: ast.AST) -> None:
     """`a, b = x, y`: all right sides have their values before the first left side changes."""
     if not isinstance(value, Sequence) or len(value.items) != len(targets):
-        low.refuse(node, f"{kind_of(value)} cannot be unpacked into {len(targets)} names")
+        raise low.refuse(node, f"{kind_of(value)} cannot be unpacked into {len(targets)} names")
     items = [item if _is_settled(item) else settle(low, item, node) for item in value.items]
     for target, item in zip(targets, items, strict=True):
         assign(low, target, item, node)
@@ -84,8 +90,10 @@ def assign_name(low: Lowering, name: str, value: Value, node: ast.AST) -> None:
     if not frame.facts.is_local(name) or (frame.is_module and name in low.model.globals):
         _assign_global(low, name, value, node)
         return
-    if isinstance(value, Sequence) and value.growing:
+    if isinstance(value, Sequence):
         value = _list_value(low, name, value, node)
+    if isinstance(value, Interval):
+        value = _own_interval(low, name, value, node)
     if isinstance(value, Blueprint):
         value = create_object(low, name, value, node)
     known = frame.variables.get(name)
@@ -102,28 +110,34 @@ def _assign_global(low: Lowering, name: str, value: Value, node: ast.AST) -> Non
     place = low.model.globals.get(name)
     if not (isinstance(place, Reference) and isinstance(place.shape, NumberShape)):
         what = "is not defined at module level" if place is None else f"is {kind_of(place)}"
-        low.refuse(node, f"`{name}` {what}; only shared numbers can be assigned by functions")
+        raise low.refuse(node, f"`{name}` {what}; only shared numbers can be assigned by functions")
     if not isinstance(value, Number):
-        low.refuse(node, f"the shared variable `{name}` holds a number, not {kind_of(value)}")
+        raise low.refuse(node, f"the shared variable `{name}` holds a number, not {kind_of(value)}")
     low.write(place, value.expr, node)
 
 
 def _list_value(low: Lowering, name: str, value: Sequence, node: ast.AST) -> Value:
-    """A list of numbers is an array; a list of other things is known while elaborating."""
-    blueprint = as_array(value.items)
+    """A list of numbers is an array; other lists and tuples are known while elaborating."""
+    blueprint = as_array(value.items) if value.growing else None
     if blueprint is not None:
         return blueprint
-    return Sequence(
-        [_own_copy(low, name, item, node) for item in value.items],
-        growing=True,
-        origin=(low.frame, low.uncertain),
-    )
+    items = [own_copy(low, name, item, node) for item in value.items]
+    return Sequence(items, growing=value.growing, origin=(low.frame, low.uncertain))
 
 
-def _own_copy(low: Lowering, name: str, item: Value, node: ast.AST) -> Value:
-    if _is_settled(item):
-        return create_object(low, name, item, node) if isinstance(item, Blueprint) else item
-    return _into_cell(low, name, item, node).fetch()
+def own_copy(low: Lowering, name: str, item: Value, node: ast.AST) -> Value:
+    """The value in a place where it stays: what it was computed from may change."""
+    if isinstance(item, Blueprint):
+        return create_object(low, name, item, node)
+    if isinstance(item, Sequence):
+        return Sequence([own_copy(low, name, inner, node) for inner in item.items])
+    return item if _is_settled(item) else _into_cell(low, name, item, node).fetch()
+
+
+def _own_interval(low: Lowering, name: str, value: Interval, node: ast.AST) -> Interval:
+    ends = [own_copy(low, name, Number(end), node) for end in (value.start, value.stop)]
+    start, stop = (end.expr for end in ends if isinstance(end, Number))
+    return Interval(start, stop, value.step)
 
 
 def _needs_no_cell(low: Lowering, name: str, value: Value) -> bool:
@@ -160,8 +174,10 @@ def bind_cell(low: Lowering, name: str, value: Value, node: ast.AST) -> None:
 
 def _check_static_rebinding(low: Lowering, name: str, known: Value, node: ast.AST) -> None:
     if not low.certain:
-        low.refuse(node, f"`{name}` is {kind_of(known)} in one of several assignments; use"
-                   " another name for it")  # fmt: skip
+        raise low.refuse(
+            node,
+            f"`{name}` is {kind_of(known)} in one of several assignments; use another name for it",
+        )
 
 
 def _into_cell(low: Lowering, name: str, value: Value, node: ast.AST) -> Variable:
@@ -177,7 +193,7 @@ def _into_cell(low: Lowering, name: str, value: Value, node: ast.AST) -> Variabl
         case Nothing():
             variable = Variable(name, low.local_cell(name, node, Role.HANDLE), Role.HANDLE)
         case _:
-            low.refuse(node, f"`{name}` cannot hold {kind_of(value)} here")
+            raise low.refuse(node, f"`{name}` cannot hold {kind_of(value)} here")
     _store(low, variable, value, node)
     return variable
 
@@ -199,16 +215,20 @@ def _fitting(low: Lowering, variable: Variable, value: Value, node: ast.AST) -> 
             variable.role is Role.POINTER and shape == variable.target
         ):
             if shared and not variable.shared:
-                low.refuse(node, f"`{variable.name}` stands for an object of this thread before;"
-                           " use another name for the shared one")  # fmt: skip
+                raise low.refuse(
+                    node,
+                    f"`{variable.name}` stands for an object of this thread before;"
+                    " use another name for the shared one",
+                )
             return address
         case Handle(expr) if variable.role is Role.HANDLE:
             return expr
         case Nothing() if variable.role is Role.HANDLE:
             return Const(0)
         case _:
-            low.refuse(node, f"`{variable.name}` changes its type to {kind_of(value)}; use"
-                       " another name")  # fmt: skip
+            raise low.refuse(
+                node, f"`{variable.name}` changes its type to {kind_of(value)}; use another name"
+            )
 
 
 def _brief(node: ast.AST) -> str:
@@ -244,8 +264,11 @@ def _is_plain(blueprint: Blueprint) -> bool:
 def _check_single_use(low: Lowering, name: str, node: ast.AST) -> None:
     """In a loop the cells are used again each time round, so no other name may keep them."""
     if low.number in low.model.escaping:
-        low.refuse(node, f"`{name}` is made in a loop and handed to a thread; make an Array of"
-                   " them before the loop")  # fmt: skip
+        raise low.refuse(
+            node,
+            f"`{name}` is made in a loop and handed to a thread; make an Array of"
+            " them before the loop",
+        )
     harmless: set[int] = set()
     for inner in own_nodes(low.frame.facts.body):
         match inner:
@@ -258,5 +281,7 @@ def _check_single_use(low: Lowering, name: str, node: ast.AST) -> None:
     for inner in own_nodes(low.frame.facts.body):
         aliased = isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load)
         if aliased and getattr(inner, "id", "") == name and id(inner) not in harmless:
-            low.refuse(node, f"`{name}` is made in a loop and used under another name; make it"
-                       " before the loop")  # fmt: skip
+            raise low.refuse(
+                node,
+                f"`{name}` is made in a loop and used under another name; make it before the loop",
+            )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 
 from mazurka.frontend.python.arguments import bind_parameters
-from mazurka.frontend.python.assignment import create_object, is_fixed
+from mazurka.frontend.python.assignment import own_copy
 from mazurka.frontend.python.context import Frame, Variable
 from mazurka.frontend.python.lowering import CALLS, Lowering, expression
 from mazurka.frontend.python.records import instantiate
-from mazurka.frontend.python.shapes import Blueprint, RecordShape
+from mazurka.frontend.python.shapes import RecordShape
 from mazurka.frontend.python.statements import RESULT
 from mazurka.frontend.python.sync import SyncShape
 from mazurka.frontend.python.threads import call_handle
@@ -38,7 +38,9 @@ def _call(low: Lowering, node: ast.Call) -> Value:
     match called:
         case Imported(path):
             if path not in CALLS:
-                low.refuse(node, f"`{path.removeprefix('builtins.')}` cannot be called in a model")
+                raise low.refuse(
+                    node, f"`{path.removeprefix('builtins.')}` cannot be called in a model"
+                )
             return CALLS[path](low, node)
         case Function(definition):
             return _call_function(low, definition, node)
@@ -47,7 +49,7 @@ def _call(low: Lowering, node: ast.Call) -> Value:
         case Method(owner, name):
             return _call_method(low, owner, name, node)
         case _:
-            low.refuse(node, f"{kind_of(called)} cannot be called")
+            raise low.refuse(node, f"{kind_of(called)} cannot be called")
 
 
 def _call_function(low: Lowering, definition: ast.FunctionDef, node: ast.Call) -> Value:
@@ -66,14 +68,14 @@ def _call_method(low: Lowering, owner: Value, name: str, node: ast.Call) -> Valu
             method = _method(low, shape, name, node)
             self_name = method.args.args[0].arg if method.args.args else ""
             if not self_name:
-                low.refuse(method, f"the method `{name}` needs the parameter `self`")
+                raise low.refuse(method, f"the method `{name}` needs the parameter `self`")
             return inline(low, method, bind_parameters(low, method, node, {self_name: owner}), node)
         case Handle(expr):
             return call_handle(low, expr, name, node)
         case Sequence() if name == "append":
             return _append(low, owner, node)
         case _:
-            low.refuse(node, f"{kind_of(owner)} has no method `{name}` in models")
+            raise low.refuse(node, f"{kind_of(owner)} has no method `{name}` in models")
 
 
 def _method(low: Lowering, shape: RecordShape, name: str, node: ast.Call) -> ast.FunctionDef:
@@ -81,26 +83,25 @@ def _method(low: Lowering, shape: RecordShape, name: str, node: ast.Call) -> ast
     for part in definition.body:
         if isinstance(part, ast.FunctionDef) and part.name == name:
             if part.decorator_list:
-                low.refuse(part, f"the decorators of `{name}` are not supported")
+                raise low.refuse(part, f"the decorators of `{name}` are not supported")
             return part
-    low.refuse(node, f"`{shape.name}` has no field or method `{name}`")
+    raise low.refuse(node, f"`{shape.name}` has no field or method `{name}`")
 
 
 def _append(low: Lowering, owner: Sequence, node: ast.Call) -> Value:
     certain = owner.origin == (low.frame, low.uncertain) if low.frames else False
     if not owner.growing or len(node.args) != 1 or node.keywords:
-        low.refuse(node, "only a list made in this function can be appended to")
+        raise low.refuse(node, "only a list made in this function can be appended to")
     value = low.value(node.args[0])
     if not certain:
-        low.refuse(
+        raise low.refuse(
             node,
             "a list can be appended to only where that surely happens (not in `while`, not under"
             " an `if`); use an Array, or a Queue",
         )
-    if isinstance(value, Blueprint):
-        value = create_object(low, "item", value, node)
-    if not is_fixed(value):
-        low.refuse(node, "only threads and objects can be appended to a list; use an Array")
+    if isinstance(value, Number):
+        raise low.refuse(node, "a list of numbers cannot grow; use an Array, or a Queue")
+    value = own_copy(low, "item", value, node)
     owner.items.append(value)
     return Nothing()
 
@@ -140,7 +141,7 @@ def _result(low: Lowering, frame: Frame, returned: bool) -> Value:
     if not low.reachable:
         return Number(Const(0))
     if not returned or frame.result is None:
-        return Nothing()
+        return Nothing(perhaps=frame.result is not None)
     if isinstance(frame.result, Variable):
         return frame.result.fetch()
     return frame.result
@@ -160,7 +161,7 @@ def new_frame(low: Lowering, definition: ast.FunctionDef) -> Frame:
 
 def _check_definition(low: Lowering, definition: ast.FunctionDef) -> None:
     if definition.decorator_list:
-        low.refuse(definition, f"the decorators of `{definition.name}` are not supported")
+        raise low.refuse(definition, f"the decorators of `{definition.name}` are not supported")
 
 
 def predicate(low: Lowering, function: Value, node: ast.AST) -> Value:
@@ -170,7 +171,7 @@ def predicate(low: Lowering, function: Value, node: ast.AST) -> Value:
     match function:
         case Closure(definition):
             if definition.args.args:
-                low.refuse(node, "the predicate of `wait_for` takes no arguments")
+                raise low.refuse(node, "the predicate of `wait_for` takes no arguments")
             return low.value(definition.body)
         case Function(definition):
             return inline(low, definition, {}, node)
@@ -179,6 +180,6 @@ def predicate(low: Lowering, function: Value, node: ast.AST) -> Value:
             method = _method(low, shape, name, call)
             return inline(low, method, {method.args.args[0].arg: owner}, node)
         case _:
-            low.refuse(node, f"{kind_of(function)} is no predicate; give a function or a lambda")
-
-
+            raise low.refuse(
+                node, f"{kind_of(function)} is no predicate; give a function or a lambda"
+            )

@@ -7,7 +7,14 @@ import ast
 from mazurka.frontend.python.arguments import match_arguments
 from mazurka.frontend.python.containers import as_array
 from mazurka.frontend.python.lowering import CALLS, Lowering, callable_name
-from mazurka.frontend.python.shapes import BOOLEAN, INTEGER, ArrayShape, Blueprint, NumberShape, Shape
+from mazurka.frontend.python.shapes import (
+    BOOLEAN,
+    INTEGER,
+    ArrayShape,
+    Blueprint,
+    NumberShape,
+    Shape,
+)
 from mazurka.frontend.python.values import (
     Imported,
     Number,
@@ -42,7 +49,7 @@ def blueprint_of(low: Lowering, kind: Value, node: ast.AST) -> Blueprint:
             from mazurka.frontend.python.records import instantiate
 
             return instantiate(low, kind.definition, None)
-    low.refuse(node, f"`{ast.unparse(node)}` is {kind_of(kind)}, not a type of objects")
+    raise low.refuse(node, f"`{ast.unparse(node)}` is {kind_of(kind)}, not a type of objects")
 
 
 def _bare_call(node: ast.AST) -> ast.Call:
@@ -54,11 +61,11 @@ def _bare_call(node: ast.AST) -> ast.Call:
 def _array(low: Lowering, node: ast.Call) -> Value:
     given = match_arguments(low, node, ("type", "length", "initial"), "Array")
     if "type" not in given or "length" not in given:
-        low.refuse(node, "an array is written `Array(Type, length)`")
+        raise low.refuse(node, "an array is written `Array(Type, length)`")
     one = blueprint_of(low, low.value(given["type"]), given["type"])
     length = low.constant(given["length"], "the length of an Array")
     if not 0 <= length * max(one.shape.size, 1) <= MOST_ELEMENTS:
-        low.refuse(node, f"an Array of {length} elements is not possible here")
+        raise low.refuse(node, f"an Array of {length} elements is not possible here")
     shape = ArrayShape(one.shape, length)
     if "initial" not in given:
         return Blueprint(shape, one.initials * length)
@@ -71,9 +78,7 @@ def _initials(low: Lowering, shape: Shape, length: int, node: ast.expr) -> tuple
         return (value.expr,) * length
     items = as_array(value.items) if isinstance(value, Sequence) else None
     if items is None or not isinstance(items.shape, ArrayShape):
-        low.refuse(node, f"`{ast.unparse(node)}` does not give {length} first values")
+        raise low.refuse(node, f"`{ast.unparse(node)}` does not give {length} first values")
     if items.shape.length != length or items.shape.size != length * shape.size:
-        low.refuse(
-            node, f"{items.shape.length} first values for an Array of length {length}"
-        )
+        raise low.refuse(node, f"{items.shape.length} first values for an Array of length {length}")
     return items.initials

@@ -49,7 +49,7 @@ def _attribute(low: Lowering, node: ast.Attribute) -> Value:
             return Method(owner, node.attr)
         case Draft(fields):
             if node.attr not in fields:
-                low.refuse(node, f"`self.{node.attr}` is not set yet")
+                raise low.refuse(node, f"`self.{node.attr}` is not set yet")
             offset, blueprint = fields[node.attr]
             if isinstance(blueprint.shape, NumberShape):
                 return Number(blueprint.initials[0])
@@ -57,7 +57,7 @@ def _attribute(low: Lowering, node: ast.Attribute) -> Value:
         case Reference() | Handle() | Sequence():
             return Method(owner, node.attr)
         case _:
-            low.refuse(node, f"{kind_of(owner)} has no attribute `{node.attr}`")
+            raise low.refuse(node, f"{kind_of(owner)} has no attribute `{node.attr}`")
 
 
 @expression(ast.Subscript)
@@ -66,16 +66,20 @@ def _subscript(low: Lowering, node: ast.Subscript) -> Value:
     if isinstance(base, Imported) and base.path == "mazurka.model.Int":
         return _ranged(low, node)
     if isinstance(node.slice, ast.Slice):
-        low.refuse(node, "models cannot contain a slice; use a loop over indexes")
+        raise low.refuse(node, "models cannot contain a slice; use a loop over indexes")
     match base:
         case Reference(ArrayShape(element_shape, length), address, shared, title):
             index = low.number_of(node.slice)
+            if length == 0:
+                raise low.refuse(node, f"`{title}` is empty: it has no element to index")
             place = element(address, index, length, element_shape.size)
             return Reference(element_shape, place, shared, f"{title}[{_shown(index, node)}]")
         case Sequence(items):
             return _item(low, node, items)
         case _:
-            low.refuse(node, f"`{ast.unparse(node.value)}` is {kind_of(base)} and has no items")
+            raise low.refuse(
+                node, f"`{ast.unparse(node.value)}` is {kind_of(base)} and has no items"
+            )
 
 
 def _shown(index: Expr, node: ast.Subscript) -> str:
@@ -84,10 +88,10 @@ def _shown(index: Expr, node: ast.Subscript) -> str:
 
 def _ranged(low: Lowering, node: ast.Subscript) -> NumberShape:
     if not (isinstance(node.slice, ast.Tuple) and len(node.slice.elts) == 2):
-        low.refuse(node, "a range is written `Int[low, high]`, both ends included")
+        raise low.refuse(node, "a range is written `Int[low, high]`, both ends included")
     first, last = (low.constant(end, "the end of a range") for end in node.slice.elts)
     if first > last:
-        low.refuse(node, f"`{ast.unparse(node)}` is empty: {first} is greater than {last}")
+        raise low.refuse(node, f"`{ast.unparse(node)}` is empty: {first} is greater than {last}")
     return NumberShape(first, last, Role.INT, inferred=False)
 
 
@@ -97,7 +101,7 @@ def _item(low: Lowering, node: ast.Subscript, items: list[Value]) -> Value:
     if isinstance(index, Const) and -length <= index.value < length:
         return items[index.value]
     if not items:
-        low.refuse(node, f"`{ast.unparse(node.value)}` is empty")
+        raise low.refuse(node, f"`{ast.unparse(node.value)}` is empty")
     # An address computed from base 0 is the position itself, checked against the length.
     place = low.keep(element(Const(0), index, length, 1), node)
     if all(isinstance(item, Number) for item in items):
@@ -111,7 +115,7 @@ def _item(low: Lowering, node: ast.Subscript, items: list[Value]) -> Value:
         address = select(place, [item.address for item in objects])
         shared = any(item.shared for item in objects)
         return Reference(objects[0].shape, address, shared, ast.unparse(node))
-    low.refuse(node, f"the items of `{ast.unparse(node.value)}` differ in type")
+    raise low.refuse(node, f"the items of `{ast.unparse(node.value)}` differ in type")
 
 
 @expression(ast.Tuple)
@@ -138,7 +142,7 @@ def _generate(
         return
     first, *rest = generators
     if first.is_async:
-        low.refuse(item, "models cannot contain `async for`")
+        raise low.refuse(item, "models cannot contain `async for`")
     outer = low.overlay
     for value in static_items(low, first.iter):
         low.overlay = outer | _loop_variables(low, first.target, value)
@@ -150,7 +154,7 @@ def _generate(
 def _static_truth(low: Lowering, test: ast.expr) -> bool:
     known = truth_of(low, low.value(test), test)
     if not isinstance(known, Const):
-        low.refuse(test, "a condition in a comprehension must be a constant")
+        raise low.refuse(test, "a condition in a comprehension must be a constant")
     return known.value != 0
 
 
@@ -160,18 +164,18 @@ def _loop_variables(low: Lowering, target: ast.expr, value: Value) -> dict[str, 
             return {name: value}
         case ast.Tuple(names), Sequence(items) if len(names) == len(items):
             found: dict[str, Value] = {}
-            for name, item in zip(names, items, strict=True):
-                found |= _loop_variables(low, name, item)
+            for inner, item in zip(names, items, strict=True):
+                found |= _loop_variables(low, inner, item)
             return found
         case _:
-            low.refuse(target, f"`{ast.unparse(target)}` does not fit the items")
+            raise low.refuse(target, f"`{ast.unparse(target)}` does not fit the items")
 
 
 def static_items(low: Lowering, node: ast.expr) -> list[Value]:
     """What a loop runs over, where that is known while elaborating."""
     items = known_items(low, low.value(node), node)
     if items is None:
-        low.refuse(node, f"`{ast.unparse(node)}` must be a constant range or a list")
+        raise low.refuse(node, f"`{ast.unparse(node)}` must be a constant range or a list")
     return items
 
 
@@ -183,7 +187,7 @@ def known_items(low: Lowering, value: Value, node: ast.AST) -> list[Value] | Non
         case Interval(Const(start), Const(stop), step):
             numbers = range(start, stop, step)
             if len(numbers) > MOST_UNROLLED:
-                low.refuse(node, f"more than {MOST_UNROLLED} items are too many to write out")
+                raise low.refuse(node, f"more than {MOST_UNROLLED} items are too many to write out")
             return [Number(Const(number)) for number in numbers]
         case Reference(ArrayShape(shape, length), address, shared, title):
             return [

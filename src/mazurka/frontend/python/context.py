@@ -108,6 +108,8 @@ class Model:
     found_escaping: set[int] = field(default_factory=set)
     status: int = 0
     """The address of the first thread's status cell; 0 where nobody joins."""
+    making: list[str] = field(default_factory=list)
+    """The classes of the records that are being made, outermost first."""
     edges: int = 0
     frames: int = 0
     facts: dict[int, FunctionFacts] = field(default_factory=dict)

@@ -17,9 +17,26 @@ OPEN_MODULES = frozenset({"typing", "__future__", "dataclasses", "collections.ab
 MODULES = frozenset({MODEL, "threading", "queue", "time"}) | OPEN_MODULES
 
 _BUILTINS = frozenset(
-    {"range", "len", "min", "max", "abs", "bool", "int", "print", "enumerate", "list", "tuple",
-     "sum", "any", "all", "zip", "reversed", "sorted"}
-)  # fmt: skip
+    {
+        "range",
+        "len",
+        "min",
+        "max",
+        "abs",
+        "bool",
+        "int",
+        "print",
+        "enumerate",
+        "list",
+        "tuple",
+        "sum",
+        "any",
+        "all",
+        "zip",
+        "reversed",
+        "sorted",
+    }
+)
 
 
 def builtin(name: str) -> Imported | None:

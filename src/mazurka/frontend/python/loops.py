@@ -7,9 +7,9 @@ import ast
 from mazurka.frontend.python.arithmetic import binary, element
 from mazurka.frontend.python.assignment import assign, bind_cell, is_fixed, settle
 from mazurka.frontend.python.automaton import Label
+from mazurka.frontend.python.conditions import branch_on
 from mazurka.frontend.python.containers import known_items
 from mazurka.frontend.python.context import Variable
-from mazurka.frontend.python.expressions import branch_on
 from mazurka.frontend.python.lowering import Loop, Lowering, statement
 from mazurka.frontend.python.sections import leave_to
 from mazurka.frontend.python.shapes import ArrayShape, NumberShape
@@ -92,8 +92,10 @@ def _for(low: Lowering, node: ast.For) -> None:
         case Reference(ArrayShape()) as array:
             _over_array(low, node, array)
         case _:
-            low.refuse(node.iter, f"a `for` loop cannot run over {kind_of(value)}; use `range`,"
-                       " a list or an Array")  # fmt: skip
+            raise low.refuse(
+                node.iter,
+                f"a `for` loop cannot run over {kind_of(value)}; use `range`, a list or an Array",
+            )
 
 
 def _few_items(low: Lowering, interval: Interval, node: ast.For) -> list[Value] | None:
@@ -144,7 +146,7 @@ def _bind_item(low: Lowering, node: ast.For, item: Value, early: bool) -> None:
 def _count(low: Lowering, node: ast.For, interval: Interval) -> None:
     """A loop over numbers; the bounds are evaluated once."""
     if not isinstance(node.target, ast.Name):
-        low.refuse(node.target, "a loop over `range` needs one variable")
+        raise low.refuse(node.target, "a loop over `range` needs one variable")
     automaton, span = low.building(node), low.span(node)
     stop = low.keep(interval.stop, node)
     counter = _counter(low, node, interval.start)

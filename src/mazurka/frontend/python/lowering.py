@@ -11,11 +11,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NoReturn, TypeVar
+from typing import TypeVar
 
 from mazurka.errors import UnsupportedError
 from mazurka.frontend.python.automaton import Automaton, Label
-from mazurka.frontend.python.context import MOST_EDGES, Frame, Model, NotStatic, Variable
+from mazurka.frontend.python.context import MOST_EDGES, Frame, Model, NotStatic
 from mazurka.frontend.python.shapes import NumberShape
 from mazurka.frontend.python.values import Number, Reference, Value, kind_of
 from mazurka.ir.expressions import Const, Expr, Load, negate
@@ -107,9 +107,10 @@ class Lowering:
         line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", -1)
         return Span(self.model.file, line, column + 1)
 
-    def refuse(self, node: ast.AST, message: str) -> NoReturn:
+    def refuse(self, node: ast.AST, message: str) -> UnsupportedError:
+        """The error for a construct that is not supported, for the caller to raise."""
         line = getattr(node, "lineno", None)
-        raise UnsupportedError(message, file=self.model.file, line=line)
+        return UnsupportedError(message, file=self.model.file, line=line)
 
     # --- evaluation ------------------------------------------------------------------------
 
@@ -117,7 +118,7 @@ class Lowering:
         """What an expression denotes; a shared number is not read yet."""
         handler = EXPRESSIONS.get(type(node))
         if handler is None:
-            self.refuse(node, unsupported_expression(node))
+            raise self.refuse(node, unsupported_expression(node))
         return handler(self, node)
 
     def value(self, node: ast.AST) -> Value:
@@ -131,14 +132,14 @@ class Lowering:
         """An expression that must be a number."""
         value = self.value(node)
         if not isinstance(value, Number):
-            self.refuse(node, f"`{ast.unparse(node)}` is {kind_of(value)}, not a number")
+            raise self.refuse(node, f"`{ast.unparse(node)}` is {kind_of(value)}, not a number")
         return value.expr
 
     def constant(self, node: ast.AST, what: str) -> int:
         """An expression that must be a number known before the program runs."""
         expr = self.number_of(node)
         if not isinstance(expr, Const):
-            self.refuse(node, f"{what} must be a constant; `{ast.unparse(node)}` is not")
+            raise self.refuse(node, f"{what} must be a constant; `{ast.unparse(node)}` is not")
         return expr.value
 
     def read(self, place: Reference, node: ast.AST) -> Number:
@@ -190,7 +191,7 @@ class Lowering:
     ) -> None:
         self.model.edges += 1
         if self.model.edges > MOST_EDGES:
-            self.refuse(
+            raise self.refuse(
                 node,
                 f"the model becomes larger than {MOST_EDGES:,} edges once its calls are inlined;"
                 " use fewer threads, less recursion (--max-depth) or loops instead of repeated"
@@ -222,9 +223,14 @@ class Lowering:
     ) -> None:
         """One edge; go on behind it."""
         self.ways(
-            kind, node, text, [(guard, operations)], choices=choices, atomic=atomic,
+            kind,
+            node,
+            text,
+            [(guard, operations)],
+            choices=choices,
+            atomic=atomic,
             subject=subject,
-        )  # fmt: skip
+        )
 
     def ways(
         self,
@@ -242,9 +248,16 @@ class Lowering:
         target = automaton.label(self.span(node))
         for guard, operations in ways:
             self.edge(
-                kind, node, text, target, guard=guard, operations=operations, choices=choices,
-                atomic=atomic, subject=subject,
-            )  # fmt: skip
+                kind,
+                node,
+                text,
+                target,
+                guard=guard,
+                operations=operations,
+                choices=choices,
+                atomic=atomic,
+                subject=subject,
+            )
         automaton.current = None
         automaton.place(target, self.span(node))
 
@@ -322,7 +335,7 @@ class Lowering:
                 return
             handler = STATEMENTS.get(type(node))
             if handler is None:
-                self.refuse(node, unsupported_statement(node))
+                raise self.refuse(node, unsupported_statement(node))
             mark = len(self.held)
             handler(self, node)
             if not isinstance(node, ast.Return):
@@ -344,7 +357,7 @@ _ADVICE: dict[type[ast.AST], str] = {
     ast.Starred: "a starred expression; write the items out",
     ast.Slice: "a slice; use a loop over indexes",
     ast.Try: "`try`; test conditions with `if` (an exception is reported as a violation)",
-    ast.Raise: "`raise`; use `assert False, \"message\"`",
+    ast.Raise: '`raise`; use `assert False, "message"`',
     ast.Delete: "`del`; variables need not be deleted",
     ast.Nonlocal: "`nonlocal`; use a module-level variable and `global`",
     ast.FunctionDef: "a function inside a function; define it at module level",
@@ -367,6 +380,3 @@ def unsupported_expression(node: ast.AST) -> str:
 def unsupported_statement(node: ast.AST) -> str:
     advice = _ADVICE.get(type(node))
     return f"models cannot contain {advice or f'this statement ({type(node).__name__})'}"
-
-
-__all__ = ["CALLS", "Lowering", "Variable", "callable_name", "expression", "statement"]

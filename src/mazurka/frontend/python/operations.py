@@ -26,12 +26,12 @@ from mazurka.ir.program import Assign, Kind, Role
 @callable_name("builtins.range")
 def _range(low: Lowering, node: ast.Call) -> Value:
     if node.keywords or not 1 <= len(node.args) <= 3:
-        low.refuse(node, "`range` takes one to three numbers")
+        raise low.refuse(node, "`range` takes one to three numbers")
     ends = [low.number_of(argument) for argument in node.args]
     start, stop = (ends[0], ends[1]) if len(ends) > 1 else (Const(0), ends[0])
     step = ends[2] if len(ends) == 3 else Const(1)
     if not isinstance(step, Const) or step.value == 0:
-        low.refuse(node, "the step of a `range` must be a constant other than 0")
+        raise low.refuse(node, "the step of a `range` must be a constant other than 0")
     return Interval(start, stop, step.value)
 
 
@@ -44,12 +44,12 @@ def _len(low: Lowering, node: ast.Call) -> Value:
         case Sequence(items):
             return Number(Const(len(items)))
         case _:
-            low.refuse(node, f"{kind_of(value)} has no length; for a Queue use `qsize()`")
+            raise low.refuse(node, f"{kind_of(value)} has no length; for a Queue use `qsize()`")
 
 
 def _only(low: Lowering, node: ast.Call) -> ast.expr:
     if len(node.args) != 1 or node.keywords:
-        low.refuse(node, f"`{ast.unparse(node.func)}` takes one argument")
+        raise low.refuse(node, f"`{ast.unparse(node.func)}` takes one argument")
     return node.args[0]
 
 
@@ -65,7 +65,7 @@ def _max(low: Lowering, node: ast.Call) -> Value:
 
 def _extreme(low: Lowering, node: ast.Call, operator: str) -> Value:
     if node.keywords:
-        low.refuse(node, f"`{operator}` takes numbers only in models")
+        raise low.refuse(node, f"`{operator}` takes numbers only in models")
     numbers = _numbers(low, node)
     result = numbers[0]
     for number in numbers[1:]:
@@ -80,20 +80,20 @@ def _numbers(low: Lowering, node: ast.Call) -> list[Expr]:
     else:
         numbers = _item_numbers(low, node.args[0])
     if not numbers:
-        low.refuse(node, f"`{ast.unparse(node)}` has no numbers to look at")
+        raise low.refuse(node, f"`{ast.unparse(node)}` has no numbers to look at")
     return numbers
 
 
 def _item_numbers(low: Lowering, node: ast.expr) -> list[Expr]:
     items = known_items(low, low.value(node), node)
     if items is None:
-        low.refuse(node, f"`{ast.unparse(node)}` is no list or Array")
+        raise low.refuse(node, f"`{ast.unparse(node)}` is no list or Array")
     numbers = []
     for item in items:
         if isinstance(item, Reference) and isinstance(item.shape, NumberShape):
             item = low.read(item, node)
         if not isinstance(item, Number):
-            low.refuse(node, f"`{ast.unparse(node)}` holds {kind_of(item)}, not numbers")
+            raise low.refuse(node, f"`{ast.unparse(node)}` holds {kind_of(item)}, not numbers")
         numbers.append(item.expr)
     return numbers
 
@@ -126,17 +126,17 @@ def _int(low: Lowering, node: ast.Call) -> Value:
 def _enumerate(low: Lowering, node: ast.Call) -> Value:
     items = known_items(low, low.value(_only(low, node)), node)
     if items is None:
-        low.refuse(node, "`enumerate` needs a list or an Array; use `range` and an index")
-    return Sequence(
-        [Sequence([Number(Const(place)), item]) for place, item in enumerate(items)]
-    )
+        raise low.refuse(node, "`enumerate` needs a list or an Array; use `range` and an index")
+    return Sequence([Sequence([Number(Const(place)), item]) for place, item in enumerate(items)])
 
 
 @callable_name("builtins.list", "builtins.tuple")
 def _list(low: Lowering, node: ast.Call) -> Value:
     items = known_items(low, low.value(_only(low, node)), node)
     if items is None:
-        low.refuse(node, f"`{ast.unparse(node)}` must be known while elaborating; use an Array")
+        raise low.refuse(
+            node, f"`{ast.unparse(node)}` must be known while elaborating; use an Array"
+        )
     return Sequence(items)
 
 
@@ -161,7 +161,7 @@ def _sleep(low: Lowering, node: ast.Call) -> Value:
 @callable_name("mazurka.model.choose")
 def _choose(low: Lowering, node: ast.Call) -> Value:
     if node.keywords or not node.args:
-        low.refuse(node, "`choose` takes the values to choose from: `choose(0, 1)`")
+        raise low.refuse(node, "`choose` takes the values to choose from: `choose(0, 1)`")
     values = [low.value(argument) for argument in node.args]
     if len(values) == 1 and isinstance(values[0], Interval):
         return _choose_number(low, node, values[0])
@@ -169,7 +169,7 @@ def _choose(low: Lowering, node: ast.Call) -> Value:
         values = list(values[0].items)
     numbers = [value for value in values if isinstance(value, Number)]
     if len(numbers) < len(values) or not numbers:
-        low.refuse(node, "`choose` chooses among numbers; choose an index and use it")
+        raise low.refuse(node, "`choose` chooses among numbers; choose an index and use it")
     choice = _choice(low, node, len(numbers), Choice())
     chosen = select(choice, [number.expr for number in numbers])
     return Number(chosen, all(number.boolean for number in numbers))
@@ -177,10 +177,12 @@ def _choose(low: Lowering, node: ast.Call) -> Value:
 
 def _choose_number(low: Lowering, node: ast.Call, interval: Interval) -> Value:
     if not (isinstance(interval.start, Const) and isinstance(interval.stop, Const)):
-        low.refuse(node, "`choose(range(...))` needs constant bounds; use `assume` to narrow it")
+        raise low.refuse(
+            node, "`choose(range(...))` needs constant bounds; use `assume` to narrow it"
+        )
     numbers = range(interval.start.value, interval.stop.value, interval.step)
     if not numbers:
-        low.refuse(node, f"`{ast.unparse(node)}` has nothing to choose from")
+        raise low.refuse(node, f"`{ast.unparse(node)}` has nothing to choose from")
     scaled = binary("mul", Choice(), Const(numbers.step)) if numbers.step != 1 else Choice()
     return Number(_choice(low, node, len(numbers), binary("add", scaled, Const(numbers.start))))
 
@@ -188,7 +190,7 @@ def _choose_number(low: Lowering, node: ast.Call, interval: Interval) -> Value:
 def _choice(low: Lowering, node: ast.Call, count: int, value: Expr) -> Expr:
     automaton = low.building(node)
     if automaton.atomic_depth and low.loop_depth > low.atomic_loops:
-        low.refuse(
+        raise low.refuse(
             node,
             "`choose` in a loop inside `atomic()` would choose any number of times in one step;"
             " choose before the section",
@@ -230,16 +232,16 @@ def _direct_condition(low: Lowering, condition: ast.expr) -> Expr | None:
     return None
 
 
-def _place(low: Lowering, node: ast.Call, what: str, names: tuple[str, ...]) -> tuple[
-    Reference, list[Expr]
-]:
+def _place(
+    low: Lowering, node: ast.Call, what: str, names: tuple[str, ...]
+) -> tuple[Reference, list[Expr]]:
     """The place an atomic operation works on, and the numbers it is given."""
     given = match_arguments(low, node, ("place", *names), what)
     if len(given) != len(names) + 1:
-        low.refuse(node, f"write `{what}(place, {', '.join(names)})`")
+        raise low.refuse(node, f"write `{what}(place, {', '.join(names)})`")
     place = low.designate(given["place"])
     if not (isinstance(place, Reference) and isinstance(place.shape, NumberShape)):
-        low.refuse(
+        raise low.refuse(
             node, f"`{ast.unparse(given['place'])}` is no shared variable, element or field"
         )
     address = low.keep(place.address, node, Role.POINTER)
@@ -289,5 +291,3 @@ def _exchange(low: Lowering, node: ast.Call, what: str, place: Reference, value:
     )
     is_truth = isinstance(place.shape, NumberShape) and place.shape.role is Role.BOOL
     return Number(Load(old), is_truth)
-
-

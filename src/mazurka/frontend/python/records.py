@@ -28,12 +28,25 @@ from mazurka.ir.program import Role
 def instantiate(low: Lowering, definition: ast.ClassDef, node: ast.Call | None) -> Blueprint:
     """A new instance; `node` is the call, None for an instance without arguments."""
     if definition.bases or definition.keywords:
-        low.refuse(definition, f"`{definition.name}` inherits; models have plain classes only")
+        raise low.refuse(
+            definition, f"`{definition.name}` inherits; models have plain classes only"
+        )
     call = node or ast.Call(ast.Name(definition.name), [], [], lineno=definition.lineno)
+    if definition.name in low.model.making:
+        raise low.refuse(
+            definition, f"`{definition.name}` contains itself; use an Array and indexes"
+        )
+    low.model.making.append(definition.name)
+    made = _instance(low, definition, call)
+    low.model.making.pop()
+    return made
+
+
+def _instance(low: Lowering, definition: ast.ClassDef, node: ast.Call) -> Blueprint:
     for part in definition.body:
         if isinstance(part, ast.FunctionDef) and part.name == "__init__":
-            return _from_init(low, definition, part, call)
-    return _from_fields(low, definition, call)
+            return _from_init(low, definition, part, node)
+    return _from_fields(low, definition, node)
 
 
 def _from_fields(low: Lowering, definition: ast.ClassDef, node: ast.Call) -> Blueprint:
@@ -47,14 +60,16 @@ def _from_fields(low: Lowering, definition: ast.ClassDef, node: ast.Call) -> Blu
             case ast.FunctionDef() | ast.Pass() | ast.Expr(ast.Constant()):
                 pass
             case _:
-                low.refuse(part, f"a field of `{definition.name}` is written `name: Type = value`")
+                raise low.refuse(
+                    part, f"a field of `{definition.name}` is written `name: Type = value`"
+                )
     given = evaluate_arguments(low, node, list(fields), definition.name)
-    for name, value in given.items():
-        fields[name] = _field_value(low, name, value, shapes[name], node)
+    for name, argument in given.items():
+        fields[name] = _field_value(low, name, argument, shapes[name], node)
     parts = {}
     for name, blueprint in fields.items():
         if blueprint is None:
-            low.refuse(node, f"`{definition.name}` needs a value for `{name}`")
+            raise low.refuse(node, f"`{definition.name}` needs a value for `{name}`")
         parts[name] = blueprint
     return _assemble(definition, parts)
 
@@ -75,9 +90,12 @@ def _number_shape(low: Lowering, annotation: ast.expr) -> NumberShape | None:
 
 
 def _field_default(
-    low: Lowering, name: str, annotation: ast.expr, value: ast.expr | None,
+    low: Lowering,
+    name: str,
+    annotation: ast.expr,
+    value: ast.expr | None,
     shape: NumberShape | None,
-) -> Blueprint | None:  # fmt: skip
+) -> Blueprint | None:
     match value:
         case None:
             return blueprint_of(low, shape or low.value(annotation), annotation)
@@ -87,7 +105,7 @@ def _field_default(
                     return blueprint_of(low, low.value(keyword.value), keyword.value)
                 if keyword.arg == "default":
                     return _field_value(low, name, low.value(keyword.value), shape, keyword.value)
-            low.refuse(value, f"`{name}` needs `default=` or `default_factory=`")
+            raise low.refuse(value, f"`{name}` needs `default=` or `default_factory=`")
         case _:
             return _field_value(low, name, low.value(value), shape, value)
 
@@ -105,8 +123,11 @@ def _field_value(
         return value
     if isinstance(value, Imported):
         return blueprint_of(low, value, node)
-    low.refuse(node, f"the field `{name}` cannot be {kind_of(value)}; use numbers, Arrays and"
-               " synchronization objects made for it")  # fmt: skip
+    raise low.refuse(
+        node,
+        f"the field `{name}` cannot be {kind_of(value)}; use numbers, Arrays and"
+        " synchronization objects made for it",
+    )
 
 
 def _from_init(
@@ -138,12 +159,10 @@ def _init_statement(low: Lowering, part: ast.stmt, self_name: str, draft: Draft)
         case ast.Expr(ast.Constant()) | ast.Pass():
             return
         case _:
-            low.refuse(part, "`__init__` may only set fields: `self.name = value`")
+            raise low.refuse(part, "`__init__` may only set fields: `self.name = value`")
     if field in draft.fields:
-        low.refuse(part, f"`self.{field}` is set twice")
+        raise low.refuse(part, f"`self.{field}` is set twice")
     made = low.value(value)
     if shape is None and isinstance(made, Number) and made.boolean:
         shape = NumberShape(0, 1, Role.BOOL, inferred=True)
     draft.fields[field] = (draft.size, _field_value(low, field, made, shape, part))
-
-

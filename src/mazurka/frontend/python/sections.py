@@ -23,7 +23,9 @@ def _enter_items(low: Lowering, node: ast.With, items: list[ast.withitem]) -> No
         return
     first, *rest = items
     if first.optional_vars is not None:
-        low.refuse(first.context_expr, "`with ... as` has no use here; leave out the `as` part")
+        raise low.refuse(
+            first.context_expr, "`with ... as` has no use here; leave out the `as` part"
+        )
     if _is_atomic(low, first.context_expr):
         _atomic(low, node, rest)
     else:
@@ -36,7 +38,7 @@ def _is_atomic(low: Lowering, node: ast.expr) -> bool:
     if not is_name or low.designate(called) != Imported("mazurka.model.atomic"):
         return False
     if not isinstance(node, ast.Call):
-        low.refuse(node, "write `with atomic():`, with parentheses")
+        raise low.refuse(node, "write `with atomic():`, with parentheses")
     return True
 
 
@@ -65,14 +67,12 @@ def _end_atomic(low: Lowering, node: ast.With) -> None:
         automaton.place(outside, low.span(node))
 
 
-def _guarded(
-    low: Lowering, node: ast.With, expr: ast.expr, rest: list[ast.withitem]
-) -> None:
+def _guarded(low: Lowering, node: ast.With, expr: ast.expr, rest: list[ast.withitem]) -> None:
     value = low.value(expr)
     if isinstance(value, Reference):
         value = Guard(value)
     if not isinstance(value, Guard) or not isinstance(value.owner.shape, SyncShape):
-        low.refuse(expr, f"`with {ast.unparse(expr)}` needs a lock; this is {kind_of(value)}")
+        raise low.refuse(expr, f"`with {ast.unparse(expr)}` needs a lock; this is {kind_of(value)}")
     if not low.reachable:
         return
     shape = value.owner.shape

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from mazurka.frontend.python.assignment import assign, assign_name, bind_cell
+from mazurka.frontend.python.assignment import assign, assign_name, bind_cell, settle
+from mazurka.frontend.python.conditions import branch_on
 from mazurka.frontend.python.context import Variable
-from mazurka.frontend.python.expressions import arithmetic, as_number, branch_on, truth_of
+from mazurka.frontend.python.expressions import arithmetic, as_number, truth_of
 from mazurka.frontend.python.lowering import Lowering, statement
 from mazurka.frontend.python.sections import leave_to
 from mazurka.frontend.python.shapes import BOOLEAN, NumberShape
@@ -26,9 +27,13 @@ RESULT = "result of the call"
 
 
 @statement(ast.Pass)
+def _pass(low: Lowering, node: ast.Pass) -> None:
+    """Takes no step."""
+
+
 @statement(ast.Global)
-def _nothing(low: Lowering, node: ast.stmt) -> None:
-    """Declarations and placeholders take no step."""
+def _global(low: Lowering, node: ast.Global) -> None:
+    """Takes no step: the survey has seen it."""
 
 
 @statement(ast.Expr)
@@ -47,7 +52,9 @@ def _assign(low: Lowering, node: ast.Assign) -> None:
     if not low.reachable:
         return
     if len(node.targets) > 1 and not isinstance(value, Number):
-        low.refuse(node, "only numbers can be assigned to several targets at once")
+        raise low.refuse(node, "only numbers can be assigned to several targets at once")
+    if len(node.targets) > 1:
+        value = settle(low, value, node)
     for target in node.targets:
         assign(low, target, value, node)
 
@@ -81,7 +88,7 @@ def _annotated(low: Lowering, node: ast.AnnAssign) -> None:
             assign_name(low, name, value, node)
         return
     if value is not None and not isinstance(value, Number):
-        low.refuse(node, f"`{name}` is declared as {shape.title} but gets {kind_of(value)}")
+        raise low.refuse(node, f"`{name}` is declared as {shape.title} but gets {kind_of(value)}")
     _declare(low, name, shape, node)
     if value is not None:
         bind_cell(low, name, value, node)
@@ -89,7 +96,7 @@ def _annotated(low: Lowering, node: ast.AnnAssign) -> None:
 
 def _declare(low: Lowering, name: str, shape: NumberShape, node: ast.AST) -> None:
     if name in low.frame.variables and low.unrolled == low.frame.unrolled:
-        low.refuse(node, f"declare the range of `{name}` where it is first assigned")
+        raise low.refuse(node, f"declare the range of `{name}` where it is first assigned")
     if name in low.frame.variables:
         return
     cell = low.local_cell(name, node, shape.role)
@@ -186,7 +193,7 @@ def _return(low: Lowering, node: ast.Return) -> None:
     if not low.reachable:
         return
     if frame.exit is None:
-        low.refuse(node, "`return` outside a function")
+        raise low.refuse(node, "`return` outside a function")
     last = low.certain and frame.facts.body[-1] is node and frame.result is None
     if last and not isinstance(value, Nothing):
         frame.result = value

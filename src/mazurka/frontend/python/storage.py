@@ -65,9 +65,7 @@ class Storage:
         self.cells.append(CellDraft(name, low, high, initial, owner, role, inferred, span))
         return len(self.cells) - 1
 
-    def place(
-        self, name: str, blueprint: Blueprint, owner: int | None, span: Span | None
-    ) -> int:
+    def place(self, name: str, blueprint: Blueprint, owner: int | None, span: Span | None) -> int:
         """Give an object its cells; returns the address of the first."""
         base = len(self.cells)
         for form, initial in zip(blueprint.shape.forms(), blueprint.initials, strict=True):

@@ -134,16 +134,19 @@ class Survey:
 def survey(module: ast.Module) -> Survey:
     functions = {n.name: n for n in module.body if isinstance(n, ast.FunctionDef)}
     classes = {n.name: n for n in module.body if isinstance(n, ast.ClassDef)}
-    bodies = [function.body for function in functions.values()]
+    defined = list(functions.values())
     for definition in classes.values():
-        bodies += [n.body for n in definition.body if isinstance(n, ast.FunctionDef)]
+        defined += [n for n in definition.body if isinstance(n, ast.FunctionDef)]
     written: set[str] = set()
-    for body in bodies:
-        facts = facts_of(body)
-        written |= facts.globals & facts.stores.keys()
     loaded: set[str] = set()
-    for body in bodies:
-        loaded.update(n.id for n in own_nodes(body) if isinstance(n, ast.Name))
+    for function in defined:
+        facts = facts_of(function.body)
+        written |= facts.globals & facts.stores.keys()
+        own = {
+            argument.arg for argument in ast.walk(function.args) if isinstance(argument, ast.arg)
+        }
+        own |= {name for name in facts.stores if facts.is_local(name)}
+        loaded |= {n.id for n in own_nodes(function.body) if isinstance(n, ast.Name)} - own
     calls: set[str] = set()
     for node in ast.walk(module):
         if isinstance(node, ast.Call):
@@ -151,9 +154,13 @@ def survey(module: ast.Module) -> Survey:
             if call_name(node) in ATOMIC_WRITERS and node.args:
                 written.update(_names([node.args[0]]))
     return Survey(
-        functions, classes, frozenset(written), frozenset(loaded), _handed_on(module),
+        functions,
+        classes,
+        frozenset(written),
+        frozenset(loaded),
+        _handed_on(module),
         frozenset(calls),
-    )  # fmt: skip
+    )
 
 
 def _names(nodes: Sequence[ast.expr]) -> Iterator[str]:
@@ -176,5 +183,7 @@ def _handed_on(module: ast.Module) -> frozenset[str]:
     return frozenset(
         node.id
         for node in ast.walk(module)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in harmless
+        if isinstance(node, ast.Name)
+        and isinstance(node.ctx, ast.Load)
+        and id(node) not in harmless
     )

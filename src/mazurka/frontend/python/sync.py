@@ -40,17 +40,19 @@ class SyncShape(Shape):
         if handler is not None:
             return handler(low, owner, node)
         if name in self.refused():
-            low.refuse(node, f"`{self.title}.{name}` is not supported; {self.refused()[name]}")
+            raise low.refuse(
+                node, f"`{self.title}.{name}` is not supported; {self.refused()[name]}"
+            )
         available = ", ".join(sorted(self.methods()))
-        low.refuse(node, f"{self.title} has no operation `{name}`; it has {available}")
+        raise low.refuse(node, f"{self.title} has no operation `{name}`; it has {available}")
 
     def enter(self, low: Lowering, guard: Guard, node: ast.AST) -> None:
         """The beginning of a `with` block."""
-        low.refuse(node, f"a {self.title} cannot be used in `with`")
+        raise low.refuse(node, f"a {self.title} cannot be used in `with`")
 
     def leave(self, low: Lowering, guard: Guard, node: ast.AST) -> None:
         """The end of a `with` block."""
-        low.refuse(node, f"a {self.title} cannot be used in `with`")
+        raise low.refuse(node, f"a {self.title} cannot be used in `with`")
 
 
 def at(owner: Reference, offset: int) -> Expr:
@@ -80,9 +82,16 @@ def inspect(
 
 
 def attempt(
-    low: Lowering, owner: Reference, node: ast.AST, kind: Kind, text: str, *,
-    success: Expr, failure: Expr, operations: tuple[Operation, ...],
-) -> Number:  # fmt: skip
+    low: Lowering,
+    owner: Reference,
+    node: ast.AST,
+    kind: Kind,
+    text: str,
+    *,
+    success: Expr,
+    failure: Expr,
+    operations: tuple[Operation, ...],
+) -> Number:
     """An operation that does not wait: True where it was done, False where it was not."""
     cell = Const(low.temporary(Role.BOOL, node))
     low.ways(

@@ -160,7 +160,9 @@ def gives_up(low: Lowering, timeout: ast.expr | None) -> bool:
         case ast.Constant(int() | float()) | ast.Name():
             return True
         case _:
-            low.refuse(timeout, "a timeout must be a number or a name; its length has no meaning")
+            raise low.refuse(
+                timeout, "a timeout must be a number or a name; its length has no meaning"
+            )
 
 
 @callable_name("mazurka.model.Mutex")
@@ -168,7 +170,7 @@ def _mutex(low: Lowering, node: ast.Call) -> Value:
     given = evaluate_arguments(low, node, ("recursive",), "Mutex")
     recursive = given.get("recursive", Number(ZERO))
     if not isinstance(recursive, Number) or recursive.constant is None:
-        low.refuse(node, "`recursive` must be True or False")
+        raise low.refuse(node, "`recursive` must be True or False")
     depth = low.model.options.max_depth if recursive.constant else 0
     return Blueprint.default(LockShape(low.model.threads, depth=depth))
 

@@ -49,7 +49,7 @@ MOST_THREADS = 256
 def _spawn(low: Lowering, node: ast.Call) -> Value:
     """Make a thread and start it, in one step."""
     if not node.args:
-        low.refuse(node, "`spawn` needs a function: `spawn(worker, 1)`")
+        raise low.refuse(node, "`spawn` needs a function: `spawn(worker, 1)`")
     function = _function(low, low.value(node.args[0]), node.args[0])
     call = ast.copy_location(ast.Call(node.args[0], node.args[1:], node.keywords), node)
     given = match_arguments(low, call, list(parameters(low, function)), function.name)
@@ -64,24 +64,30 @@ def _thread(low: Lowering, node: ast.Call) -> Value:
         low, node, ("group", "target", "name", "args", "kwargs", "daemon"), "Thread"
     )
     if "target" not in given or "kwargs" in given:
-        low.refuse(node, "a thread is written `Thread(target=function, args=(...))`")
+        raise low.refuse(node, "a thread is written `Thread(target=function, args=(...))`")
+    if "daemon" in given and low.constant(given["daemon"], "`daemon`"):
+        raise low.refuse(
+            node,
+            "daemon threads are not supported: all threads count, also at the end; leave out"
+            " `daemon` and let the thread end by itself",
+        )
     function = _function(low, low.value(given["target"]), given["target"])
     items: list[Value] = []
     if "args" in given:
         values = low.value(given["args"])
         if not isinstance(values, Sequence):
-            low.refuse(given["args"], "`args` must be a tuple: `args=(1,)`")
+            raise low.refuse(given["args"], "`args` must be a tuple: `args=(1,)`")
         items = values.items
     names = list(parameters(low, function))
     if len(items) > len(names):
-        low.refuse(node, f"`{function.name}` takes {len(names)} arguments, not {len(items)}")
+        raise low.refuse(node, f"`{function.name}` takes {len(names)} arguments, not {len(items)}")
     arguments = dict(zip(names, items, strict=False))
     return _create(low, function, arguments, node, start=False)
 
 
 def _function(low: Lowering, value: Value, node: ast.AST) -> ast.FunctionDef:
     if not isinstance(value, Function):
-        low.refuse(node, f"a thread runs a function of the model, not {kind_of(value)}")
+        raise low.refuse(node, f"a thread runs a function of the model, not {kind_of(value)}")
     return value.definition
 
 
@@ -112,7 +118,7 @@ def _complete(
         elif default is not None:
             value = static_default(low, default)
         else:
-            low.refuse(node, f"`{function.name}` needs a value for `{name}`")
+            raise low.refuse(node, f"`{function.name}` needs a value for `{name}`")
         if isinstance(value, Blueprint):
             value = create_object(low, name, value, node)
         if isinstance(value, Reference) and not value.shared:
@@ -136,29 +142,34 @@ def _lineage_full(low: Lowering, function: ast.FunctionDef) -> bool:
 
 
 def _slot(
-    low: Lowering, function: ast.FunctionDef, arguments: dict[str, Value], node: ast.AST,
-    *, fixed: bool = True,
-) -> ThreadPlan:  # fmt: skip
+    low: Lowering,
+    function: ast.FunctionDef,
+    arguments: dict[str, Value],
+    node: ast.AST,
+    *,
+    fixed: bool = True,
+) -> ThreadPlan:
     """A thread that waits to be started; arguments that vary get cells of its own."""
     model = low.model
     number = len(model.plans)
     if number >= MOST_THREADS:
-        low.refuse(node, f"the model has more than {MOST_THREADS} threads")
+        raise low.refuse(node, f"the model has more than {MOST_THREADS} threads")
     bound: dict[str, Variable | Value] = {}
     stores = model.facts_of(function).stores
     for name, value in arguments.items():
         if fixed and is_fixed(value) and name not in stores:
             bound[name] = value
         else:
-            bound[name] = _parameter_cell(low, name, value, number, node)
-    title = _title(function, arguments)
+            initial = low.automaton is None
+            bound[name] = parameter_cell(low, name, value, number, node, initial=initial)
+    title = thread_title(function, arguments)
     lineage = low.lineage | {function.name}
     plan = ThreadPlan(number, title, function, bound, low.span(node), False, lineage)
     model.plans.append(plan)
     return plan
 
 
-def _title(function: ast.FunctionDef, arguments: dict[str, Value]) -> str:
+def thread_title(function: ast.FunctionDef, arguments: dict[str, Value]) -> str:
     shown = []
     for value in arguments.values():
         match value:
@@ -171,25 +182,25 @@ def _title(function: ast.FunctionDef, arguments: dict[str, Value]) -> str:
     return f"{function.name}({', '.join(shown)})" if shown else function.name
 
 
-def _parameter_cell(
-    low: Lowering, name: str, value: Value, number: int, node: ast.AST
+def parameter_cell(
+    low: Lowering, name: str, value: Value, number: int, node: ast.AST, *, initial: bool
 ) -> Variable:
-    role, target, shared = Role.INT, None, True
+    """A cell for an argument of a thread; with `initial` it holds the value from the beginning."""
+    role, target = Role.INT, None
     match value:
-        case Number(_, boolean):
+        case Number(expr, boolean):
             role = Role.BOOL if boolean else Role.INT
-        case Reference(shape, _, _):
+        case Reference(shape, expr, _):
             role, target = Role.POINTER, shape
-        case Handle():
+        case Handle(expr):
             role = Role.HANDLE
         case _:
-            low.refuse(node, f"a thread made here cannot get {kind_of(value)}")
+            raise low.refuse(node, f"a thread made here cannot get {kind_of(value)}")
+    first = expr.value if initial and isinstance(expr, Const) else 0
     cell = low.model.storage.add(
-        name, owner=number, role=role, inferred=True, span=low.span(node)
+        name, owner=number, role=role, initial=first, inferred=True, span=low.span(node)
     )
-    if low.automaton is None and isinstance(value, Number) and value.constant is not None:
-        low.model.storage.cells[cell].initial = value.constant
-    return Variable(name, cell, role, target, shared)
+    return Variable(name, cell, role, target)
 
 
 def _hand_over(plan: ThreadPlan, arguments: dict[str, Value]) -> tuple[Operation, ...]:
@@ -228,9 +239,13 @@ def _creation(
 
 
 def _create_often(
-    low: Lowering, function: ast.FunctionDef, arguments: dict[str, Value], node: ast.AST,
-    *, start: bool,
-) -> Value:  # fmt: skip
+    low: Lowering,
+    function: ast.FunctionDef,
+    arguments: dict[str, Value],
+    node: ast.AST,
+    *,
+    start: bool,
+) -> Value:
     """In a loop: a counter says which slot is next, and the slots may run out."""
     running = sum(plan.function is function for plan in low.model.plans)
     slots = max(0, low.model.options.max_threads - running)
@@ -238,8 +253,11 @@ def _create_often(
         slots = 0
     counter = low.model.storage.add(
         f"threads made at line {low.span(node).line}",
-        high=slots, owner=low.number, role=Role.SYNC, span=low.span(node),
-    )  # fmt: skip
+        high=slots,
+        owner=low.number,
+        role=Role.SYNC,
+        span=low.span(node),
+    )
     handle = Const(low.temporary(Role.HANDLE, node))
     made = Load(Const(counter))
     ways: list[tuple[Expr | None, tuple[Operation, ...]]] = []
@@ -264,18 +282,23 @@ def _bound_check(low: Lowering, function: ast.FunctionDef) -> Check:
 
 
 def _too_many(low: Lowering, function: ast.FunctionDef, node: ast.AST) -> None:
-    low.step(Kind.CREATE, node, f"create {function.name}",
-             operations=(_bound_check(low, function),), atomic=True)  # fmt: skip
+    low.step(
+        Kind.CREATE,
+        node,
+        f"create {function.name}",
+        operations=(_bound_check(low, function),),
+        atomic=True,
+    )
     low.building(node).current = None
 
 
 @callable_name("mazurka.model.join")
 def _join(low: Lowering, node: ast.Call) -> Value:
     if len(node.args) != 1 or node.keywords:
-        low.refuse(node, "`join` takes one thread: `join(handle)`")
+        raise low.refuse(node, "`join` takes one thread: `join(handle)`")
     value = low.value(node.args[0])
     if not isinstance(value, Handle):
-        low.refuse(node, f"`join` needs a thread, not {kind_of(value)}")
+        raise low.refuse(node, f"`join` needs a thread, not {kind_of(value)}")
     return _wait_for(low, value.expr, node)
 
 
@@ -283,16 +306,18 @@ def call_handle(low: Lowering, handle: Expr, name: str, node: ast.Call) -> Value
     """The methods of `threading.Thread`."""
     if name == "join":
         if node.args or node.keywords:
-            low.refuse(node, "`join` with a timeout is not supported; use `join()`")
+            raise low.refuse(node, "`join` with a timeout is not supported; use `join()`")
         return _wait_for(low, handle, node)
     if node.args or node.keywords:
-        low.refuse(node, f"`{name}` of a thread takes no arguments")
+        raise low.refuse(node, f"`{name}` of a thread takes no arguments")
     if name == "start":
         return _start(low, handle, node)
     if name == "is_alive":
         alive = binary("eq", Load(_status(low, handle)), Const(STARTED))
         return inspect(low, _thread_object(low, handle, node), node, "is_alive", alive)
-    low.refuse(node, f"a thread has no operation `{name}` in models; it has start, join, is_alive")
+    raise low.refuse(
+        node, f"a thread has no operation `{name}` in models; it has start, join, is_alive"
+    )
 
 
 def _thread_object(low: Lowering, handle: Expr, node: ast.Call) -> Reference:

@@ -142,6 +142,9 @@ class Text:
 class Nothing:
     """Python's None."""
 
+    perhaps: bool = False
+    """A function that returns a value on some ways only."""
+
 
 @dataclass(frozen=True, slots=True)
 class Closure:
@@ -195,8 +198,8 @@ def kind_of(value: Value) -> str:
             return f"the method `{name}`"
         case Text():
             return "a string"
-        case Nothing():
-            return "None"
+        case Nothing(perhaps):
+            return "None on some ways" if perhaps else "None"
         case Closure():
             return "a lambda"
         case _:

@@ -1,0 +1,265 @@
+"""Conditions: comparisons, `and`, `or`, conditional expressions, branches.
+
+What Python evaluates lazily becomes control flow where evaluating it takes steps of its own
+(shared reads, calls); otherwise it is one IR expression, whose `Conditional` is lazy too.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from mazurka.frontend.python.arithmetic import binary, boolean, both, conditional, unary
+from mazurka.frontend.python.automaton import Label
+from mazurka.frontend.python.context import Variable
+from mazurka.frontend.python.expressions import as_number, truth_of
+from mazurka.frontend.python.lowering import Lowering, expression
+from mazurka.frontend.python.values import (
+    Handle,
+    Nothing,
+    Number,
+    Reference,
+    Sequence,
+    Value,
+    kind_of,
+)
+from mazurka.ir.expressions import Const, Expr, Load
+from mazurka.ir.program import Role
+
+_COMPARE: dict[type[ast.cmpop], str] = {
+    ast.Eq: "eq",
+    ast.NotEq: "ne",
+    ast.Lt: "lt",
+    ast.LtE: "le",
+    ast.Gt: "gt",
+    ast.GtE: "ge",
+}
+
+
+@expression(ast.Compare)
+def _compare(low: Lowering, node: ast.Compare) -> Value:
+    left = low.value(node.left)
+    if len(node.ops) == 1:
+        right = low.value(node.comparators[0])
+        return Number(comparison(low, node.ops[0], left, right, node), boolean=True)
+    if low.direct is not None or is_simple(low, node):
+        return _lazy_chain(low, node, left)
+    return _stepwise_chain(low, node, left)
+
+
+def _lazy_chain(low: Lowering, node: ast.Compare, left: Value) -> Value:
+    tests = []
+    for operator, other in zip(node.ops, node.comparators, strict=True):
+        right = low.value(other)
+        tests.append(comparison(low, operator, left, right, node))
+        left = right
+    result = tests[-1]
+    for test in reversed(tests[:-1]):
+        result = both(test, result)
+    return Number(result, boolean=True)
+
+
+def _stepwise_chain(low: Lowering, node: ast.Compare, left: Value) -> Value:
+    """`a < b < c` where c takes steps: it is evaluated only where a < b."""
+    automaton = low.building(node)
+    result, end = low.temporary(Role.BOOL, node), automaton.label(low.span(node))
+    for position, (operator, other) in enumerate(zip(node.ops, node.comparators, strict=True)):
+        right = low.value(other)
+        low.set_cell(result, comparison(low, operator, left, right, node), node)
+        if position < len(node.ops) - 1:
+            follow = automaton.label(low.span(node))
+            low.branch(Load(Const(result)), node, follow, end)
+            automaton.place(follow, low.span(node))
+        left = right
+    automaton.place(end, low.span(node))
+    return Number(Load(Const(result)), boolean=True)
+
+
+def comparison(low: Lowering, operator: ast.cmpop, x: Value, y: Value, node: ast.AST) -> Expr:
+    if isinstance(operator, ast.In | ast.NotIn):
+        return _membership(low, operator, x, y, node)
+    if isinstance(operator, ast.Is | ast.IsNot):
+        same = _identity(low, x, y, node)
+        return same if isinstance(operator, ast.Is) else unary("not", same)
+    return binary(_COMPARE[type(operator)], as_number(low, x, node), as_number(low, y, node))
+
+
+def _identity(low: Lowering, x: Value, y: Value, node: ast.AST) -> Expr:
+    match x, y:
+        case Nothing(), Nothing():
+            return Const(1)
+        case (Handle(expr), Nothing()) | (Nothing(), Handle(expr)):
+            return binary("eq", expr, Const(0))
+        case (Nothing(), _) | (_, Nothing()):
+            return Const(0)
+        case Reference(_, first), Reference(_, second):
+            return binary("eq", first, second)
+        case Handle(first), Handle(second):
+            return binary("eq", first, second)
+        case Number(first, True), Number(second, True):
+            return binary("eq", first, second)
+        case _:
+            raise low.refuse(node, f"`{ast.unparse(node)}` compares identity; use `==` for numbers")
+
+
+def _membership(low: Lowering, operator: ast.cmpop, x: Value, y: Value, node: ast.AST) -> Expr:
+    if not isinstance(y, Sequence):
+        raise low.refuse(node, "`in` needs a list or tuple written out; use a loop for an Array")
+    found: Expr = Const(0)
+    for item in reversed(y.items):
+        equal = binary("eq", as_number(low, x, node), as_number(low, item, node))
+        found = conditional(equal, Const(1), found)
+    return found if isinstance(operator, ast.In) else unary("not", found)
+
+
+@expression(ast.BoolOp)
+def _boolop(low: Lowering, node: ast.BoolOp) -> Value:
+    """`and` and `or` give one of their operands, as in Python."""
+    conjunction = isinstance(node.op, ast.And)
+    if low.direct is not None or is_simple(low, node):
+        values = [low.value(operand) for operand in node.values]
+        result = as_number(low, values[-1], node.values[-1])
+        for value, operand in zip(values[-2::-1], node.values[-2::-1], strict=True):
+            test = as_number(low, value, operand)
+            result = conditional(test, result, test) if conjunction else _or(test, result)
+        return Number(result, all(isinstance(v, Number) and v.boolean for v in values))
+    return _stepwise_boolop(low, node, conjunction)
+
+
+def _or(test: Expr, result: Expr) -> Expr:
+    return conditional(test, test, result)
+
+
+def _stepwise_boolop(low: Lowering, node: ast.BoolOp, conjunction: bool) -> Value:
+    automaton = low.building(node)
+    span, truths = low.span(node), True
+    result, end = low.temporary(Role.INT, node), automaton.label(low.span(node))
+    for position, operand in enumerate(node.values):
+        value = low.value(operand)
+        truths = truths and isinstance(value, Number) and value.boolean
+        low.set_cell(result, as_number(low, value, operand), operand)
+        if position < len(node.values) - 1:
+            follow = automaton.label(span)
+            ways = (follow, end) if conjunction else (end, follow)
+            low.branch(boolean(Load(Const(result))), operand, *ways)
+            automaton.place(follow, span)
+    automaton.place(end, span)
+    return Number(Load(Const(result)), truths)
+
+
+@expression(ast.IfExp)
+def _conditional(low: Lowering, node: ast.IfExp) -> Value:
+    if low.direct is not None or is_simple(low, node):
+        test = low.number_of(node.test)
+        if isinstance(test, Const):
+            return low.value(node.body if test.value else node.orelse)
+        then, otherwise = low.value(node.body), low.value(node.orelse)
+        return _merge(low, node, test, then, otherwise)
+    return _stepwise_conditional(low, node)
+
+
+def _merge(low: Lowering, node: ast.IfExp, test: Expr, then: Value, otherwise: Value) -> Value:
+    match then, otherwise:
+        case Number(x, first), Number(y, second):
+            return Number(conditional(test, x, y), first and second)
+        case _:
+            raise low.refuse(
+                node, f"`{ast.unparse(node)}` must be a number on both sides; use if/else"
+            )
+
+
+def _stepwise_conditional(low: Lowering, node: ast.IfExp) -> Value:
+    automaton = low.building(node)
+    span = low.span(node)
+    true, false, end = (automaton.label(span) for _ in range(3))
+    branch_on(low, node.test, true, false)
+    results: list[Value] = []
+    cell: int | None = None
+    for label, operand in ((true, node.body), (false, node.orelse)):
+        automaton.place(label, span)
+        if not low.reachable:
+            continue
+        value = low.value(operand)
+        results.append(value)
+        content, role = _content(low, value, operand)
+        cell = low.temporary(role, node) if cell is None else cell
+        low.set_cell(cell, content, operand)
+        automaton.jump(end, span)
+    automaton.place(end, span)
+    assert cell is not None
+    return _joined(low, node, results, Load(Const(cell)))
+
+
+def _content(low: Lowering, value: Value, node: ast.AST) -> tuple[Expr, Role]:
+    match value:
+        case Number(expr):
+            return expr, Role.INT
+        case Reference(_, address):
+            return address, Role.POINTER
+        case Handle(expr):
+            return expr, Role.HANDLE
+        case _:
+            raise low.refuse(node, f"`{ast.unparse(node)}` is {kind_of(value)}; use if/else")
+
+
+def _joined(low: Lowering, node: ast.IfExp, results: list[Value], content: Expr) -> Value:
+    """The value that either side left in the same cell."""
+    first = results[0]
+    if all(isinstance(value, Number) for value in results):
+        return Number(content, all(isinstance(v, Number) and v.boolean for v in results))
+    if all(isinstance(value, Handle) for value in results):
+        return Handle(content)
+    if isinstance(first, Reference) and all(
+        isinstance(value, Reference) and value.shape == first.shape for value in results
+    ):
+        shared = any(isinstance(value, Reference) and value.shared for value in results)
+        return Reference(first.shape, content, shared, ast.unparse(node))
+    raise low.refuse(node, f"both sides of `{ast.unparse(node)}` must be of one type")
+
+
+def branch_on(low: Lowering, node: ast.expr, true: Label, false: Label) -> None:
+    """Evaluate a condition and go to one of two labels, lazily as Python does."""
+    automaton = low.building(node)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        branch_on(low, node.operand, false, true)
+    elif isinstance(node, ast.BoolOp) and not is_simple(low, node):
+        for operand in node.values[:-1]:
+            follow = automaton.label(low.span(operand))
+            if isinstance(node.op, ast.And):
+                branch_on(low, operand, follow, false)
+            else:
+                branch_on(low, operand, true, follow)
+            automaton.place(follow, low.span(operand))
+            if not low.reachable:
+                return
+        branch_on(low, node.values[-1], true, false)
+    else:
+        low.branch(truth_of(low, low.value(node), node), node, true, false)
+
+
+def is_simple(low: Lowering, node: ast.AST) -> bool:
+    """Whether evaluating the expression takes no step of its own."""
+    match node:
+        case ast.Constant(value):
+            return isinstance(value, int)
+        case ast.Name(name):
+            known: Variable | Value | None = low.overlay.get(name)
+            if known is None and low.frames:
+                known = low.frame.variables.get(name)
+            if known is None:
+                known = low.model.globals.get(name)
+            return isinstance(known, Number) or (
+                isinstance(known, Variable) and known.role in (Role.INT, Role.BOOL)
+            )
+        case ast.BinOp(left, _, right):
+            return is_simple(low, left) and is_simple(low, right)
+        case ast.UnaryOp(_, operand):
+            return is_simple(low, operand)
+        case ast.BoolOp(_, values):
+            return all(is_simple(low, value) for value in values)
+        case ast.Compare(left, ops, comparators):
+            plain = not any(isinstance(op, ast.Is | ast.IsNot) for op in ops)
+            return plain and all(is_simple(low, value) for value in (left, *comparators))
+        case ast.IfExp(test, body, orelse):
+            return all(is_simple(low, part) for part in (test, body, orelse))
+        case _:
+            return False

@@ -1,0 +1,271 @@
+"""The module level of a model: constants, shared variables and objects, the `threads` list.
+
+Statements that are not declarations are kept, in order, for a thread called `main`.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from mazurka.errors import OptionError
+from mazurka.frontend.python.containers import as_array
+from mazurka.frontend.python.context import Model, NotStatic, ThreadPlan
+from mazurka.frontend.python.imports import import_names
+from mazurka.frontend.python.lowering import Lowering, unsupported_statement
+from mazurka.frontend.python.shapes import INTEGER, Blueprint, NumberShape
+from mazurka.frontend.python.statements import declared_shape
+from mazurka.frontend.python.survey import stored_names
+from mazurka.frontend.python.threads import thread_title
+from mazurka.frontend.python.values import (
+    Function,
+    Handle,
+    Number,
+    RecordClass,
+    Reference,
+    Sequence,
+    ThreadCall,
+    Value,
+    kind_of,
+)
+from mazurka.ir.expressions import Const
+from mazurka.ir.program import Role, Span
+
+EXAMPLE = "`threads = [worker(i) for i in range(2)]`"
+
+
+@dataclass(eq=False, slots=True)
+class Declarations:
+    model: Model
+    definitions: Mapping[str, int]
+    main: list[ast.stmt] = field(default_factory=list)
+    constants: dict[str, int] = field(default_factory=dict)
+    stores: Counter[str] = field(default_factory=Counter)
+    low: Lowering = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.low = Lowering(self.model, 0, None)
+
+    def elaborate(self, module: ast.Module) -> None:
+        body = list(_flattened(module.body))
+        self.stores = stored_names(body)
+        for node in body:
+            if isinstance(node, ast.FunctionDef):
+                self.model.globals[node.name] = Function(node)
+            elif isinstance(node, ast.ClassDef):
+                self._check_class(node)
+                self.model.globals[node.name] = RecordClass(node)
+        if any(_runs(node) for node in body):
+            self._plan_main()
+        for node in body:
+            self._statement(node)
+        self._check_definitions()
+        if self.main and not any(plan.function is None for plan in self.model.plans):
+            self._plan_main()
+        if not any(plan.active for plan in self.model.plans):
+            raise self.low.refuse(module.body[-1], f"the model has no threads; add {EXAMPLE}")
+
+    def _plan_main(self) -> None:
+        number = len(self.model.plans)
+        span = Span(self.model.file, 1)
+        self.model.plans.append(ThreadPlan(number, "main", None, {}, span))
+
+    def _check_class(self, node: ast.ClassDef) -> None:
+        for decorator in node.decorator_list:
+            called = decorator.func if isinstance(decorator, ast.Call) else decorator
+            if ast.unparse(called).split(".")[-1] != "dataclass":
+                raise self.low.refuse(node, f"the decorator of `{node.name}` is not supported")
+
+    def _statement(self, node: ast.stmt) -> None:
+        match node:
+            case ast.Import() | ast.ImportFrom():
+                names = import_names(node, self.model.known, self.model.file)
+                self.model.globals.update(names)
+            case ast.FunctionDef() | ast.ClassDef() | ast.Pass() | ast.Expr(ast.Constant()):
+                pass
+            case ast.AsyncFunctionDef():
+                raise self.low.refuse(node, unsupported_statement(node))
+            case ast.Assign([ast.Name(name)], value):
+                self._declare(name, value, None, node)
+            case ast.AnnAssign(ast.Name(name), annotation, ast.expr() as value):
+                self._declare(name, value, annotation, node)
+            case ast.AnnAssign(ast.Name(name), annotation, None):
+                self._declare_bare(name, annotation, node)
+            case ast.Assign([ast.Tuple(targets)], ast.Tuple(values)) if _pairs(targets, values):
+                for target, value in zip(targets, values, strict=True):
+                    assert isinstance(target, ast.Name)
+                    self._declare(target.id, value, None, _single(target, value, node))
+            case _:
+                self.main.append(node)
+
+    def _declare_bare(self, name: str, annotation: ast.expr, node: ast.stmt) -> None:
+        shape = declared_shape(self.low, annotation)
+        if shape is None:
+            return
+        self._share_number(name, shape, Number(Const(min(max(0, shape.low), shape.high))), node)
+
+    def _declare(
+        self, name: str, expr: ast.expr, annotation: ast.expr | None, node: ast.stmt
+    ) -> None:
+        survey = self.model.survey
+        seen_by_functions = name in survey.loaded or name in survey.written
+        again = name in self.model.globals
+        private = self.stores[name] > 1 and not seen_by_functions and name != "threads"
+        if again or private:
+            self.main.append(node)
+            return
+        held, plans = len(self.model.storage.cells), len(self.model.plans)
+        try:
+            self.low.collecting = name == "threads"
+            value = self.low.value(expr)
+        except NotStatic:
+            del self.model.storage.cells[held:], self.model.plans[plans:]
+            self.low.frames, self.low.overlay, self.low.direct = [], {}, None
+            self.model.making.clear()
+            self._run(name, node, seen_by_functions)
+            return
+        finally:
+            self.low.collecting = False
+        grows = name != "threads" or survey.creates
+        if isinstance(value, Sequence) and not value.items and grows:
+            self._run(name, node, seen_by_functions)
+            return
+        if self.main and seen_by_functions:
+            raise self.low.refuse(node, f"define `{name}` before the statements that run")
+        shape = declared_shape(self.low, annotation) if annotation is not None else None
+        self._define(name, value, shape, node)
+
+    def _run(self, name: str, node: ast.stmt, seen_by_functions: bool) -> None:
+        if seen_by_functions:
+            raise self.low.refuse(
+                node, f"`{name}` is used by functions, so its first value must be a constant"
+            )
+        self.main.append(node)
+
+    def _define(self, name: str, value: Value, shape: NumberShape | None, node: ast.stmt) -> None:
+        if shape is not None and not isinstance(value, Number):
+            raise self.low.refuse(
+                node, f"`{name}` is declared as {shape.title}, not {kind_of(value)}"
+            )
+        if isinstance(value, Sequence):
+            if name == "threads" and self._start_threads(value, node):
+                return
+            value = self._list(name, value)
+        match value:
+            case Number():
+                self._number(name, value, shape, node)
+            case Blueprint():
+                self._check_once(name, node)
+                address = self.model.storage.place(name, value, None, self.low.span(node))
+                self.model.globals[name] = Reference(value.shape, Const(address), True, name)
+            case ThreadCall():
+                raise self.low.refuse(node, f"`threads` must be a list; add {EXAMPLE}")
+            case _:
+                self._check_once(name, node)
+                self.model.globals[name] = value
+
+    def _check_once(self, name: str, node: ast.stmt) -> None:
+        if self.stores[name] > 1 or name in self.model.survey.written:
+            raise self.low.refuse(
+                node, f"`{name}` is assigned again later; only numbers can be replaced"
+            )
+
+    def _list(self, name: str, value: Sequence) -> Value:
+        """Objects, and numbers that the program may change, are arrays; the rest is constant."""
+        array = as_array(value.items)
+        numbers = all(isinstance(item, Number) for item in value.items)
+        changes = value.growing and name in self.model.survey.handed_on
+        if array is not None and (changes or not numbers):
+            return array
+        return Sequence([self._placed(name, item) for item in value.items])
+
+    def _placed(self, name: str, item: Value) -> Value:
+        if not isinstance(item, Blueprint):
+            return item
+        address = self.model.storage.place(name, item, None, None)
+        return Reference(item.shape, Const(address), True, name)
+
+    def _number(self, name: str, value: Number, shape: NumberShape | None, node: ast.stmt) -> None:
+        if name in self.model.survey.written or self.stores[name] > 1:
+            boolean = NumberShape(0, 1, Role.BOOL, inferred=True) if value.boolean else INTEGER
+            self._share_number(name, shape or boolean, value, node)
+            return
+        number = self.definitions.get(name, value.constant)
+        assert number is not None
+        if shape is not None and not shape.inferred and not shape.low <= number <= shape.high:
+            raise self.low.refuse(node, f"`{name}` is {number}, outside {shape.title}")
+        self.constants[name] = number
+        self.model.globals[name] = Number(Const(number), value.boolean)
+
+    def _share_number(self, name: str, shape: NumberShape, value: Number, node: ast.stmt) -> None:
+        blueprint = Blueprint(shape, (value.expr,))
+        address = self.model.storage.place(name, blueprint, None, self.low.span(node))
+        self.model.globals[name] = Reference(shape, Const(address), True, name)
+
+    def _start_threads(self, value: Sequence, node: ast.stmt) -> bool:
+        """Threads of the `threads` list; False for a list of thread objects."""
+        if value.items and all(isinstance(item, Handle) for item in value.items):
+            return False
+        if not value.items:
+            raise self.low.refuse(node, f"`threads` is empty; write for example {EXAMPLE}")
+        for item in value.items:
+            if not isinstance(item, ThreadCall):
+                raise self.low.refuse(
+                    node,
+                    f"`threads` must be a list of calls such as {EXAMPLE};"
+                    f" it contains {kind_of(item)}",
+                )
+            number = len(self.model.plans)
+            function, arguments = item.function.definition, item.arguments
+            title = thread_title(function, dict(arguments))
+            span, lineage = self.low.span(node), frozenset({function.name})
+            plan = ThreadPlan(number, title, function, arguments, span, True, lineage)
+            self.model.plans.append(plan)
+        return True
+
+    def _check_definitions(self) -> None:
+        for name in self.definitions:
+            if name in self.constants:
+                continue
+            known = ", ".join(sorted(self.constants)) or "none"
+            close = difflib.get_close_matches(name, self.constants, n=1)
+            hint = f"; did you mean `{close[0]}`?" if close else ""
+            raise OptionError(
+                f"-D {name}: the model has no constant `{name}`{hint} (its constants: {known})",
+                file=self.model.file,
+            )
+
+
+def _flattened(body: Iterable[ast.stmt]) -> Iterable[ast.stmt]:
+    """The statements, with `if __name__ == "__main__":` replaced by what it guards."""
+    for node in body:
+        match node:
+            case ast.If(ast.Compare(ast.Name("__name__"), [ast.Eq()]), inner):
+                yield from _flattened(inner)
+            case _:
+                yield node
+
+
+def _runs(node: ast.stmt) -> bool:
+    """Whether a statement at module level makes a `main` thread necessary, judged by its form."""
+    match node:
+        case ast.Expr(ast.Constant()) | ast.Pass():
+            return False
+        case ast.Import() | ast.ImportFrom() | ast.FunctionDef() | ast.ClassDef():
+            return False
+        case ast.Assign() | ast.AnnAssign() | ast.AsyncFunctionDef():
+            return False
+        case _:
+            return True
+
+
+def _pairs(targets: list[ast.expr], values: list[ast.expr]) -> bool:
+    plain = all(isinstance(target, ast.Name) for target in targets)
+    return plain and len(targets) == len(values)
+
+
+def _single(target: ast.expr, value: ast.expr, node: ast.stmt) -> ast.stmt:
+    return ast.copy_location(ast.Assign([target], value), node)

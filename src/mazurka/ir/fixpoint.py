@@ -1,0 +1,321 @@
+"""The abstract interpretation behind `mazurka.ir.ranges`.
+
+`ascend` adds what edges lead to until nothing is new, widening where that would take long;
+`narrow` applies all edges once more, which takes back what widening added needlessly.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+
+from mazurka.ir.facts import Facts, Recorder
+from mazurka.ir.program import WRONG, Edge, Mode, Program, Role
+from mazurka.ir.tracking import Tracking, plan, thresholds
+from mazurka.ir.values import EMPTY, MOST_ADDRESSES, MOST_POINTS, ValueSet, from_points
+
+EXACT_VISITS = 24
+"""Facts grow member by member this often, and longer while they can be listed."""
+HASTY_VISITS = 3
+"""The same, once a large program has used up the patience of the analysis."""
+THRESHOLD_VISITS = 120
+"""From here on a growing end goes to infinity at once."""
+
+
+class ThreadFacts:
+    """What the analysis knows about one thread."""
+
+    def __init__(self, program: Program, number: int, tracking: Tracking) -> None:
+        thread = program.threads[number]
+        self.thread = thread
+        self.tracking = tracking
+        self.start = program.cells[thread.counter].initial
+        self.known: dict[int, dict[int, ValueSet]] = {}
+        """For each reached location the facts on arrival."""
+        self.results: dict[int, dict[int, ValueSet]] = {}
+        """For each edge that can be taken the facts at its end."""
+        self.followed = list(tracking.followed)
+        """The local cells that no other thread writes, as far as they are of use."""
+        self.visits: dict[int, int] = defaultdict(int)
+        self.jumps: set[int] = set()
+        """Locations that some store to the program counter names: creation starts there."""
+        self.most_choices = max((edge.choices for edge in thread.edges), default=1)
+        self.queue: list[tuple[int, int]] = []
+        self.queued: set[int] = set()
+
+    def enqueue(self, location: int) -> None:
+        if location not in self.queued:
+            self.queued.add(location)
+            heapq.heappush(self.queue, (self.tracking.rank[location], location))
+
+    def dequeue(self) -> int:
+        location = heapq.heappop(self.queue)[1]
+        self.queued.discard(location)
+        return location
+
+
+class Analysis:
+    """The facts about a whole program, on their way to a fixpoint."""
+
+    def __init__(self, program: Program, wraps: bool) -> None:
+        self.program = program
+        self.cells = program.cells
+        self.saturate = not wraps
+        self.thresholds = thresholds(program)
+        self.threads = [
+            ThreadFacts(program, number, plan(program, number))
+            for number in range(len(program.threads))
+        ]
+        self.counters = {thread.counter: number for number, thread in enumerate(program.threads)}
+        self.summary = [ValueSet.of(cell.initial) for cell in self.cells]
+        self.room = [
+            MOST_ADDRESSES if cell.role in (Role.POINTER, Role.COUNTER) else MOST_POINTS
+            for cell in self.cells
+        ]
+        """How many values of each cell are listed at most."""
+        self.resting = [{facts.start, WRONG} for facts in self.threads]
+        self.growth: dict[int, int] = defaultdict(int)
+        self.readers: dict[int, set[tuple[int, int]]] = defaultdict(set)
+        self.exposed: set[int] = set()
+        """Locals that another thread writes: nothing is known about them between steps."""
+        self.reader = (0, 0)
+        self.ascending = True
+        self.overshot = False
+        """Whether something was widened, so that narrowing is worth its time."""
+        self.patience = 1500 + 2 * len(program.edges)
+        """How many visits may be spent on growing member by member."""
+
+    # -- the summary ---------------------------------------------------------------------
+
+    def elsewhere(self, address: int) -> ValueSet:
+        if not 0 < address < len(self.cells):
+            return EMPTY
+        self.readers[address].add(self.reader)
+        return self.value(address)
+
+    def value(self, address: int) -> ValueSet:
+        number = self.counters.get(address)
+        if number is None:
+            return self.summary[address]
+        return self.summary[address].join(
+            from_points(self.resting[number], MOST_ADDRESSES), MOST_ADDRESSES
+        )
+
+    def all_values(self) -> tuple[ValueSet, ...]:
+        return tuple(self.value(address) for address in range(len(self.cells)))
+
+    def grow(self, address: int, values: ValueSet) -> None:
+        """Add stored values to the summary, and look again at whoever depends on it."""
+        old = self.summary[address]
+        owner = self.cells[address].owner
+        if owner is not None and owner != self.reader[0] and address not in self.counters:
+            self.expose(address, owner)
+        if values is old or values.is_subset(old):
+            return
+        new = old.join(values, self.room[address])
+        self.growth[address] += 1
+        if self.growth[address] > self.exact_visits() and address not in self.counters:
+            new = self.widened(old, new, self.growth[address])
+        self.summary[address] = new
+        if address in self.counters:
+            self.jump(self.counters[address], new)
+        self.notify(address)
+
+    def exact_visits(self) -> int:
+        return EXACT_VISITS if self.patience > 0 else HASTY_VISITS
+
+    def widened(self, old: ValueSet, new: ValueSet, visits: int) -> ValueSet:
+        if new.points is not None and self.patience > 0:
+            return new
+        self.overshot = True
+        stops = self.thresholds if visits <= THRESHOLD_VISITS else ()
+        return old.widen(new, stops)
+
+    def notify(self, address: int) -> None:
+        for number, location in self.readers.pop(address, ()):
+            self.threads[number].enqueue(location)
+
+    def expose(self, address: int, owner: int) -> None:
+        if address in self.exposed:
+            return
+        self.exposed.add(address)
+        facts = self.threads[owner]
+        for known in (*facts.known.values(), *facts.results.values()):
+            known.pop(address, None)
+        facts.followed = [
+            tuple(other for other in cells if other != address) for cells in facts.followed
+        ]
+        for location in facts.known:
+            facts.enqueue(location)
+
+    def jump(self, number: int, counters: ValueSet) -> None:
+        """Another thread may put this one anywhere it stores into its program counter."""
+        facts = self.threads[number]
+        inside = counters.clip(0, len(facts.thread.locations) - 1)
+        for location in inside.points or range(inside.low, inside.high + 1):
+            if location != facts.start and location not in facts.jumps:
+                facts.jumps.add(location)
+                self.reach(number, location)
+                facts.enqueue(location)
+
+    # -- going up ------------------------------------------------------------------------
+
+    def ascend(self) -> None:
+        for number, facts in enumerate(self.threads):
+            self.begin(number, facts)
+        while any(facts.queue for facts in self.threads):
+            for number, facts in enumerate(self.threads):
+                while facts.queue:
+                    self.visit(number, facts.dequeue(), self.grow)
+
+    def begin(self, number: int, facts: ThreadFacts) -> None:
+        facts.known[facts.start] = self.initial(number)
+        facts.enqueue(facts.start)
+
+    def initial(self, number: int) -> dict[int, ValueSet]:
+        followed = self.followed(number, self.threads[number].start)
+        return {address: ValueSet.of(self.cells[address].initial) for address in followed}
+
+    def followed(self, number: int, location: int) -> tuple[int, ...]:
+        return self.threads[number].followed[location]
+
+    def reach(self, number: int, location: int) -> None:
+        facts = self.threads[number]
+        facts.known.setdefault(location, {})
+        atomic = facts.thread.locations[location].mode is Mode.ATOMIC
+        if not atomic and location not in self.resting[number]:
+            self.resting[number].add(location)
+            self.notify(facts.thread.counter)
+
+    def visit(self, number: int, location: int, record: Recorder) -> None:
+        """Take all edges of a location, from what is known there."""
+        facts = self.threads[number]
+        self.reader = number, location
+        self.patience -= 1
+        facts.visits[location] += 1
+        if location in facts.jumps:
+            # A thread that is created anew may still hold values of its former life.
+            facts.known[location] = {
+                address: self.elsewhere(address) for address in self.followed(number, location)
+            }
+        for position in facts.thread.outgoing[location]:
+            edge = facts.thread.edges[position]
+            result = self.take(facts, edge, facts.known[location], record)
+            if result is None:
+                facts.results.pop(position, None)
+                continue
+            arriving = self.arriving(number, edge.target, result)
+            facts.results[position] = arriving
+            if self.ascending:
+                self.merge(number, edge.target, arriving)
+
+    def take(
+        self, facts: ThreadFacts, edge: Edge, known: dict[int, ValueSet], record: Recorder
+    ) -> dict[int, ValueSet] | None:
+        """The facts after an edge; None if it cannot be taken, or always ends in a fault."""
+        now = Facts(dict(known), self.elsewhere, facts.most_choices, self.saturate)
+        if edge.guard is not None and not now.assume(edge.guard):
+            return None
+        now.choices = edge.choices
+        for operation in edge.operations:
+            if not now.perform(operation, self.cells, record):
+                return None
+        return now.known
+
+    def arriving(
+        self, number: int, location: int, known: dict[int, ValueSet]
+    ) -> dict[int, ValueSet]:
+        """What remains known where an edge ends: all within a step, else what is followed."""
+        place = self.threads[number].thread.locations[location]
+        if place.mode is Mode.ATOMIC:
+            kept = {a: values for a, values in known.items() if self.kept(number, location, a)}
+        else:
+            kept = {a: known[a] for a in self.followed(number, location) if a in known}
+        for address in place.resets:
+            if address in kept:
+                kept[address] = kept[address].join(ValueSet.of(self.cells[address].initial))
+        return kept
+
+    def kept(self, number: int, location: int, address: int) -> bool:
+        if self.cells[address].owner != number or address in self.exposed:
+            return True
+        return address in self.followed(number, location)
+
+    def merge(self, number: int, location: int, arriving: dict[int, ValueSet]) -> None:
+        facts = self.threads[number]
+        known = facts.known.get(location)
+        if known is None:
+            facts.known[location] = dict(arriving)
+            self.reach(number, location)
+            facts.enqueue(location)
+            return
+        if location in facts.jumps or arriving == known:
+            return
+        if location != facts.start and len(facts.tracking.arriving[location]) == 1:
+            # There is one way to come here: what it brings is all there is to know.
+            facts.known[location] = dict(arriving)
+            facts.enqueue(location)
+            return
+        widening = location in facts.tracking.heads and facts.visits[location] > self.exact_visits()
+        grown: dict[int, ValueSet] = {}
+        lost = [address for address in known if address not in arriving]
+        for address in lost:
+            del known[address]
+        for address, old in known.items():
+            values = arriving[address]
+            if values is not old and not values.is_subset(old):
+                new = old.join(values, self.room[address])
+                if widening:
+                    new = self.widened(old, new, facts.visits[location])
+                grown[address] = new
+        if grown or lost:
+            known.update(grown)
+            facts.enqueue(location)
+
+    # -- going down ----------------------------------------------------------------------
+
+    def narrow(self) -> bool:
+        """Apply all edges once more to what is known; whether that made anything smaller."""
+        fresh = [ValueSet.of(cell.initial) for cell in self.cells]
+
+        def collect(address: int, values: ValueSet) -> None:
+            fresh[address] = fresh[address].join(values, self.room[address])
+
+        self.ascending = False
+        changed = False
+        for number, facts in enumerate(self.threads):
+            for location in sorted(facts.known, key=facts.tracking.rank.__getitem__):
+                changed |= self.renew(number, location)
+                if location in facts.known:
+                    self.visit(number, location, collect)
+            modes = [location.mode for location in facts.thread.locations]
+            at_rest = {location for location in facts.known if modes[location] is not Mode.ATOMIC}
+            changed |= not self.resting[number] <= (at_rest | {facts.start, WRONG})
+            self.resting[number] = at_rest | {facts.start, WRONG}
+        changed |= fresh != self.summary
+        self.summary = fresh
+        return changed
+
+    def renew(self, number: int, location: int) -> bool:
+        """Derive the facts of a location from the edges that lead there."""
+        facts = self.threads[number]
+        if location in facts.jumps:
+            return False
+        parts = [facts.results[p] for p in facts.tracking.arriving[location] if p in facts.results]
+        if location == facts.start:
+            parts.append(self.initial(number))
+        old = facts.known[location]
+        if not parts:
+            del facts.known[location]
+            for position in facts.thread.outgoing[location]:
+                facts.results.pop(position, None)
+            return True
+        new = dict(parts[0])
+        for part in parts[1:]:
+            for address in list(new):
+                if address in part:
+                    new[address] = new[address].join(part[address], self.room[address])
+                else:
+                    del new[address]
+        facts.known[location] = new
+        return new != old

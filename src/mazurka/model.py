@@ -1,0 +1,333 @@
+"""The names that model files import.
+
+A model is *parsed, never executed*: `mazurka check FILE` reads the source.  This module exists so
+that editors and type checkers know the language; calling anything here raises an error that says
+how models are checked.  `docs/models.md` is the reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, overload
+
+__all__ = [
+    "Array", "Barrier", "Bool", "BoundedSemaphore", "Condition", "Event", "Handle", "Int",
+    "LifoQueue", "Mutex", "Queue", "RMutex", "RWLock", "Semaphore", "assume", "atomic", "cas",
+    "choose", "fetch_add", "join", "spawn", "swap", "yield_",
+]  # fmt: skip
+
+T = TypeVar("T")
+
+
+def _only_checked(name: str) -> NoReturn:
+    raise RuntimeError(
+        f"`{name}` is part of Mazurka's model language, which is checked and not run: use"
+        " `mazurka check FILE`"
+    )
+
+
+if TYPE_CHECKING:
+    Int = int
+    Bool = bool
+else:
+
+    class Int:
+        """An integer; `Int[low, high]` declares its range, both ends included."""
+
+        def __class_getitem__(cls, ends: object) -> type:
+            return cls
+
+        def __init__(self, *_: object) -> None:
+            _only_checked("Int")
+
+    class Bool:
+        """A truth value."""
+
+        def __init__(self, *_: object) -> None:
+            _only_checked("Bool")
+
+
+class Array(Generic[T]):
+    """`Array(Type, length)`: objects side by side; `Array(Int[0, 3], 2, [1, 2])` has first values.
+
+    The type may be `Int[low, high]`, `Bool`, a record class, a synchronization object, or another
+    `Array(...)`.
+    """
+
+    def __init__(self, type: Any, length: int, initial: Sequence[Any] | int = 0) -> None:  # noqa: A002
+        _only_checked("Array")
+
+    def __getitem__(self, index: int) -> Any:
+        _only_checked("Array")
+
+    def __setitem__(self, index: int, value: Any) -> None:
+        _only_checked("Array")
+
+    def __len__(self) -> int:
+        _only_checked("Array")
+
+    def __iter__(self) -> Iterator[Any]:
+        _only_checked("Array")
+
+
+class Mutex:
+    """A lock that only its holder may release; `Mutex(recursive=True)` may be taken repeatedly."""
+
+    def __init__(self, recursive: bool = False) -> None:
+        _only_checked("Mutex")
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+        """Take the lock; without blocking or with a timeout, say whether it was free."""
+        _only_checked("Mutex.acquire")
+
+    def release(self) -> None:
+        """Give the lock back; releasing one that is not held is reported as an error."""
+        _only_checked("Mutex.release")
+
+    def locked(self) -> bool:
+        """Whether some thread holds the lock."""
+        _only_checked("Mutex.locked")
+
+    def __enter__(self) -> bool:
+        _only_checked("Mutex")
+
+    def __exit__(self, *details: object) -> None:
+        _only_checked("Mutex")
+
+
+class RMutex(Mutex):
+    """A recursive `Mutex`."""
+
+    def __init__(self) -> None:
+        _only_checked("RMutex")
+
+
+class Semaphore:
+    """A counter that `acquire` waits to take from; `max` bounds it for the analysis."""
+
+    def __init__(self, value: int = 1, max: int | None = None) -> None:  # noqa: A002
+        _only_checked("Semaphore")
+
+    def acquire(self, blocking: bool = True, timeout: float | None = None) -> bool:
+        """Take one; without blocking or with a timeout, say whether there was one."""
+        _only_checked("Semaphore.acquire")
+
+    def release(self, n: int = 1) -> None:
+        """Put `n` back."""
+        _only_checked("Semaphore.release")
+
+    def __enter__(self) -> bool:
+        _only_checked("Semaphore")
+
+    def __exit__(self, *details: object) -> None:
+        _only_checked("Semaphore")
+
+
+class BoundedSemaphore(Semaphore):
+    """A semaphore that must never exceed its first value."""
+
+    def __init__(self, value: int = 1) -> None:
+        _only_checked("BoundedSemaphore")
+
+
+class Condition:
+    """A condition variable with a lock: its own, or the one it is given."""
+
+    def __init__(self, lock: Any = None) -> None:
+        _only_checked("Condition")
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+        """Take the condition's lock."""
+        _only_checked("Condition.acquire")
+
+    def release(self) -> None:
+        """Give the condition's lock back."""
+        _only_checked("Condition.release")
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Release the lock, wait to be notified, take the lock again."""
+        _only_checked("Condition.wait")
+
+    def wait_for(self, predicate: Callable[[], Any], timeout: float | None = None) -> bool:
+        """Wait until the predicate holds."""
+        _only_checked("Condition.wait_for")
+
+    def notify(self, n: int = 1) -> None:
+        """Wake the threads that have waited longest; nothing happens if nobody waits."""
+        _only_checked("Condition.notify")
+
+    def notify_all(self) -> None:
+        """Wake all threads that wait."""
+        _only_checked("Condition.notify_all")
+
+    def __enter__(self) -> bool:
+        _only_checked("Condition")
+
+    def __exit__(self, *details: object) -> None:
+        _only_checked("Condition")
+
+
+class Event:
+    """A flag that threads can wait for."""
+
+    def __init__(self) -> None:
+        _only_checked("Event")
+
+    def set(self) -> None:
+        """Raise the flag."""
+        _only_checked("Event.set")
+
+    def clear(self) -> None:
+        """Lower the flag."""
+        _only_checked("Event.clear")
+
+    def is_set(self) -> bool:
+        """Whether the flag is raised."""
+        _only_checked("Event.is_set")
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until the flag is raised."""
+        _only_checked("Event.wait")
+
+
+class Barrier:
+    """A meeting point for `parties` threads."""
+
+    def __init__(self, parties: int) -> None:
+        _only_checked("Barrier")
+
+    def wait(self) -> int:
+        """Wait for the others; the result is the order of arrival, from 0."""
+        _only_checked("Barrier.wait")
+
+
+class Queue:
+    """A first-in, first-out queue of numbers; `Queue(2, Int[0, 9])` declares their range."""
+
+    def __init__(self, maxsize: int = 0, type: Any = None) -> None:  # noqa: A002
+        _only_checked("Queue")
+
+    def put(self, item: int) -> None:
+        """Append a number, waiting for space."""
+        _only_checked("Queue.put")
+
+    def get(self) -> int:
+        """Take a number, waiting for one."""
+        _only_checked("Queue.get")
+
+    def qsize(self) -> int:
+        """How many numbers there are."""
+        _only_checked("Queue.qsize")
+
+    def empty(self) -> bool:
+        """Whether there is nothing to get."""
+        _only_checked("Queue.empty")
+
+    def full(self) -> bool:
+        """Whether there is no space."""
+        _only_checked("Queue.full")
+
+    def task_done(self) -> None:
+        """Say that a number that was taken has been dealt with."""
+        _only_checked("Queue.task_done")
+
+    def join(self) -> None:
+        """Wait until every number put in has been dealt with."""
+        _only_checked("Queue.join")
+
+
+class LifoQueue(Queue):
+    """A queue that gives back the newest number first."""
+
+
+class RWLock:
+    """A lock for many readers or one writer."""
+
+    def __init__(self) -> None:
+        _only_checked("RWLock")
+
+    def read(self) -> AbstractContextManager[None]:
+        """`with lock.read():` shares the lock with other readers."""
+        _only_checked("RWLock.read")
+
+    def write(self) -> AbstractContextManager[None]:
+        """`with lock.write():` holds the lock alone."""
+        _only_checked("RWLock.write")
+
+    def acquire_read(self) -> None:
+        """Begin to read; waits while somebody writes."""
+        _only_checked("RWLock.acquire_read")
+
+    def release_read(self) -> None:
+        """Stop reading."""
+        _only_checked("RWLock.release_read")
+
+    def acquire_write(self) -> None:
+        """Begin to write; waits while anybody reads or writes."""
+        _only_checked("RWLock.acquire_write")
+
+    def release_write(self) -> None:
+        """Stop writing."""
+        _only_checked("RWLock.release_write")
+
+
+class Handle:
+    """A thread made with `spawn`."""
+
+    def join(self) -> None:
+        """Wait for the thread to end."""
+        _only_checked("Handle.join")
+
+    def is_alive(self) -> bool:
+        """Whether the thread has not ended yet."""
+        _only_checked("Handle.is_alive")
+
+
+def assume(condition: Any) -> None:
+    """Leave out executions in which the condition does not hold here: the thread stops."""
+    _only_checked("assume")
+
+
+def atomic() -> AbstractContextManager[None]:
+    """`with atomic():` makes one indivisible step of the block."""
+    _only_checked("atomic")
+
+
+@overload
+def choose(values: range, /) -> int: ...
+@overload
+def choose(first: T, /, *others: T) -> T: ...
+def choose(first: Any, /, *others: Any) -> Any:
+    """Any one of the values: every choice is explored."""
+    _only_checked("choose")
+
+
+def cas(place: Any, old: int, new: int) -> bool:
+    """In one step: if the place holds `old`, store `new` and say True; else say False."""
+    _only_checked("cas")
+
+
+def fetch_add(place: Any, amount: int) -> int:
+    """In one step: add to the place and give its old value."""
+    _only_checked("fetch_add")
+
+
+def swap(place: Any, value: int) -> int:
+    """In one step: store in the place and give its old value."""
+    _only_checked("swap")
+
+
+def yield_() -> None:
+    """A step that does nothing: others may run."""
+    _only_checked("yield_")
+
+
+def spawn(function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Handle:
+    """Make a thread that runs the function, and start it."""
+    _only_checked("spawn")
+
+
+def join(thread: Handle) -> None:
+    """Wait for the thread to end."""
+    _only_checked("join")

@@ -1,0 +1,141 @@
+"""What the kernels need from the machine: memory at an address, the step function, the block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numba.np.numpy_support import carray
+
+from mazurka.stateful import blocks
+
+Native: TypeAlias = Callable[..., Any]
+
+
+def compiled(function: Native) -> Native:
+    """A part of a kernel: native code, compiled together with the kernel that uses it."""
+    result: Native = njit(nogil=True, error_model="numpy")(function)
+    return result
+
+
+def _call_step(
+    typing_context: Any, step: Any, src: Any, thread: Any, choice: Any, dst: Any, footprint: Any
+) -> Any:
+    signature = types.int64(*([types.int64] * 6))
+
+    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        word = ir.IntType(64)
+        function = ir.FunctionType(word, [word] * 5)
+        pointer = builder.inttoptr(arguments[0], function.as_pointer())
+        return builder.call(pointer, arguments[1:])
+
+    return signature, generate
+
+
+def _prefetch(typing_context: Any, address: Any) -> Any:
+    signature = types.void(types.int64)
+
+    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        byte = ir.IntType(8).as_pointer()
+        number = ir.IntType(32)
+        insert_function: Native = cgutils.get_or_insert_function
+        function = insert_function(
+            builder.module,
+            ir.FunctionType(ir.VoidType(), [byte, number, number, number]),
+            "llvm.prefetch.p0",
+        )
+        pointer = builder.inttoptr(arguments[0], byte)
+        builder.call(function, [pointer, number(1), number(1), number(1)])
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+def _pointer(typing_context: Any, address: Any) -> Any:
+    signature = types.voidptr(types.int64)
+
+    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        return builder.inttoptr(arguments[0], ir.IntType(8).as_pointer())
+
+    return signature, generate
+
+
+call_step: Native = intrinsic(_call_step)
+"""`call_step(step, src, thread, choice, dst, footprint)`: the step function at address `step`."""
+
+prefetch: Native = intrinsic(_prefetch)
+"""`prefetch(address)`: start to bring that cache line in, for writing."""
+
+_pointer_to: Native = intrinsic(_pointer)
+
+
+@compiled
+def words_at(address: Any, length: Any) -> Any:
+    """The unsigned words at an address, as an array."""
+    return carray(_pointer_to(address), (length,), np.uint64)
+
+
+@compiled
+def numbers_at(address: Any, length: Any) -> Any:
+    """The signed words at an address, as an array."""
+    return carray(_pointer_to(address), (length,), np.int64)
+
+
+@compiled
+def block_at(address: Any) -> Any:
+    return numbers_at(address, blocks.BLOCK_WORDS)
+
+
+class Machine(NamedTuple):
+    """The program, as the kernels see it (`mazurka.stateful.blocks` explains the fields)."""
+
+    step: Any
+    recording_step: Any
+    words: Any
+    threads: Any
+    counter_word: Any
+    counter_shift: Any
+    counter_mask: Any
+    choice_offset: Any
+    choices: Any
+    most_choices: Any
+    observers: Any
+    any_choice: Any
+    faults_wanted: Any
+    deadlock_wanted: Any
+    race_wanted: Any
+
+
+@compiled
+def machine_in(block: Any) -> Any:
+    threads = block[blocks.THREADS]
+    return Machine(
+        block[blocks.STEP],
+        block[blocks.RECORDING_STEP],
+        block[blocks.WORDS],
+        threads,
+        numbers_at(block[blocks.COUNTER_WORD], threads),
+        words_at(block[blocks.COUNTER_SHIFT], threads),
+        words_at(block[blocks.COUNTER_MASK], threads),
+        numbers_at(block[blocks.CHOICE_OFFSET], threads),
+        numbers_at(block[blocks.CHOICES], block[blocks.CHOICES_LENGTH]),
+        numbers_at(block[blocks.MOST_CHOICES], threads),
+        numbers_at(block[blocks.OBSERVERS], threads),
+        block[blocks.ANY_CHOICE] != 0,
+        block[blocks.FAULTS_WANTED],
+        block[blocks.DEADLOCK_WANTED] != 0,
+        block[blocks.RACE_WANTED] != 0,
+    )
+
+
+@compiled
+def choices_at(machine: Any, states: Any, start: Any, thread: Any) -> Any:
+    """How many choices a thread has in the state at `states[start:]`."""
+    word = states[start + machine.counter_word[thread]]
+    code = (word >> machine.counter_shift[thread]) & machine.counter_mask[thread]
+    return machine.choices[machine.choice_offset[thread] + np.int64(code)]

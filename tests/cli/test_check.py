@@ -1,0 +1,194 @@
+"""`mazurka check`: verdicts, exit statuses, JSON, and one line for every mistake."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+KEYS = {
+    "tool", "version", "input", "verdict", "scope", "property", "strategy", "stats",
+    "violation", "trace", "limits", "error",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("order", ["dfs", "bfs"])
+@pytest.mark.parametrize(
+    ("name", "arguments", "status", "kind"),
+    [
+        ("holds", (), 0, None),
+        ("deadlock", (), 1, "deadlock"),
+        ("deadlock", ("--property", "assert"), 0, None),
+        ("lost_update", (), 1, "assert"),
+        ("race", (), 0, None),
+        ("race", ("--property", "race"), 1, "race"),
+        ("holds", ("--property", "assert,deadlock,race"), 0, None),
+    ],
+)
+def test_verdicts(mazurka, model, order, name, arguments, status, kind):
+    answer = mazurka("check", model(name), "--order", order, "--json", *arguments)
+    assert answer.status == status
+    data = answer.json
+    assert data["verdict"] == ("violated" if status else "holds")
+    assert (data["violation"] or {}).get("kind") == kind
+    assert answer.err == ""
+
+
+def test_the_json_is_complete(mazurka, model):
+    data = mazurka("check", model("deadlock"), "--json").json
+    assert set(data) >= KEYS
+    assert data["tool"] == "mazurka"
+    assert data["input"] == "deadlock.py"
+    assert data["property"] == ["assert", "deadlock"]
+    assert data["strategy"] == "full"
+    assert set(data["stats"]) >= {
+        "states", "transitions", "seconds", "peak_bytes", "bytes_per_state"
+    }  # fmt: skip
+    assert data["error"] is None
+    assert data["limits"] == []
+    assert [row["thread"] for row in data["trace"]] in (
+        ["philosopher(0)", "philosopher(1)"],
+        ["philosopher(1)", "philosopher(0)"],
+    )
+    for row in data["trace"]:
+        assert row["file"] == "deadlock.py"
+        assert row["source"] == "with left:"
+        assert row["line"] == 9
+        assert list(row["writes"].values()) == [row["thread"]]
+
+
+def test_every_state_is_counted_when_asked(mazurka, model):
+    """Each philosopher is before the first fork, between them, at the end of the inner block
+    (holding both), or past one or two releases; states with a fork held twice are impossible."""
+    first = mazurka("check", model("deadlock"), "--json").json["stats"]["states"]
+    every = mazurka("check", model("deadlock"), "--json", "--explore-all").json
+    assert every["verdict"] == "violated"
+    assert every["stats"]["states"] > first
+
+
+def test_definitions_reach_the_model(mazurka, model):
+    data = mazurka("check", model("deadlock"), "-D", "N=3", "--json").json
+    assert data["definitions"] == {"N": "3"}
+    assert len(data["trace"]) == 3
+
+
+def test_people_see_the_verdict_first(mazurka, model):
+    answer = mazurka("check", model("deadlock"))
+    first, second = answer.out.splitlines()[:2]
+    assert first.startswith("violated: deadlock")
+    assert second.startswith("  assertions and deadlocks")
+    assert "waits for `forks[1]`, held by philosopher(1)" in answer.out
+    assert mazurka("check", model("holds")).out.startswith("holds\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("check", "none.py"), "none.py"),
+        (("check", "holds.py", "--engine", "symbolic"), "not available yet; there is: stateful"),
+        (("check", "holds.py", "--strategy", "best"), "there are: full"),
+        (("check", "holds.py", "--order", "random"), "dfs, bfs"),
+        (("check", "holds.py", "--property", "liveness"), "assert, deadlock, race"),
+        (("check", "holds.py", "--property", ","), "at least one"),
+        (("check", "holds.py", "-D", "N"), "NAME=VALUE"),
+        (("check", "holds.py", "-D", "N=1", "-D", "N=2"), "two values"),
+        (("check", "holds.py", "-D", "X=1"), "X"),
+        (("check", "holds.py", "--limit-time", "-1"), "--limit-time"),
+        (("check", "holds.py", "--limit-memory", "nan"), "--limit-memory"),
+        (("check", "holds.py", "--max-threads", "0"), "--max-threads"),
+        (("check", "holds.py", "--limit-time", "soon"), "--limit-time"),
+        (("check", "holds.py", "--counterexample", "nice"), "auto, found, switches"),
+        (("check", "unsupported.py"), "unsupported.py:4"),
+        (("check", "holds.py", "--nonsense"), "--nonsense"),
+        (("check", "holds.py", "--trace", "no/where.json"), "no such directory"),
+        (("check", "holds.py", "--trace", "."), "is a directory"),
+        (("check",), "FILE"),
+        (("chek", "holds.py"), "chek"),
+        (("compare", "holds.py", "--strategies", "full,none"), "there are: full"),
+        (("bench", "nonsense"), "speed"),
+        (("export", "holds.py", "--format", "aiger"), "json, dot"),
+        (("replay", "none.json"), "none.json"),
+    ],
+)
+def test_mistakes_get_one_line_and_status_2(mazurka, model, arguments, words):
+    model("holds")
+    model("unsupported")
+    answer = mazurka(*arguments)
+    assert answer.status == 2
+    assert answer.out == ""
+    assert len(answer.err.splitlines()) == 1
+    assert answer.err.startswith("mazurka: ")
+    assert words in answer.err
+    assert "Traceback" not in answer.err
+    assert "internal error" not in answer.err
+
+
+@pytest.mark.parametrize(
+    "arguments", [("none.py",), ("unsupported.py",), ("holds.py", "--strategy", "best")]
+)
+def test_with_json_mistakes_are_objects_too(mazurka, model, arguments):
+    model("holds")
+    model("unsupported")
+    answer = mazurka("check", *arguments, "--json")
+    assert answer.status == 2
+    data = answer.json
+    assert set(data) >= KEYS
+    assert data["verdict"] == "error"
+    assert data["input"] == arguments[0]
+    assert set(data["error"]) == {"message", "file", "line"}
+    assert len(answer.err.splitlines()) == 1
+
+
+def test_the_error_object_names_the_line(mazurka, model):
+    error = mazurka("check", model("unsupported"), "--json").json["error"]
+    assert (error["file"], error["line"]) == ("unsupported.py", 4)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "limit"),
+    [("--limit-time", "0.2", "time"), ("--limit-memory", "1", "memory")],
+)
+def test_limits_end_in_status_3_with_statistics(mazurka, model, option, value, limit):
+    answer = mazurka("check", model("large"), option, value, "--json")
+    assert answer.status == 3
+    data = answer.json
+    assert (data["verdict"], data["limits"]) == ("inconclusive", [limit])
+    assert data["stats"]["states"] > 0
+    assert data["violation"] is None
+    shown = mazurka("check", "large.py", option, value)
+    assert shown.status == 3
+    assert shown.out.startswith(f"inconclusive: {limit} limit\n")
+    assert option in shown.out
+
+
+def test_an_error_of_ours_asks_for_a_report(mazurka, model, monkeypatch):
+    monkeypatch.setattr("mazurka.report.confirm.is_deadlock", lambda program, state: False)
+    answer = mazurka("check", model("deadlock"))
+    assert answer.status == 2
+    assert "report this as a bug" in answer.err
+    assert len(answer.err.splitlines()) == 1
+    assert answer.out == ""
+
+
+def test_counterexamples_can_be_chosen(mazurka, model):
+    name = model("lost_update")
+    found = mazurka("check", name, "--counterexample", "found", "--json").json
+    fewest = mazurka("check", name, "--counterexample", "switches", "--json").json
+    shortest = mazurka("check", name, "--order", "bfs", "--json").json
+    assert found["counterexample"] == "found"
+    assert fewest["counterexample"] == "switches"
+    assert shortest["counterexample"] == "shortest"
+    assert switches(fewest) <= switches(shortest)
+    assert len(shortest["trace"]) <= len(fewest["trace"])
+
+
+def switches(data):
+    names = [row["thread"] for row in data["trace"]]
+    return sum(one != other for one, other in pairwise(names))
+
+
+def test_local_steps_can_be_kept_apart(mazurka, model):
+    name = model("holds")
+    merged = mazurka("check", name, "--json").json["stats"]["states"]
+    apart = mazurka("check", name, "--json", "--no-merge").json["stats"]["states"]
+    assert apart >= merged

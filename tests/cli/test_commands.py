@@ -1,0 +1,137 @@
+"""The other commands: compare, replay, export."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+
+def test_compare_shows_every_strategy(mazurka, model):
+    answer = mazurka("compare", model("deadlock"), "--json")
+    assert answer.status == 0
+    results = {result["strategy"]: result for result in answer.json["results"]}
+    assert results["full"]["verdict"] == "holds"
+    assert answer.json["property"] == ["assert"]
+    table = mazurka("compare", "deadlock.py").out
+    assert "strategy" in table
+    assert f"{results['full']['stats']['states']:,}" in table
+
+
+def test_compare_explores_all(mazurka, model):
+    name = model("deadlock")
+    data = mazurka("compare", name, "--property", "deadlock", "--json").json
+    every = mazurka("check", name, "--explore-all", "--json").json
+    assert data["results"][0]["verdict"] == "violated"
+    assert data["results"][0]["stats"]["states"] == every["stats"]["states"]
+
+
+@pytest.mark.parametrize("name", ["deadlock", "lost_update", "race"])
+def test_replay_reproduces(mazurka, model, name):
+    properties = "race" if name == "race" else "assert,deadlock"
+    assert mazurka("check", model(name), "--trace", "t.json", "--property", properties).status == 1
+    answer = mazurka("replay", "t.json")
+    assert answer.status == 1
+    assert "the violation was reproduced" in answer.out
+    assert mazurka("replay", "t.json", "--step").out == answer.out
+    assert mazurka("replay", "t.json", "--json").json["outcome"] == "reproduced"
+
+
+def test_replay_does_not_mind_comments(mazurka, model):
+    name = model("deadlock")
+    mazurka("check", name, "--trace", "t.json")
+    Path(name).write_text("# new\n\n" + Path(name).read_text())
+    answer = mazurka("replay", "t.json")
+    assert answer.status == 1
+    assert "the text has changed" in " ".join(answer.out.split())
+
+
+def test_replay_says_when_the_program_has_changed(mazurka, model):
+    name = model("lost_update")
+    mazurka("check", name, "--trace", "t.json")
+    Path(name).write_text(Path(name).read_text().replace("n += 1", "n += 2"))
+    answer = mazurka("replay", "t.json")
+    assert answer.status == 2
+    said = " ".join(answer.out.split())
+    assert "the program has changed since the trace was saved; step 1 was (add" in said
+    assert "and is now (add" in said
+
+
+def test_replay_of_moves_that_lead_nowhere(mazurka, model):
+    mazurka("check", model("deadlock"), "--trace", "t.json")
+    data = json.loads(Path("t.json").read_text())
+    data["moves"].pop()
+    Path("t.json").write_text(json.dumps(data))
+    answer = mazurka("replay", "t.json")
+    assert answer.status == 0
+    assert "not reproduced" in answer.out
+
+
+def test_replay_uses_the_definitions(mazurka, model):
+    mazurka("check", model("deadlock"), "-D", "N=4", "--no-merge", "--trace", "t.json")
+    assert mazurka("replay", "t.json").status == 1
+
+
+def test_replay_finds_the_model_beside_the_trace(mazurka, model, tmp_path, monkeypatch):
+    mazurka("check", model("deadlock"), "--trace", "t.json")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    assert mazurka("replay", "../t.json").status == 1
+
+
+def test_nothing_is_saved_where_nothing_was_found(mazurka, model):
+    assert mazurka("check", model("holds"), "--trace", "t.json").status == 0
+    assert not Path("t.json").exists()
+
+
+@pytest.mark.parametrize("name", ["deadlock", "lost_update", "holds", "race"])
+@pytest.mark.parametrize("merge", [(), ("--no-merge",)])
+def test_an_exported_program_gives_the_same_answer(mazurka, model, name, merge):
+    model(name)
+    assert mazurka("export", f"{name}.py", "-o", "p.json", *merge).status == 0
+    one = mazurka("check", f"{name}.py", "--explore-all", "--json", *merge).json
+    other = mazurka("check", "p.json", "--explore-all", "--json").json
+    assert one["verdict"] == other["verdict"]
+    for count in ("states", "transitions"):
+        assert one["stats"][count] == other["stats"][count]
+    again = mazurka("export", "p.json")
+    assert again.out == Path("p.json").read_text()
+
+
+def test_dot(mazurka, model):
+    answer = mazurka("export", model("deadlock"), "--format", "dot")
+    assert answer.status == 0
+    assert answer.out.startswith("digraph")
+    assert answer.out.count("subgraph cluster_") == 2
+
+
+def test_an_exported_file_that_was_damaged(mazurka, model):
+    mazurka("export", model("deadlock"), "-o", "p.json")
+    data = json.loads(Path("p.json").read_text())
+    data["threads"][0]["edges"][0]["target"] = 10_000
+    Path("p.json").write_text(json.dumps(data))
+    answer = mazurka("check", "p.json")
+    assert answer.status == 2
+    assert "p.json" in answer.err
+    assert "threads[0].edges[0].target" in answer.err
+
+
+def test_constants_of_an_exported_program_are_fixed(mazurka, model):
+    mazurka("export", model("deadlock"), "-o", "p.json")
+    assert mazurka("check", "p.json", "-D", "N=3").status == 2
+
+
+def test_the_api_says_the_same(model):
+    import mazurka
+
+    verdict = mazurka.check(model("deadlock"), definitions={"N": 3})
+    assert not verdict
+    assert verdict.verdict == "violated"
+    assert mazurka.check(model("holds"))
+    mazurka.save_trace("t.json", verdict)
+    assert mazurka.replay("t.json").outcome == "reproduced"
+    assert mazurka.compare("holds.py").verdicts[0].verdict == "holds"
+    with pytest.raises(mazurka.MazurkaError):
+        mazurka.check("none.py")

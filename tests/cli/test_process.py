@@ -1,0 +1,94 @@
+"""The command as a process: start-up, interrupts, closed pipes."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+
+def test_help_needs_no_numerical_library(environment):
+    code = (
+        "import sys\n"
+        "from mazurka.cli.main import app\n"
+        "from mazurka.cli.failures import run_guarded\n"
+        "run_guarded(app, ['--help'])\n"
+        "heavy = {'numba', 'llvmlite', 'numpy'} & set(sys.modules)\n"
+        "sys.exit(f'imported {heavy}' if heavy else 0)\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    assert "check" in run.stdout
+
+
+@pytest.mark.parametrize("command", ["check", "compare", "replay", "export", "bench"])
+def test_every_command_has_help_with_an_example(process, command):
+    run = process(command, "--help")
+    assert run.returncode == 0
+    assert f"Example: mazurka {command}" in " ".join(run.stdout.split()) or command == "replay"
+    assert "Example: mazurka" in run.stdout
+
+
+def test_version(process):
+    import mazurka
+
+    assert process("--version").stdout == f"mazurka {mazurka.__version__}\n"
+
+
+def test_without_arguments_there_is_help(process):
+    run = process()
+    assert run.returncode == 0
+    assert "Usage: mazurka" in run.stdout
+
+
+@pytest.mark.parametrize("name", ["holds", "deadlock"])
+def test_nothing_on_stderr_that_is_no_terminal(process, model, name):
+    run = process("check", model(name))
+    assert run.stderr == ""
+    assert "\x1b" not in run.stdout
+
+
+def test_a_closed_pipe_is_no_disaster(model, environment):
+    command = [sys.executable, "-m", "mazurka", "check", model("holds"), "--json"]
+    run = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+    )
+    run.stdout.close()
+    message = run.stderr.read()
+    run.stderr.close()
+    assert run.wait(timeout=300) == 141
+    assert message == b""
+
+
+def test_interrupting_a_search_gives_partial_statistics(model, environment):
+    command = [sys.executable, "-m", "mazurka", "check", model("large")]
+    run = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True
+    )
+    time.sleep(4)
+    run.send_signal(signal.SIGINT)
+    out, err = run.communicate(timeout=300)
+    assert run.returncode == 3
+    assert "Traceback" not in err
+    assert "interrupted" in out + err
+
+
+def test_two_hash_seeds_print_the_same(model, environment):
+    name = model("lost_update")
+    printed = set()
+    for seed in ("1", "2"):
+        run = subprocess.run(
+            [sys.executable, "-m", "mazurka", "check", name, "--json"],
+            env={**environment, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        lines = [line for line in run.stdout.splitlines() if "second" not in line]
+        printed.add("\n".join(lines))
+    assert len(printed) == 1

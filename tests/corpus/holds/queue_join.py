@@ -1,0 +1,30 @@
+# expect: holds
+"""`join` waits until every item has been dealt with."""
+
+from mazurka.model import Int, Queue, fetch_add
+
+jobs = Queue(2)
+finished: Int[0, 2] = 0
+
+
+def worker():
+    while True:
+        job = jobs.get()
+        fetch_add(finished, job)
+        jobs.task_done()
+
+
+def boss():
+    jobs.put(1)
+    jobs.put(1)
+    jobs.join()
+    assert finished == 2, "came back too early"
+    jobs.put(0)
+
+
+def second():
+    jobs.get()
+    jobs.task_done()
+
+
+threads = [worker(), boss()]

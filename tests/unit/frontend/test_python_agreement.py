@@ -1,0 +1,35 @@
+"""Models mean what Python means: random code is run by Python and by the interpreter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from exploration import explore
+from random_code import CodeWriter
+
+
+class _Type:
+    def __getitem__(self, ends: object) -> None:
+        return None
+
+
+def run_by_python(code: str) -> dict[str, int]:
+    """The values of the shared numbers after `run()`, executed for real."""
+    scope: dict[str, Any] = {"Int": _Type(), "Array": lambda _, length: [0] * length}
+    body = code.replace("threads = [run()]", "run()")
+    exec(compile(body, "random code", "exec"), scope)
+    values = {name: scope[name] for name in ("g", "h")}
+    return values | {f"arr[{place}]": value for place, value in enumerate(scope["arr"])}
+
+
+@pytest.mark.parametrize("seed", range(120))
+@pytest.mark.parametrize("merge", [True, False])
+def test_sequential_code_gives_the_values_that_python_gives(seed: int, merge: bool) -> None:
+    code = CodeWriter(seed).module()
+    findings = explore(code, merge=merge)
+    assert findings.fine, (findings.faults, code)
+    expected = run_by_python(code)
+    (final,) = findings.finals
+    found = {name: value for name, value in final if name in expected}
+    assert found == expected, code

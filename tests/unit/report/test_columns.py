@@ -1,0 +1,116 @@
+"""Counterexamples on a terminal, at several widths and in several encodings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from rich.cells import cell_len
+from small_programs import FILE, lost_update, straight_line, two_locks
+
+from mazurka.report.columns import Columns, plan
+from mazurka.report.confirm import confirm
+from mazurka.report.summary import Summary, counted
+from mazurka.stateful.strategy import Move, Violation
+
+
+@pytest.mark.parametrize("width", [60, 100, 160])
+@pytest.mark.parametrize("threads", [2, 3, 4])
+def test_no_line_is_wider_than_the_terminal(judge, printed, width, threads):
+    verdict = judge(lost_update(threads=threads))
+    text = printed(lambda console: Summary(console, verdict).print(), width)
+    assert max(map(cell_len, text.splitlines())) <= width
+
+
+def test_each_thread_has_its_column(judge, printed):
+    trace = judge(lost_update()).trace
+    lines = printed(lambda console: Columns(console, trace).draw(), 100).splitlines()
+    header = lines[0]
+    for row in trace.rows:
+        start = header.index(row.name)
+        shown = next(line for line in lines if line.strip().startswith(f"{row.number} "))
+        assert shown[start:].startswith(f"{row.line} ")
+
+
+def test_values_stand_beside_the_source(judge, printed):
+    trace = judge(lost_update()).trace
+    text = printed(lambda console: Columns(console, trace).draw(), 100)
+    assert "1 t = n   n ➜ 0  t = 0" in text
+    assert "2 n = t + 1   n = 1" in text
+
+
+def test_a_context_switch_leaves_a_gap(judge, printed):
+    trace = judge(two_locks()).trace
+    lines = printed(lambda console: Columns(console, trace).draw(), 100).splitlines()
+    assert lines[2].startswith(" 1")
+    assert lines[3] == ""
+    assert lines[4].startswith(" 2")
+
+
+def test_many_threads_on_a_narrow_terminal_become_a_list(printed):
+    program = lost_update(threads=14, most=20, prefix="philosopher")
+    path = tuple(Move(thread) for thread in range(14))
+    _, trace = confirm(program, Violation("race", path, (Move(0), Move(1))))
+    assert plan(trace, 80).threads == ()
+    text = printed(lambda console: Columns(console, trace).draw(), 80)
+    assert "philosopher(13)" in text
+    assert max(map(cell_len, text.splitlines())) <= 80
+    assert len(plan(trace, 600).threads) == 14
+
+
+def test_threads_that_take_no_part_get_no_column():
+    program = lost_update(threads=6, most=20)
+    _, trace = confirm(program, Violation("race", (Move(4),), (Move(4), Move(0))))
+    assert plan(trace, 80).threads == (4,)
+
+
+def test_a_long_trace_is_shortened_unless_asked_for(printed):
+    _, trace = confirm(straight_line(300), Violation("exception", (Move(0),) * 301))
+    short = printed(lambda console: Columns(console, trace).draw())
+    assert "101 steps left out; --full-trace shows them, --trace FILE saves them" in short
+    assert len(short.splitlines()) == 2 + 200 + 1
+    full = printed(lambda console: Columns(console, trace, full=True).draw())
+    assert "left out" not in full
+    assert len(full.splitlines()) == 2 + 301
+
+
+def test_plain_ascii_where_the_terminal_knows_no_better(judge, printed):
+    for program in (lost_update(), two_locks()):
+        verdict = judge(program)
+        text = printed(lambda console, v=verdict: Summary(console, v).print(), 100, "ascii")
+        assert text.isascii()
+    assert "n -> 0" in printed(
+        lambda console: Summary(console, judge(lost_update())).print(), 100, "ascii"
+    )
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1"])
+def test_the_input_cannot_speak_to_the_terminal(judge, printed, encoding):
+    evil = "x = '\x1b[2J\x07' # [bold red]markup[/] \u202e\x9b31m é"
+    program = lost_update(prefix="[blink]t\x1b]0;title\x07")
+    program = replace(program, sources={FILE: "\n".join([evil] * 3)})
+    verdict = judge(program)
+    text = printed(lambda console: Summary(console, verdict).print(), 120, encoding)
+    assert all(c == "\n" or c.isprintable() for c in text)
+    assert "\\x1b[2J" in text
+    assert "[bold red]" in text
+    assert "[blink]t" in text
+
+
+def test_wide_characters_keep_the_columns_straight(printed, judge):
+    program = lost_update()
+    program = replace(program, sources={FILE: "値 = 読む(値)  # " + "漢字" * 40 + "\n" * 3})
+    verdict = judge(program)
+    text = printed(lambda console: Summary(console, verdict).print(), 60)
+    assert max(map(cell_len, text.splitlines())) <= 60
+
+
+def test_no_colour_in_a_pipe(judge, printed):
+    verdict = judge(two_locks())
+    assert "\x1b" not in printed(lambda console: Summary(console, verdict).print())
+
+
+def test_numbers_agree_with_their_nouns():
+    assert counted(1, "step") == "1 step"
+    assert counted(1200, "state") == "1,200 states"
+    assert counted(2, "context switch") == "2 context switches"

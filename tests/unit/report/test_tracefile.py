@@ -1,0 +1,135 @@
+"""Saved traces: they read back, and nothing malformed is believed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from small_programs import FILE, lost_update, two_locks
+
+from mazurka.errors import MazurkaError
+from mazurka.ir.expressions import Const
+from mazurka.ir.program import Assign
+from mazurka.report.replaying import replay_saved
+from mazurka.report.tracefile import load, save
+
+
+@pytest.fixture
+def saved(judge, tmp_path):
+    path = tmp_path / "trace.json"
+    save(str(path), judge(lost_update()))
+    return path
+
+
+def test_the_same_program_reproduces_the_violation(saved):
+    report = replay_saved(load(str(saved)), lost_update())
+    assert (report.outcome, report.exit_status) == ("reproduced", 1)
+    assert report.finding.kind == "assert"
+
+
+@pytest.mark.parametrize("properties", [("deadlock",), ("race",)])
+def test_every_kind_of_violation_can_be_saved(judge, tmp_path, properties):
+    program = two_locks() if properties == ("deadlock",) else lost_update()
+    path = tmp_path / "trace.json"
+    save(str(path), judge(program, *properties))
+    assert replay_saved(load(str(path)), program).outcome == "reproduced"
+
+
+def test_a_changed_comment_does_not_matter(saved):
+    program = lost_update()
+    program = replace(program, sources={FILE: "# a comment\n" + program.sources[FILE]})
+    report = replay_saved(load(str(saved)), program)
+    assert report.outcome == "reproduced"
+    assert "the text has changed" in report.message
+
+
+def test_a_changed_program_is_named_with_its_first_difference(saved):
+    program = lost_update()
+    writer = program.threads[0]
+    other = replace(writer.edges[1], operations=(Assign(Const(1), Const(5)),))
+    writer = replace(writer, edges=(writer.edges[0], other, writer.edges[2]))
+    program = replace(program, threads=(writer, program.threads[1]))
+    report = replay_saved(load(str(saved)), program)
+    assert (report.outcome, report.exit_status) == ("changed", 2)
+    assert report.first_difference == 2
+    assert "step 2 was (adder(0), line 2: n = t + 1)" in report.message
+
+
+def test_a_changed_program_whose_steps_are_the_same(saved):
+    program = lost_update()
+    cell = replace(program.cells[1], high=5)
+    program = replace(program, cells=(program.cells[0], cell, *program.cells[2:]))
+    report = replay_saved(load(str(saved)), program)
+    assert (report.outcome, report.first_difference) == ("changed", None)
+    assert "still there" in report.message
+
+
+def test_moves_that_lead_elsewhere_reproduce_nothing(saved):
+    data = json.loads(saved.read_text())
+    data["moves"] = data["moves"][:-1]
+    saved.write_text(json.dumps(data))
+    report = replay_saved(load(str(saved)), lost_update())
+    assert (report.outcome, report.exit_status) == ("not reproduced", 0)
+
+
+def broken(**changes):
+    return lambda data: {**data, **changes}
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: [],
+        lambda data: None,
+        lambda data: {key: value for key, value in data.items() if key != "moves"},
+        broken(format="something else"),
+        broken(format_version=99),
+        broken(format_version=True),
+        broken(moves="all of them"),
+        broken(moves=[[0]]),
+        broken(moves=[[-1, 0]]),
+        broken(moves=[["0", 0]]),
+        broken(moves=[[0, 2**70]]),
+        broken(racing=[[0, 0]]),
+        broken(definitions={"N": 3}),
+        broken(definitions=[]),
+        broken(options={"merge": 1, "max_threads": 8, "max_depth": 8}),
+        broken(options={"merge": True, "max_threads": -1, "max_depth": 8}),
+        broken(fingerprint={}),
+        broken(violation={"kind": 3, "message": ""}),
+        broken(rows=[1]),
+        broken(input=None),
+    ],
+)
+def test_malformed_files_are_refused(saved, damage):
+    saved.write_text(json.dumps(damage(json.loads(saved.read_text()))))
+    with pytest.raises(MazurkaError, match="not a valid trace") as caught:
+        load(str(saved))
+    assert caught.value.file == str(saved)
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", b"\xff\xfe", b"[" * 100_000])
+def test_files_that_are_not_json_are_refused(tmp_path, content):
+    path = tmp_path / "trace.json"
+    path.write_bytes(content)
+    with pytest.raises(MazurkaError, match="not JSON"):
+        load(str(path))
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(MazurkaError, match="cannot read"):
+        load(str(tmp_path / "none.json"))
+
+
+def test_a_trace_that_cannot_be_written(judge, tmp_path):
+    with pytest.raises(MazurkaError, match="cannot write"):
+        save(str(tmp_path / "no" / "trace.json"), judge(two_locks()))
+
+
+def test_rows_beyond_the_threads_are_no_crash(saved):
+    data = json.loads(saved.read_text())
+    data["moves"] = [[17, 0]]
+    saved.write_text(json.dumps(data))
+    report = replay_saved(load(str(saved)), lost_update())
+    assert report.outcome == "not reproduced"
