@@ -75,7 +75,6 @@ def compare(
         limit_seconds=limit_seconds,
         limit_bytes=limit_bytes,
         explore_all=True,
-        counterexample="found",
     )
     names = tuple(strategies) if strategies is not None else None
     return compare_file(os.fspath(path), names, options, observer or Silent())

@@ -106,9 +106,7 @@ def judge(
     """Turn a search's result into a verdict; a violation counts only once it is confirmed."""
     limits = result.limits
     if result.violation is not None:
-        shown = select(
-            program, result.violation, options.counterexample, search_options(options), observer
-        )
+        shown = choose_counterexample(program, strategy, result.violation, options, observer)
         finding, trace = confirmed(program, shown.violation, observer)
         if finding.kind != Fault.BOUND:
             return _violated(base, result, finding, trace, shown)
@@ -118,6 +116,21 @@ def judge(
     verdict = INCONCLUSIVE if limits else HOLDS
     scope = scope_sentence(verdict, base.properties, result.statistics, limits)
     return replace(base, verdict=verdict, limits=limits, scope=scope)
+
+
+def choose_counterexample(
+    program: Program,
+    strategy: Strategy,
+    found: Violation,
+    options: CheckOptions,
+    observer: Observer,
+) -> Selection:
+    def search(wanted: SearchOptions) -> SearchResult:
+        return strategy.run(program, wanted, observer)
+
+    again = search if "bfs" in strategy.orders else None
+    wanted = options.counterexample
+    return select(program, found, wanted, search_options(options), observer, again)
 
 
 def _violated(

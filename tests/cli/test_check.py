@@ -106,6 +106,9 @@ def test_people_see_the_verdict_first(mazurka, model):
         (("chek", "holds.py"), "chek"),
         (("compare", "holds.py", "--strategies", "full,none"), "there are: full"),
         (("bench", "nonsense"), "speed"),
+        (("bench", "speed", "--repeat", "0"), "--repeat"),
+        (("bench", "speed", "--order", "up"), "dfs, bfs"),
+        (("bench", "speed", "--only", "nonsense"), "nonsense"),
         (("export", "holds.py", "--format", "aiger"), "json, dot"),
         (("replay", "none.json"), "none.json"),
     ],
@@ -192,3 +195,29 @@ def test_local_steps_can_be_kept_apart(mazurka, model):
     merged = mazurka("check", name, "--json").json["stats"]["states"]
     apart = mazurka("check", name, "--json", "--no-merge").json["stats"]["states"]
     assert apart >= merged
+
+
+def test_an_interrupt_while_the_model_is_read(mazurka, model, monkeypatch):
+    def interrupted(path, reading):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mazurka.checking.load_program", interrupted)
+    answer = mazurka("check", model("holds"), "--json")
+    assert answer.status == 3
+    assert (answer.json["verdict"], answer.json["limits"]) == ("inconclusive", ["interrupted"])
+    assert answer.err == "mazurka: interrupted\n"
+
+
+def test_too_little_memory_is_no_traceback(mazurka, model, monkeypatch):
+    def greedy(path, reading):
+        raise MemoryError
+
+    monkeypatch.setattr("mazurka.checking.load_program", greedy)
+    answer = mazurka("check", model("holds"))
+    assert (answer.status, answer.err) == (3, "mazurka: out of memory\n")
+
+
+def test_numbers_in_the_json_are_numbers(mazurka, model):
+    answer = mazurka("check", model("holds"), "--limit-time", "inf", "--json")
+    assert "Infinity" not in answer.out
+    assert answer.json["options"]["limit_seconds"] is None

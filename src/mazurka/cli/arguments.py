@@ -71,6 +71,11 @@ def parse_list(text: str, what: str) -> tuple[str, ...]:
     return names
 
 
+def seconds(value: float | None) -> float | None:
+    """A time limit; an infinite one is none."""
+    return None if value == float("inf") else value
+
+
 def megabytes(value: float | None) -> int | None:
     if value is None:
         return None

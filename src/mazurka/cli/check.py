@@ -76,7 +76,7 @@ def check(
                 max_threads=max_threads,
                 max_depth=max_depth,
             ),
-            limit_seconds=limit_time,
+            limit_seconds=args.seconds(limit_time),
             limit_bytes=args.megabytes(limit_memory),
             explore_all=explore_all,
             counterexample=counterexample,

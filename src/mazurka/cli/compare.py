@@ -54,7 +54,7 @@ def compare(
                 merge=not no_merge,
                 max_threads=max_threads,
                 max_depth=max_depth,
-                limit_seconds=limit_time,
+                limit_seconds=args.seconds(limit_time),
                 limit_bytes=args.megabytes(limit_memory),
                 observer=observer,
             )

@@ -127,4 +127,6 @@ def expression_text(program: Program, expr: Expr) -> str:
 def quoted(text: str) -> str:
     """A string for dot; the input cannot break out of it."""
     clean = "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
-    return '"' + clean.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\l") + '\\l"'
+    clean = clean.replace("\\", "\\\\").replace('"', '\\"')
+    left_aligned = clean.replace("\n", "\\l") + "\\l" if "\n" in clean else clean
+    return f'"{left_aligned}"'

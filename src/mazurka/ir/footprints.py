@@ -58,6 +58,11 @@ class Footprints:
         every: Iterable[int] = range(1, len(self.program.cells)) if found is None else found
         return tuple(value for value in every if self.is_cell(value))
 
+    def is_surely_cell(self, address: Expr, choices: int = 1) -> bool:
+        """Whether an address expression denotes a cell in every state."""
+        values = evaluate(address, self.lookup, choices)
+        return 0 < values.low <= values.high < len(self.program.cells)
+
     def is_cell(self, address: int) -> bool:
         return 0 < address < len(self.program.cells)
 

@@ -22,7 +22,7 @@ from mazurka.ir.footprints import Footprints, cell_values
 from mazurka.ir.interpreter import State, choice_bounds
 from mazurka.ir.liveness import stored_locals
 from mazurka.ir.program import IDLE, WRONG, Assign, Edge, Mode, Program, Thread
-from mazurka.ir.values import cannot_fault, evaluate, members
+from mazurka.ir.values import cannot_fault, evaluate
 
 WORD_BITS = 64
 MOST_CODED_POINTS = 16
@@ -198,9 +198,7 @@ def can_fault(footprints: Footprints, thread: Thread, edge: Edge) -> bool:
 
 def may_leave_range(footprints: Footprints, operation: Assign, choices: int) -> bool:
     """Whether the value may lie outside the cell's range, or the address be no cell at all."""
-    addresses = evaluate(operation.address, footprints.lookup, choices)
-    cells = members(addresses)
-    if cells is None or not all(footprints.is_cell(address) for address in cells):
+    if not footprints.is_surely_cell(operation.address, choices):
         return True
     values = evaluate(operation.value, footprints.lookup, choices)
     declared = [

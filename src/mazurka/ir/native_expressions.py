@@ -26,7 +26,7 @@ from mazurka.ir.expressions import (
 from mazurka.ir.footprints import Footprints
 from mazurka.ir.layout import Layout, Slot
 from mazurka.ir.program import FAULTS, Fault
-from mazurka.ir.values import cannot_fault, evaluate, members
+from mazurka.ir.values import cannot_fault, evaluate
 
 PREDICATES = {
     "eq": "eq", "ne": "ne", "lt": "slt", "le": "sle", "gt": "sgt", "ge": "sge",
@@ -223,8 +223,7 @@ class ThreadText:
     def require_cell(self, expr: Expr, address: str) -> tuple[int, ...]:
         """A `memory` fault unless the address denotes a cell; the cells it can denote."""
         targets = self.targets(expr)
-        possible = members(evaluate(expr, self.context.footprints.lookup, self.choices))
-        if possible is None or not all(map(self.context.footprints.is_cell, possible)):
+        if not self.context.footprints.is_surely_cell(expr, self.choices):
             low = self.value(f"sub i64 {address}, 1")
             inside = self.value(f"icmp ult i64 {low}, {len(self.program.cells) - 1}")
             self.require(inside, Fault.MEMORY)

@@ -66,6 +66,12 @@ def _last_line(row: Row) -> int:
     return max(row.line, row.failing[0]) if row.failing else row.line
 
 
+def thread_at(rows: list[Row | None], position: int) -> int | None:
+    """The thread of a row; None before the first, behind the last and in a gap."""
+    row = rows[position] if 0 <= position < len(rows) else None
+    return row.thread if row is not None else None
+
+
 class Columns:
     """Draws one trace on one console."""
 
@@ -82,19 +88,30 @@ class Columns:
         `pause` is called after each row; where it answers False the rest is not drawn.
         """
         self.header()
-        before: int | None = None
-        for row in self.shown_rows():
+        rows = list(self.shown_rows())
+        for position, row in enumerate(rows):
             if row is None:
                 self.gap()
-                before = None
                 continue
-            if before is not None and row.thread != before:
-                self.switch()
-            self.row(row)
-            before = row.thread
+            switched = thread_at(rows, position - 1) != row.thread
+            if switched and self.parted(rows, position):
+                self.write(Text())
+            self.row(row, switched=switched)
             if pause is not None and not pause():
                 return False
         return True
+
+    def parted(self, rows: list[Row | None], position: int) -> bool:
+        """Whether a blank line marks the context switch before a row.
+
+        A list of threads that take one step each is easier to read without.
+        """
+        before = thread_at(rows, position - 1)
+        if before is None:
+            return False
+        long_before = thread_at(rows, position - 2) == before
+        long_after = thread_at(rows, position + 1) == thread_at(rows, position)
+        return bool(self.layout.threads) or long_before or long_after
 
     def shown_rows(self) -> Iterator[Row | None]:
         """The rows to draw; None where some are left out."""
@@ -134,15 +151,8 @@ class Columns:
         self.write(line)
         self.write(rule)
 
-    def switch(self) -> None:
-        """Another thread goes on: a blank line in columns, a thin rule in a list."""
-        if self.layout.threads:
-            self.write(Text())
-        else:
-            indent = " " * (self.layout.numbers + MARGIN)
-            self.write(Text(indent + self.glyphs.rule * self.layout.name, "dim"))
-
-    def row(self, row: Row) -> None:
+    def row(self, row: Row, *, switched: bool = True) -> None:
+        """One step; in a list the thread's name stands out where another thread goes on."""
         lines = self.cell(row)
         for position, content in enumerate(lines):
             number = f"{row.number:>{self.layout.numbers}}" if position == 0 else ""
@@ -152,7 +162,7 @@ class Columns:
                 line.append(" " * (column * (self.layout.width + 3)))
             else:
                 name = self.fit(row.name, self.layout.name) if position == 0 else ""
-                line.append(pad(name, self.layout.name + MARGIN), "bold")
+                line.append(pad(name, self.layout.name + MARGIN), "bold" if switched else "dim")
             line.append_text(content)
             self.write(line)
 
@@ -190,7 +200,7 @@ class Columns:
         writes = {place: value for place, value in row.writes.items() if place not in skipped}
         parts += self.assigned(writes, WRITE)
         parts += self.assigned(row.locals, LOCAL)
-        return parts
+        return [part for part in parts if part.plain != row.source]
 
     def assigned(self, values: dict[str, Shown], style: str) -> list[Text]:
         return [self.effect(f"{place} = {value}", style) for place, value in values.items()]

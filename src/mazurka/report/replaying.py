@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from mazurka import __version__
 from mazurka.ir.program import Program
 from mazurka.report.confirm import Finding, confirm
-from mazurka.report.rows import Row, row_of
+from mazurka.report.rows import Row
 from mazurka.report.subject import program_digest, source_digest
-from mazurka.report.trace import ReplayMismatch, Trace, replay_steps
+from mazurka.report.trace import ReplayMismatch, Trace, run_schedule
 from mazurka.report.tracefile import SavedTrace
 
 REPRODUCED = "reproduced"
@@ -67,14 +67,13 @@ def replay_saved(saved: SavedTrace, program: Program) -> ReplayReport:
 
 def possible_part(program: Program, saved: SavedTrace) -> Trace:
     """The steps that can still be taken."""
-    rows: list[Row] = []
-    try:
-        for move, before, step in replay_steps(program, saved.violation.path):
-            rows.append(row_of(program, len(rows) + 1, move, step, before))
-    except ReplayMismatch:
-        pass
-    moves = saved.violation.path[: len(rows)]
-    return Trace(tuple(thread.name for thread in program.threads), moves, tuple(rows))
+    replay = run_schedule(program, saved.violation.path, whole=False)
+    return Trace(
+        threads=tuple(thread.name for thread in program.threads),
+        moves=saved.violation.path[: replay.taken],
+        rows=tuple(replay.rows),
+        omitted=replay.omitted,
+    )
 
 
 def _changed(saved: SavedTrace, program: Program) -> ReplayReport:
@@ -87,7 +86,7 @@ def _changed(saved: SavedTrace, program: Program) -> ReplayReport:
     try:
         finding, trace = confirm(program, saved.violation)
     except ReplayMismatch as mismatch:
-        detail = f"all {len(trace.rows):,} steps are as they were, but {mismatch}"
+        detail = f"all {len(trace.moves):,} steps are as they were, but {mismatch}"
         return ReplayReport(CHANGED, f"{start}; {detail}", trace)
     detail = "all steps are as they were, and the violation is still there"
     return ReplayReport(CHANGED, f"{start}; {detail}", trace, finding)
@@ -95,19 +94,23 @@ def _changed(saved: SavedTrace, program: Program) -> ReplayReport:
 
 def first_difference(saved: SavedTrace, trace: Trace) -> int | None:
     """The number of the first step that is missing or not what it was."""
-    total = len(saved.violation.path)
-    head = (len(saved.rows) + 1) // 2 if saved.omitted else len(saved.rows)
-    for number in range(1, total + 1):
-        if number > len(trace.rows):
+    now = {row.number: row for row in trace.rows}
+    for number, before in saved_rows(saved).items():
+        if number > len(trace.moves):
+            break
+        if number in now and not _same(before, now[number]):
             return number
-        position = number - 1
-        if head <= position < head + saved.omitted:
-            continue
-        if position >= head:
-            position -= saved.omitted
-        if position < len(saved.rows) and not _same(saved.rows[position], trace.rows[number - 1]):
-            return number
-    return None
+    taken = len(trace.moves)
+    return taken + 1 if taken < len(saved.violation.path) else None
+
+
+def saved_rows(saved: SavedTrace) -> dict[int, dict[str, object]]:
+    """The saved rows by the numbers of their steps; rows left out are missing in the middle."""
+    head = len(saved.rows) // 2 if saved.omitted else len(saved.rows)
+    return {
+        position + 1 + (saved.omitted if position >= head else 0): row
+        for position, row in enumerate(saved.rows)
+    }
 
 
 def _same(before: dict[str, object], now: Row) -> bool:
@@ -117,13 +120,11 @@ def _same(before: dict[str, object], now: Row) -> bool:
 
 def describe_difference(saved: SavedTrace, trace: Trace, number: int) -> str:
     """What step `number` was, and what it is now."""
-    index = number - 1
-    if not saved.omitted and index < len(saved.rows):
-        before = saved.rows[index]
+    before = saved_rows(saved).get(number)
+    was = "one that was not saved in full"
+    if before is not None:
         was = f"{before.get('thread')}, line {before.get('line')}: {before.get('source')}"
-    else:
-        was = "a step"
-    if index >= len(trace.rows):
+    now = next((row for row in trace.rows if row.number == number), None)
+    if now is None:
         return f"step {number} ({was}) is not possible any more"
-    now = trace.rows[index]
     return f"step {number} was ({was}) and is now ({now.name}, line {now.line}: {now.source})"

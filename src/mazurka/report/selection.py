@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from mazurka.ir.program import Fault, Program
-from mazurka.stateful.strategy import Move, Observer, SearchOptions, Violation
+from mazurka.stateful.strategy import Move, Observer, SearchOptions, SearchResult, Violation
 
 CHOICES = ("auto", "found", "switches")
 
 CHEAP_SECONDS = 3.0
 """How long `auto` looks for a counterexample with fewer context switches."""
+
+TOO_LONG = 10_000
+"""A schedule of more steps than this is nothing for people."""
+REPLAY_SECONDS = 20e-6
+"""About what replaying one step takes."""
 
 FEWEST = "the one with the fewest context switches"
 FIRST = "the one that the search met first"
@@ -38,13 +44,20 @@ class Selection:
 
 
 def select(
-    program: Program, found: Violation, wanted: str, options: SearchOptions, observer: Observer
+    program: Program,
+    found: Violation,
+    wanted: str,
+    options: SearchOptions,
+    observer: Observer,
+    search: Callable[[SearchOptions], SearchResult] | None = None,
 ) -> Selection:
     """Choose what to show.
 
     A breadth-first search has found a shortest one, which `auto` keeps.  After a depth-first
-    search `auto` looks for one with fewer switches, but not for long.  Whoever interrupts that
-    still gets what was found.
+    search `auto` looks for one with fewer switches, but not for long; if there is none to be had
+    and the schedule is so long that nobody could read it, `search` looks for a shortest one
+    within the time that replaying the long one would take.  Whoever interrupts that still gets
+    what was found.
     """
     breadth_first = options.order == "bfs"
     as_found = Selection(found, "shortest" if breadth_first else "found")
@@ -54,16 +67,42 @@ def select(
         options = replace(options, limit_seconds=CHEAP_SECONDS)
     elif wanted != "switches":
         return replace(as_found, alternative=Alternative("--counterexample switches", FEWEST))
+    shortest: Violation | None = None
     try:
         fewest = _fewest_switches(program, found, options, observer)
+        if fewest is None and wanted == "auto" and search is not None:
+            shortest = _shortest(found, options, observer, search)
     except KeyboardInterrupt:
         fewest = None
+    if shortest is not None:
+        return Selection(shortest, "shortest", _as_first_met(found))
     if fewest is None:
         return replace(as_found, alternative=Alternative("--counterexample switches", FEWEST))
     if _cost(fewest) == _cost(found):
         return Selection(fewest, "switches")
-    other = Alternative("--counterexample found", FIRST, *_cost(found)[::-1])
-    return Selection(fewest, "switches", other)
+    return Selection(fewest, "switches", _as_first_met(found))
+
+
+def _as_first_met(found: Violation) -> Alternative:
+    return Alternative(
+        "--counterexample found", FIRST, len(found.path), context_switches(found.path)
+    )
+
+
+def _shortest(
+    found: Violation,
+    options: SearchOptions,
+    observer: Observer,
+    search: Callable[[SearchOptions], SearchResult],
+) -> Violation | None:
+    """A shortest counterexample in place of one that is too long to read."""
+    if len(found.path) <= TOO_LONG:
+        return None
+    seconds = max(CHEAP_SECONDS, len(found.path) * REPLAY_SECONDS)
+    observer.message("looking for a shorter counterexample")
+    result = search(replace(options, order="bfs", limit_seconds=seconds, stop_at_first=True))
+    violation = result.violation
+    return None if violation is None or violation.kind == Fault.BOUND else violation
 
 
 def _cost(violation: Violation) -> tuple[int, int]:

@@ -132,33 +132,46 @@ class Replay:
 
     state: State
     rows: list[Row]
-    omitted: int
+    taken: int
+    """How many steps were taken; the rows may be fewer."""
     values: LineValues
     last: Step | None = None
 
+    @property
+    def omitted(self) -> int:
+        return self.taken - len(self.rows)
+
 
 def replay_steps(
-    program: Program, moves: Iterable[Move]
+    program: Program, moves: Iterable[Move], *, whole: bool = True
 ) -> Iterator[tuple[Move, State, Step]]:
     """Take the moves one after another, each with the state it starts from.
 
-    A move that is not possible ends in `ReplayMismatch`.
+    A move that is not possible ends in `ReplayMismatch`, or just ends it, as `whole` says.
     """
     interpreter = Interpreter(program)
     state = program.initial_state()
     failed = False
     for number, move in enumerate(moves, 1):
-        if failed:
-            raise ReplayMismatch(f"the schedule goes on after the failure in step {number - 1}")
-        if not 0 <= move.thread < len(program.threads):
-            raise ReplayMismatch(f"step {number} names thread {move.thread}, which does not exist")
-        step = interpreter.step(state, move.thread, move.choice)
-        if not step.happened:
-            name = program.threads[move.thread].name
-            raise ReplayMismatch(f"step {number}: {name} cannot move ({step.outcome})")
-        failed = step.fault is not None
+        step = None
+        if 0 <= move.thread < len(program.threads) and not failed:
+            step = interpreter.step(state, move.thread, move.choice)
+        if step is None or not step.happened:
+            if whole:
+                raise ReplayMismatch(_impossible(program, number, move, step))
+            return
         yield move, state, step
+        failed = step.fault is not None
         state = step.state
+
+
+def _impossible(program: Program, number: int, move: Move, step: Step | None) -> str:
+    """Why a schedule cannot go on."""
+    if not 0 <= move.thread < len(program.threads):
+        return f"step {number} names thread {move.thread}, which does not exist"
+    if step is None:
+        return f"the schedule goes on after the failure in step {number - 1}"
+    return f"step {number}: {program.threads[move.thread].name} cannot move ({step.outcome})"
 
 
 def run_schedule(
@@ -167,14 +180,18 @@ def run_schedule(
     *,
     kept: int = KEPT_ROWS,
     told: Callable[[int], None] | None = None,
+    whole: bool = True,
 ) -> Replay:
-    """Replay a whole schedule and keep its rows, up to `kept` of them."""
+    """Replay a schedule and keep its rows, up to `kept` of them.
+
+    With `whole` a move that is not possible is a `ReplayMismatch`; without, the replay ends there.
+    """
     half = kept // 2
     head: list[Row] = []
     tail: deque[tuple[int, Move, Step, State]] = deque(maxlen=max(kept - half, 1))
     values = LineValues(program)
-    state, last = program.initial_state(), None
-    for number, (move, before, step) in enumerate(replay_steps(program, moves), 1):
+    state, last, number = program.initial_state(), None, 0
+    for number, (move, before, step) in enumerate(replay_steps(program, moves, whole=whole), 1):
         values.note(step)
         if told is not None and number % TELLING == 0:
             told(number)
@@ -184,4 +201,4 @@ def run_schedule(
         else:
             tail.append((number, move, step, before))
     rows = head + [row_of(program, *told) for told in tail]
-    return Replay(state, rows, len(moves) - len(rows), values, last)
+    return Replay(state, rows, number, values, last)

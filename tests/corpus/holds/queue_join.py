@@ -10,6 +10,8 @@ finished: Int[0, 2] = 0
 def worker():
     while True:
         job = jobs.get()
+        if job == 0:
+            break
         fetch_add(finished, job)
         jobs.task_done()
 
@@ -20,11 +22,6 @@ def boss():
     jobs.join()
     assert finished == 2, "came back too early"
     jobs.put(0)
-
-
-def second():
-    jobs.get()
-    jobs.task_done()
 
 
 threads = [worker(), boss()]

@@ -36,15 +36,17 @@ class CodeWriter:
             self._emit(1, f"{local}: Int[-999, 999] = {self.random.randint(-3, 5)}")
         if parameters:
             self.lines.append("    c = p - q")
-        for _ in range(self.random.randint(2, 5)):
+        for _ in range(self.random.randint(2, 4)):
             self._statement(1, 2, in_loop=False)
-        self.lines.append(f"    return {self._number(2)} % 7")
+        for _ in range(helpers):
+            self._call()
+        self.lines.append(f"    return ({self._number(2)}) % 7")
 
     def _emit(self, depth: int, text: str) -> None:
         self.lines.append("    " * depth + text)
 
     def _block(self, depth: int, budget: int, *, in_loop: bool) -> None:
-        for _ in range(self.random.randint(1, 3)):
+        for _ in range(self.random.randint(1, 2)):
             self._statement(depth, budget, in_loop=in_loop)
 
     def _statement(self, depth: int, budget: int, *, in_loop: bool) -> None:
@@ -56,6 +58,12 @@ class CodeWriter:
             compound(depth, budget - 1, in_loop)
         else:
             self.random.choice(simple)(depth)
+
+    def _call(self) -> None:
+        name = f"helper{self.random.randrange(self.helpers)}"
+        x, y = self._number(1), self._number(1)
+        call = self.random.choice([f"{name}({x})", f"{name}({x}, {y})", f"{name}(q={x}, p=2)"])
+        self._emit(1, f"{self._target()} = ({self._atom()} + {call}) % 7")
 
     def _target(self) -> str:
         return self.random.choice(LOCALS + GLOBALS)
@@ -69,7 +77,7 @@ class CodeWriter:
 
     def _swap(self, depth: int) -> None:
         first, second = self.random.sample(LOCALS + GLOBALS, 2)
-        self._emit(depth, f"{first}, {second} = {second}, ({self._number(2)}) % 7")
+        self._emit(depth, f"{first}, {second} = {second} % 7, ({self._number(2)}) % 7")
 
     def _store(self, depth: int) -> None:
         operator = self.random.choice(["=", "=", "%="])
@@ -144,9 +152,6 @@ class CodeWriter:
             f"(({x}) & 7 | ({y}) ^ 3)", f"(~({x}) >> 1)", f"(({x}) % 4 << 1)", f"-({x})",
             f"int({self._condition(depth - 1)})",
         ]  # fmt: skip
-        if self.helpers and self.random.random() < 0.15:
-            name = f"helper{self.random.randrange(self.helpers)}"
-            return self.random.choice([f"{name}({x})", f"{name}({x}, {y})", f"{name}(q={x}, p=2)"])
         return self.random.choice(forms)
 
     def _condition(self, depth: int) -> str:

@@ -133,6 +133,7 @@ def test_missing_fields_are_named():
         (("threads", 0, "counter"), 99, "counter"),
         (("cells", 3, "high"), 3, "more locations"),
         (("cells", 1, "initial"), 6, "outside -5..5"),
+        (("cells", 1, "initial"), True, "whole number"),
         (("threads",), [], "empty"),
         (("cells", 3, "owner"), 1, "owner"),
         (("threads", 0, "edges", 0, "guard"), ["add", ["const", 1]], "no expression"),

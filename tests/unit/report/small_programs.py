@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from mazurka.ir.expressions import ONE, ZERO, Binary, Const, Expr, Load
 from mazurka.ir.program import (
     FINISHED,
@@ -19,6 +21,7 @@ from mazurka.ir.program import (
 )
 
 FILE = "small.py"
+Order: TypeAlias = tuple[int, int]
 
 
 def load(address: int) -> Expr:
@@ -42,8 +45,13 @@ def acquire(lock: int, thread: int, source: int, line: int) -> Edge:
     )
 
 
-def two_locks(*, names: tuple[str, str] = ("left", "right")) -> Program:
-    """Two threads that take two locks in opposite orders: they deadlock after one step each."""
+def two_locks(
+    *, names: tuple[str, str] = ("left", "right"), orders: tuple[Order, Order] = ((1, 2), (2, 1))
+) -> Program:
+    """Two threads that take two locks, cells 1 and 2, then give both back.
+
+    In opposite orders, as they do unless told otherwise, they deadlock after one step each.
+    """
     cells = [
         Cell("null", 0, 0),
         Cell("a", 0, 2, role=Role.OWNER),
@@ -52,7 +60,7 @@ def two_locks(*, names: tuple[str, str] = ("left", "right")) -> Program:
         counter(1, 5),
     ]
     threads = []
-    for number, (first, second) in enumerate(((1, 2), (2, 1))):
+    for number, (first, second) in enumerate(orders):
         edges = (
             acquire(first, number, 3, 1 + 3 * number),
             Edge(

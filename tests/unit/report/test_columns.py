@@ -114,3 +114,19 @@ def test_numbers_agree_with_their_nouns():
     assert counted(1, "step") == "1 step"
     assert counted(1200, "state") == "1,200 states"
     assert counted(2, "context switch") == "2 context switches"
+
+
+def test_what_the_source_says_already_is_not_repeated(judge, printed):
+    program = replace(lost_update(), sources={FILE: "t = n\nn = 1\nassert n == t + 1\n"})
+    trace = judge(program).trace
+    text = printed(lambda console: Columns(console, trace).draw(), 100)
+    assert "2 n = 1\n" in text
+    assert "2 n = 1   n = 2" in text
+
+
+@pytest.mark.parametrize(("encoding", "cut"), [("utf-8", "xxxxxxxxx…"), ("ascii", "xxxxxxx...")])
+def test_what_does_not_fit_is_cut_to_the_width(judge, printed, encoding, cut):
+    trace = judge(two_locks()).trace
+    shown = []
+    printed(lambda console: shown.append(Columns(console, trace).fit("x" * 50, 10)), 80, encoding)
+    assert shown == [cut]

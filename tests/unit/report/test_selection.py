@@ -6,7 +6,14 @@ import pytest
 from small_programs import two_locks
 
 from mazurka.report.selection import CHEAP_SECONDS, context_switches, select
-from mazurka.stateful.strategy import Move, SearchOptions, Silent, Violation
+from mazurka.stateful.strategy import (
+    Move,
+    SearchOptions,
+    SearchResult,
+    Silent,
+    Statistics,
+    Violation,
+)
 
 LONG = Violation("assert", (Move(0), Move(1), Move(0), Move(1)))
 CALM = Violation("assert", (Move(0), Move(0), Move(1), Move(1), Move(1)))
@@ -79,3 +86,24 @@ def test_context_switches():
     assert context_switches(()) == 0
     assert context_switches(LONG.path) == 3
     assert context_switches(CALM.path) == 1
+
+
+def test_a_schedule_nobody_could_read_is_replaced_by_a_shortest_one(minimize):
+    minimize(None)
+    endless = Violation("assert", (Move(0), Move(1)) * 10_000)
+    short = Violation("assert", (Move(1), Move(0)))
+    asked = []
+
+    def search(options):
+        asked.append(options.order)
+        return SearchResult(Statistics(), short)
+
+    def choose(found):
+        return select(two_locks(), found, "auto", SearchOptions(), Silent(), search)
+
+    chosen = choose(endless)
+    assert (chosen.violation, chosen.how) == (short, "shortest")
+    assert chosen.alternative.steps == 20_000
+    assert asked == ["bfs"]
+    assert choose(LONG).violation == LONG
+    assert asked == ["bfs"]

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import pytest
-from small_programs import lost_update, straight_line, two_locks
+from dataclasses import replace
 
-from mazurka.ir.program import Cell, Role
-from mazurka.report.confirm import confirm
+import pytest
+from small_programs import load, lost_update, straight_line, two_locks
+
+from mazurka.ir.expressions import ZERO, Const
+from mazurka.ir.interpreter import Interpreter
+from mazurka.ir.program import Assign, Cell, Kind, Role
+from mazurka.report.confirm import confirm, is_deadlock
 from mazurka.report.places import object_name, shown_value
-from mazurka.report.rows import with_object
+from mazurka.report.rows import row_of, with_object
 from mazurka.stateful.strategy import Move, Violation
 
 
@@ -90,8 +94,6 @@ def test_switches_are_counted():
     ],
 )
 def test_values_are_shown_by_role(role, value, shown):
-    from dataclasses import replace
-
     program = two_locks()
     extra = Cell("x", 0, 9, role=role)
     program = replace(program, cells=(*program.cells, extra))
@@ -110,10 +112,44 @@ def test_operations_look_through_aliases():
 
 
 def test_a_part_of_an_object_is_named_after_the_object():
-    from dataclasses import replace
-
     program = two_locks()
     cells = (Cell("q.count", 0, 3, role=Role.SYNC), Cell("r.sem", 0, 3, role=Role.SYNC))
     program = replace(program, cells=(*program.cells, *cells))
     assert object_name(program, 5, "put q") == "q"
     assert object_name(program, 6, "acquire r.sem") == "r.sem"
+
+
+def state_after(program, *moves):
+    state = program.initial_state()
+    for thread in moves:
+        state = Interpreter(program).step(state, thread).state
+    return state
+
+
+def test_a_deadlock_is_one_only_while_nobody_can_move():
+    program = two_locks(orders=((1, 2), (1, 2)))
+    # `right` waits for the lock that `left` holds, but `left` can go on and give it back
+    assert not is_deadlock(program, state_after(program, 0))
+    assert not is_deadlock(program, state_after(program, 0, 0, 1, 1))
+    program = two_locks()
+    assert is_deadlock(program, state_after(program, 0, 1))
+
+
+def test_a_thread_stopped_by_an_assumption_is_no_deadlock():
+    program = two_locks()
+    right = program.threads[1]
+    doubtful = replace(right.edges[1], kind=Kind.ASSUME, guard=ZERO)
+    right = replace(right, edges=(right.edges[0], doubtful))
+    program = replace(program, threads=(program.threads[0], right))
+    assert not is_deadlock(program, state_after(program, 0, 1))
+
+
+def test_a_step_that_reads_its_own_write_has_read_nothing_from_others():
+    program = lost_update(threads=1)
+    thread = program.threads[0]
+    both = (Assign(Const(1), Const(7)), Assign(Const(2), load(1)))
+    thread = replace(thread, edges=(replace(thread.edges[0], operations=both), *thread.edges[1:]))
+    program = replace(program, threads=(thread,))
+    before = program.initial_state()
+    row = row_of(program, 1, Move(0), Interpreter(program).step(before, 0), before)
+    assert (row.reads, row.writes, row.locals) == ({}, {"n": 7}, {"t": 7})

@@ -6,13 +6,16 @@ import json
 from dataclasses import replace
 
 import pytest
-from small_programs import FILE, lost_update, two_locks
+from small_programs import FILE, lost_update, straight_line, two_locks
 
 from mazurka.errors import MazurkaError
 from mazurka.ir.expressions import Const
 from mazurka.ir.program import Assign
+from mazurka.report.confirm import confirm
 from mazurka.report.replaying import replay_saved
-from mazurka.report.tracefile import load, save
+from mazurka.report.subject import Reading
+from mazurka.report.tracefile import SavedTrace, load, save
+from mazurka.stateful.strategy import Move, Violation
 
 
 @pytest.fixture
@@ -133,3 +136,33 @@ def test_rows_beyond_the_threads_are_no_crash(saved):
     saved.write_text(json.dumps(data))
     report = replay_saved(load(str(saved)), lost_update())
     assert report.outcome == "not reproduced"
+
+
+def test_a_long_trace_is_compared_where_it_was_saved():
+    """Rows 1-10,000 and the last 10,000 are kept of a longer trace; a change behind is found."""
+    steps = 20_050
+    violation = Violation("exception", (Move(0),) * (steps + 1))
+    finding, trace = confirm(straight_line(steps), violation)
+    assert trace.omitted == 51
+    saved = SavedTrace(
+        input=FILE,
+        reading=Reading(),
+        source_digest="",
+        program_digest="another",
+        violation=violation,
+        message=finding.message,
+        rows=tuple(row.to_json() for row in trace.rows),
+        omitted=trace.omitted,
+    )
+    program = straight_line(steps)
+    thread = program.threads[0]
+    edges = list(thread.edges)
+    edges[15_000] = replace(edges[15_000], operations=())
+    program = replace(program, threads=(replace(thread, edges=tuple(edges)),))
+    assert replay_saved(saved, program).first_difference == 15_001
+    edges = edges[:20_000]
+    program = replace(program, threads=(replace(thread, edges=tuple(edges)),))
+    report = replay_saved(saved, program)
+    assert report.first_difference == 15_001
+    same = replay_saved(saved, straight_line(steps))
+    assert (same.first_difference, same.outcome) == (None, "changed")

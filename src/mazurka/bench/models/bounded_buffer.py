@@ -4,7 +4,7 @@ from mazurka.model import Array, Int, Mutex, Semaphore
 
 PRODUCERS = 3
 CONSUMERS = 3
-SIZE = 4
+SIZE = 5
 
 buffer = Array(Int[0, PRODUCERS], SIZE)
 head: Int[0, SIZE - 1] = 0

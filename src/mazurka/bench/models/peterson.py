@@ -20,8 +20,9 @@ def contender(i):
                     assume(level[(i + distance) % N] < rung or last[rung] != i)
         with atomic():
             inside += 1
-            assert inside == 1, "two threads are in the critical section"
-        inside -= 1
+        assert inside == 1, "two threads are in the critical section"
+        with atomic():
+            inside -= 1
         level[i] = 0
 
 

@@ -1,23 +1,28 @@
-"""Bellman-Ford by several workers: longest paths along a chain, kept in one shared array.
+"""Bellman-Ford by several workers: shortest paths from a source, kept in one shared array.
 
-Each worker relaxes its part of the chain again and again, from the far end to the near one, so
-that news of a greater distance travels one node a sweep.
+The graph is a chain with dear shortcuts.  Each worker relaxes its part of the nodes again and
+again, from the far end to the near one, so that news travels one node a sweep.
 """
 
 from mazurka.model import Array, Int, atomic
 
 WORKERS = 4
-LENGTH = 8
+LENGTH = 7
+SHORTCUT = 16
 
-distance = Array(Int[0, 255], WORKERS * LENGTH + 1)
+distance = Array(Int[0, 255], WORKERS * LENGTH, 255)
 
 
 def worker(i):
+    k = 0
     while True:
-        for k in range(LENGTH):
-            node = (i + 1) * LENGTH - k
-            with atomic():
-                distance[node] = max(distance[node], distance[node - 1] + 1)
+        node = (i + 1) * LENGTH - 1 - k
+        with atomic():
+            known = distance[node]
+            along = distance[node - 1] + 1 if node > 0 else 0
+            across = distance[node - SHORTCUT] + 2 * SHORTCUT if node >= SHORTCUT else 255
+            distance[node] = min(known, along, across)
+        k = (k + 1) % LENGTH
 
 
 threads = [worker(i) for i in range(WORKERS)]

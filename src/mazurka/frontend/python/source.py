@@ -36,7 +36,7 @@ def parse(source: str, file: str) -> ast.Module:
             module = ast.parse(source, filename=file)
     except SyntaxError as error:
         message = f"not valid Python: {error.msg}"
-        raise MazurkaError(message, file=file, line=error.lineno) from None
+        raise MazurkaError(message, file=file, line=error.lineno or 1) from None
     except ValueError as error:
         raise MazurkaError(f"not valid Python: {error}", file=file, line=1) from None
     except (RecursionError, MemoryError):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from mazurka.frontend.python import elaborate
 from mazurka.ir.interpreter import Interpreter, Outcome
 from mazurka.ir.prepare import prepare
+from mazurka.ir.program import WRONG, Program
 
 PRELUDE = (
     "from mazurka.model import *\n"
@@ -43,16 +44,11 @@ def explore(
     source: str, definitions: Mapping[str, str] | None = None, *, merge: bool = True, **options: int
 ) -> Findings:
     """Search all states of a model; `PRELUDE` is put in front of the source."""
-    program = elaborate(
-        PRELUDE + textwrap.dedent(source), "model.py", definitions, **options
-    )
+    program = elaborate(PRELUDE + textwrap.dedent(source), "model.py", definitions, **options)
     return search(prepare(program, merge=merge))
 
 
-def search(program: object, limit: int = 100_000) -> Findings:
-    from mazurka.ir.program import Program
-
-    assert isinstance(program, Program)
+def search(program: Program, limit: int = 100_000) -> Findings:
     interpreter, findings = Interpreter(program), Findings()
     start = program.initial_state()
     seen, waiting = {start}, [start]
@@ -74,10 +70,33 @@ def search(program: object, limit: int = 100_000) -> Findings:
         if outcomes == {Outcome.FINISHED}:
             findings.finals.add(tuple((name, state[address]) for address, name in shared))
         moving = outcomes & {Outcome.MOVED, Outcome.FAULT}
-        wrong = any(state[thread.counter] == 1 for thread in program.threads)
+        wrong = any(state[thread.counter] == WRONG for thread in program.threads)
         findings.stopped |= Outcome.STOPPED in outcomes
         if not moving and Outcome.WAITS in outcomes and Outcome.STOPPED not in outcomes:
             findings.deadlock |= not wrong
         assert len(seen) < limit, "more states than a test should have"
     findings.states = len(seen)
     return findings
+
+
+@dataclass(frozen=True)
+class Case:
+    """A model with what it must lead to; `finals` are all values a shared number can end with."""
+
+    name: str
+    source: str
+    faults: tuple[str, ...] = ()
+    message: str = ""
+    deadlock: bool = False
+    finals: Mapping[str, set[int]] = field(default_factory=dict)
+    options: Mapping[str, int] = field(default_factory=dict)
+
+
+def check_case(case: Case, *, merge: bool) -> None:
+    findings = explore(case.source, merge=merge, **case.options)
+    assert findings.kinds() == set(case.faults)
+    assert findings.deadlock == case.deadlock
+    if case.message:
+        assert any(case.message in message for _, message in findings.faults)
+    for name, values in case.finals.items():
+        assert findings.final_values(name) == values

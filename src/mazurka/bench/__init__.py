@@ -1,0 +1,1 @@
+"""Measurements against other tools: `mazurka bench`."""

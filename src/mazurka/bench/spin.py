@@ -1,0 +1,140 @@
+"""Runs SPIN on a Promela model and reads what it prints.
+
+SPIN translates a model to a C program, `pan`, which gcc compiles.  All of that happens in a
+directory that is removed afterwards.  Whatever goes wrong is a `SpinError` with one line of text.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from mazurka.bench.measurement import Measurement
+
+COMPILE_FLAGS = ("-O2", "-DSAFETY", "-DNOREDUCE", "-DNOFAIR")
+RUN_FLAGS = ("-E", "-c0", "-n")
+"""Deadlocks are no errors, nothing stops the search, unreached statements are not listed."""
+COMPILE_SECONDS = 120.0
+SEARCH_SECONDS = 1800.0
+MEGABYTE = 1 << 20
+SPARE_DEPTH = 100
+
+
+class SpinError(Exception):
+    """Why SPIN gave no measurement."""
+
+
+def missing() -> str | None:
+    """What has to be installed before SPIN can be run; None if nothing."""
+    absent = [tool for tool in ("spin", "gcc") if shutil.which(tool) is None]
+    if not absent:
+        return None
+    return f"{' and '.join(absent)} not found; the Debian packages are spin and gcc"
+
+
+def version() -> str:
+    """SPIN's own words, as in `Spin Version 6.5.2 -- 6 December 2019`."""
+    return _run(["spin", "-V"], Path.cwd(), COMPILE_SECONDS).strip().splitlines()[0]
+
+
+@dataclass(frozen=True)
+class Verifier:
+    """A compiled `pan` for one model."""
+
+    directory: Path
+    flags: tuple[str, ...]
+
+    def search(self, like: Measurement) -> tuple[Measurement, str]:
+        """Search everything; the measurement and the command line it belongs to.
+
+        `like` says how large the state space is expected to be, so that SPIN's hash table has
+        between one and two slots for each state, and its stack is as high as it has to be.
+        """
+        slots = max((like.states - 1).bit_length(), 1)
+        height = min(2 * like.depth, like.states) + SPARE_DEPTH
+        for limit in (height, like.states + SPARE_DEPTH):
+            arguments = [*RUN_FLAGS, f"-m{limit}", f"-w{slots}"]
+            output = _run(["./pan", *arguments], self.directory, SEARCH_SECONDS)
+            if "max search depth too small" not in output:
+                command = f"gcc {' '.join(self.flags)}; pan {' '.join(arguments)}"
+                return parse(output, limit), command
+        raise SpinError("SPIN's search is deeper than Mazurka has states: the models differ")
+
+
+def build(
+    model: Path, constants: Mapping[str, int], directory: Path, *, breadth_first: bool
+) -> Verifier:
+    """Translate and compile a model inside `directory`."""
+    defines = [f"-D{name}={value}" for name, value in constants.items()]
+    _run(["spin", *defines, "-a", str(model)], directory, COMPILE_SECONDS)
+    flags = (*COMPILE_FLAGS, "-DBFS") if breadth_first else COMPILE_FLAGS
+    _run(["gcc", *flags, "-o", "pan", "pan.c"], directory, COMPILE_SECONDS)
+    return Verifier(directory, flags)
+
+
+def parse(output: str, height: int) -> Measurement:
+    """Read pan's report; `height` is the limit of the depth it was given."""
+    errors = _number(r"errors: (\d+)", output)
+    if errors:
+        raise SpinError("SPIN finds an error in the model")
+    depth = int(_number(r"depth reached (\d+)", output))
+    states_bytes = _megabytes("actual memory usage for states", output)
+    hash_bytes = _megabytes("memory used for hash table", output)
+    stack_bytes = _megabytes("memory used for DFS stack", output, default=0.0)
+    total_bytes = _megabytes("total actual memory usage", output)
+    unused_bytes = stack_bytes * (1 - min(depth / height, 1.0))
+    return Measurement(
+        states=int(_number(r"(\d+) states, stored", output)),
+        # SPIN counts the arrival at the initial state as a transition.
+        transitions=int(_number(r"(\d+) transitions \(=", output)) - 1,
+        depth=depth,
+        seconds=_number(r"elapsed time ([\d.e+-]+) seconds", output),
+        # In a breadth-first search SPIN's parts may exceed its total by a little.
+        table_bytes=round(min(states_bytes + hash_bytes, total_bytes)),
+        peak_bytes=round(total_bytes - unused_bytes),
+    )
+
+
+def _number(pattern: str, output: str, default: float | None = None) -> float:
+    found = re.search(pattern, output)
+    if found is not None:
+        return float(found.group(1))
+    if default is None:
+        raise SpinError(f"SPIN's report cannot be read: {_last_line(output)}")
+    return default
+
+
+def _megabytes(what: str, output: str, default: float | None = None) -> float:
+    return _number(rf"([\d.]+)\t{what}", output, default) * MEGABYTE
+
+
+def _run(command: list[str], directory: Path, seconds: float) -> str:
+    """Run a tool and return all it prints."""
+    try:
+        result = subprocess.run(
+            command,
+            cwd=directory,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=seconds,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise SpinError(f"{command[0]} took longer than {seconds:.0f} s") from None
+    except OSError as error:
+        raise SpinError(f"{command[0]} could not be started: {error.strerror}") from None
+    if result.returncode != 0:
+        raise SpinError(f"{command[0]} failed: {_last_line(result.stdout)}")
+    return result.stdout
+
+
+def _last_line(output: str) -> str:
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    return lines[-1] if lines else "it printed nothing"

@@ -1,0 +1,143 @@
+"""Model files that state their own expected verdict, and what it takes to hold them to it.
+
+The comment block at the top of a model is read line by line:
+
+    # expect: holds | inconclusive | violated KIND ["part of the message"]
+    # check: options of `mazurka check`, where the defaults will not do
+    # states: how many states there are, derived in the docstring
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mazurka import check
+from mazurka.frontend.python import load_model
+from mazurka.ir.prepare import prepare
+from mazurka.report.verdict import Verdict
+from mazurka.stateful.reference import Exploration, explore
+
+REFERENCE_LIMIT = 20_000
+"""State spaces beyond this are left to the native search alone."""
+
+OPTIONAL_KINDS = frozenset({"assert", "deadlock", "race"})
+"""Violations that are reported only where `--property` asks for them."""
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What the head of a model file says."""
+
+    path: Path
+    verdict: str
+    kind: str | None = None
+    message: str = ""
+    arguments: tuple[str, ...] = ()
+    states: int | None = None
+    properties: tuple[str, ...] = ("assert", "deadlock")
+    definitions: dict[str, str] = field(default_factory=dict)
+    max_threads: int = 8
+    max_depth: int = 8
+
+    def verdict_of(self, *, order: str = "dfs", merge: bool = True, all_: bool = False) -> Verdict:
+        return check(
+            self.path,
+            order=order,
+            merge=merge,
+            explore_all=all_,
+            properties=self.properties,
+            definitions=self.definitions,
+            max_threads=self.max_threads,
+            max_depth=self.max_depth,
+        )
+
+    def reference(self, *, merge: bool = True) -> Exploration:
+        raw = load_model(
+            self.path,
+            self.definitions,
+            max_threads=self.max_threads,
+            max_depth=self.max_depth,
+        )
+        return explore(prepare(raw, merge=merge), races=True, limit=REFERENCE_LIMIT)
+
+    def kinds_in(self, found: Exploration) -> set[str]:
+        """The violations of an exploration that these options ask for."""
+        return found.kinds - (OPTIONAL_KINDS - set(self.properties))
+
+    @property
+    def kinds(self) -> set[str]:
+        """The violations there must be, all of them."""
+        if self.verdict == "inconclusive":
+            return {"bound"}
+        return {self.kind} if self.kind else set()
+
+
+def read_expectation(path: Path) -> Expectation:
+    """Parse the comment block at the top; a file without an expectation is an error."""
+    lines: dict[str, str] = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if not line.startswith("# "):
+            break
+        key, _, value = line[2:].partition(":")
+        lines[key] = value.strip()
+    unknown = lines.keys() - {"expect", "check", "states"}
+    assert not unknown, f"{path.name}: what does `{unknown.pop()}` mean?"
+    words = shlex.split(lines["expect"])
+    verdict, kind, message = (*words, "", "")[:3]
+    assert verdict in ("holds", "violated", "inconclusive"), f"{path.name}: {verdict}?"
+    assert bool(kind) == (verdict == "violated"), f"{path.name}: name the kind of violation"
+    arguments = shlex.split(lines.get("check", ""))
+    options = _options(arguments)
+    return Expectation(
+        path=path,
+        verdict=verdict,
+        kind=kind or None,
+        message=message,
+        arguments=tuple(arguments),
+        states=int(lines["states"]) if "states" in lines else None,
+        properties=tuple(options.property.split(",")),
+        definitions=dict(definition.split("=") for definition in options.define),
+        max_threads=options.max_threads,
+        max_depth=options.max_depth,
+    )
+
+
+def _options(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(exit_on_error=False)
+    parser.add_argument("--property", default="assert,deadlock")
+    parser.add_argument("-D", dest="define", action="append", default=[])
+    parser.add_argument("--max-threads", type=int, default=8)
+    parser.add_argument("--max-depth", type=int, default=8)
+    return parser.parse_args(arguments)
+
+
+def require_verdict(expected: Expectation, verdict: Verdict) -> None:
+    """The verdict is the one stated, with the kind and the message stated."""
+    assert verdict.verdict == expected.verdict, verdict.scope
+    if expected.kind is None:
+        assert verdict.violation is None
+        return
+    assert verdict.violation is not None
+    assert verdict.violation.kind == expected.kind
+    assert expected.message in verdict.violation.message
+    assert verdict.trace is not None
+
+
+def require_agreement(expected: Expectation) -> None:
+    """The reference interpreter finds the same violations, with and without merging, and no others;
+    with merging, the native search has counted as many states and transitions."""
+    found = expected.reference()
+    if not found.complete:
+        return
+    assert expected.kinds_in(found) == expected.kinds
+    for order in ("dfs", "bfs"):
+        statistics = expected.verdict_of(order=order, all_=True).statistics
+        assert statistics is not None
+        assert statistics.states == len(found.states)
+        assert statistics.transitions == found.transitions
+    unmerged = expected.reference(merge=False)
+    if unmerged.complete:
+        assert expected.kinds_in(unmerged) == expected.kinds

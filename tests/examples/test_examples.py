@@ -1,0 +1,123 @@
+"""The examples give the verdicts they promise, also as commands and under two hash seeds."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.corpus.model_files import (
+    Expectation,
+    read_expectation,
+    require_agreement,
+    require_verdict,
+)
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+MODELS = [read_expectation(path) for path in sorted(EXAMPLES.glob("*.py"))]
+EXIT_STATUS = {"holds": 0, "violated": 1, "inconclusive": 3}
+
+VARIANTS = [
+    ("alternating_bit", {"USE_BIT": "0"}, "violated"),
+    ("bakery", {"DOORBELL": "0"}, "violated"),
+    ("barrier_phases", {"SECOND": "0"}, "violated"),
+    ("bluetooth", {"FIXED": "1"}, "holds"),
+    ("bluetooth", {"FIXED": "1", "REQUESTS": "2"}, "holds"),
+    ("bounded_buffer_one_condition", {"ALL": "1"}, "holds"),
+    ("double_checked", {"PUBLISH_LAST": "1"}, "holds"),
+    ("philosophers", {"N": "7"}, "violated"),
+    ("philosophers_waiter", {"SEATS": "4"}, "violated"),
+]
+"""What the examples' texts promise for other constants."""
+
+AS_COMMANDS = [
+    "bank_transfer",
+    "bounded_buffer_if",
+    "lost_update",
+    "lost_wakeup",
+    "peterson",
+    "work_queue",
+]
+
+MEASURED = {"seconds", "states_per_second", "peak_bytes", "bytes_per_state"}
+"""Times and memory, which may differ from run to run."""
+
+
+def title(model: Expectation) -> str:
+    return model.path.stem
+
+
+def named(name: str) -> Expectation:
+    return read_expectation(EXAMPLES / f"{name}.py")
+
+
+every_example = pytest.mark.parametrize("model", MODELS, ids=title)
+
+
+def test_there_are_enough_examples() -> None:
+    assert len(MODELS) >= 14
+
+
+@every_example
+def test_example_tells_its_story(model: Expectation) -> None:
+    story = ast.get_docstring(ast.parse(model.path.read_text(encoding="utf-8")))
+    assert story is not None
+    assert len(story.splitlines()) >= 3
+
+
+@every_example
+@pytest.mark.parametrize("order", ["dfs", "bfs"])
+def test_verdict(model: Expectation, order: str) -> None:
+    require_verdict(model, model.verdict_of(order=order))
+
+
+@every_example
+def test_merging_changes_no_verdict(model: Expectation) -> None:
+    require_verdict(model, model.verdict_of(merge=False))
+
+
+@every_example
+def test_reference_interpreter_agrees(model: Expectation) -> None:
+    require_agreement(model)
+
+
+@pytest.mark.parametrize(("name", "definitions", "verdict"), VARIANTS)
+def test_other_constants(name: str, definitions: dict[str, str], verdict: str) -> None:
+    model = named(name)
+    model.definitions.update(definitions)
+    for order in ("dfs", "bfs"):
+        assert model.verdict_of(order=order).verdict == verdict
+
+
+def test_robots_have_the_states_of_the_paper() -> None:
+    """Table 1 of the paper, standard semantics: 4877 states, 9754 transitions for two robots."""
+    statistics = named("robots").verdict_of(all_=True).statistics
+    assert statistics is not None
+    assert (statistics.states, statistics.transitions) == (4877, 9754)
+
+
+def run_command(model: Expectation, seed: int) -> tuple[int, dict[str, Any]]:
+    environment = {**os.environ, "PYTHONHASHSEED": str(seed)}
+    command = [sys.executable, "-m", "mazurka", "check", str(model.path), "--json"]
+    result = subprocess.run(
+        [*command, *model.arguments], capture_output=True, text=True, env=environment, check=False
+    )
+    answer = json.loads(result.stdout)
+    answer["stats"] = {name: v for name, v in answer["stats"].items() if name not in MEASURED}
+    return result.returncode, answer
+
+
+@pytest.mark.parametrize("name", AS_COMMANDS)
+def test_command_is_the_same_under_two_hash_seeds(name: str) -> None:
+    model = named(name)
+    status, answer = run_command(model, seed=0)
+    assert status == EXIT_STATUS[model.verdict]
+    assert answer["verdict"] == model.verdict
+    assert (answer["violation"] or {}).get("kind") == model.kind
+    assert (status, answer) == run_command(model, seed=4242)

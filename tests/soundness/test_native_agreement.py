@@ -1,0 +1,69 @@
+"""Interpreter and native code do the same on random programs: states, footprints, faults."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mazurka.ir.fold import fold
+from mazurka.ir.held import drop_proven_lock_checks
+from mazurka.ir.liveness import reset_dead_locals
+from mazurka.ir.merge import merge_local_steps
+from mazurka.ir.program import Program
+from mazurka.ir.ranges import infer_ranges
+from mazurka.ir.validate import validate
+from mazurka.stateful.reference import explore
+from tests.soundness.agreement import disagreement
+from tests.soundness.profiles import random_programs
+from tests.soundness.random_programs import random_program
+
+STATES = 800
+
+
+def folded(program: Program) -> Program:
+    inference = infer_ranges(program, wraps=True)
+    return fold(inference.program, inference)
+
+
+VARIANTS = {
+    "raw": lambda program: program,
+    "reset": reset_dead_locals,
+    "folded": lambda program: drop_proven_lock_checks(folded(program)),
+    "prepared": lambda program: reset_dead_locals(
+        merge_local_steps(drop_proven_lock_checks(folded(program)))
+    ),
+}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@settings(random_programs, max_examples=40)
+@given(rng=st.randoms(use_true_random=False), faults=st.booleans())
+def test_native_code_agrees_with_the_interpreter(variant: str, rng: Random, faults: bool) -> None:
+    program = VARIANTS[variant](random_program(rng, faults=faults))
+    validate(program)
+    assert disagreement(program, STATES) is None
+
+
+@settings(random_programs, max_examples=150)
+@given(rng=st.randoms(use_true_random=False), faults=st.booleans())
+def test_passes_keep_every_kind_of_violation(rng: Random, faults: bool) -> None:
+    raw = random_program(rng, faults=faults)
+    whole = explore(raw, limit=STATES)
+    for name, change in VARIANTS.items():
+        changed = explore(change(raw), limit=STATES)
+        if whole.complete and changed.complete:
+            assert changed.kinds == whole.kinds, name
+
+
+@settings(random_programs, max_examples=100)
+@given(rng=st.randoms(use_true_random=False), faults=st.booleans())
+def test_folding_and_lock_proofs_keep_the_state_graph(rng: Random, faults: bool) -> None:
+    raw = random_program(rng, faults=faults)
+    whole = explore(raw, limit=STATES)
+    changed = explore(VARIANTS["folded"](raw), limit=STATES)
+    if whole.complete:
+        assert list(changed.states) == list(whole.states)
+        assert changed.transitions == whole.transitions

@@ -1,0 +1,160 @@
+"""The native searches find what the interpreter's unreduced search finds."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mazurka.ir.interpreter import Interpreter, Outcome
+from mazurka.ir.liveness import reset_dead_locals
+from mazurka.ir.program import Program
+from mazurka.stateful.minimize import context_switches, fewest_switches
+from mazurka.stateful.reference import explore, race_address
+from mazurka.stateful.strategy import (
+    SearchOptions,
+    SearchResult,
+    Silent,
+    Violation,
+    load_strategy,
+)
+from tests.soundness.profiles import random_programs
+from tests.soundness.random_programs import random_program
+
+STATES = 3000
+EVERYTHING = frozenset({"assert", "deadlock", "race"})
+
+
+def search(program: Program, order: str, **options: object) -> SearchResult:
+    chosen = SearchOptions(properties=EVERYTHING, order=order, **options)  # type: ignore[arg-type]
+    return load_strategy("full").run(program, chosen, Silent())
+
+
+def replays(program: Program, violation: Violation) -> bool:
+    """Whether the interpreter confirms a violation."""
+    interpreter = Interpreter(program)
+    state, fault = program.initial_state(), None
+    for move in violation.path:
+        assert fault is None, "only the last step of a schedule may fail"
+        step = interpreter.step(state, move.thread, move.choice)
+        assert step.happened
+        state, fault = step.state, step.fault
+    if violation.kind == "deadlock":
+        outcomes = {step.outcome for _, step in interpreter.steps(state)}
+        return outcomes <= {Outcome.WAITS, Outcome.FINISHED} and Outcome.WAITS in outcomes
+    if violation.kind == "race":
+        assert violation.racing is not None
+        one, other = (interpreter.step(state, m.thread, m.choice) for m in violation.racing)
+        return race_address(program, one, other) is not None
+    return fault is not None and fault.fault == violation.kind
+
+
+@pytest.mark.parametrize("order", ["dfs", "bfs"])
+@settings(random_programs, max_examples=60)
+@given(rng=st.randoms(use_true_random=False), faults=st.booleans())
+def test_counts_and_verdict_are_the_oracles(order: str, rng: Random, faults: bool) -> None:
+    program = reset_dead_locals(random_program(rng, faults=faults))
+    whole = explore(program, limit=STATES)
+    if not whole.complete:
+        return
+    everything = search(program, order, stop_at_first=False)
+    assert everything.statistics.states == len(whole.states)
+    assert everything.statistics.transitions == whole.transitions
+    real = whole.kinds - {"bound"}
+    assert ("bound" in whole.kinds) == bool(everything.limits)
+    assert (everything.violation is not None) == bool(real)
+    first = search(program, order)
+    assert (first.violation is not None) == bool(real)
+    for violation in (everything.violation, first.violation):
+        if violation is not None:
+            assert violation.kind in real
+            assert replays(program, violation)
+
+
+@settings(random_programs, max_examples=40)
+@given(rng=st.randoms(use_true_random=False))
+def test_breadth_first_counterexamples_are_shortest(rng: Random) -> None:
+    program = reset_dead_locals(random_program(rng))
+    whole = explore(program, limit=STATES)
+    found = search(program, "bfs").violation
+    if not whole.complete or found is None:
+        return
+    lengths = [len(whole.path_to(state)) for state in whole.deadlocks]
+    lengths += [len(whole.path_to(state)) for state, *_ in whole.races]
+    lengths += [
+        len(whole.path_to(state))
+        for state, _, report in whole.faults
+        if report.fault != "bound"
+    ]
+    before = len(found.path) - (found.kind not in ("deadlock", "race"))
+    assert before == min(lengths)
+
+
+def switches_by_brute_force(program: Program, violation: Violation) -> int:
+    """The fewest switches to a violation of the same kind (and line), by plain search."""
+    interpreter = Interpreter(program)
+    line = None
+    state = program.initial_state()
+    for move in violation.path:
+        step = interpreter.step(state, move.thread, move.choice)
+        state, line = step.state, step.fault.span if step.fault else None
+    threads = range(len(program.threads))
+    level = {(program.initial_state(), thread) for thread in threads}
+    seen = set(level)
+    for switches in range(10_000):
+        todo = list(level)
+        level = set()
+        while todo:
+            state, last = todo.pop()
+            moved = [(c, s) for c, s in interpreter.steps(state)]
+            happened = [step for _, step in moved if step.happened]
+            outcomes = {step.outcome for _, step in moved}
+            stuck = outcomes <= {Outcome.WAITS, Outcome.FINISHED} and Outcome.WAITS in outcomes
+            if violation.kind == "deadlock" and stuck:
+                return switches
+            if violation.kind == "race" and any(
+                race_address(program, one, other) is not None
+                for one in happened
+                for other in happened
+                if one.thread != other.thread
+            ):
+                return switches
+            for step in happened:
+                same = step.thread == last
+                if step.fault and (step.fault.fault, step.fault.span) == (violation.kind, line):
+                    if same:
+                        return switches
+                    level.add(((), 0))
+                node = (step.state, step.thread)
+                if node not in seen and same:
+                    seen.add(node)
+                    todo.append(node)
+        if ((), 0) in level:
+            return switches + 1
+        closed = [node for node in seen]
+        for state, last in closed:
+            for _, step in interpreter.steps(state):
+                node = (step.state, step.thread)
+                if step.happened and node not in seen and step.thread != last:
+                    level.add(node)
+        seen |= level
+    raise AssertionError("not found")
+
+
+@settings(random_programs, max_examples=25)
+@given(rng=st.randoms(use_true_random=False))
+def test_minimized_counterexamples_have_the_fewest_switches(rng: Random) -> None:
+    program = reset_dead_locals(random_program(rng))
+    if not explore(program, limit=400).complete:
+        return
+    found = search(program, "dfs").violation
+    if found is None:
+        return
+    best = fewest_switches(program, found, SearchOptions(), Silent())
+    assert best is not None
+    assert best.kind == found.kind
+    assert replays(program, best)
+    assert context_switches(best.path) <= context_switches(found.path)
+    assert context_switches(best.path) == switches_by_brute_force(program, found)

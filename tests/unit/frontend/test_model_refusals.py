@@ -1,0 +1,372 @@
+"""What models cannot contain: each refusal names the construct, the line and what to use."""
+
+# ruff: noqa: E501 - a table is easier to read unbroken
+
+from __future__ import annotations
+
+import pytest
+from model_exploration import PRELUDE
+
+from mazurka.errors import UnsupportedError
+from mazurka.frontend.python import elaborate
+
+LINES = PRELUDE.count("\n")
+
+REFUSALS = [
+    ("div", "def f():\n    x = 1 / 2\nthreads = [f()]\n", "`/` gives a float; use `//`", 2),
+    (
+        "lambda",
+        "def f():\n    g = lambda: 1\n    x = g()\nthreads = [f()]\n",
+        "a lambda cannot be called",
+        3,
+    ),
+    (
+        "dict",
+        "d = {}\ndef f(): pass\nthreads = [f()]\n",
+        "models cannot contain a dictionary; use an Array",
+        1,
+    ),
+    (
+        "try",
+        "def f():\n    try: pass\n    except: pass\nthreads = [f()]\n",
+        "models cannot contain `try`; test conditions with `if` (an exception is reported as a violation)",
+        2,
+    ),
+    (
+        "raise",
+        "def f():\n    raise ValueError\nthreads = [f()]\n",
+        'models cannot contain `raise`; use `assert False, "message"`',
+        2,
+    ),
+    (
+        "del",
+        "def f():\n    x=1\n    del x\nthreads = [f()]\n",
+        "models cannot contain `del`; variables need not be deleted",
+        3,
+    ),
+    (
+        "nested def",
+        "def f():\n    def g(): pass\nthreads = [f()]\n",
+        "models cannot contain a function inside a function; define it at module level",
+        2,
+    ),
+    (
+        "async",
+        "async def g(): pass\ndef f(): pass\nthreads = [f()]\n",
+        "models cannot contain `async def`; models are about threads, not coroutines",
+        1,
+    ),
+    (
+        "match",
+        "def f():\n    match 1:\n        case 1: pass\nthreads = [f()]\n",
+        "models cannot contain `match`; use if/elif/else",
+        2,
+    ),
+    (
+        "fstring",
+        "def f():\n    x = f'a'\nthreads = [f()]\n",
+        "models cannot contain an f-string; only the message of an `assert` may be one",
+        2,
+    ),
+    (
+        "yield",
+        "def f():\n    yield 1\nthreads = [f()]\n",
+        "models cannot contain `yield`; use `yield_()` to let other threads run",
+        2,
+    ),
+    (
+        "import",
+        "import os\ndef f(): pass\nthreads = [f()]\n",
+        "a model cannot import `os`; it may import `mazurka.model`, `threading`, `queue`, `time`, `dataclasses` and `typing`",
+        1,
+    ),
+    (
+        "import2",
+        "from threading import local\ndef f(): pass\nthreads = [f()]\n",
+        "`threading.local` is not part of the model language; docs/models.md lists what there is",
+        1,
+    ),
+    (
+        "import3",
+        "from mazurka.model import Mutx\ndef f(): pass\nthreads = [f()]\n",
+        "`mazurka.model.Mutx` is not part of the model language; did you mean `mazurka.model.Mutex`?",
+        1,
+    ),
+    ("undefined", "def f():\n    x = y\nthreads = [f()]\n", "the name `y` is not defined", 2),
+    (
+        "unbound",
+        "def f():\n    if choose(0,1):\n        x = 1\n    y = x\nthreads = [f()]\n",
+        "`x` may have no value here; assign it on every way",
+        4,
+    ),
+    (
+        "empty threads",
+        "def f(): pass\nthreads = []\n",
+        "`threads` is empty; write for example `threads = [worker(i) for i in range(2)]`",
+        2,
+    ),
+    (
+        "no threads",
+        "def f(): pass\n",
+        "the model has no threads; add `threads = [worker(i) for i in range(2)]`",
+        1,
+    ),
+    (
+        "threads not list",
+        "def f(): pass\nthreads = f()\n",
+        "`threads` must be a list; add `threads = [worker(i) for i in range(2)]`",
+        2,
+    ),
+    (
+        "threads num",
+        "threads = [1]\n",
+        "`threads` must be a list of calls such as `threads = [worker(i) for i in range(2)]`; it contains a number",
+        1,
+    ),
+    (
+        "float",
+        "x = 0.5\ndef f(): pass\nthreads = [f()]\n",
+        "models have integers only; `0.5` is a float",
+        1,
+    ),
+    ("str", "def f():\n    x = 'a' + 'b'\nthreads = [f()]\n", "`'a'` is a string, not a number", 2),
+    (
+        "slice",
+        "a = Array(Int, 3)\ndef f():\n    b = a[0:1]\nthreads = [f()]\n",
+        "models cannot contain a slice; use a loop over indexes",
+        3,
+    ),
+    (
+        "change type",
+        "m = Mutex()\ndef f():\n    x = 1\n    x = m\nthreads = [f()]\n",
+        "`x` changes its type to an object (Mutex); use another name",
+        4,
+    ),
+    (
+        "unknown method",
+        "m = Mutex()\ndef f(): m.lock()\nthreads = [f()]\n",
+        "Mutex has no operation `lock`; it has acquire, locked, release",
+        2,
+    ),
+    (
+        "with num",
+        "def f():\n    with 3: pass\nthreads = [f()]\n",
+        "`with 3` needs a lock; this is a number",
+        2,
+    ),
+    (
+        "assign obj",
+        "a = Array(Mutex, 2)\ndef f():\n    a[0] = Mutex()\nthreads = [f()]\n",
+        "`a[0]` is an object (Mutex), which cannot be replaced; only numbers can be assigned",
+        3,
+    ),
+    (
+        "global undefined",
+        "def f():\n    global zz\n    zz = 1\nthreads = [f()]\n",
+        "`zz` is not defined at module level; only shared numbers can be assigned by functions",
+        3,
+    ),
+    (
+        "choose loop atomic",
+        "def f():\n    with atomic():\n        while choose(0,1): pass\nthreads = [f()]\n",
+        "`choose` in a loop inside `atomic()` would choose any number of times in one step; choose before the section",
+        3,
+    ),
+    (
+        "queue nowait",
+        "q = Queue(1)\ndef f(): q.put_nowait(1)\nthreads = [f()]\n",
+        "`Queue.put_nowait` is not supported; test `full()` inside `with atomic():`, then `put`",
+        2,
+    ),
+    (
+        "queue block",
+        "q = Queue(1)\ndef f(): q.put(1, block=False)\nthreads = [f()]\n",
+        "`put` without waiting raises an exception, which models cannot catch; test `full()` inside `with atomic():`, then `put`",
+        2,
+    ),
+    (
+        "prio",
+        "q = queue.PriorityQueue()\ndef f(): pass\nthreads = [f()]\n",
+        "a PriorityQueue is not supported; use a Queue, or an Array and a Condition",
+        1,
+    ),
+    (
+        "barrier reset",
+        "b = Barrier(2)\ndef f(): b.reset()\nthreads = [f()]\n",
+        "`Barrier.reset` is not supported; broken barriers are not modelled",
+        2,
+    ),
+    (
+        "starred",
+        "def g(a): pass\ndef f():\n    g(*[1])\nthreads = [f()]\n",
+        "models cannot contain starred arguments; write them out",
+        3,
+    ),
+    (
+        "too many args",
+        "def g(a): pass\ndef f():\n    g(1, 2)\nthreads = [f()]\n",
+        "`g` takes at most 1 arguments, not 2",
+        3,
+    ),
+    (
+        "missing arg",
+        "def g(a): pass\ndef f():\n    g()\nthreads = [f()]\n",
+        "`g` needs a value for `a`",
+        3,
+    ),
+    (
+        "nonlocal",
+        "def f():\n    nonlocal x\nthreads = [f()]\n",
+        "models cannot contain `nonlocal`; use a module-level variable and `global`",
+        2,
+    ),
+    (
+        "walrus",
+        "def f():\n    if (x := 1): pass\nthreads = [f()]\n",
+        "models cannot contain an assignment expression (`:=`); use a statement of its own",
+        2,
+    ),
+    (
+        "class inherit",
+        "class A(int):\n    x: Int\na = A()\ndef f(): pass\nthreads = [f()]\n",
+        "`A` inherits; models have plain classes only",
+        1,
+    ),
+    (
+        "decorator",
+        "import functools\n\nthreads = [f()]\n",
+        "a model cannot import `functools`; it may import `mazurka.model`, `threading`, `queue`, `time`, `dataclasses` and `typing`",
+        1,
+    ),
+    (
+        "atomic noparens",
+        "def f():\n    with atomic: pass\nthreads = [f()]\n",
+        "write `with atomic():`, with parentheses",
+        2,
+    ),
+    (
+        "with as",
+        "m = Mutex()\ndef f():\n    with m as x: pass\nthreads = [f()]\n",
+        "`with ... as` has no use here; leave out the `as` part",
+        3,
+    ),
+    (
+        "in array",
+        "a = Array(Int[0,1], 2)\ndef f():\n    assert 1 in a\nthreads = [f()]\n",
+        "`in` needs a list or tuple written out; use a loop for an Array",
+        3,
+    ),
+    (
+        "is num",
+        "def f():\n    x = 1 is 1\nthreads = [f()]\n",
+        "`1 is 1` compares identity; use `==` for numbers",
+        2,
+    ),
+    (
+        "int range empty",
+        "x: Int[3, 1] = 2\ndef f(): pass\nthreads = [f()]\n",
+        "`Int[3, 1]` is empty: 3 is greater than 1",
+        1,
+    ),
+    (
+        "array dyn len",
+        "def f():\n    n = choose(1, 2)\n    a = Array(Int, n)\nthreads = [f()]\n",
+        "the length of an Array must be a constant; `n` is not",
+        3,
+    ),
+    (
+        "compare obj",
+        "m = Mutex()\ndef f():\n    assert m == 1\nthreads = [f()]\n",
+        "`m == 1` is an object (Mutex), not a number",
+        3,
+    ),
+    (
+        "big int",
+        "x = 99999999999999999999\ndef f(): pass\nthreads = [f()]\n",
+        "the number 99999999999999999999 does not fit in 64 bits",
+        1,
+    ),
+    (
+        "use none",
+        "def g(): pass\ndef f():\n    x = g() + 1\nthreads = [f()]\n",
+        "`g()` is None, not a number",
+        3,
+    ),
+    (
+        "generator",
+        "a = Array(Int[0,1], 2)\ndef f():\n    x = sum(i for i in range(3))\nthreads = [f()]\n",
+        "models cannot contain a generator; use a list or a loop",
+        3,
+    ),
+    (
+        "async with",
+        "def f():\n    x = [1,2]\n    x.append(3)\nthreads = [f()]\n",
+        "an object (Array(Int, 2)) has no method `append` in models",
+        3,
+    ),
+    (
+        "append if",
+        "def g(): pass\ndef f():\n    x = []\n    if choose(0,1):\n        x.append(spawn(g))\nthreads = [f()]\n",
+        "a list can be appended to only where that surely happens (not in `while`, not under an `if`); use an Array, or a Queue",
+        5,
+    ),
+    (
+        "pow",
+        "def f():\n    x = 2 ** 3\n    assert x == 8\n    y = choose(1,2) ** 2\nthreads = [f()]\n",
+        "`**` needs constants on both sides; multiply instead",
+        4,
+    ),
+    (
+        "recursive class",
+        "class A:\n    a: A\nx = A()\ndef f(): pass\nthreads = [f()]\n",
+        "`A` contains itself; use an Array and indexes",
+        1,
+    ),
+    (
+        "thread lambda",
+        "t = threading.Thread(target=lambda: 1)\nt.start()\n",
+        "a thread runs a function of the model, not a lambda",
+        1,
+    ),
+    (
+        "join num",
+        "def f():\n    join(3)\nthreads = [f()]\n",
+        "`join` needs a thread, not a number",
+        2,
+    ),
+    (
+        "wait_for timeout",
+        "c = Condition()\ndef f():\n    with c:\n        c.wait_for(lambda: True, timeout=1)\nthreads = [f()]\n",
+        "`wait_for` takes a predicate and no timeout; use `wait` in a loop",
+        4,
+    ),
+    (
+        "mixed return",
+        "def g(a):\n    if a: return 1\ndef f():\n    x = g(choose(0,1)) + 1\nthreads = [f()]\n",
+        "`g(choose(0, 1))` is None on some ways, not a number",
+        4,
+    ),
+    (
+        "handle in array",
+        "def g(): pass\ndef f():\n    a = Array(Int[0,1], 2)\n    a[0] = spawn(g)\nthreads = [f()]\n",
+        "`a[0]` holds a number, not a thread",
+        4,
+    ),
+    (
+        "loop var after",
+        "def f():\n    n = choose(1,2)\n    for i in range(n):\n        pass\n    assert i == n - 1\nthreads = [f()]\n",
+        "`i` may have no value here; assign it on every way",
+        5,
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("source", "message", "line"), [row[1:] for row in REFUSALS], ids=[row[0] for row in REFUSALS]
+)
+def test_refusal(source: str, message: str, line: int) -> None:
+    with pytest.raises(UnsupportedError) as caught:
+        elaborate(PRELUDE + source, "model.py")
+    assert caught.value.message == message
+    assert caught.value.file == "model.py"
+    assert caught.value.line == LINES + line
