@@ -63,6 +63,8 @@ class Layout:
     words: int
     choices: tuple[tuple[int, ...], ...]
     """For each thread and location the number of choices to try."""
+    starts: tuple[tuple[int, ...], ...]
+    """For each thread the locations at which it can rest."""
 
     @property
     def bits(self) -> int:
@@ -91,6 +93,8 @@ class _Plan:
     high: int
     points: tuple[int, ...] | None
     stored: bool = True
+    counter: bool = False
+    """A program counter is only ever compared with and set to constants: coding costs nothing."""
 
     @property
     def spread(self) -> int:
@@ -107,7 +111,7 @@ class _Plan:
 
     @property
     def is_coded(self) -> bool:
-        if self.points is None or len(self.points) > MOST_CODED_POINTS:
+        if self.points is None or (len(self.points) > MOST_CODED_POINTS and not self.counter):
             return False
         return (len(self.points) - 1).bit_length() < self.spread
 
@@ -130,7 +134,8 @@ def make_layout(program: Program) -> Layout:
     _agree(plans, alternatives(footprints))
     slots, words = _place(program, plans)
     choices = tuple(choice_bounds(program, number) for number in range(len(program.threads)))
-    return Layout(program, slots, words, choices)
+    starts = tuple(resting_locations(footprints, number) for number in range(len(program.threads)))
+    return Layout(program, slots, words, choices, starts)
 
 
 def _plan_cells(footprints: Footprints) -> list[_Plan]:
@@ -149,7 +154,7 @@ def _plan_cells(footprints: Footprints) -> list[_Plan]:
         low, high = (cell.low, cell.high) if points is None else (points[0], points[-1])
         plans.append(_Plan(low, high, points, cell.owner is None or address in stored))
         if address in counters:
-            plans[address].stored = True
+            plans[address].stored = plans[address].counter = True
     return plans
 
 

@@ -90,7 +90,8 @@ def _fold_prefixes(program: Program) -> Program:
     state = program.initial_state()
     visible: list[int] = []
     for number, thread in enumerate(program.threads):
-        if not thread.active or thread.locations[thread.entry].mode is not Mode.MERGED:
+        here = thread.locations[interpreter.location(state, number)]
+        if not thread.active or here.mode is not Mode.MERGED:
             continue
         step = interpreter.step(state, number)
         if step.outcome is Outcome.MOVED:

@@ -25,7 +25,7 @@ import llvmlite.binding as llvm
 from mazurka.ir.footprints import Footprints
 from mazurka.ir.interpreter import ATOMIC_LIMIT
 from mazurka.ir.layout import Layout, can_rest, make_layout, may_leave_range
-from mazurka.ir.native_expressions import Context, ThreadText
+from mazurka.ir.native_expressions import Context, ThreadText, is_public
 from mazurka.ir.program import (
     FAULTS,
     FIRST_LOCATION,
@@ -45,74 +45,63 @@ WAITS = -1
 STOPPED = -2
 ENDED = -3
 INVALID = -4
-LARGE_PROGRAM = 4_000
-"""From this many edges on less time goes into optimizing."""
+LARGE_PROGRAM = 400
+"""From this many edges on, less time goes into optimizing."""
 
 
 class _StepText(ThreadText):
-    """The step function of one thread."""
+    """The steps of one thread that begin at one location."""
 
-    def __init__(self, context: Context, number: int) -> None:
+    def __init__(self, context: Context, number: int, start: int) -> None:
         super().__init__(context, number)
         self.thread = self.program.threads[number]
         self.first_edge = self.program.first_edge[number]
+        self.start = start
         self.rests: set[int] = set()
+        self.endings: set[str] = set()
+        self.passed: list[int] = []
+        """Transient locations that still need a block."""
+        self.known: set[int] = set()
         inner = {n for n, at in enumerate(self.thread.locations) if at.mode is Mode.ATOMIC}
         self.loops = has_cycle(self.thread, inner)
+        self.chooses = max(context.layout.choices[number]) > 1
 
     def generate(self) -> str:
-        points = self.slot(self.counter).points or tuple(
-            range(self.slot(self.counter).base, 1 + self.slot(self.counter).base
-                  + self.slot(self.counter).mask)
-        )  # fmt: skip
-        known = [point for point in points if point < len(self.thread.locations)]
-        if self.slot(self.counter).width == 0:
-            known = [self.slot(self.counter).base]
-        for location in self.reachable(known):
-            self.location(location)
+        self.label("start")
+        self.guards(self.start, first=True)
+        while self.passed:
+            location = self.passed.pop()
+            self.label(f"at{location}")
+            self.burn_fuel(location)
+            self.guards(location, first=False)
         for location in sorted(self.rests):
             self.rest(location)
         for fault in sorted(self.faults, key=FAULTS.index):
             self.fault(fault)
-        return "\n".join([*self.prologue(known), *self.lines, *self.epilogue(), "}"])
+        return "\n".join([*self.prologue(), *self.lines, *self.epilogue(), "}"])
 
-    def reachable(self, starts: list[int]) -> list[int]:
-        """The locations where a step can begin or that it can pass."""
-        seen, work = set(starts), list(starts)
-        while work:
-            for edge in self.thread.edges_at(work.pop()):
-                mode = self.thread.locations[edge.target].mode
-                if mode is not Mode.VISIBLE and edge.target not in seen:
-                    seen.add(edge.target)
-                    work.append(edge.target)
-        return sorted(seen)
-
-    def prologue(self, starts: list[int]) -> list[str]:
-        words = self.context.layout.words
+    def prologue(self) -> list[str]:
         lines = [
-            f"define internal i64 @step{self.number}(ptr noalias %src, i64 %given,"
-            " ptr noalias %dst, ptr noalias %footprint) {",
+            f"define internal i64 @step{self.number}_{self.start}(ptr noalias %src, i64 %given,"
+            f" ptr noalias %dst, ptr noalias %footprint) {self.context.attributes} {{",
             "entry:",
-            "  %rest = alloca i64",
-            "  store i64 %given, ptr %rest",
-            "  %choice = alloca i64",
-            "  store i64 0, ptr %choice",
             "  %first = alloca i64",
-            "  store i64 -1, ptr %first",
-            "  %current = alloca i64",
-            "  store i64 -1, ptr %current",
-            "  %fuel = alloca i64",
-            f"  store i64 {ATOMIC_LIMIT}, ptr %fuel",
         ]
+        if self.chooses:
+            lines += ["  %rest = alloca i64", "  store i64 %given, ptr %rest"]
+            lines.append("  %choice = alloca i64")
+        if self.loops:
+            lines += ["  %fuel = alloca i64", f"  store i64 {ATOMIC_LIMIT}, ptr %fuel"]
         if self.context.record:
             lines.append("  %count = getelementptr i64, ptr %footprint, i64 1")
             lines.append("  %entries = getelementptr i64, ptr %footprint, i64 2")
         lines += self.scratch_setup()
         lines.append(
             f"  call void @llvm.memcpy.p0.p0.i64(ptr align 8 %dst, ptr align 8 %src,"
-            f" i64 {8 * words}, i1 false)"
+            f" i64 {8 * self.context.layout.words}, i1 false)"
         )
-        return lines + self.dispatch(starts)
+        lines.append("  br label %start")
+        return lines
 
     def scratch_setup(self) -> list[str]:
         lines: list[str] = []
@@ -129,83 +118,67 @@ class _StepText(ThreadText):
             lines.append(f"  store i64 {self.slot(address).base}, ptr %s{address}")
         return lines
 
-    def dispatch(self, starts: list[int]) -> list[str]:
-        slot = self.slot(self.counter)
-        if slot.width == 0:
-            return [f"  br label %at{starts[0]}"]
-        cases = " ".join(f"i64 {slot.encode(start)}, label %at{start}" for start in starts)
-        return [
-            f"  %pc_word_at = getelementptr i64, ptr %src, i64 {slot.word}",
-            "  %pc_word = load i64, ptr %pc_word_at",
-            f"  %pc_low = lshr i64 %pc_word, {slot.shift}",
-            f"  %pc = and i64 %pc_low, {slot.mask}",
-            f"  switch i64 %pc, label %invalid [ {cases} ]",
-        ]
-
     def epilogue(self) -> list[str]:
-        lines = ["invalid:", f"  ret i64 {INVALID}"]
+        """The ways in which a step does not happen."""
+        lines: list[str] = []
         for name, code in (("waits", WAITS), ("stopped", STOPPED), ("ended", ENDED)):
-            lines += [
-                f"{name}:",
-                f"  %{name}_rest = load i64, ptr %rest",
-                f"  %{name}_none = icmp eq i64 %{name}_rest, 0",
-                f"  %{name}_code = select i1 %{name}_none, i64 {code}, i64 {INVALID}",
-                f"  ret i64 %{name}_code",
-            ]
+            if name in self.endings:
+                kept, self.lines = self.lines, []
+                self.label(name)
+                self.answer(str(code))
+                lines += self.lines
+                self.lines = kept
         return lines
 
-    def location(self, location: int) -> None:
-        """The block at a location: try the guards in order, take the first that holds."""
-        self.label(f"at{location}")
+    def end(self, name: str) -> None:
+        self.endings.add(name)
+        self.jump(name)
+
+    def guards(self, location: int, *, first: bool) -> None:
+        """The edges of a location: try the guards in order, take the first that holds."""
         if location < FIRST_LOCATION:
             self.reserved(location)
             return
-        mode = self.thread.locations[location].mode
-        if mode is Mode.ATOMIC and self.loops:
-            fuel = self.value("load i64, ptr %fuel")
-            self.require(self.value(f"icmp ne i64 {fuel}, 0"), Fault.LIVELOCK)
-            left = self.value(f"sub i64 {fuel}, 1")
-            self.emit(f"store i64 {left}, ptr %fuel")
         for position in self.thread.outgoing[location]:
             edge = self.thread.edges[position]
             self.choices = 1
-            self.emit(f"store i64 {self.first_edge + position}, ptr %current")
+            if first:
+                self.emit(f"store i64 {self.first_edge + position}, ptr %first")
             if edge.guard is None:
-                self.take(edge, self.first_edge + position)
+                self.take(edge)
                 return
             taken, next_guard = self.fresh_label("take"), self.fresh_label("next")
             self.branch(self.truth(edge.guard), taken, next_guard)
             self.label(taken)
-            self.take(edge, self.first_edge + position)
+            self.take(edge)
             self.label(next_guard)
-        self.none_enabled(location)
+        self.none_enabled(location, first=first)
+
+    def burn_fuel(self, location: int) -> None:
+        """A step must not stay inside atomic sections for ever."""
+        if self.loops and self.thread.locations[location].mode is Mode.ATOMIC:
+            fuel = self.value("load i64, ptr %fuel")
+            self.require(self.value(f"icmp ne i64 {fuel}, 0"), Fault.LIVELOCK)
+            left = self.value(f"sub i64 {fuel}, 1")
+            self.emit(f"store i64 {left}, ptr %fuel")
 
     def reserved(self, location: int) -> None:
         if location == IDLE:
             self.record(str(self.counter), (self.counter,), write=False)
-        if location == WRONG:
-            self.jump("stopped")
-        else:
-            self.jump("ended")
+        self.end("stopped" if location == WRONG else "ended")
 
-    def none_enabled(self, location: int) -> None:
+    def none_enabled(self, location: int, *, first: bool) -> None:
         edges = list(self.thread.edges_at(location))
         why = "stopped" if all(edge.kind is Kind.ASSUME for edge in edges) else "waits"
-        if self.thread.locations[location].mode is not Mode.MERGED:
-            self.jump(why)
+        if first or self.thread.locations[location].mode is not Mode.MERGED:
+            self.end(why)
         elif not can_rest(self.thread, location):
             self.emit("unreachable")
         else:
             self.rests.add(location)
-            first = self.value("load i64, ptr %first")
-            starting = self.value(f"icmp eq i64 {first}, -1")
-            self.branch(starting, why, f"rest{location}")
+            self.jump(f"rest{location}")
 
-    def take(self, edge: Edge, number: int) -> None:
-        first = self.value("load i64, ptr %first")
-        none = self.value(f"icmp eq i64 {first}, -1")
-        chosen = self.value(f"select i1 {none}, i64 {number}, i64 {first}")
-        self.emit(f"store i64 {chosen}, ptr %first")
+    def take(self, edge: Edge) -> None:
         self.choices = edge.choices
         if edge.choices > 1:
             rest = self.value("load i64, ptr %rest")
@@ -218,11 +191,17 @@ class _StepText(ThreadText):
                 self.require(self.truth(operation.condition), operation.fault)
             else:
                 self.assign(operation)
-        if self.thread.locations[edge.target].mode is Mode.VISIBLE:
-            self.rests.add(edge.target)
-            self.jump(f"rest{edge.target}")
-        else:
-            self.jump(f"at{edge.target}")
+        self.arrive(edge.target)
+
+    def arrive(self, location: int) -> None:
+        if self.thread.locations[location].mode is Mode.VISIBLE:
+            self.rests.add(location)
+            self.jump(f"rest{location}")
+            return
+        if location not in self.known:
+            self.known.add(location)
+            self.passed.append(location)
+        self.jump(f"at{location}")
 
     def assign(self, operation: Assign) -> None:
         address = self.evaluate(operation.address)
@@ -267,10 +246,7 @@ class _StepText(ThreadText):
         """Come to rest: dead cells to their initial values, and the program counter."""
         self.label(f"rest{location}")
         self.settle(location)
-        rest = self.value("load i64, ptr %rest")
-        none = self.value(f"icmp eq i64 {rest}, 0")
-        first = self.value("load i64, ptr %first")
-        self.emit(f"ret i64 {self.value(f'select i1 {none}, i64 {first}, i64 {INVALID}')}")
+        self.answer(self.value("load i64, ptr %first"))
 
     def settle(self, location: int) -> None:
         for address in self.thread.locations[location].resets:
@@ -282,14 +258,54 @@ class _StepText(ThreadText):
         code = FAULTS.index(fault) + 1
         self.label(f"fault{code}")
         self.settle(WRONG)
-        first = self.value("load i64, ptr %first")
-        none = self.value(f"icmp eq i64 {first}, -1")
-        current = self.value("load i64, ptr %current")
-        edge = self.value(f"select i1 {none}, i64 {current}, i64 {first}")
-        result = self.value(f"or i64 {edge}, {code << 32}")
+        edge = self.value("load i64, ptr %first")
+        self.answer(self.value(f"or i64 {edge}, {code << 32}"))
+
+    def answer(self, result: str) -> None:
+        """Return, unless a part of the choice was left over: then there is no such choice."""
+        if not self.chooses:
+            self.emit(f"ret i64 {result}")
+            return
         rest = self.value("load i64, ptr %rest")
-        valid = self.value(f"icmp eq i64 {rest}, 0")
-        self.emit(f"ret i64 {self.value(f'select i1 {valid}, i64 {result}, i64 {INVALID}')}")
+        none = self.value(f"icmp eq i64 {rest}, 0")
+        self.emit(f"ret i64 {self.value(f'select i1 {none}, i64 {result}, i64 {INVALID}')}")
+
+
+def _only_choice(context: Context, number: int) -> list[str]:
+    """A deterministic thread has one choice, number 0."""
+    if max(context.layout.choices[number]) > 1:
+        return []
+    return [
+        "  %only = icmp eq i64 %given, 0",
+        "  br i1 %only, label %find, label %none",
+        "find:",
+    ]
+
+
+def _thread_text(context: Context, number: int) -> str:
+    """A thread's functions: one for each location where it can rest, and one to find it."""
+    thread = context.layout.program.threads[number]
+    slot = context.layout.slots[thread.counter]
+    starts = context.layout.starts[number]
+    lines = [_StepText(context, number, start).generate() for start in starts]
+    lines += [
+        f"define internal i64 @step{number}(ptr %src, i64 %given, ptr %dst, ptr %footprint) {{",
+        *_only_choice(context, number),
+        f"  %at = getelementptr i64, ptr %src, i64 {slot.word}",
+        "  %word = load i64, ptr %at",
+        f"  %low = lshr i64 %word, {slot.shift}",
+        f"  %pc = and i64 %low, {slot.mask}",
+    ]
+    cases = " ".join(f"i64 {slot.encode(at) if slot.width else 0}, label %l{at}" for at in starts)
+    lines += [f"  switch i64 %pc, label %none [ {cases} ]", "none:", f"  ret i64 {INVALID}"]
+    for at in starts:
+        lines += [
+            f"l{at}:",
+            f"  %r{at} = tail call i64 @step{number}_{at}"
+            "(ptr %src, i64 %given, ptr %dst, ptr %footprint)",
+            f"  ret i64 %r{at}",
+        ]
+    return "\n".join([*lines, "}"])
 
 
 def _table(name: str, values: list[int]) -> str:
@@ -300,9 +316,9 @@ def _table(name: str, values: list[int]) -> str:
 def assembly(layout: Layout, *, record: bool) -> str:
     """The LLVM assembly of a program's step function."""
     program = layout.program
-    context = Context(layout, Footprints(program), record)
-    threads = [_StepText(context, number) for number in range(len(program.threads))]
-    bodies = [thread.generate() for thread in threads]
+    large = len(program.edges) >= LARGE_PROGRAM
+    context = Context(layout, Footprints(program), record, "noinline" if large else "")
+    bodies = [_thread_text(context, number) for number in range(len(program.threads))]
     tables = [
         _table("places", [slot.word << 6 | slot.shift for slot in layout.slots]),
         _table("lows", [cell.low for cell in program.cells]),
@@ -311,15 +327,12 @@ def assembly(layout: Layout, *, record: bool) -> str:
     if record:
         tables += [
             _table(
-                f"public{thread.number}",
-                [
-                    int(address > 0 and thread.is_public(address))
-                    for address in range(len(program.cells))
-                ],
+                f"public{number}",
+                [int(is_public(program, number, address)) for address in range(len(program.cells))],
             )
-            for thread in threads
+            for number in range(len(program.threads))
         ]
-    cases = " ".join(f"i64 {n}, label %t{n}" for n in range(len(threads)))
+    cases = " ".join(f"i64 {n}, label %t{n}" for n in range(len(program.threads)))
     dispatch = [
         "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
         "define i64 @step(i64 %src, i64 %thread, i64 %choice, i64 %dst, i64 %footprint) {",
@@ -330,7 +343,7 @@ def assembly(layout: Layout, *, record: bool) -> str:
         "none:",
         f"  ret i64 {INVALID}",
     ]
-    for number in range(len(threads)):
+    for number in range(len(program.threads)):
         dispatch += [
             f"t{number}:",
             f"  %r{number} = tail call i64 @step{number}(ptr %from, i64 %choice, ptr %to, ptr %fp)",

@@ -25,7 +25,7 @@ from mazurka.ir.expressions import (
 )
 from mazurka.ir.footprints import Footprints
 from mazurka.ir.layout import Layout, Slot
-from mazurka.ir.program import FAULTS, Fault
+from mazurka.ir.program import FAULTS, Fault, Program
 from mazurka.ir.values import cannot_fault, evaluate
 
 PREDICATES = {
@@ -44,11 +44,19 @@ class Context:
     footprints: Footprints
     record: bool
     """Whether the steps report their footprints."""
+    attributes: str = ""
+    """Attributes of the functions that are generated."""
 
 
 def word_literal(value: int) -> str:
     """A 64-bit pattern as the signed number LLVM expects."""
     return str(value - (1 << 64) if value >= 1 << 63 else value)
+
+
+def is_public(program: Program, thread: int, address: int) -> bool:
+    """Whether an access of a thread to a cell belongs to its footprint."""
+    own = program.cells[address].owner == thread
+    return address > 0 and (not own or address == program.threads[thread].counter)
 
 
 class ThreadText:
@@ -105,7 +113,7 @@ class ThreadText:
         return self.context.layout.slots[address]
 
     def is_public(self, address: int) -> bool:
-        return self.program.cells[address].owner != self.number or address == self.counter
+        return is_public(self.program, self.number, address)
 
     def record(self, address: str, targets: tuple[int, ...], write: bool) -> None:
         """Report an access in the footprint; other threads cannot see the own local cells."""
@@ -173,14 +181,24 @@ class ThreadText:
             self.insert(self.word_pointer(slot.word), str(slot.shift), slot, value)
 
     def insert(self, pointer: str, shift: str, slot: Slot, value: str) -> None:
+        """Put a value into its place within a word; constants are put together here."""
         code = self.encode(slot, value)
         word = self.value(f"load i64, ptr {pointer}")
-        place = self.value(f"shl i64 {word_literal(slot.mask)}, {shift}")
-        hole = self.value(f"xor i64 {place}, -1")
-        rest = self.value(f"and i64 {word}, {hole}")
-        moved = self.value(f"shl i64 {code}, {shift}")
-        joined = self.value(f"or i64 {rest}, {moved}")
-        self.emit(f"store i64 {joined}, ptr {pointer}")
+        if shift.startswith("%"):
+            place = self.value(f"shl i64 {word_literal(slot.mask)}, {shift}")
+            hole = self.value(f"xor i64 {place}, -1")
+            moved = self.value(f"shl i64 {code}, {shift}")
+        else:
+            everything = (1 << 64) - 1
+            hole = word_literal(everything ^ slot.mask << int(shift))
+            if code.startswith("%"):
+                moved = self.value(f"shl i64 {code}, {shift}") if shift != "0" else code
+            else:
+                moved = word_literal((int(code) & everything) << int(shift) & everything)
+        result = self.value(f"and i64 {word}, {hole}")
+        if moved != "0":
+            result = self.value(f"or i64 {result}, {moved}")
+        self.emit(f"store i64 {result}, ptr {pointer}")
 
     def scratch_pointer(self, address: int) -> str:
         self.scratch.add(address)

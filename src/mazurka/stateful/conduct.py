@@ -42,6 +42,7 @@ class Conductor:
         self.limit_bytes = options.limit_bytes or default_limit_bytes()
         self.statistics = Statistics()
         self.violation: Violation | None = None
+        self.pending: Callable[[], Violation] | None = None
         self.limits: list[str] = []
 
     def run(self, search_slice: Callable[[int], bool]) -> SearchResult:
@@ -61,6 +62,8 @@ class Conductor:
             self.limits.append("interrupted")
         seconds = time.perf_counter() - started
         statistics = replace(self.statistics, seconds=seconds)
+        if self.pending is not None:
+            self.violation = self.pending()
         return SearchResult(statistics, self.violation, tuple(self.limits))
 
     def limit_reached(self, seconds: float) -> bool:
@@ -140,7 +143,13 @@ class Conductor:
         path: Callable[[], tuple[Move, ...]],
         racing: tuple[Move, Move] | None = None,
     ) -> bool:
-        """Keep the first violation; later ones only matter to the counts."""
+        """Keep the first violation; later ones only matter to the counts.
+
+        A search that is over keeps its arrays: the schedule can be read off when the clock stands.
+        """
+        if self.options.stop_at_first:
+            self.pending = lambda: Violation(kind, path(), racing)
+            return True
         if self.violation is None:
             self.violation = Violation(kind, path(), racing)
-        return self.options.stop_at_first
+        return False

@@ -57,8 +57,12 @@ class DepthFirst:
         return Move(thread - 1, self.view.choices_at(self.words_at(frame), thread - 1) - 1)
 
     def path(self, frame: int) -> tuple[Move, ...]:
-        """The schedule that leads to the state of a frame."""
-        return tuple(self.move_of(earlier) for earlier in range(frame))
+        """The schedule that leads to the state of a frame; it may have millions of moves."""
+        if self.numbers[blocks.ANY_CHOICE]:
+            return tuple(self.move_of(earlier) for earlier in range(frame))
+        moves = [Move(thread) for thread in range(len(self.layout.program.threads))]
+        shift = blocks.THREAD_SHIFT
+        return tuple(moves[(word >> shift) - 1] for word in self.progress.words[:frame])
 
     def run(self) -> SearchResult:
         return self.conductor.run(self.slice)

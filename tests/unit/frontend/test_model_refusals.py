@@ -13,6 +13,42 @@ from mazurka.frontend.python import elaborate
 LINES = PRELUDE.count("\n")
 
 REFUSALS = [
+    (
+        "print call",
+        "q = Queue(1)\ndef f():\n    print(q.get())\nthreads = [f()]\n",
+        "the arguments of `print` are not evaluated, so they cannot call anything",
+        3,
+    ),
+    (
+        "shared default",
+        "class A:\n    lock: Mutex = Mutex()\na = A()\ndef f(): pass\nthreads = [f()]\n",
+        "all instances would share this `lock`; write `lock: Type` without a value, or `field(default_factory=Type)`",
+        2,
+    ),
+    (
+        "default object",
+        "def g(m=Mutex()): pass\ndef f(): g()\nthreads = [f()]\n",
+        "a default made here would be one object for all calls; make it outside",
+        1,
+    ),
+    (
+        "several targets",
+        "a = b = Mutex()\ndef f(): pass\nthreads = [f()]\n",
+        "write one assignment for each name here",
+        1,
+    ),
+    (
+        "daemon",
+        "def f(): pass\nt = threading.Thread(target=f, daemon=True)\nt.start()\n",
+        "daemon threads are not supported: all threads count, also at the end; leave out `daemon` and let the thread end by itself",
+        2,
+    ),
+    (
+        "object in loop",
+        "def f():\n    while True:\n        a = Array(Int[0, 1], 2)\n        b = a\nthreads = [f()]\n",
+        "`a` is made in a loop and used under another name; make it before the loop",
+        3,
+    ),
     ("div", "def f():\n    x = 1 / 2\nthreads = [f()]\n", "`/` gives a float; use `//`", 2),
     (
         "lambda",
@@ -213,12 +249,6 @@ REFUSALS = [
         "def g(a): pass\ndef f():\n    g()\nthreads = [f()]\n",
         "`g` needs a value for `a`",
         3,
-    ),
-    (
-        "nonlocal",
-        "def f():\n    nonlocal x\nthreads = [f()]\n",
-        "models cannot contain `nonlocal`; use a module-level variable and `global`",
-        2,
     ),
     (
         "walrus",

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence as Items
 
 from mazurka.frontend.python.lowering import Lowering
+from mazurka.frontend.python.shapes import Blueprint
 from mazurka.frontend.python.values import Value
 
 
@@ -84,6 +85,11 @@ def static_default(low: Lowering, default: ast.expr) -> Value:
     frames, overlay = low.frames, low.overlay
     low.frames, low.overlay = [], {}
     try:
-        return low.value(default)
+        value = low.value(default)
+        if isinstance(value, Blueprint):
+            raise low.refuse(
+                default, "a default made here would be one object for all calls; make it outside"
+            )
+        return value
     finally:
         low.frames, low.overlay = frames, overlay

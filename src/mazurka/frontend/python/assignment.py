@@ -87,6 +87,8 @@ def settle(low: Lowering, item: Value, node: ast.AST) -> Value:
 
 def assign_name(low: Lowering, name: str, value: Value, node: ast.AST) -> None:
     frame = low.frame
+    if isinstance(value, Reference) and isinstance(value.shape, NumberShape):
+        value = low.read(value, node)  # an item of an Array: the variable gets a copy
     if not frame.facts.is_local(name) or (frame.is_module and name in low.model.globals):
         _assign_global(low, name, value, node)
         return

@@ -14,6 +14,7 @@ from mazurka.frontend.python.statements import RESULT
 from mazurka.frontend.python.sync import SyncShape
 from mazurka.frontend.python.threads import call_handle
 from mazurka.frontend.python.values import (
+    Closure,
     Function,
     Handle,
     Imported,
@@ -166,8 +167,6 @@ def _check_definition(low: Lowering, definition: ast.FunctionDef) -> None:
 
 def predicate(low: Lowering, function: Value, node: ast.AST) -> Value:
     """Call a predicate without arguments (the argument of `wait_for`)."""
-    from mazurka.frontend.python.values import Closure
-
     match function:
         case Closure(definition):
             if definition.args.args:

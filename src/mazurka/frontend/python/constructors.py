@@ -1,4 +1,4 @@
-"""Making objects: `Array(...)`, and one of whatever a type expression names."""
+"""Making arrays: `Array(Type, length)`."""
 
 from __future__ import annotations
 
@@ -6,55 +6,22 @@ import ast
 
 from mazurka.frontend.python.arguments import match_arguments
 from mazurka.frontend.python.containers import as_array
-from mazurka.frontend.python.lowering import CALLS, Lowering, callable_name
+from mazurka.frontend.python.lowering import Lowering, callable_name
+from mazurka.frontend.python.records import blueprint_of
 from mazurka.frontend.python.shapes import (
-    BOOLEAN,
-    INTEGER,
     ArrayShape,
     Blueprint,
     NumberShape,
     Shape,
 )
 from mazurka.frontend.python.values import (
-    Imported,
     Number,
-    RecordClass,
     Sequence,
     Value,
-    kind_of,
 )
-from mazurka.ir.expressions import Const, Expr
+from mazurka.ir.expressions import Expr
 
 MOST_ELEMENTS = 100_000
-
-
-def blueprint_of(low: Lowering, kind: Value, node: ast.AST) -> Blueprint:
-    """A new object of a type that an expression names, made without arguments."""
-    match kind:
-        case Blueprint():
-            return kind
-        case NumberShape(low=first, high=last, inferred=False) if not first <= 0 <= last:
-            return Blueprint(kind, (Const(first),))
-        case Shape():
-            return Blueprint.default(kind)
-        case Imported("mazurka.model.Int" | "builtins.int"):
-            return Blueprint.default(INTEGER)
-        case Imported("mazurka.model.Bool" | "builtins.bool"):
-            return Blueprint.default(BOOLEAN)
-        case Imported(path) if path in CALLS:
-            made = CALLS[path](low, _bare_call(node))
-            if isinstance(made, Blueprint):
-                return made
-        case RecordClass():
-            from mazurka.frontend.python.records import instantiate
-
-            return instantiate(low, kind.definition, None)
-    raise low.refuse(node, f"`{ast.unparse(node)}` is {kind_of(kind)}, not a type of objects")
-
-
-def _bare_call(node: ast.AST) -> ast.Call:
-    call = ast.Call(ast.Name("constructor", ast.Load()), [], [])
-    return ast.fix_missing_locations(ast.copy_location(call, node))
 
 
 @callable_name("mazurka.model.Array")

@@ -88,8 +88,16 @@ class Declarations:
                 pass
             case ast.AsyncFunctionDef():
                 raise self.low.refuse(node, unsupported_statement(node))
+            case ast.Expr(ast.Call(ast.Name("print")) as call):
+                self.low.value(call)
             case ast.Assign([ast.Name(name)], value):
                 self._declare(name, value, None, node)
+            case ast.Assign(names, ast.Constant() as value) if _all_names(names):
+                for target in names:
+                    assert isinstance(target, ast.Name)
+                    self._declare(target.id, value, None, _single(target, value, node))
+            case ast.Assign(names) if len(names) > 1 and _all_names(names):
+                raise self.low.refuse(node, "write one assignment for each name here")
             case ast.AnnAssign(ast.Name(name), annotation, ast.expr() as value):
                 self._declare(name, value, annotation, node)
             case ast.AnnAssign(ast.Name(name), annotation, None):
@@ -262,9 +270,12 @@ def _runs(node: ast.stmt) -> bool:
             return True
 
 
+def _all_names(targets: list[ast.expr]) -> bool:
+    return all(isinstance(target, ast.Name) for target in targets)
+
+
 def _pairs(targets: list[ast.expr], values: list[ast.expr]) -> bool:
-    plain = all(isinstance(target, ast.Name) for target in targets)
-    return plain and len(targets) == len(values)
+    return _all_names(targets) and len(targets) == len(values)
 
 
 def _single(target: ast.expr, value: ast.expr, node: ast.stmt) -> ast.stmt:

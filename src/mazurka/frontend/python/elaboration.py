@@ -175,7 +175,8 @@ def _bind_arguments(low: Lowering, plan: ThreadPlan, frame: Frame) -> None:
         raise low.refuse(plan.function, f"the decorators of `{frame.name}` are not supported")
     for name, value in plan.arguments.items():
         if isinstance(value, Variable):
-            frame.variables[name] = value
+            # The creator writes the cell, so a variable that changes gets one of its own.
+            bind_parameter(low, frame, name, value.fetch(), node)
         elif name in frame.facts.stores and isinstance(value, Number | Reference | Handle):
             cell = parameter_cell(low, name, value, plan.number, node, initial=True)
             frame.variables[name] = cell

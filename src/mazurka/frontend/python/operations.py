@@ -137,12 +137,29 @@ def _list(low: Lowering, node: ast.Call) -> Value:
         raise low.refuse(
             node, f"`{ast.unparse(node)}` must be known while elaborating; use an Array"
         )
-    return Sequence(items)
+    return Sequence([_copied(low, item, node) for item in items])
+
+
+def _copied(low: Lowering, item: Value, node: ast.AST) -> Value:
+    if isinstance(item, Reference) and isinstance(item.shape, NumberShape):
+        return low.read(item, node)
+    return item
 
 
 @callable_name("builtins.print")
 def _print(low: Lowering, node: ast.Call) -> Value:
+    _check_no_effects(low, node)
     return Nothing()
+
+
+def _check_no_effects(low: Lowering, node: ast.Call) -> None:
+    """What is not evaluated must not do anything either."""
+    parts = [*node.args, *(keyword.value for keyword in node.keywords)]
+    if any(isinstance(inner, ast.Call) for part in parts for inner in ast.walk(part)):
+        name = ast.unparse(node.func)
+        raise low.refuse(
+            node, f"the arguments of `{name}` are not evaluated, so they cannot call anything"
+        )
 
 
 @callable_name("mazurka.model.yield_")
@@ -154,6 +171,7 @@ def _yield(low: Lowering, node: ast.Call) -> Value:
 @callable_name("time.sleep")
 def _sleep(low: Lowering, node: ast.Call) -> Value:
     """There is no time in models: sleeping only lets others run."""
+    _check_no_effects(low, node)
     low.step(Kind.YIELD, node, "sleep")
     return Nothing()
 

@@ -9,19 +9,29 @@ from __future__ import annotations
 import ast
 
 from mazurka.frontend.python.arguments import bind_parameters, evaluate_arguments
-from mazurka.frontend.python.constructors import blueprint_of
 from mazurka.frontend.python.containers import as_array
 from mazurka.frontend.python.context import Frame
-from mazurka.frontend.python.lowering import Lowering
+from mazurka.frontend.python.lowering import CALLS, Lowering
 from mazurka.frontend.python.shapes import (
+    BOOLEAN,
     INTEGER,
     Blueprint,
     NumberShape,
     RecordShape,
+    Shape,
 )
 from mazurka.frontend.python.statements import declared_shape
 from mazurka.frontend.python.survey import facts_of
-from mazurka.frontend.python.values import Draft, Imported, Number, Sequence, Value, kind_of
+from mazurka.frontend.python.values import (
+    Draft,
+    Imported,
+    Number,
+    RecordClass,
+    Sequence,
+    Value,
+    kind_of,
+)
+from mazurka.ir.expressions import Const
 from mazurka.ir.program import Role
 
 
@@ -107,7 +117,14 @@ def _field_default(
                     return _field_value(low, name, low.value(keyword.value), shape, keyword.value)
             raise low.refuse(value, f"`{name}` needs `default=` or `default_factory=`")
         case _:
-            return _field_value(low, name, low.value(value), shape, value)
+            made = low.value(value)
+            if isinstance(made, Blueprint):
+                raise low.refuse(
+                    value,
+                    f"all instances would share this `{name}`; write `{name}: Type` without a"
+                    " value, or `field(default_factory=Type)`",
+                )
+            return _field_value(low, name, made, shape, value)
 
 
 def _field_value(
@@ -166,3 +183,30 @@ def _init_statement(low: Lowering, part: ast.stmt, self_name: str, draft: Draft)
     if shape is None and isinstance(made, Number) and made.boolean:
         shape = NumberShape(0, 1, Role.BOOL, inferred=True)
     draft.fields[field] = (draft.size, _field_value(low, field, made, shape, part))
+
+
+def blueprint_of(low: Lowering, kind: Value, node: ast.AST) -> Blueprint:
+    """A new object of a type that an expression names, made without arguments."""
+    match kind:
+        case Blueprint():
+            return kind
+        case NumberShape(low=first, high=last, inferred=False) if not first <= 0 <= last:
+            return Blueprint(kind, (Const(first),))
+        case Shape():
+            return Blueprint.default(kind)
+        case Imported("mazurka.model.Int" | "builtins.int"):
+            return Blueprint.default(INTEGER)
+        case Imported("mazurka.model.Bool" | "builtins.bool"):
+            return Blueprint.default(BOOLEAN)
+        case Imported(path) if path in CALLS:
+            made = CALLS[path](low, _bare_call(node))
+            if isinstance(made, Blueprint):
+                return made
+        case RecordClass():
+            return instantiate(low, kind.definition, None)
+    raise low.refuse(node, f"`{ast.unparse(node)}` is {kind_of(kind)}, not a type of objects")
+
+
+def _bare_call(node: ast.AST) -> ast.Call:
+    call = ast.Call(ast.Name("constructor", ast.Load()), [], [])
+    return ast.fix_missing_locations(ast.copy_location(call, node))

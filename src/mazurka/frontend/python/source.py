@@ -34,6 +34,7 @@ def parse(source: str, file: str) -> ast.Module:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             module = ast.parse(source, filename=file)
+            compile(module, file, "exec", dont_inherit=True)  # finds a `break` outside a loop
     except SyntaxError as error:
         message = f"not valid Python: {error.msg}"
         raise MazurkaError(message, file=file, line=error.lineno or 1) from None

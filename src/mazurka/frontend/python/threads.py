@@ -15,7 +15,7 @@ from mazurka.frontend.python.arithmetic import binary
 from mazurka.frontend.python.assignment import create_object, is_fixed
 from mazurka.frontend.python.context import ThreadPlan, Variable
 from mazurka.frontend.python.lowering import Lowering, callable_name
-from mazurka.frontend.python.shapes import Blueprint
+from mazurka.frontend.python.shapes import INTEGER, Blueprint
 from mazurka.frontend.python.sync import inspect
 from mazurka.frontend.python.values import (
     Function,
@@ -247,10 +247,10 @@ def _create_often(
     start: bool,
 ) -> Value:
     """In a loop: a counter says which slot is next, and the slots may run out."""
-    running = sum(plan.function is function for plan in low.model.plans)
-    slots = max(0, low.model.options.max_threads - running)
-    if _lineage_full(low, function):
-        slots = 0
+    slots = low.model.options.max_threads
+    if function.name in low.lineage:
+        slots -= sum(plan.function is function for plan in low.model.plans)
+    slots = max(0, slots)
     counter = low.model.storage.add(
         f"threads made at line {low.span(node).line}",
         high=slots,
@@ -321,8 +321,6 @@ def call_handle(low: Lowering, handle: Expr, name: str, node: ast.Call) -> Value
 
 
 def _thread_object(low: Lowering, handle: Expr, node: ast.Call) -> Reference:
-    from mazurka.frontend.python.shapes import INTEGER
-
     owner = node.func.value if isinstance(node.func, ast.Attribute) else node.args[0]
     return Reference(INTEGER, _status(low, handle), True, ast.unparse(owner))
 
