@@ -41,7 +41,6 @@ ORDERS = ("dfs", "bfs")
 DEFAULT_STRATEGY = "full"
 
 
-
 @dataclass(frozen=True, kw_only=True)
 class CheckOptions:
     """Everything that can be asked of a check."""
@@ -149,9 +148,7 @@ def _violated(
     )
 
 
-def confirmed(
-    program: Program, violation: Violation, observer: Observer
-) -> tuple[Finding, Trace]:
+def confirmed(program: Program, violation: Violation, observer: Observer) -> tuple[Finding, Trace]:
     """Replay a violation; a long one says how far it is."""
     total = len(violation.path)
 

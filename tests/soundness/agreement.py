@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections import Counter
 
 import numpy as np
 
@@ -77,17 +78,23 @@ class NativeRunner:
         return None
 
 
-def disagreement(program: Program, limit: int = 3000) -> str | None:
-    """The first difference between interpreter and native code on a prepared program."""
+def disagreement(
+    program: Program, limit: int = 3000, covered: Counter[str] | None = None
+) -> str | None:
+    """The first difference between interpreter and native code; counts what it compared."""
+    covered = Counter() if covered is None else covered
     exploration: Exploration = explore(program, races=False, limit=limit)
     runner = NativeRunner(program)
     interpreter = Interpreter(program)
+    covered["states"] += len(exploration.states)
     for state in exploration.states:
         if runner.native.layout.unpack(runner.native.layout.pack(state)) != state:
             return f"packing loses {state}"
         for thread in range(len(program.threads)):
             for choice in range(interpreter.choices(state, thread) + 1):
                 step = interpreter.step(state, thread, choice)
+                covered["steps"] += 1
+                covered[str(step.fault.fault if step.fault else step.outcome)] += 1
                 problem = runner.compare(state, choice, step)
                 if problem:
                     return f"thread {thread} choice {choice} at {state}: {problem}"

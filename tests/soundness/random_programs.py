@@ -362,7 +362,7 @@ class _Body:
             after = self.location()
             self.statement(inside, after, starts)
             inside = after
-        if self.generator.faults and self.rng.random() < 0.05 and inside != here:
+        if self.generator.faults and self.rng.random() < 0.01 and inside != here:
             test = Binary("ne", Load(Const(self.locals[0])), ZERO)
             if not any(edge.choices > 1 for edge in self.edges if edge.source >= here):
                 self.edge(inside, inside, Kind.LOCAL, guard=test)

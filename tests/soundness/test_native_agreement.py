@@ -8,34 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mazurka.ir.fold import fold
-from mazurka.ir.held import drop_proven_lock_checks
-from mazurka.ir.liveness import reset_dead_locals
-from mazurka.ir.merge import merge_local_steps
-from mazurka.ir.program import Program
-from mazurka.ir.ranges import infer_ranges
 from mazurka.ir.validate import validate
 from mazurka.stateful.reference import explore
 from tests.soundness.agreement import disagreement
 from tests.soundness.profiles import random_programs
 from tests.soundness.random_programs import random_program
+from tests.soundness.variants import VARIANTS
 
 STATES = 800
-
-
-def folded(program: Program) -> Program:
-    inference = infer_ranges(program, wraps=True)
-    return fold(inference.program, inference)
-
-
-VARIANTS = {
-    "raw": lambda program: program,
-    "reset": reset_dead_locals,
-    "folded": lambda program: drop_proven_lock_checks(folded(program)),
-    "prepared": lambda program: reset_dead_locals(
-        merge_local_steps(drop_proven_lock_checks(folded(program)))
-    ),
-}
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

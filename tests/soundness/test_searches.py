@@ -84,9 +84,7 @@ def test_breadth_first_counterexamples_are_shortest(rng: Random) -> None:
     lengths = [len(whole.path_to(state)) for state in whole.deadlocks]
     lengths += [len(whole.path_to(state)) for state, *_ in whole.races]
     lengths += [
-        len(whole.path_to(state))
-        for state, _, report in whole.faults
-        if report.fault != "bound"
+        len(whole.path_to(state)) for state, _, report in whole.faults if report.fault != "bound"
     ]
     before = len(found.path) - (found.kind not in ("deadlock", "race"))
     assert before == min(lengths)
@@ -133,7 +131,7 @@ def switches_by_brute_force(program: Program, violation: Violation) -> int:
                     todo.append(node)
         if ((), 0) in level:
             return switches + 1
-        closed = [node for node in seen]
+        closed = list(seen)
         for state, last in closed:
             for _, step in interpreter.steps(state):
                 node = (step.state, step.thread)

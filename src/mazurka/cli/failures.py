@@ -114,9 +114,7 @@ def _object(failure: Failure, path: str | None) -> dict[str, object]:
         return Verdict(
             input=path, verdict=UNDECIDED, scope=scope, limits=(failure.limit,)
         ).to_json()
-    return error_verdict(
-        failure.message, file=failure.file, line=failure.line, path=path
-    ).to_json()
+    return error_verdict(failure.message, file=failure.file, line=failure.line, path=path).to_json()
 
 
 def print_json(value: object) -> None:

@@ -68,5 +68,3 @@ def wait() -> bool:
     sys.stderr.write("\x1b[1A\x1b[2K\r")
     sys.stderr.flush()
     return bool(answer) and not answer.strip().lower().startswith("q")
-
-

@@ -141,6 +141,9 @@ class Fault(enum.StrEnum):
     BOUND = "bound"
 
 
+DEAD_ENDS = frozenset({Fault.LIVELOCK, Fault.BOUND})
+"""Faults without a successor: the step did not come to an end, and no search goes on from there."""
+
 FAULTS = tuple(Fault)
 """Numbered from 1 in the native code: `FAULTS[code - 1]`."""
 

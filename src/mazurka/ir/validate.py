@@ -158,12 +158,25 @@ def _validate_merged(footprints: Footprints, number: int, thread: Thread) -> Non
 
 
 def _validate_atomic_choices(thread: Thread) -> None:
+    """A choice that one step can meet again and again would have no number of outcomes."""
     inner = {n for n, place in enumerate(thread.locations) if place.mode is Mode.ATOMIC}
-    if not inner or not has_cycle(thread, inner):
-        return
     for edge in thread.edges:
-        if edge.choices > 1 and edge.source in inner:
-            raise _fail(thread, edge.span, "a nondeterministic choice in a section that can loop")
+        if edge.choices > 1 and edge.source in inner and _leads_back(thread, edge, inner):
+            raise _fail(thread, edge.span, "a nondeterministic choice inside an atomic loop")
+
+
+def _leads_back(thread: Thread, edge: Edge, inside: set[int]) -> bool:
+    """Whether an edge lies on a cycle of the given locations."""
+    seen, work = {edge.target}, [edge.target]
+    while work:
+        location = work.pop()
+        if location == edge.source:
+            return True
+        for following in thread.edges_at(location):
+            if following.target in inside and following.target not in seen:
+                seen.add(following.target)
+                work.append(following.target)
+    return False
 
 
 def has_cycle(thread: Thread, inside: set[int]) -> bool:

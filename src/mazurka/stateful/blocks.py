@@ -57,8 +57,8 @@ from __future__ import annotations
     SIZE,              # states in the store
     TRANSITIONS,
     BUDGET,            # transitions in this slice
-    BUFFER,            # room for successors
-    BUFFER_LENGTH,
+    BUFFER,            # room for successors; the initial state lies there at first
+    MOST_SUCCESSORS,   # how many fit
     FAULT_CODE,        # what was found, and where
     MOVE_THREAD,
     MOVE_CHOICE,
@@ -75,13 +75,18 @@ from __future__ import annotations
     END,
     SUCCESSOR,         # breadth-first: the first successor not dealt with yet
     RACE_CHECKED,
-    MOST_SUCCESSORS,
-) = range(33, 55)  # fmt: skip
+) = range(33, 54)  # fmt: skip
 
-BLOCK_WORDS = 55
+BLOCK_WORDS = 54
+
+SUCCESSOR_WORDS = 4
+"""What the buffer holds for each successor beside its state."""
 
 # Why a search came back to Python.
 SLICE, DONE, STORE_FULL, STACK_FULL, FAULT, DEADLOCK, RACE, FOOTPRINT_FULL = range(8)
+
+FIRST_DEAD_END = 7
+"""Faults from this code on (`livelock`, `bound`) have no successor: the step did not end."""
 
 # Which moves a breadth-first search takes.
 ALL_MOVES, SAME_THREAD, OTHER_THREADS = range(3)

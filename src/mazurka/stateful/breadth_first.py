@@ -45,7 +45,7 @@ class BreadthFirst:
         self.numbers[blocks.END] = self.starts
         most = sum(max(bounds) for bounds in self.layout.choices)
         self.numbers[blocks.MOST_SUCCESSORS] = most
-        buffer = Area(max(most, self.starts) * (words + 3))
+        buffer = Area(max(most, self.starts) * (words + blocks.SUCCESSOR_WORDS))
         initial = self.layout.pack(self.layout.program.initial_state())
         for number, behind in enumerate(extra):
             for offset, word in enumerate((*initial, *behind)):

@@ -15,6 +15,9 @@ from mazurka.stateful.strategy import Move, Observer, SearchOptions, SearchResul
 from mazurka.stateful.view import View
 
 FRAME_BYTES = 16
+LOOK_AHEAD = 16
+"""How many successors are made before the first is looked up; those behind a new one are made
+again later, so more is not better."""
 
 
 class DepthFirst:
@@ -37,9 +40,12 @@ class DepthFirst:
         self.view.keep(blocks.STACK, self.stack)
         self.view.keep(blocks.PROGRESS, self.progress)
         self.numbers[blocks.ROOM] = self.stack.length
+        buffer = Area(LOOK_AHEAD * (self.layout.words + blocks.SUCCESSOR_WORDS))
         initial = self.layout.pack(self.layout.program.initial_state())
-        self.view.keep(blocks.BUFFER, Area.of(initial))
-        self.numbers[blocks.BUFFER_LENGTH] = self.layout.words
+        for position, word in enumerate(initial):
+            buffer.words[position] = word
+        self.view.keep(blocks.BUFFER, buffer)
+        self.numbers[blocks.MOST_SUCCESSORS] = LOOK_AHEAD
         self.kernel = kernel("depth_first", observer)
 
     def words_at(self, frame: int) -> list[int]:

@@ -10,7 +10,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from mazurka.ir.interpreter import FaultReport, Interpreter, Outcome, State, Step
-from mazurka.ir.program import Fault, Program
+from mazurka.ir.program import DEAD_ENDS, Program
 from mazurka.stateful.strategy import Move
 
 
@@ -71,6 +71,8 @@ def explore(program: Program, *, races: bool = True, limit: int | None = None) -
             found.transitions += 1
             if step.fault is not None:
                 found.faults.append((state, move, step.fault))
+                if step.fault.fault in DEAD_ENDS:
+                    continue
             if step.state not in found.states:
                 if limit is not None and len(found.states) >= limit:
                     found.complete = False
@@ -110,7 +112,3 @@ def race_address(program: Program, one: Step, other: Step) -> int | None:
     racing = [address for address in shared if program.cells[address].can_race]
     return min(racing, default=None)
 
-
-def is_bound(report: FaultReport) -> bool:
-    """Whether a fault is a limit of the analysis rather than an error in the program."""
-    return report.fault is Fault.BOUND

@@ -11,90 +11,18 @@ a record), or only those of the others; `mazurka.stateful.minimize` searches by 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from mazurka.stateful import blocks
-from mazurka.stateful.kernels.machine import (
-    block_at,
-    call_step,
-    choices_at,
-    compiled,
-    machine_in,
-    numbers_at,
-    prefetch,
-    words_at,
-)
+from mazurka.stateful.kernels.machine import block_at, compiled, machine_in, words_at
 from mazurka.stateful.kernels.races import RACE_FOUND, TOO_LONG, race_at
 from mazurka.stateful.kernels.store import hash_words, insert_logged, tables_in
+from mazurka.stateful.kernels.successors import WAITING, gather, successors_in
 
 POSITION_SHIFT = np.uint64(blocks.ORIGIN_POSITION_SHIFT)
 THREAD_SHIFT = np.uint64(blocks.ORIGIN_THREAD_SHIFT)
-THREAD_MASK = np.uint64((1 << (blocks.ORIGIN_POSITION_SHIFT - blocks.ORIGIN_THREAD_SHIFT)) - 1)
-CHOICE_MASK = np.uint64((1 << blocks.ORIGIN_THREAD_SHIFT) - 1)
-
-
-class Successors(NamedTuple):
-    """The successors of one state, in the buffer: states, then hashes, moves and results."""
-
-    base: Any
-    states: Any
-    hashes: Any
-    moves: Any
-    results: Any
-
-
-@compiled
-def successors_in(block: Any) -> Any:
-    base, most = block[blocks.BUFFER], block[blocks.MOST_SUCCESSORS]
-    length = most * block[blocks.WORDS]
-    behind = base + 8 * length
-    return Successors(
-        base,
-        words_at(base, length),
-        words_at(behind, most),
-        words_at(behind + 8 * most, most),
-        numbers_at(behind + 16 * most, most),
-    )
-
-
-@compiled
-def gather(
-    block: Any, machine: Any, tables: Any, successors: Any, start: Any, moves: Any, last: Any
-) -> Any:
-    """Execute the wanted moves of a state; how many succeed, and whether it is a deadlock."""
-    source = block[blocks.LOG] + 8 * start
-    words = machine.words
-    count = 0
-    moved = waiting = stopped = False
-    for thread in range(machine.threads):
-        if moves == blocks.SAME_THREAD and thread != last:
-            continue
-        kept = moves != blocks.OTHER_THREADS or thread != last
-        bound = np.int64(1)
-        if machine.any_choice:
-            bound = choices_at(machine, tables.log, start, thread)
-        for choice in range(bound):
-            target = successors.base + 8 * words * count
-            result = call_step(machine.step, source, thread, choice, target, 0)
-            if result < 0:
-                if machine.observers[thread] == 0:
-                    waiting |= result == -1
-                    stopped |= result == -2
-                continue
-            moved |= machine.observers[thread] == 0
-            if not kept:
-                continue
-            if moves != blocks.ALL_MOVES:
-                successors.states[count * words + words - 1] = np.uint64(thread)
-            hashed = hash_words(successors.states, count * words, words)
-            prefetch(block[blocks.TABLE] + 8 * np.int64(hashed & tables.mask))
-            successors.hashes[count] = hashed
-            successors.moves[count] = (np.uint64(thread) << THREAD_SHIFT) | np.uint64(choice)
-            successors.results[count] = result
-            count += 1
-    return count, waiting and not moved and not stopped
 
 
 @compiled
@@ -133,7 +61,8 @@ def run(address: Any) -> Any:
             reason = blocks.STORE_FULL
             break
         begin = position * words
-        if machine.race_wanted and moves != blocks.SAME_THREAD and block[blocks.RACE_CHECKED] == 0:
+        same = moves == blocks.SAME_THREAD
+        if machine.race_wanted and not same and block[blocks.RACE_CHECKED] == 0:
             source = block[blocks.LOG] + 8 * begin
             outcome = race_at(machine, block, source, successors.base)
             if outcome == TOO_LONG:
@@ -144,20 +73,31 @@ def run(address: Any) -> Any:
                 reason = blocks.RACE
                 break
         last = np.int64(tables.log[begin + words - 1])
-        count, deadlock = gather(block, machine, tables, successors, begin, moves, last)
+        count, _, _, flags = gather(
+            machine, tables, block[blocks.TABLE], successors,
+            tables.log, begin, block[blocks.LOG] + 8 * begin,
+            last if same else np.int64(0), np.int64(0), last + 1 if same else machine.threads,
+            block[blocks.MOST_SUCCESSORS], moves != blocks.ALL_MOVES,
+        )  # fmt: skip
         for successor in range(first, count):
+            thread, choice = successors.threads[successor], successors.choices[successor]
+            if moves == blocks.OTHER_THREADS and thread == last:
+                continue
             transitions += 1
             hashed = successors.hashes[successor]
-            move = successors.moves[successor]
-            found = insert_logged(tables, size, words, successors.states, successor * words, hashed)
+            move = (np.uint64(thread) << THREAD_SHIFT) | np.uint64(choice)
+            fault = successors.results[successor] >> 32
+            found = np.int64(-1)
+            if fault < blocks.FIRST_DEAD_END:
+                found = insert_logged(
+                    tables, size, words, successors.states, successor * words, hashed
+                )
             if found == size:
                 origins[size] = (np.uint64(position) << POSITION_SHIFT) | move
                 size += 1
-            fault = successors.results[successor] >> 32
             if fault != 0 and (machine.faults_wanted >> fault) & 1:
                 block[blocks.FAULT_CODE] = fault
-                block[blocks.MOVE_THREAD] = np.int64((move >> THREAD_SHIFT) & THREAD_MASK)
-                block[blocks.MOVE_CHOICE] = np.int64(move & CHOICE_MASK)
+                block[blocks.MOVE_THREAD], block[blocks.MOVE_CHOICE] = thread, choice
                 first = successor + 1
                 reason = blocks.FAULT
                 break
@@ -166,7 +106,7 @@ def run(address: Any) -> Any:
         first = 0
         block[blocks.RACE_CHECKED] = 0
         position += 1
-        if deadlock and machine.deadlock_wanted and moves != blocks.SAME_THREAD:
+        if flags == WAITING and machine.deadlock_wanted and not same:
             reason = blocks.DEADLOCK
             break
     block[blocks.SIZE], block[blocks.POSITION] = size, position

@@ -15,14 +15,7 @@ from typing import Any
 import numpy as np
 
 from mazurka.stateful import blocks
-from mazurka.stateful.kernels.machine import (
-    block_at,
-    call_step,
-    choices_at,
-    compiled,
-    machine_in,
-    words_at,
-)
+from mazurka.stateful.kernels.machine import block_at, compiled, machine_in, words_at
 from mazurka.stateful.kernels.races import RACE_FOUND, TOO_LONG, race_at
 from mazurka.stateful.kernels.store import (
     NOTHING,
@@ -31,13 +24,19 @@ from mazurka.stateful.kernels.store import (
     insert_logged,
     tables_in,
 )
+from mazurka.stateful.kernels.successors import (
+    MOVED,
+    STOPPED,
+    WAITING,
+    following,
+    gather,
+    successors_in,
+)
 
-# A frame's flags.
-MOVED = np.uint64(1)
-WAITING = np.uint64(2)
-STOPPED = np.uint64(4)
 STARTED = np.uint64(8)
 FLAGS = np.uint64(15)
+DEADLOCKED = np.uint64(WAITING)
+MATTERING = np.uint64(MOVED | WAITING | STOPPED)
 
 CHOICE_SHIFT = np.uint64(blocks.CHOICE_SHIFT)
 CHOICE_MASK = np.uint64((1 << blocks.CHOICE_BITS) - 1)
@@ -54,13 +53,14 @@ def start(block: Any) -> Any:
     """Put the initial state, which lies in the buffer, into the store and on the stack."""
     tables = tables_in(block)
     words = block[blocks.WORDS]
-    buffer = words_at(block[blocks.BUFFER], block[blocks.BUFFER_LENGTH])
+    buffer = words_at(block[blocks.BUFFER], words)
     stack = words_at(block[blocks.STACK], block[blocks.ROOM])
+    hashed = hash_words(buffer, 0, words)
     if block[blocks.INLINE]:
-        insert_inline(tables.table, tables.mask, buffer[0])
+        insert_inline(tables.table, tables.mask, buffer[0], hashed)
         stack[0] = buffer[0]
     else:
-        insert_logged(tables, 0, words, buffer, 0, hash_words(buffer, 0, words))
+        insert_logged(tables, 0, words, buffer, 0, hashed)
     block[blocks.SIZE] = block[blocks.HEIGHT] = block[blocks.DEEPEST] = 1
 
 
@@ -72,13 +72,15 @@ def run(address: Any) -> Any:
         start(block)
     machine = machine_in(block)
     tables = tables_in(block)
+    successors = successors_in(block)
     inline = block[blocks.INLINE] != 0
-    words, threads = machine.words, machine.threads
+    words, threads, ahead = machine.words, machine.threads, block[blocks.MOST_SUCCESSORS]
     room, full_at = block[blocks.ROOM], block[blocks.FULL_AT]
-    stack = words_at(block[blocks.STACK], room)
+    stack_address, log_address = block[blocks.STACK], block[blocks.LOG]
+    table_address = block[blocks.TABLE]
+    stack = words_at(stack_address, room)
     frames = words_at(block[blocks.PROGRESS], room)
-    buffer = words_at(block[blocks.BUFFER], block[blocks.BUFFER_LENGTH])
-    target = block[blocks.BUFFER]
+    states = stack if inline else tables.log
     size, height, deepest = block[blocks.SIZE], block[blocks.HEIGHT], block[blocks.DEEPEST]
     transitions = block[blocks.TRANSITIONS]
     last = transitions + block[blocks.BUDGET]
@@ -98,10 +100,10 @@ def run(address: Any) -> Any:
         flags = progress & FLAGS
         choice = np.int64((progress >> CHOICE_SHIFT) & CHOICE_MASK)
         thread = np.int64(progress >> THREAD_SHIFT)
-        where = np.int64(stack[top]) * words
-        source = block[blocks.STACK] + 8 * top if inline else block[blocks.LOG] + 8 * where
+        where = top if inline else np.int64(stack[top]) * words
+        source = (stack_address if inline else log_address) + 8 * where
         if machine.race_wanted and flags & STARTED == NOTHING:
-            outcome = race_at(machine, block, source, target)
+            outcome = race_at(machine, block, source, successors.base)
             if outcome == TOO_LONG:
                 reason = blocks.FOOTPRINT_FULL
                 break
@@ -111,59 +113,54 @@ def run(address: Any) -> Any:
                 break
         flags |= STARTED
         pushed = False
-        while thread < threads:
-            result = call_step(machine.step, source, thread, choice, target, 0)
-            tried_thread, tried_choice = thread, choice
-            if machine.any_choice:
-                if inline:
-                    bound = choices_at(machine, stack, top, thread)
-                else:
-                    bound = choices_at(machine, tables.log, where, thread)
-                choice += 1
-                if choice >= bound:
-                    choice = np.int64(0)
-                    thread += 1
-            else:
-                thread += 1
-            if result < 0:
-                if machine.observers[tried_thread] == 0:
-                    if result == -1:
-                        flags |= WAITING
-                    elif result == -2:
-                        flags |= STOPPED
-                continue
-            transitions += 1
-            if machine.observers[tried_thread] == 0:
-                flags |= MOVED
-            if inline:
+        while thread < threads and not pushed and reason == blocks.DONE:
+            count, next_thread, next_choice, outcomes = gather(
+                machine, tables, table_address, successors,
+                states, where, source, thread, choice, threads, ahead, False,
+            )  # fmt: skip
+            flags |= np.uint64(outcomes)
+            for successor in range(count):
+                transitions += 1
+                hashed = successors.hashes[successor]
+                begin = successor * words
+                fault = successors.results[successor] >> 32
                 position = np.int64(0)
-                pushed = insert_inline(tables.table, tables.mask, buffer[0])
-            else:
-                hashed = hash_words(buffer, 0, words)
-                position = insert_logged(tables, size, words, buffer, 0, hashed)
-                pushed = position == size
-            if pushed:
-                size += 1
-                stack[height] = buffer[0] if inline else np.uint64(position)
-                frames[height] = NOTHING
-                height += 1
-                deepest = max(deepest, height)
-            fault = result >> 32
-            if fault != 0 and (machine.faults_wanted >> fault) & 1:
-                block[blocks.FAULT_CODE] = fault
-                block[blocks.FRAME] = top
-                block[blocks.MOVE_THREAD] = tried_thread
-                block[blocks.MOVE_CHOICE] = tried_choice
-                reason = blocks.FAULT
-            if pushed or reason == blocks.FAULT:
-                frames[top] = progress_word(flags, thread, choice)
-                break
+                if fault >= blocks.FIRST_DEAD_END:
+                    pushed = False
+                elif inline:
+                    position = np.int64(successors.states[successor])
+                    pushed = insert_inline(
+                        tables.table, tables.mask, successors.states[successor], hashed
+                    )
+                else:
+                    position = insert_logged(tables, size, words, successors.states, begin, hashed)
+                    pushed = position == size
+                if pushed:
+                    size += 1
+                    stack[height] = np.uint64(position)
+                    frames[height] = NOTHING
+                    height += 1
+                    deepest = max(deepest, height)
+                if fault != 0 and (machine.faults_wanted >> fault) & 1:
+                    block[blocks.FAULT_CODE] = fault
+                    block[blocks.FRAME] = top
+                    block[blocks.MOVE_THREAD] = successors.threads[successor]
+                    block[blocks.MOVE_CHOICE] = successors.choices[successor]
+                    reason = blocks.FAULT
+                if pushed or reason == blocks.FAULT:
+                    next_thread, next_choice = following(
+                        machine, states, where,
+                        successors.threads[successor], successors.choices[successor],
+                    )  # fmt: skip
+                    frames[top] = progress_word(flags, next_thread, next_choice)
+                    break
+            thread, choice = next_thread, next_choice
         if reason == blocks.FAULT:
             break
         if pushed:
             continue
         height -= 1
-        if machine.deadlock_wanted and flags & (MOVED | WAITING | STOPPED) == WAITING:
+        if machine.deadlock_wanted and flags & MATTERING == DEADLOCKED:
             reason = blocks.DEADLOCK
             break
     block[blocks.SIZE], block[blocks.HEIGHT], block[blocks.DEEPEST] = size, height, deepest

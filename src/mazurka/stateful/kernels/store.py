@@ -59,10 +59,10 @@ def hash_words(words: Any, start: Any, count: Any) -> Any:
 
 
 @compiled
-def insert_inline(table: Any, mask: Any, word: Any) -> Any:
+def insert_inline(table: Any, mask: Any, word: Any, hashed: Any) -> Any:
     """Add a one-word state; whether it is new."""
     key = word | TAKEN
-    slot = mix(word) & mask
+    slot = hashed & mask
     while True:
         found = table[slot]
         if found == key:
