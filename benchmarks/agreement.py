@@ -36,7 +36,10 @@ def main() -> int:
     for seed in range(arguments.seed, arguments.seed + arguments.programs):
         name = names[seed % len(names)]
         program = VARIANTS[name](random_program(Random(seed), faults=seed // len(names) % 2 == 0))
-        problem = disagreement(program, arguments.states, covered)
+        try:
+            problem = disagreement(program, arguments.states, covered)
+        except Exception as error:
+            problem = f"{type(error).__name__}: {error}"
         covered[name] += 1
         if problem:
             bad += 1

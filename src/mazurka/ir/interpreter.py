@@ -7,6 +7,7 @@ the violation is reported.  It is written to be read, not to be fast.
 from __future__ import annotations
 
 import enum
+import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -137,8 +138,21 @@ class _Run:
 
     def element(self, base: int, index: int, length: int, stride: int) -> int:
         if not 0 <= index < length:
-            raise _Failure(Fault.INDEX, f"index {index} is outside 0..{length - 1}")
+            name = self.array_name(base, length, stride)
+            of_array = f" of `{name}`" if name else ""
+            raise _Failure(Fault.INDEX, f"index {index} is outside 0..{length - 1}{of_array}")
         return arithmetic.wrap(base + index * stride)
+
+    def array_name(self, base: int, length: int, stride: int) -> str:
+        """What the names of an array's elements have in common, up to the index."""
+        cells = self.program.cells
+        if not 0 < base <= base + (length - 1) * stride < len(cells):
+            return ""
+        first, last = cells[base].name, cells[base + (length - 1) * stride].name
+        if length == 1:
+            return first.removesuffix("[0]") if first.count("[") == 1 else ""
+        same = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
+        return "".join(letter for letter, _ in same).rpartition("[")[0]
 
     def load(self, address: int) -> int:
         self.require_cell(address, "read")

@@ -26,7 +26,7 @@ from mazurka.ir.expressions import (
 from mazurka.ir.footprints import Footprints
 from mazurka.ir.layout import Layout, Slot
 from mazurka.ir.program import FAULTS, Fault, Program
-from mazurka.ir.values import cannot_fault, evaluate
+from mazurka.ir.values import cannot_fault, evaluate, truth_of
 
 PREDICATES = {
     "eq": "eq", "ne": "ne", "lt": "slt", "le": "sle", "gt": "sgt", "ge": "sge",
@@ -377,6 +377,9 @@ class ThreadText:
 
     def conditional(self, expr: Conditional) -> str:
         test = self.truth(expr.test)
+        known = truth_of(evaluate(expr.test, self.context.footprints.lookup, self.choices))
+        if known is not None:  # a branch that is never taken may hold faults that never happen
+            return self.evaluate(expr.then if known else expr.otherwise)
         if self.is_harmless(expr.then) and self.is_harmless(expr.otherwise):
             then, otherwise = self.evaluate(expr.then), self.evaluate(expr.otherwise)
             return self.value(f"select i1 {test}, i64 {then}, i64 {otherwise}")

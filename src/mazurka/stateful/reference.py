@@ -111,4 +111,3 @@ def race_address(program: Program, one: Step, other: Step) -> int | None:
     shared |= other.footprint_writes & one.footprint_reads
     racing = [address for address in shared if program.cells[address].can_race]
     return min(racing, default=None)
-

@@ -28,7 +28,7 @@ class Store:
         self.inline = inline
         self.limit_bytes = limit_bytes
         self.observer = observer
-        self.log = Area(1 if inline else limit_bytes // 8)
+        self.log = Area(1 if inline else limit_bytes // 8, scattered=True)
         self.peak_bytes = 0
         self.use(Area(FIRST_CAPACITY, scattered=True))
         numbers = block.numbers

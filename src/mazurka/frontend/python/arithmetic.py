@@ -113,13 +113,15 @@ def either(left: Expr, right: Expr) -> Expr:
 def element(base: Expr, index: Expr, length: int, stride: int) -> Expr:
     """The address of an element; Python's negative indexes count from the end."""
     if isinstance(index, Const):
-        place = index.value + length if index.value < 0 else index.value
+        place = index.value + length if -length <= index.value < 0 else index.value
         if 0 <= place < length and isinstance(base, Const):
             return Const(base.value + place * stride)
         return Element(base, Const(place), length, stride)
     if not _never_negative(index):
+        # An index too far below stays as it is, so that the error names the program's own.
         wrapped = binary("add", index, Const(length))
-        index = conditional(binary("lt", index, ZERO), wrapped, index)
+        inside = conditional(binary("lt", index, Const(-length)), index, wrapped)
+        index = conditional(binary("lt", index, ZERO), inside, index)
     return Element(base, index, length, stride)
 
 

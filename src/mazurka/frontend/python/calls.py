@@ -8,7 +8,7 @@ from mazurka.frontend.python.arguments import bind_parameters
 from mazurka.frontend.python.assignment import own_copy
 from mazurka.frontend.python.context import Frame, Variable
 from mazurka.frontend.python.lowering import CALLS, Lowering, expression
-from mazurka.frontend.python.records import instantiate
+from mazurka.frontend.python.records import find_method, instantiate
 from mazurka.frontend.python.shapes import RecordShape
 from mazurka.frontend.python.statements import RESULT
 from mazurka.frontend.python.sync import SyncShape
@@ -66,27 +66,17 @@ def _call_method(low: Lowering, owner: Value, name: str, node: ast.Call) -> Valu
         case Reference(SyncShape() as shape):
             return shape.call(low, owner, name, node)
         case Reference(RecordShape() as shape):
-            method = _method(low, shape, name, node)
-            self_name = method.args.args[0].arg if method.args.args else ""
-            if not self_name:
-                raise low.refuse(method, f"the method `{name}` needs the parameter `self`")
-            return inline(low, method, bind_parameters(low, method, node, {self_name: owner}), node)
+            method = find_method(low, shape, name, node)
+            values = bind_parameters(low, method, node, {method.args.args[0].arg: owner})
+            if low.collecting:
+                return ThreadCall(Function(method), values, ast.unparse(node))
+            return inline(low, method, values, node)
         case Handle(expr):
             return call_handle(low, expr, name, node)
         case Sequence() if name == "append":
             return _append(low, owner, node)
         case _:
             raise low.refuse(node, f"{kind_of(owner)} has no method `{name}` in models")
-
-
-def _method(low: Lowering, shape: RecordShape, name: str, node: ast.Call) -> ast.FunctionDef:
-    definition = low.model.survey.classes[shape.name]
-    for part in definition.body:
-        if isinstance(part, ast.FunctionDef) and part.name == name:
-            if part.decorator_list:
-                raise low.refuse(part, f"the decorators of `{name}` are not supported")
-            return part
-    raise low.refuse(node, f"`{shape.name}` has no field or method `{name}`")
 
 
 def _append(low: Lowering, owner: Sequence, node: ast.Call) -> Value:
@@ -175,8 +165,7 @@ def predicate(low: Lowering, function: Value, node: ast.AST) -> Value:
         case Function(definition):
             return inline(low, definition, {}, node)
         case Method(Reference(RecordShape() as shape) as owner, name):
-            call = ast.copy_location(ast.Call(ast.Name(name), [], []), node)
-            method = _method(low, shape, name, call)
+            method = find_method(low, shape, name, node)
             return inline(low, method, {method.args.args[0].arg: owner}, node)
         case _:
             raise low.refuse(

@@ -15,6 +15,7 @@ from mazurka.frontend.python.expressions import as_number, truth_of
 from mazurka.frontend.python.lowering import Lowering, expression
 from mazurka.frontend.python.values import (
     Handle,
+    Interval,
     Nothing,
     Number,
     Reference,
@@ -102,12 +103,21 @@ def _identity(low: Lowering, x: Value, y: Value, node: ast.AST) -> Expr:
 
 
 def _membership(low: Lowering, operator: ast.cmpop, x: Value, y: Value, node: ast.AST) -> Expr:
-    if not isinstance(y, Sequence):
-        raise low.refuse(node, "`in` needs a list or tuple written out; use a loop for an Array")
-    found: Expr = Const(0)
-    for item in reversed(y.items):
-        equal = binary("eq", as_number(low, x, node), as_number(low, item, node))
-        found = conditional(equal, Const(1), found)
+    number = as_number(low, x, node)
+    match y:
+        case Sequence(items):
+            found: Expr = Const(0)
+            for item in reversed(items):
+                equal = binary("eq", number, as_number(low, item, node))
+                found = conditional(equal, Const(1), found)
+        case Interval(start, stop, 1):
+            found = both(binary("le", start, number), binary("lt", number, stop))
+        case _:
+            raise low.refuse(
+                node,
+                "`in` needs a list or tuple written out, or a `range` with step 1; for an Array"
+                " write `any(item == x for item in array)`",
+            )
     return found if isinstance(operator, ast.In) else unary("not", found)
 
 

@@ -66,7 +66,7 @@ def _subscript(low: Lowering, node: ast.Subscript) -> Value:
     if isinstance(base, Imported) and base.path == "mazurka.model.Int":
         return _ranged(low, node)
     if isinstance(node.slice, ast.Slice):
-        raise low.refuse(node, "models cannot contain a slice; use a loop over indexes")
+        return _sliced(low, base, node.slice, node)
     match base:
         case Reference(ArrayShape(element_shape, length), address, shared, title):
             index = low.number_of(node.slice)
@@ -80,6 +80,19 @@ def _subscript(low: Lowering, node: ast.Subscript) -> Value:
             raise low.refuse(
                 node, f"`{ast.unparse(node.value)}` is {kind_of(base)} and has no items"
             )
+
+
+def _sliced(low: Lowering, base: Value, part: ast.Slice, node: ast.Subscript) -> Value:
+    """Part of a list whose items are known while elaborating; an Array would be copied."""
+    if not isinstance(base, Sequence):
+        raise low.refuse(node, f"{kind_of(base)} has no slices in models; use a loop over indexes")
+    ends = [
+        None if end is None else low.constant(end, "the end of a slice")
+        for end in (part.lower, part.upper, part.step)
+    ]
+    if ends[2] == 0:
+        raise low.refuse(node, "the step of a slice cannot be 0")
+    return Sequence(base.items[slice(*ends)])
 
 
 def _shown(index: Expr, node: ast.Subscript) -> str:
@@ -145,7 +158,7 @@ def _generate(
         raise low.refuse(item, "models cannot contain `async for`")
     outer = low.overlay
     for value in static_items(low, first.iter):
-        low.overlay = outer | _loop_variables(low, first.target, value)
+        low.overlay = outer | loop_variables(low, first.target, value)
         if all(_static_truth(low, test) for test in first.ifs):
             yield from _generate(low, item, rest)
     low.overlay = outer
@@ -158,17 +171,26 @@ def _static_truth(low: Lowering, test: ast.expr) -> bool:
     return known.value != 0
 
 
-def _loop_variables(low: Lowering, target: ast.expr, value: Value) -> dict[str, Value]:
+def loop_variables(low: Lowering, target: ast.expr, value: Value) -> dict[str, Value]:
     match target, value:
+        case ast.Name(name), Reference(NumberShape()) if low.automaton is not None:
+            return {name: low.read(value, target)}  # Python reads an item once
         case ast.Name(name), _:
             return {name: value}
         case ast.Tuple(names), Sequence(items) if len(names) == len(items):
             found: dict[str, Value] = {}
             for inner, item in zip(names, items, strict=True):
-                found |= _loop_variables(low, inner, item)
+                found |= loop_variables(low, inner, item)
             return found
         case _:
             raise low.refuse(target, f"`{ast.unparse(target)}` does not fit the items")
+
+
+def only(low: Lowering, node: ast.Call) -> ast.expr:
+    """The argument of a call that has exactly one."""
+    if len(node.args) != 1 or node.keywords:
+        raise low.refuse(node, f"`{ast.unparse(node.func)}` takes one argument")
+    return node.args[0]
 
 
 def static_items(low: Lowering, node: ast.expr) -> list[Value]:

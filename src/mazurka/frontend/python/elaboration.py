@@ -13,6 +13,7 @@ from pathlib import PurePath
 
 from mazurka.errors import MazurkaError, OptionError
 from mazurka.frontend.python import (
+    aggregates,
     calls,
     constructors,
     containers,
@@ -48,6 +49,7 @@ from mazurka.ir.program import (
 )
 
 HANDLERS = (
+    aggregates,
     calls,
     constructors,
     containers,

@@ -77,7 +77,10 @@ def lookup(low: Lowering, name: str, node: ast.AST) -> Variable | Value:
         frame = low.frame
         if name in frame.variables:
             if frame.facts.is_local(name) and not low.is_bound(name):
-                raise low.refuse(node, f"`{name}` may have no value here; assign it on every way")
+                raise low.refuse(
+                    node,
+                    f"`{name}` may have no value here; assign it on every path that leads here",
+                )
             return frame.variables[name]
         if frame.facts.is_local(name) and name not in low.model.globals:
             raise low.refuse(node, f"`{name}` has no value yet here; assign it first")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from mazurka.frontend.python.arithmetic import binary, element
 from mazurka.frontend.python.assignment import assign, bind_cell, is_fixed, settle
@@ -147,24 +148,52 @@ def _count(low: Lowering, node: ast.For, interval: Interval) -> None:
     """A loop over numbers; the bounds are evaluated once."""
     if not isinstance(node.target, ast.Name):
         raise low.refuse(node.target, "a loop over `range` needs one variable")
-    automaton, span = low.building(node), low.span(node)
+    name = node.target.id
     stop = low.keep(interval.stop, node)
     counter = _counter(low, node, interval.start)
-    head, body, again, otherwise, after = (automaton.label(span) for _ in range(5))
-    automaton.place(head, span)
-    low.loop_depth += 1
+
+    def bind() -> None:
+        if _is_own(low, node, counter):
+            low.mark_bound(name)
+        else:
+            assign(low, node.target, Number(Load(Const(counter))), node)
+
     test = binary("lt" if interval.step > 0 else "gt", Load(Const(counter)), stop)
-    low.branch(test, node.iter, body, otherwise)
+    first = binary("lt" if interval.step > 0 else "gt", interval.start, stop)
+    _repeat(low, node, counter, interval.step, test, first == Const(1), bind)
+
+
+def _repeat(
+    low: Lowering,
+    node: ast.For,
+    counter: int,
+    step: int,
+    test: Expr,
+    surely: bool,
+    bind: Callable[[], None],
+) -> None:
+    """Rounds while the counter passes the test; `bind` gives the loop variable its value.
+
+    With `surely` there is a first round, which is not tested: what the body binds then has a value
+    behind the loop.
+    """
+    automaton, span = low.building(node), low.span(node)
+    head, body, again, otherwise, after = (automaton.label(span) for _ in range(5))
+    low.loop_depth += 1
+    if not surely:
+        automaton.place(head, span)
+        low.branch(test, node.iter, body, otherwise)
     automaton.place(body, span)
-    if low.frame.variables.get(node.target.id) is not None and _is_own(low, node, counter):
-        low.mark_bound(node.target.id)
-    elif low.reachable:
-        assign(low, node.target, Number(Load(Const(counter))), node)
+    if low.reachable:
+        bind()
     _body(low, node, after, again)
     automaton.place(again, span)
     if low.reachable:
-        low.set_cell(counter, binary("add", Load(Const(counter)), Const(interval.step)), node)
-        automaton.jump(head, span)
+        low.set_cell(counter, binary("add", Load(Const(counter)), Const(step)), node)
+        if surely:
+            low.branch(test, node.iter, body, otherwise)
+        else:
+            automaton.jump(head, span)
     low.loop_depth -= 1
     _finish(low, node, otherwise, after)
 
@@ -204,24 +233,19 @@ def _over_array(low: Lowering, node: ast.For, array: Reference) -> None:
         assert items is not None
         _unroll(low, node, [settle(low, item, node) for item in items])
         return
-    automaton, span = low.building(node), low.span(node)
     base = low.keep(array.address, node, Role.POINTER)
     counter = low.temporary(Role.INT, node)
     low.set_cell(counter, Const(0), node)
     index = Load(Const(counter))
-    head, body, again, otherwise, after = (automaton.label(span) for _ in range(5))
-    automaton.place(head, span)
-    low.loop_depth += 1
-    low.branch(binary("lt", index, Const(shape.length)), node.iter, body, otherwise)
-    automaton.place(body, span)
     place = element(base, index, shape.length, shape.element.size)
-    title = f"{array.title}[...]"
-    item = low.read(Reference(shape.element, place, array.shared, title), node)
-    assign(low, node.target, item, node)
-    _body(low, node, after, again)
-    automaton.place(again, span)
-    if low.reachable:
-        low.set_cell(counter, binary("add", index, Const(1)), node)
-        automaton.jump(head, span)
-    low.loop_depth -= 1
-    _finish(low, node, otherwise, after)
+    item = Reference(shape.element, place, array.shared, f"{array.title}[...]")
+    test = binary("lt", index, Const(shape.length))
+    _repeat(
+        low,
+        node,
+        counter,
+        1,
+        test,
+        shape.length > 0,
+        lambda: assign(low, node.target, low.read(item, node), node),
+    )

@@ -350,13 +350,14 @@ _ADVICE: dict[type[ast.AST], str] = {
     ast.DictComp: "a dictionary; use an Array",
     ast.SetComp: "a set; use an Array of Bool",
     ast.GeneratorExp: "a generator; use a list or a loop",
-    ast.NamedExpr: "an assignment expression (`:=`); use a statement of its own",
+    ast.NamedExpr: "`:=`; assign on a line of its own (instead of `while (x := f()):` write"
+    " `while True:`, then `x = f()`, then `if not x: break`)",
     ast.Await: "`await`; models are about threads, not coroutines",
     ast.Yield: "`yield`; use `yield_()` to let other threads run",
     ast.YieldFrom: "`yield from`; models have no generators",
     ast.Starred: "a starred expression; write the items out",
     ast.Slice: "a slice; use a loop over indexes",
-    ast.Try: "`try`; test conditions with `if` (an exception is reported as a violation)",
+    ast.TryStar: "`except*`; test with `if` beforehand (an exception is a violation)",
     ast.Raise: '`raise`; use `assert False, "message"`',
     ast.Delete: "`del`; variables need not be deleted",
     ast.Nonlocal: "`nonlocal`; use a module-level variable and `global`",
@@ -369,7 +370,6 @@ _ADVICE: dict[type[ast.AST], str] = {
     ast.Import: "an import inside a function; import at the top of the file",
     ast.ImportFrom: "an import inside a function; import at the top of the file",
 }
-_ADVICE[getattr(ast, "TryStar", ast.Try)] = _ADVICE[ast.Try]
 
 
 def unsupported_expression(node: ast.AST) -> str:

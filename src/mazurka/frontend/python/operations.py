@@ -1,4 +1,4 @@
-"""Builtins and the operations of `mazurka.model` that are not methods of objects."""
+"""Builtins for numbers and the operations of `mazurka.model` that are not methods of objects."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 
 from mazurka.frontend.python.arguments import match_arguments
 from mazurka.frontend.python.arithmetic import binary, select, unary
-from mazurka.frontend.python.containers import known_items
+from mazurka.frontend.python.containers import known_items, only
 from mazurka.frontend.python.expressions import truth_of
 from mazurka.frontend.python.lowering import Lowering, callable_name
 from mazurka.frontend.python.shapes import ArrayShape, NumberShape
@@ -37,7 +37,7 @@ def _range(low: Lowering, node: ast.Call) -> Value:
 
 @callable_name("builtins.len")
 def _len(low: Lowering, node: ast.Call) -> Value:
-    value = low.value(_only(low, node))
+    value = low.value(only(low, node))
     match value:
         case Reference(ArrayShape(_, length)):
             return Number(Const(length))
@@ -47,92 +47,25 @@ def _len(low: Lowering, node: ast.Call) -> Value:
             raise low.refuse(node, f"{kind_of(value)} has no length; for a Queue use `qsize()`")
 
 
-def _only(low: Lowering, node: ast.Call) -> ast.expr:
-    if len(node.args) != 1 or node.keywords:
-        raise low.refuse(node, f"`{ast.unparse(node.func)}` takes one argument")
-    return node.args[0]
-
-
-@callable_name("builtins.min")
-def _min(low: Lowering, node: ast.Call) -> Value:
-    return _extreme(low, node, "min")
-
-
-@callable_name("builtins.max")
-def _max(low: Lowering, node: ast.Call) -> Value:
-    return _extreme(low, node, "max")
-
-
-def _extreme(low: Lowering, node: ast.Call, operator: str) -> Value:
-    if node.keywords:
-        raise low.refuse(node, f"`{operator}` takes numbers only in models")
-    numbers = _numbers(low, node)
-    result = numbers[0]
-    for number in numbers[1:]:
-        result = binary(operator, result, number)
-    return Number(result)
-
-
-def _numbers(low: Lowering, node: ast.Call) -> list[Expr]:
-    """Several arguments, or the items of one."""
-    if len(node.args) != 1:
-        numbers = [low.number_of(argument) for argument in node.args]
-    else:
-        numbers = _item_numbers(low, node.args[0])
-    if not numbers:
-        raise low.refuse(node, f"`{ast.unparse(node)}` has no numbers to look at")
-    return numbers
-
-
-def _item_numbers(low: Lowering, node: ast.expr) -> list[Expr]:
-    items = known_items(low, low.value(node), node)
-    if items is None:
-        raise low.refuse(node, f"`{ast.unparse(node)}` is no list or Array")
-    numbers = []
-    for item in items:
-        if isinstance(item, Reference) and isinstance(item.shape, NumberShape):
-            item = low.read(item, node)
-        if not isinstance(item, Number):
-            raise low.refuse(node, f"`{ast.unparse(node)}` holds {kind_of(item)}, not numbers")
-        numbers.append(item.expr)
-    return numbers
-
-
-@callable_name("builtins.sum")
-def _sum(low: Lowering, node: ast.Call) -> Value:
-    result: Expr = ZERO
-    for number in _item_numbers(low, _only(low, node)):
-        result = binary("add", result, number)
-    return Number(result)
-
-
 @callable_name("builtins.abs")
 def _abs(low: Lowering, node: ast.Call) -> Value:
-    return Number(unary("abs", low.number_of(_only(low, node))))
+    return Number(unary("abs", low.number_of(only(low, node))))
 
 
 @callable_name("builtins.bool")
 def _bool(low: Lowering, node: ast.Call) -> Value:
-    argument = _only(low, node)
+    argument = only(low, node)
     return Number(truth_of(low, low.value(argument), argument), boolean=True)
 
 
 @callable_name("builtins.int")
 def _int(low: Lowering, node: ast.Call) -> Value:
-    return Number(low.number_of(_only(low, node)))
-
-
-@callable_name("builtins.enumerate")
-def _enumerate(low: Lowering, node: ast.Call) -> Value:
-    items = known_items(low, low.value(_only(low, node)), node)
-    if items is None:
-        raise low.refuse(node, "`enumerate` needs a list or an Array; use `range` and an index")
-    return Sequence([Sequence([Number(Const(place)), item]) for place, item in enumerate(items)])
+    return Number(low.number_of(only(low, node)))
 
 
 @callable_name("builtins.list", "builtins.tuple")
 def _list(low: Lowering, node: ast.Call) -> Value:
-    items = known_items(low, low.value(_only(low, node)), node)
+    items = known_items(low, low.value(only(low, node)), node)
     if items is None:
         raise low.refuse(
             node, f"`{ast.unparse(node)}` must be known while elaborating; use an Array"
@@ -220,7 +153,7 @@ def _choice(low: Lowering, node: ast.Call, count: int, value: Expr) -> Expr:
 
 @callable_name("mazurka.model.assume")
 def _assume(low: Lowering, node: ast.Call) -> Value:
-    condition = _only(low, node)
+    condition = only(low, node)
     text = f"assume {ast.unparse(condition)}"
     test = _direct_condition(low, condition)
     if test is None:

@@ -38,9 +38,10 @@ from mazurka.ir.program import Role
 def instantiate(low: Lowering, definition: ast.ClassDef, node: ast.Call | None) -> Blueprint:
     """A new instance; `node` is the call, None for an instance without arguments."""
     if definition.bases or definition.keywords:
-        raise low.refuse(
-            definition, f"`{definition.name}` inherits; models have plain classes only"
-        )
+        advice = "models have plain classes only"
+        if any(ast.unparse(base).split(".")[-1] == "Thread" for base in definition.bases):
+            advice = "give a plain class a method `run` and use `Thread(target=object.run)`"
+        raise low.refuse(definition, f"`{definition.name}` inherits; {advice}")
     call = node or ast.Call(ast.Name(definition.name), [], [], lineno=definition.lineno)
     if definition.name in low.model.making:
         raise low.refuse(
@@ -183,6 +184,18 @@ def _init_statement(low: Lowering, part: ast.stmt, self_name: str, draft: Draft)
     if shape is None and isinstance(made, Number) and made.boolean:
         shape = NumberShape(0, 1, Role.BOOL, inferred=True)
     draft.fields[field] = (draft.size, _field_value(low, field, made, shape, part))
+
+
+def find_method(low: Lowering, shape: RecordShape, name: str, node: ast.AST) -> ast.FunctionDef:
+    """The method of that name, which has a parameter `self` and no decorators."""
+    for part in low.model.survey.classes[shape.name].body:
+        if isinstance(part, ast.FunctionDef) and part.name == name:
+            if part.decorator_list:
+                raise low.refuse(part, f"the decorators of `{name}` are not supported")
+            if not part.args.args:
+                raise low.refuse(part, f"the method `{name}` needs the parameter `self`")
+            return part
+    raise low.refuse(node, f"`{shape.name}` has no field or method `{name}`")
 
 
 def blueprint_of(low: Lowering, kind: Value, node: ast.AST) -> Blueprint:

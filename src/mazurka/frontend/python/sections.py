@@ -1,4 +1,4 @@
-"""`with` blocks: locks, `atomic()` sections, and jumps out of them."""
+"""`with` blocks (locks, `atomic()` sections), `try ... finally`, and jumps out of them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from functools import partial
 
 from mazurka.frontend.python.automaton import Label
 from mazurka.frontend.python.lowering import Lowering, statement
+from mazurka.frontend.python.survey import leaving_jump
 from mazurka.frontend.python.sync import SyncShape
 from mazurka.frontend.python.values import Guard, Imported, Reference, kind_of
 from mazurka.ir.program import Kind, Role
@@ -88,12 +89,50 @@ def _guarded(low: Lowering, node: ast.With, expr: ast.expr, rest: list[ast.withi
         leave()
 
 
+@statement(ast.Try)
+def _try(low: Lowering, node: ast.Try) -> None:
+    """`try ... finally`: the last part runs wherever the block is left, each time as a copy."""
+    if node.handlers:
+        raise low.refuse(
+            node.handlers[0],
+            "models cannot catch exceptions: one that could happen is reported as a violation; test"
+            " with `if` beforehand (`try ... finally` is fine)",
+        )
+    _check_stays(low, node.finalbody)
+    finish = partial(_finally, low, node)
+    low.cleanups.append(finish)
+    low.execute(node.body)
+    low.cleanups.pop()
+    if low.reachable:
+        finish()
+
+
+def _finally(low: Lowering, node: ast.Try) -> None:
+    """Variables keep to cells, as in unrolled loops: other copies assign them too."""
+    low.unrolled += 1
+    low.uncertain += 1
+    low.execute(node.finalbody)
+    low.uncertain -= 1
+    low.unrolled -= 1
+
+
+def _check_stays(low: Lowering, body: list[ast.stmt]) -> None:
+    jump = leaving_jump(body)
+    if jump is not None:
+        word = type(jump).__name__.lower()
+        raise low.refuse(
+            jump, f"`{word}` inside `finally` would drop what is going on; put it behind the `try`"
+        )
+
+
 def leave_to(low: Lowering, target: Label, height: int, node: ast.AST) -> None:
-    """Jump out of the `with` blocks above `height`, leaving each, innermost first."""
+    """Jump out of the blocks above `height`, leaving each, innermost first."""
     automaton = low.building(node)
     depth, saved = automaton.atomic_depth, low.cleanups
     for top in range(len(saved) - 1, height - 1, -1):
         low.cleanups = saved[:top]
-        saved[top]()
-    automaton.jump(target, low.span(node))
+        if low.reachable:
+            saved[top]()
+    if low.reachable:
+        automaton.jump(target, low.span(node))
     low.cleanups, automaton.atomic_depth = saved, depth

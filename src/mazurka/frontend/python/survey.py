@@ -54,6 +54,23 @@ def leaves_early(body: Iterable[ast.AST]) -> bool:
     return any(isinstance(node, ast.Break | ast.Continue | ast.Return) for node in own_nodes(body))
 
 
+def leaving_jump(body: Iterable[ast.AST]) -> ast.stmt | None:
+    """A `return`, or a `break` or `continue` of a loop around the code, if there is one."""
+    for node in own_nodes(body):
+        if isinstance(node, ast.Return):
+            return node
+    waiting = list(body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Break | ast.Continue):
+            return node
+        if isinstance(node, ast.For | ast.While):
+            waiting.extend(node.orelse)
+        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            waiting.extend(ast.iter_child_nodes(node))
+    return None
+
+
 def creates_or_grows(body: Iterable[ast.AST]) -> bool:
     """Whether the code makes threads or appends to lists: loops around it are then unrolled."""
     return any(

@@ -104,10 +104,14 @@ class ConditionShape(SyncShape):
     def _waiters(self, owner: Reference) -> list[Expr]:
         return [at(owner, self._first_waiter + number) for number in range(self.threads)]
 
+    def _mine(self, low: Lowering, owner: Reference) -> Expr:
+        """The acting thread's place; while threads are still counted, it may be too far."""
+        return at(owner, self._first_waiter + low.number)
+
     def _enqueue(self, low: Lowering, owner: Reference) -> Operation:
         waiters = self._waiters(owner)
         if not self.queued:
-            return Assign(waiters[low.number], ONE)
+            return Assign(self._mine(low, owner), ONE)
         length = total([binary("ne", Load(waiter), ZERO) for waiter in waiters])
         return Assign(Element(waiters[0], length, self.threads, 1), me(low))
 
@@ -115,7 +119,7 @@ class ConditionShape(SyncShape):
         """Whether the acting thread has not been notified yet."""
         waiters = self._waiters(owner)
         if not self.queued:
-            return binary("ne", Load(waiters[low.number]), ZERO)
+            return binary("ne", Load(self._mine(low, owner)), ZERO)
         result: Expr = ZERO
         for waiter in reversed(waiters):
             result = either(binary("eq", Load(waiter), me(low)), result)
@@ -135,7 +139,7 @@ class ConditionShape(SyncShape):
         """
         waiters = self._waiters(owner)
         if not self.queued:
-            return (Assign(waiters[low.number], ZERO),)
+            return (Assign(self._mine(low, owner), ZERO),)
         operations: list[Operation] = []
         for place, following in pairwise(waiters):
             here, there = Load(place), Load(following)

@@ -75,7 +75,15 @@ class QueueShape(SyncShape):
 
     def _put(self, low: Lowering, owner: Reference, node: ast.Call) -> Value:
         owner = self._settled(low, owner, node)
-        item = low.number_of(self._blocking(low, node, "put", ("item", "block", "timeout")))
+        expr = self._blocking(low, node, "put", ("item", "block", "timeout"))
+        value = low.value(expr)
+        if not isinstance(value, Number):
+            raise low.refuse(
+                expr,
+                f"a queue holds numbers, not {kind_of(value)}; put a number that stands for it, such"
+                " as -1",
+            )
+        item = value.expr
         count = Load(owner.address)
         room = binary("lt", count, Const(self.capacity))
         message = f"`{owner.title}` holds more than {self.capacity} items; give `maxsize`"

@@ -9,17 +9,20 @@ plus one, which is also the address of its program counter, so any handle can be
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from mazurka.frontend.python.arguments import match_arguments, parameters, static_default
 from mazurka.frontend.python.arithmetic import binary
 from mazurka.frontend.python.assignment import create_object, is_fixed
 from mazurka.frontend.python.context import ThreadPlan, Variable
 from mazurka.frontend.python.lowering import Lowering, callable_name
-from mazurka.frontend.python.shapes import INTEGER, Blueprint
+from mazurka.frontend.python.records import find_method
+from mazurka.frontend.python.shapes import INTEGER, Blueprint, RecordShape
 from mazurka.frontend.python.sync import inspect
 from mazurka.frontend.python.values import (
     Function,
     Handle,
+    Method,
     Nothing,
     Number,
     Reference,
@@ -44,16 +47,23 @@ NEW, STARTED, DONE = 0, 1, 2
 
 MOST_THREADS = 256
 
+DAEMON = (
+    "daemon threads are not supported: one that waits for ever counts as a deadlock; leave out"
+    " `daemon` and let the thread end by itself (a last item in its queue, say)"
+)
+WRITTEN_OUT = '`kwargs` must be written out: `kwargs={"name": 1}`'
+
 
 @callable_name("mazurka.model.spawn")
 def _spawn(low: Lowering, node: ast.Call) -> Value:
     """Make a thread and start it, in one step."""
     if not node.args:
         raise low.refuse(node, "`spawn` needs a function: `spawn(worker, 1)`")
-    function = _function(low, low.value(node.args[0]), node.args[0])
+    function, bound = _function(low, low.value(node.args[0]), node.args[0])
     call = ast.copy_location(ast.Call(node.args[0], node.args[1:], node.keywords), node)
-    given = match_arguments(low, call, list(parameters(low, function)), function.name)
-    arguments = {name: low.value(expr) for name, expr in given.items()}
+    names = [name for name in parameters(low, function) if name not in bound]
+    given = match_arguments(low, call, names, function.name)
+    arguments = bound | {name: low.value(expr) for name, expr in given.items()}
     low.building(node)
     return _create(low, function, arguments, node, start=True)
 
@@ -63,32 +73,62 @@ def _thread(low: Lowering, node: ast.Call) -> Value:
     given = match_arguments(
         low, node, ("group", "target", "name", "args", "kwargs", "daemon"), "Thread"
     )
-    if "target" not in given or "kwargs" in given:
+    if "target" not in given:
         raise low.refuse(node, "a thread is written `Thread(target=function, args=(...))`")
     if "daemon" in given and low.constant(given["daemon"], "`daemon`"):
-        raise low.refuse(
-            node,
-            "daemon threads are not supported: all threads count, also at the end; leave out"
-            " `daemon` and let the thread end by itself",
-        )
-    function = _function(low, low.value(given["target"]), given["target"])
-    items: list[Value] = []
+        raise low.refuse(node, DAEMON)
+    function, bound = _function(low, low.value(given["target"]), given["target"])
+    arguments = bound | _given_arguments(low, function, bound, given, node)
+    return _create(low, function, arguments, node, start=False)
+
+
+def _given_arguments(
+    low: Lowering,
+    function: ast.FunctionDef,
+    bound: dict[str, Value],
+    given: dict[str, ast.expr],
+    node: ast.Call,
+) -> dict[str, Value]:
+    """What `args` and `kwargs` of a Thread stand for, by name."""
+    names = [name for name in parameters(low, function) if name not in bound]
+    arguments: dict[str, Value] = {}
     if "args" in given:
         values = low.value(given["args"])
         if not isinstance(values, Sequence):
             raise low.refuse(given["args"], "`args` must be a tuple: `args=(1,)`")
-        items = values.items
-    names = list(parameters(low, function))
-    if len(items) > len(names):
-        raise low.refuse(node, f"`{function.name}` takes {len(names)} arguments, not {len(items)}")
-    arguments = dict(zip(names, items, strict=False))
-    return _create(low, function, arguments, node, start=False)
+        count = len(values.items)
+        if count > len(names):
+            raise low.refuse(node, f"`{function.name}` takes {len(names)} arguments, not {count}")
+        arguments = dict(zip(names, values.items, strict=False))
+    if "kwargs" in given:
+        for name, expr in _keywords(low, given["kwargs"]):
+            if name not in names or name in arguments:
+                raise low.refuse(expr, f"`{function.name}` cannot be given `{name}` here")
+            arguments[name] = low.value(expr)
+    return arguments
 
 
-def _function(low: Lowering, value: Value, node: ast.AST) -> ast.FunctionDef:
-    if not isinstance(value, Function):
-        raise low.refuse(node, f"a thread runs a function of the model, not {kind_of(value)}")
-    return value.definition
+def _keywords(low: Lowering, node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    if not isinstance(node, ast.Dict):
+        raise low.refuse(node, WRITTEN_OUT)
+    for key, value in zip(node.keys, node.values, strict=True):
+        if not (isinstance(key, ast.Constant) and isinstance(key.value, str)):
+            raise low.refuse(node, WRITTEN_OUT)
+        yield key.value, value
+
+
+def _function(
+    low: Lowering, value: Value, node: ast.AST
+) -> tuple[ast.FunctionDef, dict[str, Value]]:
+    """What a thread is to run, and the `self` that a method has already."""
+    match value:
+        case Function(definition):
+            return definition, {}
+        case Method(Reference(RecordShape() as shape) as owner, name):
+            method = find_method(low, shape, name, node)
+            return method, {method.args.args[0].arg: owner}
+        case _:
+            raise low.refuse(node, f"a thread runs a function of the model, not {kind_of(value)}")
 
 
 def _create(

@@ -18,7 +18,7 @@ import numpy as np
 from mazurka.stateful import blocks
 from mazurka.stateful.kernels.machine import block_at, compiled, machine_in, words_at
 from mazurka.stateful.kernels.races import RACE_FOUND, TOO_LONG, race_at
-from mazurka.stateful.kernels.store import hash_words, insert_logged, tables_in
+from mazurka.stateful.kernels.store import fetch_logged, hash_words, insert_logged, tables_in
 from mazurka.stateful.kernels.successors import WAITING, gather, successors_in
 
 POSITION_SHIFT = np.uint64(blocks.ORIGIN_POSITION_SHIFT)
@@ -79,6 +79,8 @@ def run(address: Any) -> Any:
             last if same else np.int64(0), np.int64(0), last + 1 if same else machine.threads,
             block[blocks.MOST_SUCCESSORS], moves != blocks.ALL_MOVES,
         )  # fmt: skip
+        for successor in range(first, count):
+            fetch_logged(tables, block[blocks.LOG], words, successors.hashes[successor])
         for successor in range(first, count):
             thread, choice = successors.threads[successor], successors.choices[successor]
             if moves == blocks.OTHER_THREADS and thread == last:

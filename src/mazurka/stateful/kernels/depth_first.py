@@ -19,6 +19,7 @@ from mazurka.stateful.kernels.machine import block_at, compiled, machine_in, wor
 from mazurka.stateful.kernels.races import RACE_FOUND, TOO_LONG, race_at
 from mazurka.stateful.kernels.store import (
     NOTHING,
+    fetch_logged,
     hash_words,
     insert_inline,
     insert_logged,
@@ -119,6 +120,9 @@ def run(address: Any) -> Any:
                 states, where, source, thread, choice, threads, ahead, False,
             )  # fmt: skip
             flags |= np.uint64(outcomes)
+            if not inline:
+                for successor in range(count):
+                    fetch_logged(tables, log_address, words, successors.hashes[successor])
             for successor in range(count):
                 transitions += 1
                 hashed = successors.hashes[successor]

@@ -14,13 +14,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mazurka.stateful import blocks
-from mazurka.stateful.kernels.machine import block_at, compiled, words_at
+from mazurka.stateful.kernels.machine import block_at, compiled, prefetch, words_at
 
 TAKEN = np.uint64(1 << 63)
 NOTHING = np.uint64(0)
 ONE = np.uint64(1)
 POSITION_MASK = np.uint64((1 << 40) - 1)
 TAG_MASK = np.uint64(~((1 << 40) - 1) & (1 << 64) - 1)
+
+
+BATCH = 16
+"""Entries that are moved together when a table grows, their new places fetched ahead."""
 
 
 class Tables(NamedTuple):
@@ -51,11 +55,17 @@ def mix(word: Any) -> Any:
 
 @compiled
 def hash_words(words: Any, start: Any, count: Any) -> Any:
-    """The hash of `count` words of an array."""
-    value = mix(words[start])
+    """The hash of `count` words of an array.
+
+    The words are multiplied side by side, each by an odd number of its own, and mixed together.
+    """
+    value = words[start]
+    factor = np.uint64(0xA0761D6478BD642F)
     for position in range(1, count):
-        value = mix(value ^ words[start + position]) + np.uint64(position)
-    return value
+        word = words[start + position]
+        value += (word ^ (word >> np.uint64(31))) * factor
+        factor += np.uint64(0xE7037ED1A0B428DA)
+    return mix(value)
 
 
 @compiled
@@ -104,24 +114,41 @@ def insert_logged(tables: Any, size: Any, words: Any, buffer: Any, start: Any, h
 
 
 @compiled
+def fetch_logged(tables: Any, log_address: Any, words: Any, hashed: Any) -> Any:
+    """Bring in the state that the first slot for a hash points to, if it may be the same."""
+    entry = tables.table[hashed & tables.mask]
+    if entry & TAG_MASK == hashed & TAG_MASK:
+        prefetch(log_address + 8 * words * (np.int64(entry & POSITION_MASK) - 1))
+
+
+@compiled
 def run(address: Any) -> Any:
     """Move the entries of the old table to the new, larger one."""
     block = block_at(address)
     table, mask, log = tables_in(block)
     if block[blocks.INLINE]:
         old = words_at(block[blocks.OLD_TABLE], block[blocks.OLD_CAPACITY])
-        for entry in old:
-            if entry != NOTHING:
-                slot = mix(entry & ~TAKEN) & mask
-                while table[slot] != NOTHING:
-                    slot = (slot + ONE) & mask
-                table[slot] = entry
+        for first in range(0, old.size, BATCH):
+            for entry in old[first : first + BATCH]:
+                prefetch(block[blocks.TABLE] + 8 * np.int64(mix(entry & ~TAKEN) & mask))
+            for entry in old[first : first + BATCH]:
+                if entry != NOTHING:
+                    slot = mix(entry & ~TAKEN) & mask
+                    while table[slot] != NOTHING:
+                        slot = (slot + ONE) & mask
+                    table[slot] = entry
         return 0
-    words = block[blocks.WORDS]
-    for position in range(block[blocks.SIZE]):
-        hashed = hash_words(log, position * words, words)
-        slot = hashed & mask
-        while table[slot] != NOTHING:
-            slot = (slot + ONE) & mask
-        table[slot] = (hashed & TAG_MASK) | np.uint64(position + 1)
+    words, size = block[blocks.WORDS], block[blocks.SIZE]
+    for first in range(0, size, BATCH):
+        last = min(first + BATCH, size)
+        for position in range(first, last):
+            prefetch(
+                block[blocks.TABLE] + 8 * np.int64(hash_words(log, position * words, words) & mask)
+            )
+        for position in range(first, last):
+            hashed = hash_words(log, position * words, words)
+            slot = hashed & mask
+            while table[slot] != NOTHING:
+                slot = (slot + ONE) & mask
+            table[slot] = (hashed & TAG_MASK) | np.uint64(position + 1)
     return 0

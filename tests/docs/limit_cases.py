@@ -1,0 +1,73 @@
+"""Small models that are refused, or pass a bound; `docs/limits.md` shows the message of each."""
+
+from __future__ import annotations
+
+THREADS = "threads = [f()]\n"
+IMPORTS = "import queue\nimport threading\nfrom mazurka.model import *\n"
+
+
+def body(*lines: str, before: str = "") -> str:
+    """A model whose only thread runs these lines."""
+    inner = "".join(f"    {line}\n" for line in lines)
+    return f"{IMPORTS}{before}def f():\n{inner}{THREADS}"
+
+
+LOCK = "m = Mutex()\n"
+QUEUE = "q = Queue(1)\n"
+OTHER = "def g(): pass\n"
+
+REFUSED = {
+    "division": body("x = 1 / 2"),
+    "float": body("x = 0.5"),
+    "large number": body("x = 99999999999999999999"),
+    "overflow": body("y = 1", "while y < 2 ** 62:", "    y = y * 3"),
+    "no range": body("global x", "while True:", "    x += 1", before="x = 0\n"),
+    "string": body("x = 'a' + 'b'"),
+    "f-string": body("x = f'a'"),
+    "dictionary": body("x = {}"),
+    "except": body("try:", "    pass", "except ValueError:", "    pass"),
+    "raise": body("raise ValueError"),
+    "inner function": body("def g(): pass"),
+    "lambda": body("g = lambda: 1", "x = g()"),
+    "async": body("pass", before="async def g(): pass\n"),
+    "yield": body("yield 1"),
+    "match": body("match 1:", "    case 1: pass"),
+    "with as": body("with m as x: pass", before=LOCK),
+    "import": body("pass", before="import os\n"),
+    "inheritance": body("pass", before="class A(int):\n    x: Int\na = A()\n"),
+    "decorator": body("g()", before="@once\ndef g(): pass\n"),
+    "replaced object": body("a[0] = Mutex()", before="a = Array(Mutex, 2)\n"),
+    "changed type": body("x = 1", "x = m", before=LOCK),
+    "no value": body("if choose(0, 1):", "    x = 1", "y = x"),
+    "length": body("n = choose(1, 2)", "a = Array(Int, n)"),
+    "object in a loop": body("while True:", "    a = Array(Int[0, 1], 2)", "    b = a"),
+    "append": body("x = []", "if choose(0, 1):", "    x.append(spawn(g))", before=OTHER),
+    "put without waiting": body("q.put(1, block=False)", before=QUEUE),
+    "priority queue": body("pass", before="q = queue.PriorityQueue()\n"),
+    "barrier reset": body("b.reset()", before="b = Barrier(2)\n"),
+    "join timeout": body(
+        "t = threading.Thread(target=g)", "t.start()", "t.join(timeout=1)", before=OTHER
+    ),
+    "daemon": body("t = threading.Thread(target=g, daemon=True)", before=OTHER),
+    "choose in atomic": body("with atomic():", "    while choose(0, 1): pass"),
+    "no threads": "threads = []\n",
+    "large array": body("a[0] = 1", before="a = Array(Int[0, 1], 100_001)\n"),
+    "long list": body("a[0] = 1", before="a = [i for i in range(1001)]\n"),
+}
+
+INCONCLUSIVE = {
+    "recursion": body("x = g(9)", before="def g(n):\n    return 0 if n == 0 else g(n - 1)\n"),
+    "recursive lock": body("while True:", "    m.acquire()", before="m = Mutex(recursive=True)\n"),
+    "threads": body("while True:", "    spawn(g)", before=OTHER),
+    "semaphore": body("while True:", "    s.release()", before="s = Semaphore(0)\n"),
+    "queue": body("while True:", "    q.put(1)", before="q = Queue()\n"),
+    "unfinished tasks": body(
+        *("q.put(1)", "q.get()", "q.task_done()", "q.join()"),
+        *("while True:", "    q.put(1)", "    q.get()"),
+        before=QUEUE,
+    ),
+    "atomic section": body(
+        *("global x", "with atomic():", "    for i in range(70_000):", "        x += 1"),
+        before="x: Int[0, 70_000] = 0\n",
+    ),
+}

@@ -1,0 +1,159 @@
+"""The documentation as data: its pages, their code blocks, and the commands these show.
+
+A fenced block may have an HTML comment on the line before it, which tells what it is:
+
+- `<!-- file: NAME -->` before a `python` block: a model that the page's commands use by that name;
+- `<!-- api -->` before a `python` block: a program that calls Mazurka, and is run;
+- any other `python` block is a model, and has to be accepted.
+
+A `console` block shows commands, each on a line that begins with `$ `, with what they print.
+A line `...` in the output stands for any lines.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+ELLIPSIS = "..."
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block; `line` is that of its first line of content, counting from 1."""
+
+    language: str
+    marker: str
+    line: int
+    lines: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines) + "\n"
+
+    @property
+    def file(self) -> str | None:
+        kind, _, name = self.marker.partition(":")
+        return name.strip() if kind == "file" else None
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command line and the output that the page shows for it."""
+
+    line: int
+    text: str
+    output: tuple[str, ...]
+
+
+def pages() -> list[Path]:
+    return [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    """The fenced blocks of a page, in order."""
+    marker, opened, language = "", 0, ""
+    content: list[str] = []
+    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
+        if opened:
+            if line == "```":
+                yield Block(language, marker, opened + 1, tuple(content))
+                opened, marker = 0, ""
+            else:
+                content.append(line)
+        elif line.startswith("```"):
+            opened, language, content = number, line[3:].strip(), []
+        elif line.strip():
+            comment = re.fullmatch(r"<!-- (.*) -->", line.strip())
+            marker = comment[1] if comment else ""
+
+
+def commands(block: Block) -> list[Command]:
+    """The commands of a console block."""
+    found: list[Command] = []
+    for offset, line in enumerate(block.lines):
+        if line.startswith("$ "):
+            found.append(Command(block.line + offset, line[2:], ()))
+        elif found:
+            last = found[-1]
+            found[-1] = Command(last.line, last.text, (*last.output, line))
+    return [Command(c.line, c.text, _without_blank_ends(c.output)) for c in found]
+
+
+def _without_blank_ends(lines: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple("\n".join(lines).strip("\n").splitlines())
+
+
+def prepare_directory(page: Path, directory: Path) -> None:
+    """Make a directory look like the repository's root, as far as the page's commands see it."""
+    (directory / "examples").symlink_to(ROOT / "examples", target_is_directory=True)
+    for block in blocks(page):
+        if block.file is not None:
+            (directory / block.file).write_text(block.text, encoding="utf-8")
+
+
+def run(command: str, directory: Path) -> tuple[str, ...]:
+    """What a command line prints, as it would on a terminal of 100 columns without colours."""
+    script = f'mazurka() {{ "{sys.executable}" -m mazurka "$@"; }}\n{command}'
+    done = subprocess.run(
+        ["sh", "-c", script],
+        cwd=directory,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        timeout=120,
+        check=False,
+    )
+    return _without_blank_ends(tuple(done.stdout.decode("utf-8").splitlines()))
+
+
+def environment() -> dict[str, str]:
+    search = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
+    return {
+        **os.environ,
+        "PYTHONPATH": search.rstrip(os.pathsep),
+        "PYTHONIOENCODING": "utf-8",
+        "COLUMNS": "100",
+        "NO_COLOR": "1",
+    }
+
+
+MEASURED = (
+    # A row of `compare`: seconds, states/s, memory, bytes/state.
+    (re.compile(r"\d+\.\d{3}\s+[\d,]+\s+[\d.]+ [kMG]?B\s+\d+\.\d\b"), "MEASURED"),
+    (re.compile(r"\b\d+\.\d+ s\b"), "TIME"),
+    (re.compile(r"\b\d+(\.\d+)? [kMG]?B\b"), "MEMORY"),
+    (re.compile(r'("(seconds|states_per_second|peak_bytes|bytes_per_state)": )[\d.e-]+'), r"\1N"),
+)
+
+
+def normalised(lines: tuple[str, ...]) -> list[str]:
+    """The lines without what differs from run to run; a table's widths follow its numbers."""
+    result = []
+    for line in lines:
+        text = line.rstrip()
+        for pattern, replacement in MEASURED:
+            text = pattern.sub(replacement, text)
+        if "MEASURED" in text or text.startswith("strategy "):
+            text = " ".join(text.split())
+        result.append(text)
+    return result
+
+
+def agrees(shown: tuple[str, ...], printed: tuple[str, ...]) -> bool:
+    """Whether the page shows what was printed."""
+    wanted = [
+        r"(?:.*\n)*?" if line == ELLIPSIS else re.escape(line) + r"\n" for line in normalised(shown)
+    ]
+    return re.fullmatch("".join(wanted), "".join(f"{t}\n" for t in normalised(printed))) is not None

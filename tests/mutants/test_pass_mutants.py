@@ -1,0 +1,137 @@
+"""Deliberately broken passes and code generators; the comparison with the oracle must catch each.
+
+A mutant is a small change to one function.  It counts as caught if, over a fixed run of random
+programs, the comparison that guards the function reports a difference (or a built-in check fails).
+A mutant that survives means that the tests over random programs would miss such a mistake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pytest
+
+from mazurka.errors import InternalError
+from mazurka.ir import held, layout, liveness, merge, native, native_expressions
+from mazurka.ir.expressions import Element, Load
+from mazurka.ir.footprints import Footprints, Touched
+from mazurka.ir.program import Program
+from mazurka.ir.validate import MalformedProgramError
+from mazurka.stateful.reference import explore
+from tests.soundness.agreement import disagreement
+from tests.soundness.random_programs import random_program
+from tests.soundness.variants import VARIANTS
+
+PROGRAMS = 250
+STATES = 250
+
+
+def native_differs(program: Program) -> bool:
+    """Whether native code and interpreter differ on the prepared program."""
+    return disagreement(VARIANTS["prepared"](program), STATES) is not None
+
+
+def violations_differ(program: Program) -> bool:
+    """Whether preparing the program changes which kinds of violation it has."""
+    whole = explore(program, limit=STATES)
+    changed = explore(VARIANTS["prepared"](program), limit=STATES)
+    return whole.complete and changed.complete and whole.kinds != changed.kinds
+
+
+def caught(differs: Callable[[Program], bool]) -> bool:
+    for seed in range(PROGRAMS):
+        try:
+            if differs(random_program(Random(seed), faults=seed % 2 == 0)):
+                return True
+        except (AssertionError, MalformedProgramError, InternalError, ValueError, IndexError):
+            return True
+    return False
+
+
+def without_element_check(self: Any, expr: Element) -> str:
+    base, index = self.evaluate(expr.base), self.evaluate(expr.index)
+    return str(self.value(f"add i64 {base}, {self.value(f'mul i64 {index}, {expr.stride}')}"))
+
+
+def blind_loads(self: Footprints, expr: Any, choices: int = 1) -> Any:
+    return iter(())
+
+
+def everything_is_own(self: Touched, program: Program, thread: int) -> bool:
+    return True
+
+
+def forgetful_effect(footprints: Footprints, edge: Any, bits: dict[int, int]) -> Any:
+    return original_effect(footprints, replace(edge, guard=None), bits)
+
+
+original_effect = liveness._effect
+
+# name, object, attribute, replacement, what must notice
+MUTANTS: list[tuple[str, Any, str, Any, Callable[[Program], bool]]] = [
+    ("range checks dropped", native, "may_leave_range", lambda *a: False, native_differs),
+    (
+        "index checks dropped",
+        native_expressions.ThreadText,
+        "element",
+        without_element_check,
+        native_differs,
+    ),
+    (
+        "null checks dropped",
+        Footprints,
+        "is_surely_cell",
+        lambda self, address, choices=1: True,
+        native_differs,
+    ),
+    (
+        "footprints leave reads out",
+        native_expressions.ThreadText,
+        "record",
+        lambda self, address, targets, write: None,
+        native_differs,
+    ),
+    ("both branches evaluated", native_expressions, "cannot_fault", lambda *a: True, native_differs),
+    ("dead cells not reset", native._StepText, "settle",
+     lambda self, location: self.store_cell(self.counter, str(location)), native_differs),
+    ("guards do not keep cells alive", liveness, "_effect", forgetful_effect, violations_differ),
+    ("nothing is read, so all is dead", Footprints, "loads", blind_loads, violations_differ),
+    ("shared steps merged", Touched, "only_own", everything_is_own, violations_differ),
+    ("cycles merged", merge, "_acyclic", lambda thread, found: set(found), violations_differ),
+    ("all locks disciplined", held, "_entitled", lambda *a: True, violations_differ),
+    ("cells in groups coded apart", layout, "_agree", lambda plans, groups: None, native_differs),
+    ("no thread can go wrong", layout, "can_fault", lambda *a: False, native_differs),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "replacement", "differs"),
+    [mutant[1:] for mutant in MUTANTS],
+    ids=[mutant[0] for mutant in MUTANTS],
+)
+def test_mutant_is_caught(
+    monkeypatch: pytest.MonkeyPatch,
+    owner: Any,
+    name: str,
+    replacement: Any,
+    differs: Callable[[Program], bool],
+) -> None:
+    monkeypatch.setattr(owner, name, replacement)
+    assert caught(differs)
+
+
+def test_nothing_is_caught_without_a_mutant() -> None:
+    for seed in range(30):
+        program = random_program(Random(seed), faults=seed % 2 == 0)
+        assert not violations_differ(program)
+        assert not native_differs(program)
+
+
+def test_a_load_is_what_the_mutants_think_it_is() -> None:
+    """The mutants rely on names; a rename must not turn them into no-ops."""
+    for _, owner, name, _, _ in MUTANTS:
+        assert hasattr(owner, name)
+    assert Load
