@@ -18,7 +18,7 @@ def philosopher(i):
 threads = [philosopher(i) for i in range(N)]
 '''
 
-LOST_UPDATE = '''\
+LOST_UPDATE = """\
 from mazurka.model import Int
 
 n: Int[0, 9] = 0
@@ -29,9 +29,9 @@ def add():
     assert n == 1, "somebody else has counted"
 
 threads = [add(), add()]
-'''
+"""
 
-HOLDS = '''\
+HOLDS = """\
 from mazurka.model import Int, Mutex
 
 n: Int[0, 9] = 0
@@ -44,9 +44,9 @@ def add():
         assert n <= 2
 
 threads = [add(), add()]
-'''
+"""
 
-RACE = '''\
+RACE = """\
 from mazurka.model import Int
 
 n: Int[0, 9] = 0
@@ -56,9 +56,9 @@ def write(value):
     n = value
 
 threads = [write(1), write(2)]
-'''
+"""
 
-LARGE = '''\
+LARGE = """\
 from mazurka.model import Array, Int, choose
 
 cells = Array(Int[0, 15], 10)
@@ -68,16 +68,13 @@ def scramble(i):
         cells[i] = choose(range(16))
 
 threads = [scramble(i) for i in range(10)]
-'''
+"""
 
-UNSUPPORTED = '''\
+UNSUPPORTED = """\
 from mazurka.model import Int
 
 def f():
-    try:
-        pass
-    finally:
-        pass
+    raise ValueError
 
 threads = [f()]
-'''
+"""

@@ -55,9 +55,7 @@ def test_nothing_on_stderr_that_is_no_terminal(process, model, name):
 
 def test_a_closed_pipe_is_no_disaster(model, environment):
     command = [sys.executable, "-m", "mazurka", "check", model("holds"), "--json"]
-    run = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
-    )
+    run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
     run.stdout.close()
     message = run.stderr.read()
     run.stderr.close()

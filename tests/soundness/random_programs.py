@@ -190,6 +190,9 @@ class _Body:
     def statement(self, here: int, following: int, starts: list[int]) -> None:
         kinds = ["read", "write", "local", "branch", "acquire", "release", "assert", "choose"]
         kinds += ["pointer", "element", "assume", "cas", "down", "up", "write", "read"]
+        kinds += ["branch", "pick", "acquire", "release"]
+        if self.generator.faults:
+            kinds += ["break_open"]
         if not self.in_atomic:
             kinds += ["atomic", "atomic", "jump"]
         getattr(self, "do_" + self.rng.choice(kinds))(here, following, starts)
@@ -265,11 +268,10 @@ class _Body:
         self.edge(here, following, Kind.LOCAL, Assign(self.own(), self.small(0, 3)))
 
     def do_branch(self, here: int, following: int, starts: list[int]) -> None:
-        test = self.expression()
+        test, kind = self.expression(), Kind.LOCAL
         if self.rng.random() < 0.4:
             test = Binary("eq", Load(Const(self.rng.choice(self.names.variables))), ONE)
-        shared = not isinstance(test, Const) and test != self.expression
-        kind = Kind.ACCESS if shared else Kind.LOCAL
+            kind = Kind.ACCESS
         other = self.location()
         self.edge(here, other, kind, guard=test)
         self.edge(here, following, kind, guard=negate(test))
@@ -290,7 +292,7 @@ class _Body:
     def do_release(self, here: int, following: int, starts: list[int]) -> None:
         lock = Const(self.rng.choice(self.names.locks))
         held = Binary("eq", Load(lock), Const(self.number + 1))
-        if self.generator.faults and self.rng.random() < 0.3:
+        if self.generator.faults and self.rng.random() < 0.5:
             check = Check(held, Fault.LOCK, "not held")
             self.edge(here, following, Kind.RELEASE, check, Assign(lock, ZERO))
         else:
@@ -341,6 +343,18 @@ class _Body:
         new = Conditional(same, ONE, Load(place))
         won = Assign(Const(self.locals[0]), same)
         self.edge(here, following, Kind.ATOMIC, won, Assign(place, new))
+
+    def do_pick(self, here: int, following: int, starts: list[int]) -> None:
+        """Read one of two shared places, and not the other."""
+        test = Load(Const(self.rng.choice(self.locals)))
+        value = Conditional(test, Load(self.place()), Load(self.place()))
+        assign = Assign(Const(self.locals[0]), Binary("max", Const(-1), value))
+        self.edge(here, following, Kind.ATOMIC, assign)
+
+    def do_break_open(self, here: int, following: int, starts: list[int]) -> None:
+        """Release a lock whoever holds it."""
+        lock = Const(self.rng.choice(self.names.locks))
+        self.edge(here, following, Kind.RELEASE, Assign(lock, ZERO))
 
     def do_down(self, here: int, following: int, starts: list[int]) -> None:
         semaphore = Const(self.names.semaphore)

@@ -13,7 +13,7 @@ from mazurka.stateful.reference import explore
 from tests.soundness.agreement import disagreement
 from tests.soundness.profiles import random_programs
 from tests.soundness.random_programs import random_program
-from tests.soundness.variants import VARIANTS
+from tests.soundness.variants import VARIANTS, difference
 
 STATES = 800
 
@@ -29,13 +29,10 @@ def test_native_code_agrees_with_the_interpreter(variant: str, rng: Random, faul
 
 @settings(random_programs, max_examples=150)
 @given(rng=st.randoms(use_true_random=False), faults=st.booleans())
-def test_passes_keep_every_kind_of_violation(rng: Random, faults: bool) -> None:
+def test_passes_change_nothing_that_can_be_seen(rng: Random, faults: bool) -> None:
     raw = random_program(rng, faults=faults)
-    whole = explore(raw, limit=STATES)
-    for name, change in VARIANTS.items():
-        changed = explore(change(raw), limit=STATES)
-        if whole.complete and changed.complete:
-            assert changed.kinds == whole.kinds, name
+    for change in VARIANTS.values():
+        assert difference(raw, change(raw), STATES) is None
 
 
 @settings(random_programs, max_examples=100)

@@ -10,6 +10,8 @@ from mazurka.ir.liveness import reset_dead_locals
 from mazurka.ir.merge import merge_local_steps
 from mazurka.ir.program import Program
 from mazurka.ir.ranges import infer_ranges
+from mazurka.ir.validate import validate
+from mazurka.stateful.reference import Exploration, explore
 
 
 def folded(program: Program) -> Program:
@@ -20,6 +22,25 @@ def folded(program: Program) -> Program:
 
 def prepared(program: Program) -> Program:
     return reset_dead_locals(merge_local_steps(folded(program)))
+
+
+def seen_from_outside(program: Program, exploration: Exploration) -> set[tuple[int, ...]]:
+    """The contents of the shared cells in all reachable states: what passes must not change."""
+    shared = [address for address, cell in enumerate(program.cells) if cell.owner is None]
+    return {tuple(state[address] for address in shared) for state in exploration.states}
+
+
+def difference(raw: Program, changed: Program, limit: int) -> str | None:
+    """What a pass changed that can be seen: shared cells, kinds of violation; None if nothing."""
+    validate(changed)
+    before, after = explore(raw, limit=limit), explore(changed, limit=limit)
+    if not before.complete or not after.complete:
+        return None
+    if before.kinds != after.kinds:
+        return f"violations {sorted(before.kinds)} became {sorted(after.kinds)}"
+    if seen_from_outside(raw, before) != seen_from_outside(changed, after):
+        return "the shared cells take other values"
+    return None
 
 
 VARIANTS: dict[str, Callable[[Program], Program]] = {

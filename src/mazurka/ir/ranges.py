@@ -87,13 +87,30 @@ def _refuse_unbounded(program: Program, values: tuple[ValueSet, ...]) -> None:
         return
     # One endless counter spreads to all that copies it; the shared one is likely the cause.
     cells = program.cells
-    worst = min(unbounded, key=lambda a: (cells[a].span is None, cells[a].owner is not None, a))
-    cell, short = cells[worst], cells[worst].name.rsplit(".", 1)[-1]
+    worst = min(unbounded, key=lambda a: (*_innocence(cells[a]), a))
+    cell = cells[worst]
     falls = values[worst].low < min(cell.initial, 0)
     low = min(cell.initial, -10 if falls else 0)
     raise UnboundedError(
         f"no range can be derived for `{cell.name}` (it may grow without limit); declare it, "
-        f"for example `{short}: Int[{low}, {max(cell.initial, 10)}] = {cell.initial}`",
+        f"for example {_declaration(cell, low)}",
         file=cell.span.file if cell.span else None,
         line=cell.span.line if cell.span else None,
     )
+
+
+def _innocence(cell: Cell) -> tuple[bool, bool, bool]:
+    """Sorts those cells first that a person would look at first."""
+    return cell.name == "temporary", cell.span is None, cell.owner is not None
+
+
+def _declaration(cell: Cell, low: int) -> str:
+    """How the range could be declared, for a variable, a field or the elements of an array."""
+    ends = f"Int[{low}, {max(cell.initial, 10)}]"
+    short = cell.name.rsplit(".", 1)[-1]
+    if "[" in short:
+        return f"`{short.partition('[')[0]} = Array({ends}, length)`"
+    plain = f"`{short}: {ends} = {cell.initial}`"
+    if "." in cell.name:
+        return f"{plain} in its class, or `self.{short}: {ends} = ...` in `__init__`"
+    return plain

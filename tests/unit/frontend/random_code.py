@@ -19,6 +19,8 @@ class CodeWriter:
         self.random = Random(seed)
         self.loops = 0
         self.helpers = 0
+        self.finishing = 0
+        """How many `finally` parts surround the code: they cannot be left by `return`."""
         self.lines: list[str] = []
 
     def module(self) -> str:
@@ -54,7 +56,9 @@ class CodeWriter:
         if in_loop:
             simple.append(self._jump)
         if budget and self.random.random() < 0.45:
-            compound = self.random.choice([self._if, self._for, self._while, self._for_list])
+            compound = self.random.choice(
+                [self._if, self._for, self._while, self._for_list, self._try, self._for_pairs]
+            )
             compound(depth, budget - 1, in_loop)
         else:
             self.random.choice(simple)(depth)
@@ -86,7 +90,8 @@ class CodeWriter:
 
     def _jump(self, depth: int) -> None:
         self._emit(depth, f"if {self._condition(1)}:")
-        self._emit(depth + 1, self.random.choice(["break", "continue", "return a % 7"]))
+        jumps = ["break", "continue"] + ["return a % 7"] * (not self.finishing)
+        self._emit(depth + 1, self.random.choice(jumps))
 
     def _if(self, depth: int, budget: int, in_loop: bool) -> None:
         self._emit(depth, f"if {self._condition(2)}:")
@@ -104,9 +109,13 @@ class CodeWriter:
             ["3", "b % 4", "1, 4", "4, 0, -1", f"({self._number(1)}) % 4", "c % 3, 5, 2"]
         )
         name = self.random.choice([f"i{self.loops}", "a"])
-        self._emit(depth, f"for {name} in range({ends}):")
+        backwards = self.random.random() < 0.3 and not ends.endswith("5, 2")
+        numbers = f"reversed(range({ends}))" if backwards else f"range({ends})"
+        self._emit(depth, f"for {name} in {numbers}:")
         self._block(depth + 1, budget, in_loop=True)
         self._otherwise(depth, budget, in_loop)
+        if ends in ("3", "1, 4", "4, 0, -1"):  # never empty: the variable has a value behind it
+            self._emit(depth, f"c = (c + {name}) % 7")
 
     def _for_list(self, depth: int, budget: int, in_loop: bool) -> None:
         self.loops += 1
@@ -115,6 +124,37 @@ class CodeWriter:
         self._emit(depth + 1, f"b = (b + i{self.loops}) % 7")
         self._block(depth + 1, budget, in_loop=True)
         self._otherwise(depth, budget, in_loop)
+
+    def _for_pairs(self, depth: int, budget: int, in_loop: bool) -> None:
+        self.loops += 1
+        x, y = f"x{self.loops}", f"y{self.loops}"
+        pairs = self.random.choice(
+            [
+                "enumerate(arr)",
+                "enumerate((a, b), 1)",
+                "zip(arr, (c, 2, a))",
+                "zip(reversed(arr), arr)",
+            ]
+        )
+        self._emit(depth, f"for {x}, {y} in {pairs}:")
+        self._emit(depth + 1, f"a = (a + {x} * {y}) % 7")
+        self._block(depth + 1, budget, in_loop=True)
+        self._otherwise(depth, budget, in_loop)
+
+    def _try(self, depth: int, budget: int, in_loop: bool) -> None:
+        self.loops += 1
+        left = f"f{self.loops}"
+        self._emit(depth, "try:")
+        self._block(depth + 1, budget, in_loop=in_loop)
+        if self.random.random() < 0.3 and not self.finishing:
+            self._emit(depth + 1, f"if {self._condition(1)}:")
+            self._emit(depth + 2, f"return ({self._number(1)}) % 7")
+        self._emit(depth, "finally:")
+        self._emit(depth + 1, f"{left} = ({self._number(1)}) % 7")
+        self.finishing += 1
+        self._block(depth + 1, budget, in_loop=False)
+        self.finishing -= 1
+        self._emit(depth, f"{self._target()} = {left}")
 
     def _while(self, depth: int, budget: int, in_loop: bool) -> None:
         self.loops += 1
@@ -150,7 +190,8 @@ class CodeWriter:
             f"({x}) % (({y}) % 3 - 4)", f"min({x}, {y})", f"max({x}, {y}, 1)", f"abs({x})",
             f"({x} if {self._condition(depth - 1)} else {y})", f"({x} and {y})", f"({x} or {y})",
             f"(({x}) & 7 | ({y}) ^ 3)", f"(~({x}) >> 1)", f"(({x}) % 4 << 1)", f"-({x})",
-            f"int({self._condition(depth - 1)})",
+            f"int({self._condition(depth - 1)})", f"sum(v * {x} % 5 for v in arr) % 9",
+            f"sum(1 for v in arr if v > {y})", f"max(v % 4 for v in (a, {x}))", "sum(arr) % 7",
         ]  # fmt: skip
         return self.random.choice(forms)
 
@@ -164,6 +205,8 @@ class CodeWriter:
             [
                 f"{x} {comparison} {y}", f"{x} {comparison} {y}", f"{x} < {y} <= 4",
                 f"({first}) and ({second})", f"({first}) or ({second})", f"not ({first})",
-                f"({x}) in (1, 2, 3)", f"({first}) and {x}",
+                f"({x}) in (1, 2, 3)", f"({first}) and {x}", f"({x}) in range(-1, 4)",
+                f"any(v == {x} for v in arr)", f"all(v < {y} for v in (a, {x}) if v)",
+                "any(arr)", "all((a, b))",
             ]
         )  # fmt: skip

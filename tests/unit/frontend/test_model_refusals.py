@@ -40,7 +40,7 @@ REFUSALS = [
     (
         "daemon",
         "def f(): pass\nt = threading.Thread(target=f, daemon=True)\nt.start()\n",
-        "daemon threads are not supported: all threads count, also at the end; leave out `daemon` and let the thread end by itself",
+        "daemon threads are not supported: one that waits for ever counts as a deadlock; leave out `daemon` and let the thread end by itself (a last item in its queue, say)",
         2,
     ),
     (
@@ -65,8 +65,8 @@ REFUSALS = [
     (
         "try",
         "def f():\n    try: pass\n    except: pass\nthreads = [f()]\n",
-        "models cannot contain `try`; test conditions with `if` (an exception is reported as a violation)",
-        2,
+        "models cannot catch exceptions: one that could happen is reported as a violation; test with `if` beforehand (`try ... finally` is fine)",
+        3,
     ),
     (
         "raise",
@@ -132,7 +132,7 @@ REFUSALS = [
     (
         "unbound",
         "def f():\n    if choose(0,1):\n        x = 1\n    y = x\nthreads = [f()]\n",
-        "`x` may have no value here; assign it on every way",
+        "`x` may have no value here; assign it on every path that leads here",
         4,
     ),
     (
@@ -169,7 +169,7 @@ REFUSALS = [
     (
         "slice",
         "a = Array(Int, 3)\ndef f():\n    b = a[0:1]\nthreads = [f()]\n",
-        "models cannot contain a slice; use a loop over indexes",
+        "an object (Array(Int, 3)) has no slices in models; use a loop over indexes",
         3,
     ),
     (
@@ -253,7 +253,7 @@ REFUSALS = [
     (
         "walrus",
         "def f():\n    if (x := 1): pass\nthreads = [f()]\n",
-        "models cannot contain an assignment expression (`:=`); use a statement of its own",
+        "models cannot contain `:=`; assign on a line of its own (instead of `while (x := f()):` write `while True:`, then `x = f()`, then `if not x: break`)",
         2,
     ),
     (
@@ -283,7 +283,7 @@ REFUSALS = [
     (
         "in array",
         "a = Array(Int[0,1], 2)\ndef f():\n    assert 1 in a\nthreads = [f()]\n",
-        "`in` needs a list or tuple written out; use a loop for an Array",
+        "`in` needs a list or tuple written out, or a `range` with step 1; for an Array write `any(item == x for item in array)`",
         3,
     ),
     (
@@ -324,7 +324,7 @@ REFUSALS = [
     ),
     (
         "generator",
-        "a = Array(Int[0,1], 2)\ndef f():\n    x = sum(i for i in range(3))\nthreads = [f()]\n",
+        "a = Array(Int[0,1], 2)\ndef f():\n    x = (i for i in range(3))\nthreads = [f()]\n",
         "models cannot contain a generator; use a list or a loop",
         3,
     ),
@@ -385,7 +385,7 @@ REFUSALS = [
     (
         "loop var after",
         "def f():\n    n = choose(1,2)\n    for i in range(n):\n        pass\n    assert i == n - 1\nthreads = [f()]\n",
-        "`i` may have no value here; assign it on every way",
+        "`i` may have no value here; assign it on every path that leads here",
         5,
     ),
 ]

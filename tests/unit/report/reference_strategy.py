@@ -15,9 +15,7 @@ from mazurka.stateful.strategy import (
 )
 
 
-def reference_search(
-    program: Program, options: SearchOptions, observer: Observer
-) -> SearchResult:
+def reference_search(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
     found = explore(program, races="race" in options.properties)
     statistics = Statistics(
         states=len(found.states),

@@ -54,9 +54,7 @@ def test_a_race_names_both_sides(judge):
 
 def test_an_assertion_names_the_values_it_read(judge):
     # adder(0) has seen 0 and written 1; adder(1) has made it 2
-    assert judge(lost_update()).violation.message == (
-        "somebody else has counted (n is 2, t is 0)"
-    )
+    assert judge(lost_update()).violation.message == ("somebody else has counted (n is 2, t is 0)")
 
 
 def test_a_long_trace_keeps_both_ends():

@@ -42,10 +42,16 @@ def _extreme(low: Lowering, node: ast.Call, operator: str) -> Value:
         numbers = [low.number_of(argument) for argument in node.args]
     if not numbers:
         raise low.refuse(node, f"`{ast.unparse(node)}` has no numbers to look at")
-    result = numbers[0]
-    for number in numbers[1:]:
-        result = binary(operator, result, number)
-    return Number(result)
+    return Number(_combined(operator, numbers))
+
+
+def _combined(operator: str, numbers: list[Expr]) -> Expr:
+    """The operator between all numbers, as a tree that is not deep."""
+    if len(numbers) == 1:
+        return numbers[0]
+    middle = len(numbers) // 2
+    left, right = _combined(operator, numbers[:middle]), _combined(operator, numbers[middle:])
+    return binary(operator, left, right)
 
 
 def _item_numbers(low: Lowering, node: ast.expr) -> list[Expr]:
@@ -76,10 +82,7 @@ def _each_item(low: Lowering, value: Value, node: ast.expr, visit: Visitor) -> N
 def _sum(low: Lowering, node: ast.Call) -> Value:
     argument = only(low, node)
     if not isinstance(argument, ast.GeneratorExp) or not _is_conditional(argument):
-        result: Expr = ZERO
-        for number in _item_numbers(low, argument):
-            result = binary("add", result, number)
-        return Number(result)
+        return Number(_combined("add", [ZERO, *_item_numbers(low, argument)]))
     low.building(node)
     total = low.temporary(Role.INT, node)
     low.set_cell(total, ZERO, node)
@@ -181,9 +184,14 @@ def _enumerate(low: Lowering, node: ast.Call) -> Value:
 
 @callable_name("builtins.zip")
 def _zip(low: Lowering, node: ast.Call) -> Value:
-    if node.keywords or not node.args:
-        raise low.refuse(node, "`zip` takes lists and Arrays only in models")
+    strict = False
+    for keyword in node.keywords:
+        if keyword.arg != "strict":
+            raise low.refuse(node, "`zip` takes lists, Arrays and `strict=` only")
+        strict = bool(low.constant(keyword.value, "`strict`"))
     columns = [static_items(low, argument) for argument in node.args]
+    if strict and len({len(column) for column in columns}) > 1:
+        raise low.refuse(node, f"`{ast.unparse(node)}`: the lists differ in length")
     return Sequence([Sequence(list(row)) for row in zip(*columns, strict=False)])
 
 

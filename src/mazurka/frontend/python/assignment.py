@@ -68,6 +68,8 @@ def _is_settled(item: Value) -> bool:
     match item:
         case Number(expr) | Reference(_, expr) | Handle(expr):
             return not any(isinstance(part, Load) for part in walk(expr))
+        case Sequence(items):
+            return all(_is_settled(inner) for inner in items)
         case _:
             return True
 
@@ -81,6 +83,8 @@ def settle(low: Lowering, item: Value, node: ast.AST) -> Value:
             return Reference(shape, low.keep(address, node, Role.POINTER), shared, title)
         case Handle(expr):
             return Handle(low.keep(expr, node, Role.HANDLE))
+        case Sequence(items, growing, None):  # one that has a name has its own copies already
+            return Sequence([settle(low, inner, node) for inner in items], growing)
         case _:
             return item
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import islice
 
 from mazurka.frontend.python.arithmetic import binary, element, select
-from mazurka.frontend.python.expressions import truth_of
+from mazurka.frontend.python.expressions import MOST_ITEMS, truth_of
 from mazurka.frontend.python.imports import check_path
 from mazurka.frontend.python.lowering import Lowering, expression
 from mazurka.frontend.python.shapes import (
@@ -143,7 +144,10 @@ def _list(low: Lowering, node: ast.List) -> Value:
 
 @expression(ast.ListComp)
 def _comprehension(low: Lowering, node: ast.ListComp) -> Value:
-    return Sequence(list(_generate(low, node.elt, node.generators)), growing=True)
+    items = list(islice(_generate(low, node.elt, node.generators), MOST_ITEMS + 1))
+    if len(items) > MOST_ITEMS:
+        raise low.refuse(node, f"a list of more than {MOST_ITEMS:,} items is too long")
+    return Sequence(items, growing=True)
 
 
 def _generate(
@@ -208,10 +212,10 @@ def known_items(low: Lowering, value: Value, node: ast.AST) -> list[Value] | Non
             return list(items)
         case Interval(Const(start), Const(stop), step):
             numbers = range(start, stop, step)
-            if len(numbers) > MOST_UNROLLED:
-                raise low.refuse(node, f"more than {MOST_UNROLLED} items are too many to write out")
+            _check_count(low, len(numbers), node)
             return [Number(Const(number)) for number in numbers]
         case Reference(ArrayShape(shape, length), address, shared, title):
+            _check_count(low, length, node)
             return [
                 Reference(
                     shape, element(address, Const(k), length, shape.size), shared, f"{title}[{k}]"
@@ -220,6 +224,14 @@ def known_items(low: Lowering, value: Value, node: ast.AST) -> list[Value] | Non
             ]
         case _:
             return None
+
+
+def _check_count(low: Lowering, count: int, node: ast.AST) -> None:
+    if count > MOST_UNROLLED:
+        raise low.refuse(
+            node,
+            f"{count:,} items are too many to write out (at most {MOST_UNROLLED:,})",
+        )
 
 
 def as_array(items: list[Value]) -> Blueprint | None:

@@ -44,6 +44,8 @@ class Declarations:
     main: list[ast.stmt] = field(default_factory=list)
     constants: dict[str, int] = field(default_factory=dict)
     stores: Counter[str] = field(default_factory=Counter)
+    deferred: set[str] = field(default_factory=set)
+    """Names that get their first value while the program runs."""
     low: Lowering = field(init=False)
 
     def __post_init__(self) -> None:
@@ -107,7 +109,12 @@ class Declarations:
                     assert isinstance(target, ast.Name)
                     self._declare(target.id, value, None, _single(target, value, node))
             case _:
-                self.main.append(node)
+                self._defer(node)
+
+    def _defer(self, node: ast.stmt) -> None:
+        """Leave the statement to `main`."""
+        self.main.append(node)
+        self.deferred |= stored_names([node]).keys() - self.model.globals.keys()
 
     def _declare_bare(self, name: str, annotation: ast.expr, node: ast.stmt) -> None:
         shape = declared_shape(self.low, annotation)
@@ -123,7 +130,10 @@ class Declarations:
         again = name in self.model.globals
         private = self.stores[name] > 1 and not seen_by_functions and name != "threads"
         if again or private:
-            self.main.append(node)
+            self._defer(node)
+            return
+        if any(isinstance(n, ast.Name) and n.id in self.deferred for n in ast.walk(expr)):
+            self._run(name, node, seen_by_functions)
             return
         held, plans = len(self.model.storage.cells), len(self.model.plans)
         try:
@@ -151,7 +161,7 @@ class Declarations:
             raise self.low.refuse(
                 node, f"`{name}` is used by functions, so its first value must be a constant"
             )
-        self.main.append(node)
+        self._defer(node)
 
     def _define(self, name: str, value: Value, shape: NumberShape | None, node: ast.stmt) -> None:
         if shape is not None and not isinstance(value, Number):

@@ -26,11 +26,12 @@ from mazurka.frontend.python import (
     sync_queues,
     sync_rwlock,
 )
+from mazurka.frontend.python.arithmetic import fits
 from mazurka.frontend.python.automaton import Automaton, Label
 from mazurka.frontend.python.context import Frame, Model, Options, ThreadPlan, Variable
 from mazurka.frontend.python.declarations import Declarations
 from mazurka.frontend.python.lowering import CALLS, Lowering
-from mazurka.frontend.python.source import parse
+from mazurka.frontend.python.source import parse, shortened
 from mazurka.frontend.python.survey import Survey, facts_of, survey
 from mazurka.frontend.python.threads import DONE, parameter_cell
 from mazurka.frontend.python.values import Handle, Number, Reference
@@ -94,9 +95,13 @@ def _number(name: str, text: str) -> int:
     if text in ("True", "False"):
         return int(text == "True")
     try:
-        return int(text, 0)
+        number = int(text, 0)
     except ValueError:
-        raise OptionError(f"-D {name}={text}: `{text}` is no integer, True or False") from None
+        shown = shortened(text)
+        raise OptionError(f"-D {name}={shown}: `{shown}` is no integer, True or False") from None
+    if not fits(number):
+        raise OptionError(f"-D {name}={shortened(text)}: the number does not fit in 64 bits")
+    return number
 
 
 def _settle(

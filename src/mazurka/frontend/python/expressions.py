@@ -30,6 +30,8 @@ from mazurka.frontend.python.values import (
 )
 from mazurka.ir.expressions import Const, Expr
 
+MOST_ITEMS = 10_000
+
 _BINARY: dict[type[ast.operator], str] = {
     ast.Add: "add",
     ast.Sub: "sub",
@@ -50,8 +52,6 @@ def _constant(low: Lowering, node: ast.Constant) -> Value:
         case bool(value):
             return Number(Const(int(value)), boolean=True)
         case int(value):
-            if not fits(value):
-                raise low.refuse(node, f"the number {value} does not fit in 64 bits")
             return Number(Const(value))
         case None:
             return Nothing()
@@ -117,6 +117,10 @@ def arithmetic(low: Lowering, operator: ast.operator, x: Expr, y: Expr, node: as
         return _power(low, x, y, node)
     if type(operator) not in _BINARY:
         raise low.refuse(node, f"the operator in `{ast.unparse(node)}` is not supported")
+    if isinstance(operator, ast.LShift) and isinstance(y, Const) and y.value > 63:
+        raise low.refuse(node, f"`{ast.unparse(node)}` does not fit in 64 bits")
+    if isinstance(operator, ast.RShift):
+        y = binary("min", y, Const(63))  # further than that, nothing changes
     return binary(_BINARY[type(operator)], x, y)
 
 
@@ -132,10 +136,13 @@ def _repeat(low: Lowering, node: ast.BinOp, left: Sequence) -> Value:
     """`[0] * 3` and `first + second`."""
     right = low.value(node.right)
     if isinstance(node.op, ast.Add) and isinstance(right, Sequence):
-        return Sequence([*left.items, *right.items])
+        both_lists = left.growing and right.growing
+        return Sequence([*left.items, *right.items], growing=both_lists)
     if isinstance(node.op, ast.Mult) and isinstance(right, Number) and right.constant is not None:
+        if len(left.items) * right.constant > MOST_ITEMS:
+            raise low.refuse(node, f"a list of more than {MOST_ITEMS:,} items is too long")
         if all(isinstance(item, Number) for item in left.items):
-            return Sequence(left.items * right.constant)
+            return Sequence(left.items * right.constant, growing=left.growing)
         raise low.refuse(
             node,
             "`[object] * n` would hold the same object n times; use `Array(Type, n)` or"

@@ -82,6 +82,11 @@ def _module_import(alias: ast.alias, node: ast.Import, file: str) -> tuple[str, 
 
 
 def _refuse(module: str, node: ast.stmt, file: str) -> UnsupportedError:
+    if module == "random":
+        advice = "use `choose(...)` of `mazurka.model`, which tries every value"
+        return UnsupportedError(
+            f"a model cannot import `random`; {advice}", file=file, line=node.lineno
+        )
     return UnsupportedError(
         f"a model cannot import `{module}`; it may import `mazurka.model`, `threading`, `queue`,"
         " `time`, `dataclasses` and `typing`",

@@ -11,6 +11,7 @@ from mazurka.frontend.python.expressions import truth_of
 from mazurka.frontend.python.lowering import Lowering, callable_name
 from mazurka.frontend.python.shapes import ArrayShape, NumberShape
 from mazurka.frontend.python.values import (
+    Imported,
     Interval,
     Nothing,
     Number,
@@ -70,7 +71,8 @@ def _list(low: Lowering, node: ast.Call) -> Value:
         raise low.refuse(
             node, f"`{ast.unparse(node)}` must be known while elaborating; use an Array"
         )
-    return Sequence([_copied(low, item, node) for item in items])
+    is_list = low.designate(node.func) == Imported("builtins.list")
+    return Sequence([_copied(low, item, node) for item in items], growing=is_list)
 
 
 def _copied(low: Lowering, item: Value, node: ast.AST) -> Value:

@@ -34,6 +34,9 @@ from mazurka.frontend.python.values import (
 from mazurka.ir.expressions import Const
 from mazurka.ir.program import Role
 
+MOST_CELLS = 10_000
+"""In one record: more than this is a mistake, and classes made of classes grow fast."""
+
 
 def instantiate(low: Lowering, definition: ast.ClassDef, node: ast.Call | None) -> Blueprint:
     """A new instance; `node` is the call, None for an instance without arguments."""
@@ -70,6 +73,12 @@ def _from_fields(low: Lowering, definition: ast.ClassDef, node: ast.Call) -> Blu
                 fields[name] = _field_default(low, name, annotation, value, shapes[name])
             case ast.FunctionDef() | ast.Pass() | ast.Expr(ast.Constant()):
                 pass
+            case ast.Assign([ast.Name(name)]):
+                raise low.refuse(
+                    part,
+                    f"all instances would share this `{name}`; set it in `__init__`, or write a"
+                    f" field: `{name}: Type`",
+                )
             case _:
                 raise low.refuse(
                     part, f"a field of `{definition.name}` is written `name: Type = value`"
@@ -82,10 +91,12 @@ def _from_fields(low: Lowering, definition: ast.ClassDef, node: ast.Call) -> Blu
         if blueprint is None:
             raise low.refuse(node, f"`{definition.name}` needs a value for `{name}`")
         parts[name] = blueprint
-    return _assemble(definition, parts)
+    return _assemble(low, definition, parts)
 
 
-def _assemble(definition: ast.ClassDef, parts: dict[str, Blueprint]) -> Blueprint:
+def _assemble(low: Lowering, definition: ast.ClassDef, parts: dict[str, Blueprint]) -> Blueprint:
+    if sum(len(part.initials) for part in parts.values()) > MOST_CELLS:
+        raise low.refuse(definition, f"`{definition.name}` is too large: over {MOST_CELLS:,} cells")
     shape = RecordShape(definition.name, tuple((n, part.shape) for n, part in parts.items()))
     return Blueprint(shape, tuple(i for part in parts.values() for i in part.initials))
 
@@ -141,6 +152,8 @@ def _field_value(
         return value
     if isinstance(value, Imported):
         return blueprint_of(low, value, node)
+    if isinstance(value, Sequence):
+        raise low.refuse(node, f"the field `{name}` cannot be such a list; use an Array or a Queue")
     raise low.refuse(
         node,
         f"the field `{name}` cannot be {kind_of(value)}; use numbers, Arrays and"
@@ -164,7 +177,7 @@ def _from_init(
         _init_statement(low, part, self_name, draft)
     low.overlay = overlay
     low.frames.pop()
-    return _assemble(definition, {n: blueprint for n, (_, blueprint) in draft.fields.items()})
+    return _assemble(low, definition, {n: blueprint for n, (_, blueprint) in draft.fields.items()})
 
 
 def _init_statement(low: Lowering, part: ast.stmt, self_name: str, draft: Draft) -> None:

@@ -6,7 +6,10 @@ import ast
 import warnings
 from pathlib import Path
 
-from mazurka.errors import MazurkaError
+from mazurka.errors import MazurkaError, UnsupportedError
+from mazurka.frontend.python.arithmetic import fits
+
+MOST_SHOWN = 40
 
 
 def read_source(path: str | Path) -> str:
@@ -44,4 +47,20 @@ def parse(source: str, file: str) -> ast.Module:
         raise MazurkaError("nested too deeply for Python's own parser", file=file) from None
     if not module.body:
         raise MazurkaError("the file is empty; a model needs threads", file=file, line=1)
+    _check_numbers(module, file)
     return module
+
+
+def _check_numbers(module: ast.Module, file: str) -> None:
+    """Python itself refuses to print very long numbers, so none may get further than this."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.Constant) and isinstance(node.value, int) and not fits(node.value):
+            shown = shortened(hex(node.value) if node.value >= 10**30 else str(node.value))
+            raise UnsupportedError(
+                f"the number {shown} does not fit in 64 bits", file=file, line=node.lineno
+            )
+
+
+def shortened(text: str) -> str:
+    """The text, or its beginning where it is too long to be read."""
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."

@@ -12,7 +12,9 @@ from mazurka.frontend.python.lowering import Lowering, statement
 from mazurka.frontend.python.sections import leave_to
 from mazurka.frontend.python.shapes import BOOLEAN, NumberShape
 from mazurka.frontend.python.values import (
+    Function,
     Imported,
+    Method,
     Nothing,
     Number,
     Reference,
@@ -41,7 +43,9 @@ def _expression(low: Lowering, node: ast.Expr) -> None:
     if isinstance(node.value, ast.Constant):  # a docstring, or `...`
         return
     if not isinstance(node.value, ast.Call):
-        low.designate(node.value)
+        if isinstance(low.designate(node.value), Function | Method):
+            text = ast.unparse(node.value)
+            raise low.refuse(node, f"`{text}` alone does nothing; call it: `{text}()`")
         return
     low.value(node.value)
 

@@ -80,8 +80,8 @@ class QueueShape(SyncShape):
         if not isinstance(value, Number):
             raise low.refuse(
                 expr,
-                f"a queue holds numbers, not {kind_of(value)}; put a number that stands for it, such"
-                " as -1",
+                f"a queue holds numbers, not {kind_of(value)}; put a number that stands for it,"
+                " such as -1",
             )
         item = value.expr
         count = Load(owner.address)

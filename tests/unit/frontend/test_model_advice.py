@@ -1,0 +1,51 @@
+"""Mistakes that new users make, and input nobody would write: each gets a precise answer."""
+
+# ruff: noqa: E501 - a table is easier to read unbroken
+
+from __future__ import annotations
+
+import pytest
+from model_exploration import PRELUDE
+
+from mazurka.errors import MazurkaError, OptionError
+from mazurka.frontend.python import elaborate
+
+THREADS = "\nthreads = [f()]\n"
+
+ADVICE = [
+    ("return in finally", "def f():\n    try: pass\n    finally: return", "`return` inside `finally` would drop what is going on; put it behind the `try`"),
+    ("break in finally", "def f():\n    while True:\n        try: pass\n        finally: break", "`break` inside `finally` would drop what is going on; put it behind the `try`"),
+    ("sorted", "def f():\n    for x in sorted([2, 1]): pass", "`sorted` is not supported; sort an Array with loops, or use `min`"),
+    ("random", "import random\ndef f(): pass", "a model cannot import `random`; use `choose(...)` of `mazurka.model`, which tries every value"),
+    ("none in a queue", "q = Queue(1)\ndef f():\n    q.put(None)", "a queue holds numbers, not None; put a number that stands for it, such as -1"),
+    ("subclass of Thread", "class W(threading.Thread):\n    def run(self): pass\nw = W()\ndef f(): pass", "`W` inherits; give a plain class a method `run` and use `Thread(target=object.run)`"),
+    ("object in the class", "class A:\n    lock = Mutex()\na = A()\ndef f(): pass", "all instances would share this `lock`; set it in `__init__`, or write a field: `lock: Type`"),
+    ("list in a field", "class A:\n    def __init__(self):\n        self.items = []\na = A()\ndef f(): pass", "the field `items` cannot be such a list; use an Array or a Queue"),
+    ("release without a call", "m = Mutex()\ndef f():\n    m.release", "`m.release` alone does nothing; call it: `m.release()`"),
+    ("unknown keyword", "def g(x): pass\ndef f():\n    t = threading.Thread(target=g, kwargs={'z': 1})", "`g` cannot be given `z` here"),
+    ("kwargs by name", "def g(x): pass\ndef f():\n    k = 1\n    t = threading.Thread(target=g, kwargs=k)", '`kwargs` must be written out: `kwargs={"name": 1}`'),
+    ("empty range after the loop", "def f():\n    for i in range(0): pass\n    assert i == 0", "`i` may have no value here; assign it on every path that leads here"),
+    ("huge number", "def f():\n    x = 0x" + "f" * 6000, "the number 0x" + "f" * 38 + "... does not fit in 64 bits"),
+    ("huge shift", "def f():\n    x = 1 << 10**10", "`1 << 10 ** 10` does not fit in 64 bits"),
+    ("huge list", "def f():\n    x = [0] * 10**9", "a list of more than 10,000 items is too long"),
+    ("huge comprehension", "def f():\n    x = [a + b + c for a in range(900) for b in range(900) for c in range(900)]", "a list of more than 10,000 items is too long"),
+    ("huge sum", "a = Array(Int[0, 1], 5000)\ndef f():\n    x = sum(a)", "5,000 items are too many to write out (at most 1,000)"),
+    ("classes of classes", "class A0:\n    v: Int[0, 1]\n" + "".join(f"class A{i}:\n    l: A{i - 1}\n    r: A{i - 1}\n" for i in range(1, 30)) + "x = A29()\ndef f(): pass", "`A14` is too large: over 10,000 cells"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("source", "message"), [row[1:] for row in ADVICE], ids=[row[0] for row in ADVICE]
+)
+def test_advice(source: str, message: str) -> None:
+    with pytest.raises(MazurkaError) as caught:
+        elaborate(PRELUDE + source + THREADS, "model.py")
+    assert caught.value.message == message
+    assert caught.value.line is not None
+
+
+@pytest.mark.parametrize("text", ["99999999999999999999", "-0x" + "f" * 6000])
+def test_a_definition_must_fit(text: str) -> None:
+    with pytest.raises(OptionError, match="does not fit in 64 bits") as caught:
+        elaborate("N = 1\ndef f(): assert N" + THREADS, "model.py", {"N": text})
+    assert len(str(caught.value)) < 120
