@@ -184,6 +184,10 @@ def _load_exported(path: str, reading: Reading) -> Program:
         raise OptionError("-D changes constants of a model; an exported program has none left")
     if not reading.merge:
         raise OptionError("--no-merge is an option of `export` where a program has been exported")
+    if (reading.max_threads, reading.max_depth) != (Reading().max_threads, Reading().max_depth):
+        raise OptionError(
+            "--max-threads and --max-depth were settled when the program was exported"
+        )
     program = load_json(path)
     try:
         if any(cell.inferred for cell in program.cells):

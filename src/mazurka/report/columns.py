@@ -134,7 +134,9 @@ class Columns:
         return self.trace.omitted + len(self.trace.rows) - MOST_ROWS
 
     def gap(self) -> None:
-        advice = "" if self.full else "; --full-trace shows them, --trace FILE saves them"
+        advice = "; --full-trace shows them, --trace FILE saves them"
+        if self.full or self.trace.omitted:
+            advice = ""
         text = f"{self.glyphs.ellipsis} {self.left_out():,} steps left out{advice}"
         self.write(Text(text, "dim"))
 

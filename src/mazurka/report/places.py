@@ -44,7 +44,10 @@ def shown_value(program: Program, address: int, value: int) -> Shown:
         case Role.POINTER:
             return pointed_at(program, value)
         case Role.COUNTER:
-            return {FINISHED: "finished", WRONG: "failed", IDLE: "not started"}.get(value, value)
+            known = {FINISHED: "finished", WRONG: "failed", IDLE: "not started"}
+            return known.get(value, "started")
+        case Role.SYNC if program.cells[address].name.endswith(STATUS):
+            return ("not started", "started", "finished")[value] if 0 <= value <= 2 else value
         case _:
             return value
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from mazurka.ir.interpreter import Interpreter, State, Step
 from mazurka.ir.program import PLAIN_KINDS, Kind, Program, Role
 from mazurka.report.places import (
+    STATUS,
     SYNCHRONIZING,
     Shown,
     is_hidden,
@@ -141,14 +142,17 @@ def effects(
     """What a step read from others, what it wrote for others, and what it wrote for itself.
 
     A read counts where the step has not written the place itself before; of several writes to
-    one place the last counts.
+    one place the last counts.  Local steps on other lines that were merged into the step are left
+    out: a loop variable's next value beside the loop's body only confuses.
     """
     reads: dict[str, Shown] = {}
     writes: dict[str, Shown] = {}
     own: dict[str, Shown] = {}
     written: set[int] = set()
+    line = program.edges[step.edges[0]].span.line
     for access in step.accesses:
         cell = program.cells[access.address]
+        edge = program.edges[access.edge]
         value = shown_value(program, access.address, access.value)
         if access.write:
             written.add(access.address)
@@ -156,7 +160,7 @@ def effects(
             continue
         place = place_name(program, access.address, step.thread)
         if cell.owner == step.thread:
-            if access.write and cell.role is not Role.COUNTER:
+            if access.write and (edge.span.line == line or edge.atomic):
                 own[place] = value
         elif access.write:
             writes[place] = value
@@ -171,6 +175,8 @@ def place_name(program: Program, address: int, thread: int) -> str:
     for other in program.threads:
         if other.counter == address:
             return other.name
+    if cell.role is Role.SYNC and cell.name.endswith(STATUS):
+        return cell.name.removesuffix(STATUS)
     if cell.owner is None or cell.owner == thread:
         return cell.name
     return f"{program.threads[cell.owner].name}.{cell.name}"

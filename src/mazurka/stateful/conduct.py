@@ -41,6 +41,8 @@ class Conductor:
         self.interpreter = Interpreter(native.program)
         self.limit_bytes = options.limit_bytes or default_limit_bytes()
         self.statistics = Statistics()
+        self.other_bytes = 0
+        """What the search takes beside its table: stack, origins."""
         self.violation: Violation | None = None
         self.pending: Callable[[], Violation] | None = None
         self.limits: list[str] = []
@@ -77,8 +79,6 @@ class Conductor:
     def out_of_memory(self) -> bool:
         self.limits.append("memory")
         return True
-
-    other_bytes = 0
 
     def count(
         self,
