@@ -13,15 +13,29 @@ CLEAR = "\r\x1b[2K"
 
 
 def observer_for(stream: TextIO | None = None) -> Observer:
-    """Progress where somebody can see it, silence elsewhere."""
+    """Progress where somebody can see it; elsewhere only what explains a pause."""
     stream = stream if stream is not None else sys.stderr
-    return ProgressLine(stream) if stream.isatty() else Silent()
+    return ProgressLine(stream) if stream.isatty() else Notices(stream)
 
 
 def finish(observer: Observer) -> None:
     """Remove the progress line, if there is one, before anything else is printed."""
     if isinstance(observer, ProgressLine):
         observer.clear()
+
+
+class Notices(Silent):
+    """For logs and pipes: a line for each notice, once, and no progress."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+        self.told: set[str] = set()
+
+    def notice(self, text: str) -> None:
+        if text not in self.told:
+            self.told.add(text)
+            self.stream.write(f"mazurka: {text}\n")
+            self.stream.flush()
 
 
 class ProgressLine:
@@ -40,6 +54,9 @@ class ProgressLine:
         self._draw(progress_text(statistics))
 
     def message(self, text: str) -> None:
+        self._draw(text)
+
+    def notice(self, text: str) -> None:
         self._draw(text)
 
     def clear(self) -> None:

@@ -41,7 +41,7 @@ def kernel(name: str, observer: Observer) -> Callable[[int], int]:
     if name not in _loaded:
         stored = _read(_path(name))
         if stored is None:
-            observer.message("preparing the engine, first run only (some seconds) ...")
+            observer.notice("preparing the engine, first run only (some seconds)")
             stored = _compile(name)
             _write(_path(name), *stored)
         _loaded[name] = _load(*stored)

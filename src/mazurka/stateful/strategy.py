@@ -86,7 +86,11 @@ class Observer(Protocol):
 
     def progress(self, statistics: Statistics) -> None: ...
 
-    def message(self, text: str) -> None: ...
+    def message(self, text: str) -> None:
+        """What goes on now; of interest only to somebody who watches."""
+
+    def notice(self, text: str) -> None:
+        """Why there is a pause that nobody would expect; told even where nobody watches."""
 
 
 class Silent:
@@ -96,6 +100,9 @@ class Silent:
         pass
 
     def message(self, text: str) -> None:
+        pass
+
+    def notice(self, text: str) -> None:
         pass
 
 

@@ -56,3 +56,13 @@ def test_bytes():
     assert [bytes_text(n) for n in (0, 999, 1500, 2_000_000, 3_200_000_000)] == [
         "0 B", "999 B", "2 kB", "2 MB", "3.2 GB",
     ]  # fmt: skip
+
+
+def test_a_pipe_gets_notices_once_and_nothing_else():
+    log = io.StringIO()
+    observer = observer_for(log)
+    observer.notice("preparing the engine")
+    observer.notice("preparing the engine")
+    observer.message("looking around")
+    observer.progress(STATISTICS)
+    assert log.getvalue() == "mazurka: preparing the engine\n"
