@@ -380,6 +380,15 @@ class NativeProgram:
         return compile_assembly(assembly(self.layout, record=record), speed=1 if large else 2)
 
 
+def native(program: Program) -> NativeProgram:
+    """A program's native code; the same object each time, so that nothing is compiled twice."""
+    kept: dict[str, object] = program.__dict__
+    found = kept.get("_native")
+    if not isinstance(found, NativeProgram):
+        found = kept["_native"] = NativeProgram(program)
+    return found
+
+
 def compile_assembly(text: str, *, speed: int) -> NativeStep:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from mazurka.ir.interpreter import Interpreter
-from mazurka.ir.native import NativeProgram
+from mazurka.ir.native import NativeProgram, native
 from mazurka.ir.program import Program, Span
 from mazurka.stateful import blocks
 from mazurka.stateful.breadth_first import BreadthFirst
@@ -32,7 +32,7 @@ def fewest_switches(
     """
     wanted = {"deadlock": {"deadlock"}, "race": {"race"}}.get(violation.kind, {"assert"})
     narrowed = replace(options, properties=frozenset(wanted), order="bfs", stop_at_first=True)
-    search = _BySwitches(NativeProgram(program), narrowed, observer, violation)
+    search = _BySwitches(native(program), narrowed, observer, violation)
     search.run()
     return search.conductor.violation
 

@@ -6,20 +6,19 @@ no ignoring problem, and it keeps every property Mazurka knows.
 
 from __future__ import annotations
 
-from mazurka.ir.native import NativeProgram
+from mazurka.ir.native import native
 from mazurka.ir.program import Program
 from mazurka.stateful.strategy import Observer, SearchOptions, SearchResult, Strategy
 
 
 def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
-    native = NativeProgram(program)
     if options.order == "bfs":
         from mazurka.stateful.breadth_first import search_breadth_first
 
-        return search_breadth_first(native, options, observer)
+        return search_breadth_first(native(program), options, observer)
     from mazurka.stateful.depth_first import search_depth_first
 
-    return search_depth_first(native, options, observer)
+    return search_depth_first(native(program), options, observer)
 
 
 STRATEGY = Strategy(
