@@ -35,7 +35,7 @@ LimitMemory = Annotated[
     typer.Option(
         "--limit-memory",
         metavar="MB",
-        help="Stop at this many megabytes; three quarters of what is available unless given.",
+        help="Stop at this many megabytes; 4000 unless given, or less where there is less.",
     ),
 ]
 NoMerge = Annotated[

@@ -14,6 +14,7 @@ The top bit of the first word is always 0; the state table uses it to mark a slo
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -47,7 +48,9 @@ class Slot:
 
     def encode(self, value: int) -> int:
         if self.points is not None:
-            return self.points.index(value)
+            code = bisect_left(self.points, value)
+            assert self.points[code : code + 1] == (value,), "a value outside the cell's domain"
+            return code
         code = value - self.base
         assert 0 <= code <= self.mask, "a value outside the cell's domain"
         return code

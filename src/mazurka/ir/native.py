@@ -47,12 +47,14 @@ ENDED = -3
 INVALID = -4
 LARGE_PROGRAM = 400
 """From this many edges on, less time goes into optimizing."""
+HUGE_PROGRAM = 4_000
+"""From here on, hardly any: compiling must not take longer than searching."""
 
 
 class _StepText(ThreadText):
     """The steps of one thread that begin at one location."""
 
-    def __init__(self, context: Context, number: int, start: int) -> None:
+    def __init__(self, context: Context, number: int, start: int, loops: bool) -> None:
         super().__init__(context, number)
         self.thread = self.program.threads[number]
         self.first_edge = self.program.first_edge[number]
@@ -62,9 +64,9 @@ class _StepText(ThreadText):
         self.passed: list[int] = []
         """Transient locations that still need a block."""
         self.known: set[int] = set()
-        inner = {n for n, at in enumerate(self.thread.locations) if at.mode is Mode.ATOMIC}
-        self.loops = has_cycle(self.thread, inner)
-        self.chooses = max(context.layout.choices[number]) > 1
+        self.loops = loops
+        """Whether the thread could stay inside atomic sections for ever."""
+        self.chooses = context.chooses[number]
 
     def generate(self) -> str:
         self.label("start")
@@ -273,7 +275,7 @@ class _StepText(ThreadText):
 
 def _only_choice(context: Context, number: int) -> list[str]:
     """A deterministic thread has one choice, number 0."""
-    if max(context.layout.choices[number]) > 1:
+    if context.chooses[number]:
         return []
     return [
         "  %only = icmp eq i64 %given, 0",
@@ -287,7 +289,9 @@ def _thread_text(context: Context, number: int) -> str:
     thread = context.layout.program.threads[number]
     slot = context.layout.slots[thread.counter]
     starts = context.layout.starts[number]
-    lines = [_StepText(context, number, start).generate() for start in starts]
+    inner = {at for at, place in enumerate(thread.locations) if place.mode is Mode.ATOMIC}
+    loops = has_cycle(thread, inner)
+    lines = [_StepText(context, number, start, loops).generate() for start in starts]
     lines += [
         f"define internal i64 @step{number}(ptr %src, i64 %given, ptr %dst, ptr %footprint) {{",
         *_only_choice(context, number),
@@ -317,7 +321,8 @@ def assembly(layout: Layout, *, record: bool) -> str:
     """The LLVM assembly of a program's step function."""
     program = layout.program
     large = len(program.edges) >= LARGE_PROGRAM
-    context = Context(layout, Footprints(program), record, "noinline" if large else "")
+    chooses = tuple(max(bounds) > 1 for bounds in layout.choices)
+    context = Context(layout, Footprints(program), record, chooses, "noinline" if large else "")
     bodies = [_thread_text(context, number) for number in range(len(program.threads))]
     tables = [
         _table("places", [slot.word << 6 | slot.shift for slot in layout.slots]),
@@ -376,8 +381,9 @@ class NativeProgram:
         return self._compile(record=True)
 
     def _compile(self, *, record: bool) -> NativeStep:
-        large = len(self.program.edges) >= LARGE_PROGRAM
-        return compile_assembly(assembly(self.layout, record=record), speed=1 if large else 2)
+        edges = len(self.program.edges)
+        speed = 0 if edges >= HUGE_PROGRAM else 1 if edges >= LARGE_PROGRAM else 2
+        return compile_assembly(assembly(self.layout, record=record), speed=speed)
 
 
 def native(program: Program) -> NativeProgram:
@@ -402,7 +408,8 @@ def compile_assembly(text: str, *, speed: int) -> NativeStep:
     module.verify()
     options = llvm.create_pipeline_tuning_options(speed_level=speed)
     builder = llvm.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(module, builder)
+    if speed:
+        builder.getModulePassManager().run(module, builder)
     engine = llvm.create_mcjit_compiler(module, machine)
     engine.finalize_object()
     return NativeStep(engine, engine.get_function_address("step"))

@@ -44,6 +44,8 @@ class Context:
     footprints: Footprints
     record: bool
     """Whether the steps report their footprints."""
+    chooses: tuple[bool, ...]
+    """For each thread whether any of its steps is nondeterministic."""
     attributes: str = ""
     """Attributes of the functions that are generated."""
 

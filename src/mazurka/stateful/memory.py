@@ -16,6 +16,7 @@ from pathlib import Path
 from mazurka.errors import MazurkaError
 
 HUGE_PAGE = 2 << 20
+USUAL_LIMIT = 4_000_000_000
 CONTROL_GROUP_FILES = (
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
     ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
@@ -96,5 +97,8 @@ def _address_space_bytes() -> list[int]:
 
 
 def default_limit_bytes() -> int:
-    """Three quarters of what is available: a search ends as inconclusive, the machine lives on."""
-    return available_bytes() // 4 * 3
+    """Enough for a hundred million states; never more than three quarters of what is available.
+
+    A search that nobody has given a limit ends as inconclusive, and the machine lives on.
+    """
+    return min(USUAL_LIMIT, available_bytes() // 4 * 3)
