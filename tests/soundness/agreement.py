@@ -9,7 +9,7 @@ import numpy as np
 
 from mazurka.ir.interpreter import Interpreter, Outcome, Step
 from mazurka.ir.native import ENDED, INVALID, STOPPED, WAITS, NativeProgram
-from mazurka.ir.program import FAULTS, Fault, Program
+from mazurka.ir.program import DEAD_ENDS, FAULTS, Fault, Program
 from mazurka.stateful.reference import Exploration, explore
 
 CODES = {
@@ -59,6 +59,8 @@ class NativeRunner:
                 fault = livelock
         if result != (step.edges[0] | fault << 32):
             return f"edge {step.edges[0]} fault {fault} is {result & 0xFFFFFFFF} {result >> 32}"
+        if step.fault is not None and step.fault.fault in DEAD_ENDS:
+            return None
         reached = self.native.layout.unpack([int(word) for word in self.target])
         if reached != step.state:
             return f"state {step.state} is {reached}"

@@ -207,6 +207,29 @@ class _Run:
         return tuple(self.cells)
 
 
+class _Watch:
+    """Notices that a step never ends: the same situation comes up twice inside atomic sections.
+
+    A situation is remembered at the 1st, 2nd, 4th, 8th ... edge and compared with the later ones
+    (Brent's method), so that a loop of any length is found within a few rounds.
+    """
+
+    def __init__(self) -> None:
+        self.passed = 0
+        self.remembered: tuple[int, list[int]] | None = None
+
+    def pass_by(self, location: int, cells: list[int]) -> None:
+        if self.remembered == (location, cells):
+            raise _Failure(Fault.LIVELOCK, "the atomic section never ends")
+        if self.passed == ATOMIC_LIMIT:
+            raise _Failure(
+                Fault.BOUND, f"an atomic section takes more than {ATOMIC_LIMIT:,} steps"
+            )
+        self.passed += 1
+        if self.passed & (self.passed - 1) == 0:
+            self.remembered = (location, cells.copy())
+
+
 class Interpreter:
     """Runs a program step by step."""
 
@@ -240,15 +263,14 @@ class Interpreter:
     def _walk(self, run: _Run, start: int, taken: list[int]) -> tuple[Outcome, int]:
         """Follow edges from `start` until the thread rests, cannot go on, or fails."""
         thread = self.program.threads[run.thread]
-        location, inside = start, 0
+        location = start
+        watch = _Watch()
         while True:
             mode = thread.locations[location].mode
             if taken and mode is Mode.VISIBLE:
                 return Outcome.MOVED, location
             if taken and mode is Mode.ATOMIC:
-                if inside == ATOMIC_LIMIT:
-                    raise self._endless(run, location)
-                inside += 1
+                watch.pass_by(location, run.cells)
             number = run.enabled_edge(location)
             if number is None:
                 if taken and mode is Mode.MERGED:
@@ -268,26 +290,6 @@ class Interpreter:
         if all(edge.kind is Kind.ASSUME for edge in thread.edges_at(location)):
             return Outcome.STOPPED
         return Outcome.WAITS
-
-    def _endless(self, run: _Run, location: int) -> _Failure:
-        """Decide whether an atomic section that took very long comes back to where it was."""
-        thread = self.program.threads[run.thread]
-        snapshot, here = tuple(run.cells), location
-        recorded, edge = len(run.accesses), run.edge
-        for _ in range(ATOMIC_LIMIT):
-            number = run.enabled_edge(here)
-            if number is None or thread.locations[here].mode is not Mode.ATOMIC:
-                break
-            run.take(self.program.edges[number])
-            here = self.program.edges[number].target
-            if here == location and tuple(run.cells) == snapshot:
-                del run.accesses[recorded:]
-                run.edge = edge
-                return _Failure(Fault.LIVELOCK, "the atomic section never ends")
-        run.cells[:] = snapshot
-        del run.accesses[recorded:]
-        run.edge = edge
-        return _Failure(Fault.BOUND, f"an atomic section takes more than {ATOMIC_LIMIT:,} steps")
 
     def _answer(
         self,

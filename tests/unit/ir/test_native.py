@@ -7,7 +7,8 @@ from collections import Counter
 from itertools import product
 
 import pytest
-from test_interpreter_steps import (
+from operator_cases import BINARY_CASES, CONVERT_CASES, LARGEST, SMALLEST, UNARY_CASES
+from step_programs import (
     blocked_section,
     creation,
     merged_assume,
@@ -17,7 +18,8 @@ from test_interpreter_steps import (
     two_choices,
     uneven_choices,
 )
-from test_interpreter_values import BINARY_CASES, CONVERT_CASES, LARGEST, SMALLEST, UNARY_CASES
+from tests.soundness.agreement import NativeRunner, disagreement
+from tests.unit.ir.programs import Builder, crossed_locks, load, lost_update, put
 
 from mazurka.ir.expressions import BINARY_OPERATORS, Binary, Const, Convert, Expr, Unary
 from mazurka.ir.interpreter import Interpreter
@@ -25,8 +27,6 @@ from mazurka.ir.native import INVALID, NativeProgram, assembly, native
 from mazurka.ir.prepare import prepare
 from mazurka.ir.program import FINISHED, Kind, Program
 from mazurka.stateful.memory import Area
-from tests.soundness.agreement import NativeRunner, disagreement
-from tests.unit.ir.programs import Builder, crossed_locks, load, lost_update, put
 
 PROGRAMS = {
     "two choices": two_choices(),
