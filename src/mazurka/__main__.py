@@ -1,5 +1,20 @@
-"""`python -m mazurka` is the `mazurka` command."""
+"""`python -m mazurka` is the `mazurka` command, and this is where both begin."""
 
-from mazurka.cli.main import main
+from __future__ import annotations
 
-main()
+import sys
+
+
+def main() -> None:
+    """Run the command; Ctrl-C is an answer (inconclusive) even while it is still being loaded."""
+    try:
+        from mazurka.cli.main import main as run
+
+        run()
+    except KeyboardInterrupt:
+        sys.stderr.write("mazurka: interrupted\n")
+        sys.exit(3)
+
+
+if __name__ == "__main__":
+    main()

@@ -35,7 +35,7 @@ LimitMemory = Annotated[
     typer.Option(
         "--limit-memory",
         metavar="MB",
-        help="Stop at this many megabytes; 4000 unless given, or less where there is less.",
+        help="Stop the search at this many megabytes; 4000 unless given, less where there is less.",
     ),
 ]
 NoMerge = Annotated[

@@ -110,5 +110,5 @@ def run_check(
     if as_json:
         print_json(verdict.to_json())
     else:
-        Summary(make_console(), verdict, full_trace=full_trace).print(saved=saved)
+        Summary(make_console(), verdict, full_trace=full_trace).print(saved=saved, asked=trace)
     return verdict.exit_status

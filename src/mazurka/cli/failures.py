@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -14,6 +15,7 @@ from mazurka.errors import MazurkaError
 
 BAD_INPUT = 2
 INCONCLUSIVE = 3
+CANNOT_WRITE = (errno.ENOSPC, errno.EIO, errno.EFBIG)
 BROKEN_PIPE = 141
 """What a shell reports for a program that a closed pipe has ended."""
 
@@ -88,6 +90,8 @@ def failure_of(error: Exception) -> Failure:
         return Failure("the input is nested too deeply")
     if isinstance(error, OSError) and error.filename is not None:
         return Failure(f"{error.filename}: {error.strerror or error}")
+    if isinstance(error, OSError) and error.errno in CANNOT_WRITE:
+        return Failure(f"the output cannot be written: {error.strerror}")
     of_command_line = getattr(error, "format_message", None)
     if callable(of_command_line):
         return Failure(f"{str(of_command_line()).rstrip('.')}; --help shows how to use it")

@@ -222,9 +222,7 @@ class _Watch:
         if self.remembered == (location, cells):
             raise _Failure(Fault.LIVELOCK, "the atomic section never ends")
         if self.passed == ATOMIC_LIMIT:
-            raise _Failure(
-                Fault.BOUND, f"an atomic section takes more than {ATOMIC_LIMIT:,} steps"
-            )
+            raise _Failure(Fault.BOUND, f"an atomic section takes more than {ATOMIC_LIMIT:,} steps")
         self.passed += 1
         if self.passed & (self.passed - 1) == 0:
             self.remembered = (location, cells.copy())

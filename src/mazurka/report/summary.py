@@ -114,8 +114,8 @@ class Summary(Story):
         self.verdict = verdict
         self.full_trace = full_trace
 
-    def print(self, *, saved: str | None = None) -> None:
-        """Everything; `saved` is the file that the trace was written to."""
+    def print(self, *, saved: str | None = None, asked: str | None = None) -> None:
+        """Everything; `asked` is the file a trace should go to, `saved` the one it went to."""
         self.headline()
         self.line(self.verdict.scope, indent=2)
         if self.verdict.trace is not None:
@@ -127,6 +127,8 @@ class Summary(Story):
             self.line(note, "dim")
         for advice in self.advice(saved):
             self.line(advice, "dim")
+        if asked is not None and saved is None:
+            self.line(f"there is no counterexample to save: {asked} was not written", "dim")
 
     def headline(self) -> None:
         """`violated: deadlock — no thread can move, 2 threads wait for ever`."""
@@ -141,7 +143,10 @@ class Summary(Story):
         elif verdict.limits:
             named = "; ".join(limit_name(limit) for limit in verdict.limits)
             line.append(safe(f": {named}", self.glyphs), STYLES[INCONCLUSIVE])
-        self.hanging(line, 2)
+        if self.console.is_terminal:
+            self.hanging(line, 2)
+        else:  # scripts read the first line
+            self.console.print(line, soft_wrap=True)
 
     def counterexample(self, trace: Trace) -> None:
         self.blank()

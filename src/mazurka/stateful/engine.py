@@ -26,6 +26,12 @@ import llvmlite.binding as llvm
 from mazurka.stateful.strategy import Observer
 
 SOURCES = Path(__file__).parent
+PARTS = {
+    "depth_first": "the engine",
+    "breadth_first": "the breadth-first engine",
+    "store": "the engine for large searches",
+}
+"""What kernels are called in messages."""
 MAGIC = b"mazurka kernel 1\n"
 
 _loaded: dict[str, tuple[Any, Callable[[int], int]]] = {}
@@ -41,9 +47,14 @@ def kernel(name: str, observer: Observer) -> Callable[[int], int]:
     if name not in _loaded:
         stored = _read(_path(name))
         if stored is None:
-            observer.notice("preparing the engine, first run only (some seconds)")
+            part = PARTS.get(name, f"the engine ({name})")
+            observer.notice(f"preparing {part}, first run only (some seconds)")
             stored = _compile(name)
-            _write(_path(name), *stored)
+            if not _write(_path(name), *stored):
+                observer.notice(
+                    f"the engine cannot be kept in {cache_directory()} and is prepared anew each"
+                    " time; MAZURKA_CACHE_DIR names another place"
+                )
         _loaded[name] = _load(*stored)
     return _loaded[name][1]
 
@@ -144,7 +155,7 @@ def _load(symbol: str, code: bytes) -> tuple[Any, Callable[[int], int]]:
     return engine, run
 
 
-def _write(path: Path, symbol: str, code: bytes) -> None:
+def _write(path: Path, symbol: str, code: bytes) -> bool:
     """Keep a kernel; where that is not possible it is compiled again next time."""
     body = symbol.encode() + b"\n" + code
     content = MAGIC + hashlib.sha256(body).digest() + body
@@ -154,6 +165,8 @@ def _write(path: Path, symbol: str, code: bytes) -> None:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
         os.replace(name, path)
+        return True
+    return False
 
 
 def _read(path: Path) -> tuple[str, bytes] | None:

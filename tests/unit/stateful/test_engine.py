@@ -1,0 +1,165 @@
+"""Kernels are kept on disk; whatever happens to the files, a whole kernel is run."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from mazurka.stateful import blocks, engine
+from mazurka.stateful.memory import Area
+from mazurka.stateful.store import FIRST_CAPACITY, Store
+from mazurka.stateful.strategy import Silent, Statistics
+
+
+class Listener:
+    def __init__(self) -> None:
+        self.notices: list[str] = []
+
+    def progress(self, statistics: Statistics) -> None:
+        pass
+
+    def message(self, text: str) -> None:
+        pass
+
+    def notice(self, text: str) -> None:
+        self.notices.append(text)
+
+
+@cache
+def compiled_store() -> tuple[str, bytes]:
+    """The `store` kernel, compiled once for all tests here: it takes seconds."""
+    return engine._compile("store")
+
+
+@pytest.fixture
+def builds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
+    """An empty cache, nothing loaded; the names of the kernels that were built since."""
+    compiled, built = compiled_store(), []
+
+    def build(name: str) -> tuple[str, bytes]:
+        built.append(name)
+        return compiled
+
+    monkeypatch.setenv("MAZURKA_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(engine, "_compile", build)
+    monkeypatch.setattr(engine, "_loaded", {})
+    return built
+
+
+def use_kernel(listener: Listener | None = None) -> None:
+    """Load the kernel as a new process would, and let it move a table of four states."""
+    engine._loaded.clear()
+    run = engine.kernel("store", listener or Silent())
+    block = Area(blocks.BLOCK_WORDS)
+    store = Store(block, 1, inline=True, limit_bytes=1 << 20, observer=Silent())
+    entries = [1 << 63 | value for value in (1, 2, 3, 4)]
+    for position, entry in enumerate(entries):
+        store.table.words[position] = entry
+    old, new = store.table, Area(2 * FIRST_CAPACITY)
+    block.numbers[blocks.OLD_TABLE], block.numbers[blocks.OLD_CAPACITY] = old.address, old.length
+    store.use(new)
+    run(block.address)
+    assert sorted(word for word in new.words if word) == entries
+
+
+def kernel_file(folder: Path) -> Path:
+    (found,) = folder.glob("store-*.kernel")
+    return found
+
+
+def test_a_kernel_is_built_once_and_then_read(builds: list[str], tmp_path: Path) -> None:
+    listener = Listener()
+    use_kernel(listener)
+    assert builds == ["store"]
+    assert len(listener.notices) == 1
+    assert kernel_file(tmp_path / "cache").read_bytes().startswith(engine.MAGIC)
+    use_kernel(listener)
+    assert builds == ["store"]
+    assert len(listener.notices) == 1  # nobody has to wait the second time
+
+
+def test_a_loaded_kernel_is_used_again(builds: list[str]) -> None:
+    first = engine.kernel("store", Silent())
+    assert engine.kernel("store", Silent()) is first
+    assert builds == ["store"]
+
+
+def flipped(content: bytes) -> bytes:
+    return content[:-100] + bytes([content[-100] ^ 1]) + content[-99:]
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "empty": lambda content: b"",
+    "only the beginning": lambda content: content[:20],
+    "truncated": lambda content: content[:-1],
+    "half": lambda content: content[: len(content) // 2],
+    "one bit": flipped,
+    "longer": lambda content: content + b"\0",
+    "another format": lambda content: b"x" + content[1:],
+    "not a kernel": lambda content: b"nothing of the kind\n" * 50,
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_file_is_built_again(builds: list[str], tmp_path: Path, damage: str) -> None:
+    use_kernel()
+    file = kernel_file(tmp_path / "cache")
+    whole = file.read_bytes()
+    file.write_bytes(DAMAGES[damage](whole))
+    use_kernel()
+    assert builds == ["store", "store"]
+    assert file.read_bytes() == whole
+    use_kernel()
+    assert builds == ["store", "store"]
+
+
+def test_a_directory_that_cannot_be_written_does_no_harm(
+    builds: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Below a file there can be no directory, for whoever asks."""
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("MAZURKA_CACHE_DIR", str(tmp_path / "file" / "cache"))
+    use_kernel()
+    use_kernel()
+    assert builds == ["store", "store"]
+    assert (tmp_path / "file").read_text() == "in the way"
+
+
+def test_a_disk_that_fails_does_no_harm(builds: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "no space left on device")
+
+    monkeypatch.setattr(engine.os, "replace", full)
+    use_kernel()
+    assert builds == ["store"]
+
+
+def test_where_kernels_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(engine.sys, "platform", "linux")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("MAZURKA_CACHE_DIR", str(tmp_path / "chosen"))
+    assert engine.cache_directory() == tmp_path / "chosen"
+    monkeypatch.setenv("MAZURKA_CACHE_DIR", "")
+    assert engine.cache_directory() == tmp_path / "mazurka"
+    monkeypatch.delenv("MAZURKA_CACHE_DIR")
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert engine.cache_directory() == tmp_path / ".cache" / "mazurka"
+
+
+def test_the_key_follows_the_sources(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    make_key = engine._key.__wrapped__
+    copy = tmp_path / "sources"
+    shutil.copytree(engine.SOURCES / "kernels", copy / "kernels")
+    shutil.copy(engine.SOURCES / "blocks.py", copy)
+    before = make_key()
+    monkeypatch.setattr(engine, "SOURCES", copy)
+    assert make_key() == before
+    for changed in (copy / "kernels" / "store.py", copy / "blocks.py"):
+        changed.write_text(changed.read_text() + "\n# changed\n")
+        assert make_key() != before
+        before = make_key()
