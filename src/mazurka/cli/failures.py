@@ -16,6 +16,7 @@ from mazurka.errors import MazurkaError
 BAD_INPUT = 2
 INCONCLUSIVE = 3
 CANNOT_WRITE = (errno.ENOSPC, errno.EIO, errno.EFBIG)
+INTERRUPTED = 130
 BROKEN_PIPE = 141
 """What a shell reports for a program that a closed pipe has ended."""
 
@@ -54,6 +55,8 @@ def run_guarded(app: typer.Typer, arguments: Sequence[str]) -> int:
         command = typer.main.get_command(app)
         given = list(arguments) or ["--help"]
         status = command.main(given, "mazurka", standalone_mode=False)
+        if status == INTERRUPTED:  # the command line's library has caught it while importing
+            raise KeyboardInterrupt
         return status if isinstance(status, int) else 0
 
     try:

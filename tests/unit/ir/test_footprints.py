@@ -43,6 +43,13 @@ def test_targets_of_elements_follow_the_values_of_the_index() -> None:
     assert footprints.targets(Element(Const(1), Choice(), 3, 1), choices=2) == (1, 2)
 
 
+def test_loads_follow_the_choices_of_their_edge() -> None:
+    footprints = Footprints(some_program())
+    chosen = Load(Element(Const(1), Choice(), 3, 1))
+    assert list(footprints.loads(chosen, 2)) == [1, 2]
+    assert list(footprints.loads(chosen)) == [1]
+
+
 def test_targets_of_pointers_are_the_cells_they_may_hold() -> None:
     footprints = Footprints(some_program())
     assert footprints.targets(load(5)) == (1, 3)

@@ -106,6 +106,7 @@ def test_well_formed(make: Callable[[], Program]) -> None:
         with_edge(guard=Const(-(2**63))),
         with_location(3, Location(resets=(3,))),
         with_edge(1, kind=Kind.CHOOSE, choices=2),  # in a section that does not loop
+        with_edge(0, target=3),  # a choice in a loop, but each time in a step of its own
     ],
 )
 def test_just_within_the_rules(program: Program) -> None:
