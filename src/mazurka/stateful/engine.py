@@ -161,10 +161,10 @@ def _write(path: Path, symbol: str, code: bytes) -> bool:
     content = MAGIC + hashlib.sha256(body).digest() + body
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=path.parent)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        os.replace(name, path)
+        with tempfile.TemporaryDirectory(dir=path.parent) as scratch:
+            whole = Path(scratch) / path.name
+            whole.write_bytes(content)
+            os.replace(whole, path)
         return True
     return False
 

@@ -63,7 +63,7 @@ def _reserve(size: int) -> mmap.mmap:
 
 def available_bytes() -> int:
     """What this process may use: the least of what machine, container and user allow."""
-    return min(_machine_bytes(), *_container_bytes(), *_address_space_bytes())
+    return min([_machine_bytes(), *_container_bytes(), *_address_space_bytes()])
 
 
 def _machine_bytes() -> int:

@@ -42,7 +42,14 @@ class Store:
         numbers = self.block.numbers
         numbers[blocks.TABLE] = table.address
         numbers[blocks.CAPACITY] = table.length
-        numbers[blocks.FULL_AT] = int(table.length * MOST_LOAD)
+        self.fill_up_to(MOST_LOAD)
+
+    def fill_up_to(self, load: float) -> None:
+        """Let the search go on until the table is so full, or the log has no room for one more."""
+        full = int(self.table.length * load)
+        if not self.inline:
+            full = min(full, self.log.length // self.words)
+        self.block.numbers[blocks.FULL_AT] = full
 
     @property
     def size(self) -> int:
@@ -57,11 +64,9 @@ class Store:
         larger = 2 * old.length
         used = self.used_bytes() + other_bytes
         if used + larger * 8 > self.limit_bytes:
-            last = int(old.length * LAST_LOAD)
-            if numbers[blocks.FULL_AT] >= last or used >= self.limit_bytes:
-                return False
-            numbers[blocks.FULL_AT] = last
-            return True
+            before = numbers[blocks.FULL_AT]
+            self.fill_up_to(LAST_LOAD)
+            return numbers[blocks.FULL_AT] > before and used < self.limit_bytes
         self.peak_bytes = max(self.peak_bytes, used + larger * 8)
         numbers[blocks.OLD_TABLE], numbers[blocks.OLD_CAPACITY] = old.address, old.length
         self.use(Area(larger, scattered=True))
