@@ -15,7 +15,7 @@ from mazurka.stateful.strategy import Move, Observer, SearchOptions, SearchResul
 from mazurka.stateful.view import View
 
 FRAME_BYTES = 16
-LOOK_AHEAD = 16
+LOOK_AHEAD = 8
 """How many successors are made before the first is looked up; those behind a new one are made
 again later, so more is not better."""
 

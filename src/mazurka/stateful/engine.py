@@ -106,7 +106,9 @@ def _machine() -> Any:
 def _compile(name: str) -> tuple[str, bytes]:
     """The symbol and the object code of a kernel."""
     from numba import types
+    from numba.core import config
 
+    config.LOOP_VECTORIZE = config.SLP_VECTORIZE = 0  # states are a few words: loops are short
     function = import_module(f"mazurka.stateful.kernels.{name}").run
     function.compile(types.int64(types.int64))
     (result,) = function.overloads.values()
@@ -123,7 +125,9 @@ def _keep_only(module: Any, symbol: str, machine: Any) -> None:
     for function in module.functions:
         if not function.is_declaration and function.name != symbol:
             function.linkage = "internal"
-    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization = options.slp_vectorization = False
+    builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
 
 
