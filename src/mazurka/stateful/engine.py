@@ -108,7 +108,8 @@ def _compile(name: str) -> tuple[str, bytes]:
     from numba import types
     from numba.core import config
 
-    config.LOOP_VECTORIZE = config.SLP_VECTORIZE = 0  # states are a few words: loops are short
+    for option in ("LOOP_VECTORIZE", "SLP_VECTORIZE"):  # states are a few words: loops are short
+        setattr(config, option, 0)
     function = import_module(f"mazurka.stateful.kernels.{name}").run
     function.compile(types.int64(types.int64))
     (result,) = function.overloads.values()
