@@ -16,6 +16,7 @@ Arithmetic that may leave 64 bits is refused, unless the program's numbers are m
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -93,7 +94,7 @@ def _refuse_unbounded(program: Program, values: tuple[ValueSet, ...]) -> None:
     low = min(cell.initial, -10 if falls else 0)
     raise UnboundedError(
         f"no range can be derived for `{cell.name}` (it may grow without limit); declare it, "
-        f"for example {_declaration(cell, low)}",
+        f"for example {_declaration(program, cell, low)}",
         file=cell.span.file if cell.span else None,
         line=cell.span.line if cell.span else None,
     )
@@ -104,13 +105,33 @@ def _innocence(cell: Cell) -> tuple[bool, bool, bool]:
     return cell.name == "temporary", cell.span is None, cell.owner is not None
 
 
-def _declaration(cell: Cell, low: int) -> str:
+def _declaration(program: Program, cell: Cell, low: int) -> str:
     """How the range could be declared, for a variable, a field or the elements of an array."""
     ends = f"Int[{low}, {max(cell.initial, 10)}]"
-    short = cell.name.rsplit(".", 1)[-1]
+    hint = "" if _imports_int(program) else " (with `from mazurka.model import Int`)"
+    owner, dot, short = cell.name.rpartition(".")
     if "[" in short:
-        return f"`{short.partition('[')[0]} = Array({ends}, length)`"
+        name = short.partition("[")[0]
+        made = _array_type(program, owner + dot + name, ends)
+        return f"`{name} = {made}`{hint.replace('import ', 'import Array, ')}"
     plain = f"`{short}: {ends} = {cell.initial}`"
-    if "." in cell.name:
-        return f"{plain} in its class, or `self.{short}: {ends} = ...` in `__init__`"
-    return plain
+    if dot:
+        return f"{plain} in its class, or `self.{short}: {ends} = ...` in `__init__`{hint}"
+    return plain + hint
+
+
+def _array_type(program: Program, name: str, element: str) -> str:
+    """The array as it could be made: its lengths are those of the cells that it has."""
+    numbers = re.compile(rf"{re.escape(name)}((?:\[\d+\])+)")
+    found = [match[1] for cell in program.cells if (match := numbers.fullmatch(cell.name))]
+    places = [[int(index) for index in re.findall(r"\d+", text)] for text in found]
+    for length in reversed([max(column) + 1 for column in zip(*places, strict=False)]):
+        element = f"Array({element}, {length})"
+    return element
+
+
+def _imports_int(program: Program) -> bool:
+    """Whether the model can write `Int`, or `model.Int`."""
+    named = re.compile(r"^from mazurka\.model import\s*(?:\([^)]*|.*)(?:\bInt\b|\*)", re.MULTILINE)
+    module = re.compile(r"^(?:import mazurka\b|from mazurka import\b)", re.MULTILINE)
+    return any(named.search(text) or module.search(text) for text in program.sources.values())

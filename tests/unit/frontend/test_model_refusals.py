@@ -258,7 +258,7 @@ REFUSALS = [
     ),
     (
         "class inherit",
-        "class A(int):\n    x: Int\na = A()\ndef f(): pass\nthreads = [f()]\n",
+        "class A(int):\n    x: Int[0, 1]\na = A()\ndef f(): pass\nthreads = [f()]\n",
         "`A` inherits; models have plain classes only",
         1,
     ),
@@ -373,7 +373,7 @@ REFUSALS = [
     (
         "mixed return",
         "def g(a):\n    if a: return 1\ndef f():\n    x = g(choose(0,1)) + 1\nthreads = [f()]\n",
-        "`g(choose(0, 1))` is None on some ways, not a number",
+        "`g` can end without `return` (line 4), so `g(choose(0, 1))` may be None",
         4,
     ),
     (

@@ -125,14 +125,14 @@ def inline(
     returned = low.is_bound(RESULT)
     low.frames.pop()
     low.overlay = overlay
-    return _result(low, frame, returned)
+    return _result(low, frame, definition, returned)
 
 
-def _result(low: Lowering, frame: Frame, returned: bool) -> Value:
+def _result(low: Lowering, frame: Frame, definition: ast.FunctionDef, returned: bool) -> Value:
     if not low.reachable:
         return Number(Const(0))
     if not returned or frame.result is None:
-        return Nothing(perhaps=frame.result is not None)
+        return Nothing(None if frame.result is None else definition)
     if isinstance(frame.result, Variable):
         return frame.result.fetch()
     return frame.result

@@ -12,6 +12,7 @@ from mazurka.frontend.python.imports import check_path
 from mazurka.frontend.python.lowering import Lowering, expression
 from mazurka.frontend.python.shapes import (
     INTEGER,
+    TRUTH,
     ArrayShape,
     Blueprint,
     NumberShape,
@@ -240,7 +241,8 @@ def as_array(items: list[Value]) -> Blueprint | None:
         return None
     if all(isinstance(item, Number) for item in items):
         numbers = tuple(item.expr for item in items if isinstance(item, Number))
-        return Blueprint(ArrayShape(INTEGER, len(items)), numbers)
+        element = TRUTH if all(getattr(item, "boolean", False) for item in items) else INTEGER
+        return Blueprint(ArrayShape(element, len(items)), numbers)
     made = [_new_object(item) for item in items]
     parts = [part for part in made if part is not None]
     if len(parts) < len(items) or any(part.shape != parts[0].shape for part in parts):

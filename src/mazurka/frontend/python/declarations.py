@@ -16,23 +16,25 @@ from mazurka.frontend.python.containers import as_array
 from mazurka.frontend.python.context import Model, NotStatic, ThreadPlan
 from mazurka.frontend.python.imports import import_names
 from mazurka.frontend.python.lowering import Lowering, unsupported_statement
-from mazurka.frontend.python.shapes import INTEGER, Blueprint, NumberShape
+from mazurka.frontend.python.shapes import INTEGER, TRUTH, Blueprint, NumberShape
 from mazurka.frontend.python.statements import declared_shape
 from mazurka.frontend.python.survey import stored_names
 from mazurka.frontend.python.threads import thread_title
 from mazurka.frontend.python.values import (
     Function,
     Handle,
+    Nothing,
     Number,
     RecordClass,
     Reference,
     Sequence,
+    Text,
     ThreadCall,
     Value,
     kind_of,
 )
 from mazurka.ir.expressions import Const
-from mazurka.ir.program import Role, Span
+from mazurka.ir.program import Span
 
 EXAMPLE = "`threads = [worker(i) for i in range(2)]`"
 
@@ -129,6 +131,8 @@ class Declarations:
         seen_by_functions = name in survey.loaded or name in survey.written
         again = name in self.model.globals
         private = self.stores[name] > 1 and not seen_by_functions and name != "threads"
+        if again and annotation is not None and declared_shape(self.low, annotation):
+            raise self.low.refuse(node, f"declare the range of `{name}` where it is first assigned")
         if again or private:
             self._defer(node)
             return
@@ -149,6 +153,8 @@ class Declarations:
             self.low.collecting = False
         grows = name != "threads" or survey.creates
         if isinstance(value, Sequence) and not value.items and grows:
+            if seen_by_functions:
+                raise self.low.refuse(node, _empty(name, expr))
             self._run(name, node, seen_by_functions)
             return
         if self.main and seen_by_functions:
@@ -171,6 +177,8 @@ class Declarations:
         if isinstance(value, Sequence):
             if name == "threads" and self._start_threads(value, node):
                 return
+            if any(isinstance(item, Text) for item in value.items):
+                raise self.low.refuse(node, f"`{name}` holds strings; models have numbers only")
             value = self._list(name, value)
         match value:
             case Number():
@@ -181,12 +189,25 @@ class Declarations:
                 self.model.globals[name] = Reference(value.shape, Const(address), True, name)
             case ThreadCall():
                 raise self.low.refuse(node, f"`threads` must be a list; add {EXAMPLE}")
+            case Text():
+                raise self.low.refuse(
+                    node, f"`{name}` is a string; models have numbers only (-1, 0, 1, ...)"
+                )
+            case Nothing() if self._changes(name):
+                raise self.low.refuse(
+                    node,
+                    f"`{name}` is None at first and gets a value later; begin with a number that"
+                    f" stands for None, such as `{name} = -1`",
+                )
             case _:
                 self._check_once(name, node)
                 self.model.globals[name] = value
 
+    def _changes(self, name: str) -> bool:
+        return self.stores[name] > 1 or name in self.model.survey.written
+
     def _check_once(self, name: str, node: ast.stmt) -> None:
-        if self.stores[name] > 1 or name in self.model.survey.written:
+        if self._changes(name):
             raise self.low.refuse(
                 node, f"`{name}` is assigned again later; only numbers can be replaced"
             )
@@ -207,8 +228,8 @@ class Declarations:
         return Reference(item.shape, Const(address), True, name)
 
     def _number(self, name: str, value: Number, shape: NumberShape | None, node: ast.stmt) -> None:
-        if name in self.model.survey.written or self.stores[name] > 1:
-            boolean = NumberShape(0, 1, Role.BOOL, inferred=True) if value.boolean else INTEGER
+        if self._changes(name):
+            boolean = TRUTH if value.boolean else INTEGER
             self._share_number(name, shape or boolean, value, node)
             return
         number = self.definitions.get(name, value.constant)
@@ -248,6 +269,11 @@ class Declarations:
         for name in self.definitions:
             if name in self.constants:
                 continue
+            if isinstance(self.model.globals.get(name), Reference):
+                raise OptionError(
+                    f"-D {name}: `{name}` is a shared variable, not a constant",
+                    file=self.model.file,
+                )
             known = ", ".join(sorted(self.constants)) or "none"
             close = difflib.get_close_matches(name, self.constants, n=1)
             hint = f"; did you mean `{close[0]}`?" if close else ""
@@ -255,6 +281,12 @@ class Declarations:
                 f"-D {name}: the model has no constant `{name}`{hint} (its constants: {known})",
                 file=self.model.file,
             )
+
+
+def _empty(name: str, expr: ast.expr) -> str:
+    if isinstance(expr, ast.List):
+        return "lists have a fixed length; use Array(Int[0, 9], n) or queue.Queue()"
+    return f"the length of `{name}` is 0: `{ast.unparse(expr)}` has no items"
 
 
 def _flattened(body: Iterable[ast.stmt]) -> Iterable[ast.stmt]:

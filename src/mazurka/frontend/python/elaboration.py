@@ -26,6 +26,7 @@ from mazurka.frontend.python import (
     sync_queues,
     sync_rwlock,
 )
+from mazurka.frontend.python.annotations import understand_annotations
 from mazurka.frontend.python.arithmetic import fits
 from mazurka.frontend.python.automaton import Automaton, Label
 from mazurka.frontend.python.context import Frame, Model, Options, ThreadPlan, Variable
@@ -67,6 +68,9 @@ HANDLERS = (
 
 _TYPES = frozenset({"mazurka.model.Int", "mazurka.model.Bool", "mazurka.model.atomic"})
 
+KNOWN = frozenset(CALLS) | _TYPES
+"""The full names that models can use."""
+
 ROUNDS = 12
 
 
@@ -81,6 +85,7 @@ def elaborate(
     """The program a model describes; ranges that are not declared are still to be inferred."""
     module = parse(source, file)
     try:
+        understand_annotations(module, KNOWN, file)
         facts = survey(module)
         options = Options(max_threads, max_depth)
         numbers = {name: _number(name, text) for name, text in (definitions or {}).items()}
@@ -112,10 +117,9 @@ def _settle(
     options: Options,
     definitions: Mapping[str, int],
 ) -> Program:
-    known = frozenset(CALLS) | _TYPES
     threads, escaping = 1, frozenset[int]()
     for _ in range(ROUNDS):
-        model = Model(file, source, facts, options, threads, escaping, known)
+        model = Model(file, source, facts, options, threads, escaping, KNOWN)
         _reserve(model)
         declarations = Declarations(model, definitions)
         declarations.elaborate(module)

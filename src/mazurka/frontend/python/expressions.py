@@ -15,18 +15,21 @@ from mazurka.frontend.python.arithmetic import (
     unary,
 )
 from mazurka.frontend.python.context import Variable
-from mazurka.frontend.python.imports import builtin
+from mazurka.frontend.python.imports import builtin, undefined
 from mazurka.frontend.python.lowering import Lowering, expression
 from mazurka.frontend.python.values import (
     Closure,
+    Function,
     Handle,
     Nothing,
     Number,
+    RecordClass,
     Reference,
     Sequence,
     Text,
     Value,
     kind_of,
+    no_number,
 )
 from mazurka.ir.expressions import Const, Expr
 
@@ -92,8 +95,20 @@ def lookup(low: Lowering, name: str, node: ast.AST) -> Variable | Value:
             )
     found = low.model.globals.get(name) or builtin(name)
     if found is None:
-        raise low.refuse(node, f"the name `{name}` is not defined")
+        candidates = [*low.model.globals, *(low.frame.variables if low.frames else ())]
+        advice = undefined(name, candidates, low.model.known)
+        raise low.refuse(node, f"the name `{name}` is not defined{advice}")
+    if isinstance(found, Function | RecordClass) and not low.model.making:
+        _check_order(low, found, node)
     return found
+
+
+def _check_order(low: Lowering, found: Function | RecordClass, node: ast.AST) -> None:
+    """The module's own statements run from top to bottom."""
+    line = found.definition.lineno
+    at_module_level = not low.frames or low.frame.is_module
+    if at_module_level and getattr(node, "lineno", line) < line:
+        raise low.refuse(node, f"`{found.name}` is defined later, at line {line}")
 
 
 @expression(ast.BinOp)
@@ -143,6 +158,12 @@ def _repeat(low: Lowering, node: ast.BinOp, left: Sequence) -> Value:
             raise low.refuse(node, f"a list of more than {MOST_ITEMS:,} items is too long")
         if all(isinstance(item, Number) for item in left.items):
             return Sequence(left.items * right.constant, growing=left.growing)
+        if any(isinstance(item, Nothing) for item in left.items):
+            raise low.refuse(
+                node,
+                "a list holds numbers or objects, not None; use a number that stands for it, such"
+                " as -1: `[-1] * n`",
+            )
         raise low.refuse(
             node,
             "`[object] * n` would hold the same object n times; use `Array(Type, n)` or"
@@ -154,7 +175,7 @@ def _repeat(low: Lowering, node: ast.BinOp, left: Sequence) -> Value:
 def as_number(low: Lowering, value: Value, node: ast.AST) -> Expr:
     if isinstance(value, Number):
         return value.expr
-    raise low.refuse(node, f"`{ast.unparse(node)}` is {kind_of(value)}, not a number")
+    raise low.refuse(node, no_number(value, ast.unparse(node)))
 
 
 def truth_of(low: Lowering, value: Value, node: ast.AST) -> Expr:

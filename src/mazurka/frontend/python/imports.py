@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from mazurka.errors import UnsupportedError
 from mazurka.frontend.python.values import Imported
@@ -79,6 +79,15 @@ def _module_import(alias: ast.alias, node: ast.Import, file: str) -> tuple[str, 
         return alias.asname, Imported(alias.name)
     top = alias.name.split(".")[0]
     return top, Imported(top)
+
+
+def undefined(name: str, candidates: Iterable[str], known: Collection[str]) -> str:
+    """What to do about a name that is not defined, for the end of a message."""
+    for module in (MODEL, "threading", "queue"):
+        if f"{module}.{name}" in known:
+            return f"; add `from {module} import {name}`"
+    close = difflib.get_close_matches(name, sorted(candidates), n=1)
+    return f"; did you mean `{close[0]}`?" if close else ""
 
 
 def _refuse(module: str, node: ast.stmt, file: str) -> UnsupportedError:

@@ -17,7 +17,7 @@ from mazurka.errors import UnsupportedError
 from mazurka.frontend.python.automaton import Automaton, Label
 from mazurka.frontend.python.context import MOST_EDGES, Frame, Model, NotStatic
 from mazurka.frontend.python.shapes import NumberShape
-from mazurka.frontend.python.values import Number, Reference, Value, kind_of
+from mazurka.frontend.python.values import Number, Reference, Value, no_number
 from mazurka.ir.expressions import Const, Expr, Load, negate
 from mazurka.ir.program import Assign, Check, Fault, Kind, Operation, Role, Span
 
@@ -132,7 +132,7 @@ class Lowering:
         """An expression that must be a number."""
         value = self.value(node)
         if not isinstance(value, Number):
-            raise self.refuse(node, f"`{ast.unparse(node)}` is {kind_of(value)}, not a number")
+            raise self.refuse(node, no_number(value, ast.unparse(node)))
         return value.expr
 
     def constant(self, node: ast.AST, what: str) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 
+from mazurka.frontend.python.annotations import RangeCheck
 from mazurka.frontend.python.arguments import bind_parameters, evaluate_arguments
 from mazurka.frontend.python.containers import as_array
 from mazurka.frontend.python.context import Frame
@@ -15,12 +16,13 @@ from mazurka.frontend.python.lowering import CALLS, Lowering
 from mazurka.frontend.python.shapes import (
     BOOLEAN,
     INTEGER,
+    TRUTH,
     Blueprint,
     NumberShape,
     RecordShape,
     Shape,
 )
-from mazurka.frontend.python.statements import declared_shape
+from mazurka.frontend.python.statements import check_parameter, declared_shape
 from mazurka.frontend.python.survey import facts_of
 from mazurka.frontend.python.values import (
     Draft,
@@ -32,7 +34,6 @@ from mazurka.frontend.python.values import (
     kind_of,
 )
 from mazurka.ir.expressions import Const
-from mazurka.ir.program import Role
 
 MOST_CELLS = 10_000
 """In one record: more than this is a mistake, and classes made of classes grow fast."""
@@ -106,7 +107,7 @@ def _number_shape(low: Lowering, annotation: ast.expr) -> NumberShape | None:
         case ast.Name("int"):
             return INTEGER
         case ast.Name("bool"):
-            return NumberShape(0, 1, Role.BOOL, inferred=False)
+            return BOOLEAN
         case _:
             return declared_shape(low, annotation)
 
@@ -187,6 +188,9 @@ def _init_statement(low: Lowering, part: ast.stmt, self_name: str, draft: Draft)
             pass
         case ast.AnnAssign(ast.Attribute(ast.Name(name), field), annotation, ast.expr() as value):
             shape = _number_shape(low, annotation)
+        case RangeCheck():
+            check_parameter(low, part)
+            return
         case ast.Expr(ast.Constant()) | ast.Pass():
             return
         case _:
@@ -195,7 +199,7 @@ def _init_statement(low: Lowering, part: ast.stmt, self_name: str, draft: Draft)
         raise low.refuse(part, f"`self.{field}` is set twice")
     made = low.value(value)
     if shape is None and isinstance(made, Number) and made.boolean:
-        shape = NumberShape(0, 1, Role.BOOL, inferred=True)
+        shape = TRUTH
     draft.fields[field] = (draft.size, _field_value(low, field, made, shape, part))
 
 

@@ -68,6 +68,8 @@ class NumberShape(Shape):
 
 INTEGER = NumberShape()
 BOOLEAN = NumberShape(0, 1, Role.BOOL, inferred=False)
+TRUTH = NumberShape(0, 1, Role.BOOL, inferred=True)
+"""Begins as True or False; what it holds later is found out."""
 
 
 @dataclass(frozen=True)

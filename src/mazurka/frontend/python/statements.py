@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from mazurka.frontend.python.annotations import RangeCheck
+from mazurka.frontend.python.arithmetic import binary
 from mazurka.frontend.python.assignment import assign, assign_name, bind_cell, settle
 from mazurka.frontend.python.conditions import branch_on
 from mazurka.frontend.python.context import Variable
@@ -82,6 +84,9 @@ def _augmented(low: Lowering, node: ast.AugAssign) -> None:
 def _annotated(low: Lowering, node: ast.AnnAssign) -> None:
     shape = declared_shape(low, node.annotation)
     if not isinstance(node.target, ast.Name):
+        if shape is not None:
+            target = ast.unparse(node.target)
+            raise low.refuse(node, f"declare the range of `{target}` in its class or in `__init__`")
         if node.value is not None:
             assign(low, node.target, low.value(node.value), node)
         return
@@ -138,6 +143,28 @@ def _imported(low: Lowering, node: ast.expr) -> str:
     return ""
 
 
+@statement(RangeCheck)
+def check_parameter(low: Lowering, node: RangeCheck) -> None:
+    """A parameter that has a range: the caller's value must be in it."""
+    shape, name = declared_shape(low, node.annotation), node.value.id
+    assert shape is not None
+    value = low.value(node.value)
+    if not isinstance(value, Number):
+        raise low.refuse(node, f"`{name}` is declared as {shape.title} but gets {kind_of(value)}")
+    inside = binary(
+        "and",
+        binary("le", Const(shape.low), value.expr),
+        binary("le", value.expr, Const(shape.high)),
+    )
+    message = f"the argument `{name}` is outside {shape.title}"
+    if isinstance(inside, Const) and inside.value:
+        return
+    if low.automaton is None:
+        raise low.refuse(node, message)
+    check = Check(inside, Fault.RANGE, message)
+    low.step(Kind.ASSERT, node, f"{name}: {ast.unparse(node.annotation)}", operations=(check,))
+
+
 @statement(ast.If)
 def _if(low: Lowering, node: ast.If) -> None:
     automaton = low.building(node)
@@ -170,6 +197,8 @@ def _assert(low: Lowering, node: ast.Assert) -> None:
         f"assert {ast.unparse(node.test)}"[:100],
         operations=(Check(condition, Fault.ASSERT, message),),
     )
+    if isinstance(condition, Const):
+        low.building(node).current = None  # it fails, and its thread ends here
 
 
 def _message(low: Lowering, node: ast.expr) -> str:

@@ -142,8 +142,8 @@ class Text:
 class Nothing:
     """Python's None."""
 
-    perhaps: bool = False
-    """A function that returns a value on some ways only."""
+    function: ast.FunctionDef | None = None
+    """A function that returns a value on some ways only: this is what the others give."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,9 +198,19 @@ def kind_of(value: Value) -> str:
             return f"the method `{name}`"
         case Text():
             return "a string"
-        case Nothing(perhaps):
-            return "None on some ways" if perhaps else "None"
+        case Nothing(function):
+            if function is None:
+                return "None"
+            return f"None where `{function.name}` ends without `return` (line {function.lineno})"
         case Closure():
             return "a lambda"
         case _:
             return "a type"
+
+
+def no_number(value: Value, title: str) -> str:
+    """Why something cannot be calculated with."""
+    if isinstance(value, Nothing) and value.function is not None:
+        name, line = value.function.name, value.function.lineno
+        return f"`{name}` can end without `return` (line {line}), so `{title}` may be None"
+    return f"`{title}` is {kind_of(value)}, not a number"
