@@ -16,10 +16,16 @@ from typing import Any
 import numpy as np
 
 from mazurka.stateful import blocks
-from mazurka.stateful.kernels.machine import block_at, compiled, machine_in, words_at
+from mazurka.stateful.kernels.machine import block_at, compiled, machine_in, peek, poke
 from mazurka.stateful.kernels.races import RACE_FOUND, TOO_LONG, race_at
-from mazurka.stateful.kernels.store import fetch_logged, hash_words, insert_logged, tables_in
-from mazurka.stateful.kernels.successors import WAITING, gather, successors_in
+from mazurka.stateful.kernels.store import fetch_logged, hash_record, insert_logged, tables_in
+from mazurka.stateful.kernels.successors import (
+    WAITING,
+    fault_of,
+    gather,
+    move_of,
+    successors_in,
+)
 
 POSITION_SHIFT = np.uint64(blocks.ORIGIN_POSITION_SHIFT)
 THREAD_SHIFT = np.uint64(blocks.ORIGIN_THREAD_SHIFT)
@@ -30,10 +36,9 @@ def start(block: Any) -> Any:
     """Put the initial records, which lie in the buffer up to END, into the store."""
     tables = tables_in(block)
     words = block[blocks.WORDS]
-    buffer = words_at(block[blocks.BUFFER], block[blocks.END] * words)
     for position in range(block[blocks.END]):
-        hashed = hash_words(buffer, position * words, words)
-        insert_logged(tables, position, words, buffer, position * words, hashed)
+        record = block[blocks.BUFFER] + 8 * words * position
+        insert_logged(tables, position, words, record, hash_record(record, words))
     block[blocks.SIZE] = block[blocks.END]
 
 
@@ -46,8 +51,9 @@ def run(address: Any) -> Any:
     machine = machine_in(block)
     tables = tables_in(block)
     successors = successors_in(block)
-    origins = words_at(block[blocks.ORIGINS], block[blocks.ORIGINS_LENGTH])
+    origins, most = block[blocks.ORIGINS], block[blocks.MOST_SUCCESSORS]
     words, moves, full_at = machine.words, block[blocks.MOVES], block[blocks.FULL_AT]
+    same, tagged = moves == blocks.SAME_THREAD, moves != blocks.ALL_MOVES
     size, position, end = block[blocks.SIZE], block[blocks.POSITION], block[blocks.END]
     transitions = block[blocks.TRANSITIONS]
     last_transition = transitions + block[blocks.BUDGET]
@@ -57,14 +63,12 @@ def run(address: Any) -> Any:
         if transitions >= last_transition:
             reason = blocks.SLICE
             break
-        if size + block[blocks.MOST_SUCCESSORS] >= full_at:
+        if size + most >= full_at:
             reason = blocks.STORE_FULL
             break
-        begin = position * words
-        same = moves == blocks.SAME_THREAD
+        source = tables.log + 8 * words * position
         if machine.race_wanted and not same and block[blocks.RACE_CHECKED] == 0:
-            source = block[blocks.LOG] + 8 * begin
-            outcome = race_at(machine, block, source, successors.base)
+            outcome = race_at(machine, block, source, successors.states)
             if outcome == TOO_LONG:
                 reason = blocks.FOOTPRINT_FULL
                 break
@@ -72,30 +76,28 @@ def run(address: Any) -> Any:
             if outcome == RACE_FOUND:
                 reason = blocks.RACE
                 break
-        last = np.int64(tables.log[begin + words - 1])
+        last = np.int64(peek(source, words - 1))
+        begin = last if same else np.int64(0)
+        beyond = last + 1 if same else machine.threads
         count, _, _, flags = gather(
-            machine, tables, block[blocks.TABLE], successors,
-            tables.log, begin, block[blocks.LOG] + 8 * begin,
-            last if same else np.int64(0), np.int64(0), last + 1 if same else machine.threads,
-            block[blocks.MOST_SUCCESSORS], moves != blocks.ALL_MOVES,
-        )  # fmt: skip
+            machine, tables, successors, source, begin, np.int64(0), beyond, most, tagged
+        )
         for successor in range(first, count):
-            fetch_logged(tables, block[blocks.LOG], words, successors.hashes[successor])
+            fetch_logged(tables, words, peek(successors.hashes, successor))
         for successor in range(first, count):
-            thread, choice = successors.threads[successor], successors.choices[successor]
+            thread, choice = move_of(successors, successor)
             if moves == blocks.OTHER_THREADS and thread == last:
                 continue
             transitions += 1
-            hashed = successors.hashes[successor]
-            move = (np.uint64(thread) << THREAD_SHIFT) | np.uint64(choice)
-            fault = successors.results[successor] >> 32
+            fault = fault_of(successors, successor)
             found = np.int64(-1)
             if fault < blocks.FIRST_DEAD_END:
-                found = insert_logged(
-                    tables, size, words, successors.states, successor * words, hashed
-                )
+                record = successors.states + 8 * words * successor
+                hashed = peek(successors.hashes, successor)
+                found = insert_logged(tables, size, words, record, hashed)
             if found == size:
-                origins[size] = (np.uint64(position) << POSITION_SHIFT) | move
+                move = (np.uint64(thread) << THREAD_SHIFT) | np.uint64(choice)
+                poke(origins, size, (np.uint64(position) << POSITION_SHIFT) | move)
                 size += 1
             if fault != 0 and (machine.faults_wanted >> fault) & 1:
                 block[blocks.FAULT_CODE] = fault

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from mazurka.stateful import blocks
-from mazurka.stateful.kernels.machine import block_at, compiled, machine_in, words_at
+from mazurka.stateful.kernels.machine import block_at, compiled, machine_in, peek, poke
 from mazurka.stateful.kernels.races import RACE_FOUND, TOO_LONG, race_at
 from mazurka.stateful.kernels.store import (
     NOTHING,
     fetch_logged,
-    hash_words,
+    hash_record,
     insert_inline,
     insert_logged,
     tables_in,
@@ -29,8 +29,10 @@ from mazurka.stateful.kernels.successors import (
     MOVED,
     STOPPED,
     WAITING,
+    fault_of,
     following,
     gather,
+    move_of,
     successors_in,
 )
 
@@ -53,15 +55,13 @@ def progress_word(flags: Any, thread: Any, choice: Any) -> Any:
 def start(block: Any) -> Any:
     """Put the initial state, which lies in the buffer, into the store and on the stack."""
     tables = tables_in(block)
-    words = block[blocks.WORDS]
-    buffer = words_at(block[blocks.BUFFER], words)
-    stack = words_at(block[blocks.STACK], block[blocks.ROOM])
-    hashed = hash_words(buffer, 0, words)
+    words, initial = block[blocks.WORDS], block[blocks.BUFFER]
+    hashed = hash_record(initial, words)
     if block[blocks.INLINE]:
-        insert_inline(tables.table, tables.mask, buffer[0], hashed)
-        stack[0] = buffer[0]
+        insert_inline(tables, peek(initial, 0), hashed)
+        poke(block[blocks.STACK], 0, peek(initial, 0))
     else:
-        insert_logged(tables, 0, words, buffer, 0, hashed)
+        insert_logged(tables, 0, words, initial, hashed)
     block[blocks.SIZE] = block[blocks.HEIGHT] = block[blocks.DEEPEST] = 1
 
 
@@ -77,11 +77,7 @@ def run(address: Any) -> Any:
     inline = block[blocks.INLINE] != 0
     words, threads, ahead = machine.words, machine.threads, block[blocks.MOST_SUCCESSORS]
     room, full_at = block[blocks.ROOM], block[blocks.FULL_AT]
-    stack_address, log_address = block[blocks.STACK], block[blocks.LOG]
-    table_address = block[blocks.TABLE]
-    stack = words_at(stack_address, room)
-    frames = words_at(block[blocks.PROGRESS], room)
-    states = stack if inline else tables.log
+    stack, frames = block[blocks.STACK], block[blocks.PROGRESS]
     size, height, deepest = block[blocks.SIZE], block[blocks.HEIGHT], block[blocks.DEEPEST]
     transitions = block[blocks.TRANSITIONS]
     last = transitions + block[blocks.BUDGET]
@@ -97,18 +93,19 @@ def run(address: Any) -> Any:
             reason = blocks.STACK_FULL
             break
         top = height - 1
-        progress = frames[top]
+        progress = peek(frames, top)
         flags = progress & FLAGS
         choice = np.int64((progress >> CHOICE_SHIFT) & CHOICE_MASK)
         thread = np.int64(progress >> THREAD_SHIFT)
-        where = top if inline else np.int64(stack[top]) * words
-        source = (stack_address if inline else log_address) + 8 * where
+        source = stack + 8 * top
+        if not inline:
+            source = tables.log + 8 * words * np.int64(peek(stack, top))
         if machine.race_wanted and flags & STARTED == NOTHING:
-            outcome = race_at(machine, block, source, successors.base)
+            outcome = race_at(machine, block, source, successors.states)
             if outcome == TOO_LONG:
                 reason = blocks.FOOTPRINT_FULL
                 break
-            frames[top] = progress | STARTED
+            poke(frames, top, progress | STARTED)
             if outcome == RACE_FOUND:
                 reason = blocks.RACE
                 break
@@ -116,47 +113,44 @@ def run(address: Any) -> Any:
         pushed = False
         while thread < threads and not pushed and reason == blocks.DONE:
             count, next_thread, next_choice, outcomes = gather(
-                machine, tables, table_address, successors,
-                states, where, source, thread, choice, threads, ahead, False,
-            )  # fmt: skip
+                machine, tables, successors, source, thread, choice, threads, ahead, False
+            )
             flags |= np.uint64(outcomes)
             if not inline:
                 for successor in range(count):
-                    fetch_logged(tables, log_address, words, successors.hashes[successor])
+                    fetch_logged(tables, words, peek(successors.hashes, successor))
             for successor in range(count):
                 transitions += 1
-                hashed = successors.hashes[successor]
-                begin = successor * words
-                fault = successors.results[successor] >> 32
-                position = np.int64(0)
+                hashed = peek(successors.hashes, successor)
+                record = successors.states + 8 * words * successor
+                fault = fault_of(successors, successor)
+                entry = peek(record, 0)
                 if fault >= blocks.FIRST_DEAD_END:
                     pushed = False
                 elif inline:
-                    position = np.int64(successors.states[successor])
-                    pushed = insert_inline(
-                        tables.table, tables.mask, successors.states[successor], hashed
-                    )
+                    pushed = insert_inline(tables, entry, hashed)
                 else:
-                    position = insert_logged(tables, size, words, successors.states, begin, hashed)
+                    position = insert_logged(tables, size, words, record, hashed)
                     pushed = position == size
+                    entry = np.uint64(position)
                 if pushed:
                     size += 1
-                    stack[height] = np.uint64(position)
-                    frames[height] = NOTHING
+                    poke(stack, height, entry)
+                    poke(frames, height, NOTHING)
                     height += 1
                     deepest = max(deepest, height)
+                tried_thread, tried_choice = move_of(successors, successor)
                 if fault != 0 and (machine.faults_wanted >> fault) & 1:
                     block[blocks.FAULT_CODE] = fault
                     block[blocks.FRAME] = top
-                    block[blocks.MOVE_THREAD] = successors.threads[successor]
-                    block[blocks.MOVE_CHOICE] = successors.choices[successor]
+                    block[blocks.MOVE_THREAD] = tried_thread
+                    block[blocks.MOVE_CHOICE] = tried_choice
                     reason = blocks.FAULT
                 if pushed or reason == blocks.FAULT:
                     next_thread, next_choice = following(
-                        machine, states, where,
-                        successors.threads[successor], successors.choices[successor],
-                    )  # fmt: skip
-                    frames[top] = progress_word(flags, next_thread, next_choice)
+                        machine, source, tried_thread, tried_choice
+                    )
+                    poke(frames, top, progress_word(flags, next_thread, next_choice))
                     break
             thread, choice = next_thread, next_choice
         if reason == blocks.FAULT:

@@ -65,6 +65,35 @@ def _pointer(typing_context: Any, address: Any) -> Any:
     return signature, generate
 
 
+def _peek(typing_context: Any, address: Any, index: Any) -> Any:
+    signature = types.uint64(types.int64, types.int64)
+
+    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        word = ir.IntType(64)
+        base = builder.inttoptr(arguments[0], word.as_pointer())
+        return builder.load(builder.gep(base, [arguments[1]], source_etype=word), typ=word)
+
+    return signature, generate
+
+
+def _poke(typing_context: Any, address: Any, index: Any, value: Any) -> Any:
+    signature = types.void(types.int64, types.int64, types.uint64)
+
+    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        word = ir.IntType(64)
+        base = builder.inttoptr(arguments[0], word.as_pointer())
+        builder.store(arguments[2], builder.gep(base, [arguments[1]], source_etype=word))
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+peek: Native = intrinsic(_peek)
+"""`peek(address, index)`: the word there; an array would test for negative indexes each time."""
+
+poke: Native = intrinsic(_poke)
+"""`poke(address, index, value)`: store a word there."""
+
 call_step: Native = intrinsic(_call_step)
 """`call_step(step, src, thread, choice, dst, footprint)`: the step function at address `step`."""
 
@@ -134,8 +163,8 @@ def machine_in(block: Any) -> Any:
 
 
 @compiled
-def choices_at(machine: Any, states: Any, start: Any, thread: Any) -> Any:
-    """How many choices a thread has in the state at `states[start:]`."""
-    word = states[start + machine.counter_word[thread]]
+def choices_at(machine: Any, source: Any, thread: Any) -> Any:
+    """How many choices a thread has in the state at address `source`."""
+    word = peek(source, machine.counter_word[thread])
     code = (word >> machine.counter_shift[thread]) & machine.counter_mask[thread]
     return machine.choices[machine.choice_offset[thread] + np.int64(code)]

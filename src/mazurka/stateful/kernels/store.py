@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mazurka.stateful import blocks
-from mazurka.stateful.kernels.machine import block_at, compiled, prefetch, words_at
+from mazurka.stateful.kernels.machine import block_at, compiled, peek, poke, prefetch
 
 TAKEN = np.uint64(1 << 63)
 NOTHING = np.uint64(0)
@@ -28,6 +28,8 @@ BATCH = 16
 
 
 class Tables(NamedTuple):
+    """Where the table and the log lie, and the mask that makes a slot of a hash."""
+
     table: Any
     mask: Any
     log: Any
@@ -35,12 +37,7 @@ class Tables(NamedTuple):
 
 @compiled
 def tables_in(block: Any) -> Any:
-    capacity = block[blocks.CAPACITY]
-    return Tables(
-        words_at(block[blocks.TABLE], capacity),
-        np.uint64(capacity - 1),
-        words_at(block[blocks.LOG], block[blocks.LOG_LENGTH]),
-    )
+    return Tables(block[blocks.TABLE], np.uint64(block[blocks.CAPACITY] - 1), block[blocks.LOG])
 
 
 @compiled
@@ -54,101 +51,111 @@ def mix(word: Any) -> Any:
 
 
 @compiled
-def hash_words(words: Any, start: Any, count: Any) -> Any:
-    """The hash of `count` words of an array.
+def hash_record(address: Any, words: Any) -> Any:
+    """The hash of the words at an address.
 
-    The words are multiplied side by side, each by an odd number of its own, and mixed together.
+    They are multiplied side by side, each by an odd number of its own, and mixed together.
     """
-    value = words[start]
+    value = peek(address, 0)
     factor = np.uint64(0xA0761D6478BD642F)
-    for position in range(1, count):
-        word = words[start + position]
+    for position in range(1, words):
+        word = peek(address, position)
         value += (word ^ (word >> np.uint64(31))) * factor
         factor += np.uint64(0xE7037ED1A0B428DA)
     return mix(value)
 
 
 @compiled
-def insert_inline(table: Any, mask: Any, word: Any, hashed: Any) -> Any:
+def insert_inline(tables: Any, word: Any, hashed: Any) -> Any:
     """Add a one-word state; whether it is new."""
     key = word | TAKEN
-    slot = hashed & mask
+    slot = hashed & tables.mask
     while True:
-        found = table[slot]
+        found = peek(tables.table, np.int64(slot))
         if found == key:
             return False
         if found == NOTHING:
-            table[slot] = key
+            poke(tables.table, np.int64(slot), key)
             return True
-        slot = (slot + ONE) & mask
+        slot = (slot + ONE) & tables.mask
 
 
 @compiled
-def insert_logged(tables: Any, size: Any, words: Any, buffer: Any, start: Any, hashed: Any) -> Any:
-    """Add the state at `buffer[start:]`; its position in the log, which is `size` if it is new.
+def insert_logged(tables: Any, size: Any, words: Any, record: Any, hashed: Any) -> Any:
+    """Add the state at address `record`; its position in the log, which is `size` if it is new.
 
     A new state is written behind the log's end; the caller counts it.
     """
-    table, mask, log = tables
     tag = hashed & TAG_MASK
-    slot = hashed & mask
+    slot = hashed & tables.mask
     while True:
-        entry = table[slot]
+        entry = peek(tables.table, np.int64(slot))
         if entry == NOTHING:
-            table[slot] = tag | np.uint64(size + 1)
-            base = size * words
+            poke(tables.table, np.int64(slot), tag | np.uint64(size + 1))
+            end = tables.log + 8 * words * size
             for position in range(words):
-                log[base + position] = buffer[start + position]
+                poke(end, position, peek(record, position))
             return size
         if entry & TAG_MASK == tag:
             candidate = np.int64(entry & POSITION_MASK) - 1
-            base = candidate * words
-            same = True
-            for position in range(words):
-                if log[base + position] != buffer[start + position]:
-                    same = False
-                    break
-            if same:
+            if same_words(tables.log + 8 * words * candidate, record, words):
                 return candidate
-        slot = (slot + ONE) & mask
+        slot = (slot + ONE) & tables.mask
 
 
 @compiled
-def fetch_logged(tables: Any, log_address: Any, words: Any, hashed: Any) -> Any:
+def same_words(one: Any, other: Any, words: Any) -> Any:
+    for position in range(words):  # noqa: SIM110 - kernels have no generators
+        if peek(one, position) != peek(other, position):
+            return False
+    return True
+
+
+@compiled
+def fetch_slot(tables: Any, hashed: Any) -> Any:
+    """Bring in the slot for a hash."""
+    prefetch(tables.table + 8 * np.int64(hashed & tables.mask))
+
+
+@compiled
+def fetch_logged(tables: Any, words: Any, hashed: Any) -> Any:
     """Bring in the state that the first slot for a hash points to, if it may be the same."""
-    entry = tables.table[hashed & tables.mask]
+    entry = peek(tables.table, np.int64(hashed & tables.mask))
     if entry & TAG_MASK == hashed & TAG_MASK:
-        prefetch(log_address + 8 * words * (np.int64(entry & POSITION_MASK) - 1))
+        prefetch(tables.log + 8 * words * (np.int64(entry & POSITION_MASK) - 1))
+
+
+@compiled
+def put_first_free(tables: Any, hashed: Any, entry: Any) -> Any:
+    """Enter what is known not to be in the table yet."""
+    slot = hashed & tables.mask
+    while peek(tables.table, np.int64(slot)) != NOTHING:
+        slot = (slot + ONE) & tables.mask
+    poke(tables.table, np.int64(slot), entry)
 
 
 @compiled
 def run(address: Any) -> Any:
     """Move the entries of the old table to the new, larger one."""
     block = block_at(address)
-    table, mask, log = tables_in(block)
+    tables = tables_in(block)
     if block[blocks.INLINE]:
-        old = words_at(block[blocks.OLD_TABLE], block[blocks.OLD_CAPACITY])
-        for first in range(0, old.size, BATCH):
-            for entry in old[first : first + BATCH]:
-                prefetch(block[blocks.TABLE] + 8 * np.int64(mix(entry & ~TAKEN) & mask))
-            for entry in old[first : first + BATCH]:
+        old, length = block[blocks.OLD_TABLE], block[blocks.OLD_CAPACITY]
+        for first in range(0, length, BATCH):
+            last = min(first + BATCH, length)
+            for slot in range(first, last):
+                fetch_slot(tables, mix(peek(old, slot) & ~TAKEN))
+            for slot in range(first, last):
+                entry = peek(old, slot)
                 if entry != NOTHING:
-                    slot = mix(entry & ~TAKEN) & mask
-                    while table[slot] != NOTHING:
-                        slot = (slot + ONE) & mask
-                    table[slot] = entry
+                    put_first_free(tables, mix(entry & ~TAKEN), entry)
         return 0
     words, size = block[blocks.WORDS], block[blocks.SIZE]
     for first in range(0, size, BATCH):
         last = min(first + BATCH, size)
         for position in range(first, last):
-            prefetch(
-                block[blocks.TABLE] + 8 * np.int64(hash_words(log, position * words, words) & mask)
-            )
+            fetch_slot(tables, hash_record(tables.log + 8 * words * position, words))
         for position in range(first, last):
-            hashed = hash_words(log, position * words, words)
-            slot = hashed & mask
-            while table[slot] != NOTHING:
-                slot = (slot + ONE) & mask
-            table[slot] = (hashed & TAG_MASK) | np.uint64(position + 1)
+            hashed = hash_record(tables.log + 8 * words * position, words)
+            put_first_free(tables, hashed, (hashed & TAG_MASK) | np.uint64(position + 1))
     return 0

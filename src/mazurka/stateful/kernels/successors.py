@@ -12,23 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mazurka.stateful import blocks
-from mazurka.stateful.kernels.machine import (
-    call_step,
-    choices_at,
-    compiled,
-    numbers_at,
-    prefetch,
-    words_at,
-)
-from mazurka.stateful.kernels.store import hash_words
+from mazurka.stateful.kernels.machine import call_step, choices_at, compiled, peek, poke
+from mazurka.stateful.kernels.store import fetch_slot, hash_record
 
 MOVED, WAITING, STOPPED = 1, 2, 4
 
 
 class Successors(NamedTuple):
-    """The buffer: states, one behind the other, then an array each for the rest."""
+    """The buffer: states, one behind the other at `states`, then arrays for the rest."""
 
-    base: Any
     states: Any
     hashes: Any
     threads: Any
@@ -38,23 +30,15 @@ class Successors(NamedTuple):
 
 @compiled
 def successors_in(block: Any) -> Any:
-    base, most = block[blocks.BUFFER], block[blocks.MOST_SUCCESSORS]
-    length = most * block[blocks.WORDS]
-    behind = base + 8 * length
-    return Successors(
-        base,
-        words_at(base, length),
-        words_at(behind, most),
-        numbers_at(behind + 8 * most, most),
-        numbers_at(behind + 16 * most, most),
-        numbers_at(behind + 24 * most, most),
-    )
+    states, most = block[blocks.BUFFER], block[blocks.MOST_SUCCESSORS]
+    behind = states + 8 * most * block[blocks.WORDS]
+    return Successors(states, behind, behind + 8 * most, behind + 16 * most, behind + 24 * most)
 
 
 @compiled
-def following(machine: Any, states: Any, start: Any, thread: Any, choice: Any) -> Any:
-    """The move to try after (thread, choice) in the state at `states[start:]`."""
-    if machine.any_choice and choice + 1 < choices_at(machine, states, start, thread):
+def following(machine: Any, source: Any, thread: Any, choice: Any) -> Any:
+    """The move to try after (thread, choice) in the state at address `source`."""
+    if machine.any_choice and choice + 1 < choices_at(machine, source, thread):
         return thread, choice + 1
     return thread + 1, np.int64(0)
 
@@ -63,10 +47,7 @@ def following(machine: Any, states: Any, start: Any, thread: Any, choice: Any) -
 def gather(
     machine: Any,
     tables: Any,
-    table_address: Any,
     successors: Any,
-    states: Any,
-    start: Any,
     source: Any,
     thread: Any,
     choice: Any,
@@ -76,17 +57,17 @@ def gather(
 ) -> Any:
     """Try the moves from (thread, choice) up to thread `end`, until `most` have succeeded.
 
-    The state lies at `states[start:]`, which is at address `source`.  Returns how many succeeded,
-    the move to go on with, and what is known of the threads: MOVED, WAITING, STOPPED.  `tagged`:
-    the thread that moves is written into the last word of each record.
+    The state lies at address `source`.  Returns how many succeeded, the move to go on with, and
+    what is known of the threads: MOVED, WAITING, STOPPED.  `tagged`: the thread that moves is
+    written into the last word of each record.
     """
     words = machine.words
     count, flags = 0, 0
     while thread < end and count < most:
-        target = successors.base + 8 * words * count
+        target = successors.states + 8 * words * count
         result = call_step(machine.step, source, thread, choice, target, 0)
         tried_thread, tried_choice = thread, choice
-        thread, choice = following(machine, states, start, thread, choice)
+        thread, choice = following(machine, source, thread, choice)
         if result < 0:
             if machine.observers[tried_thread] == 0:
                 if result == -1:
@@ -97,12 +78,24 @@ def gather(
         if machine.observers[tried_thread] == 0:
             flags |= MOVED
         if tagged:
-            successors.states[count * words + words - 1] = np.uint64(tried_thread)
-        hashed = hash_words(successors.states, count * words, words)
-        prefetch(table_address + 8 * np.int64(hashed & tables.mask))
-        successors.hashes[count] = hashed
-        successors.threads[count] = tried_thread
-        successors.choices[count] = tried_choice
-        successors.results[count] = result
+            poke(target, words - 1, np.uint64(tried_thread))
+        hashed = hash_record(target, words)
+        fetch_slot(tables, hashed)
+        poke(successors.hashes, count, hashed)
+        poke(successors.threads, count, np.uint64(tried_thread))
+        poke(successors.choices, count, np.uint64(tried_choice))
+        poke(successors.results, count, np.uint64(result))
         count += 1
     return count, thread, choice, flags
+
+
+@compiled
+def move_of(successors: Any, number: Any) -> Any:
+    """The thread and the choice that led to a successor."""
+    return np.int64(peek(successors.threads, number)), np.int64(peek(successors.choices, number))
+
+
+@compiled
+def fault_of(successors: Any, number: Any) -> Any:
+    """The fault with which the step to a successor ended, 0 for none."""
+    return np.int64(peek(successors.results, number)) >> 32
