@@ -49,7 +49,7 @@ SUBJECTS = (
     Subject(
         "relaxation",
         "shortest paths in a shared array",
-        {"WORKERS": 4, "LENGTH": 7, "SHORTCUT": 16},
+        {"WORKERS": 10, "LENGTH": 3, "SHORTCUT": 29},
         {"WORKERS": 4, "LENGTH": 6, "SHORTCUT": 20},
     ),
 )
