@@ -80,14 +80,14 @@ def test_philosophers_have_one_state_less_than_powers_of_three() -> None:
     assert row.mazurka.states == 3**4 - 1
 
 
-def test_the_array_heavy_model_has_four_words_a_state() -> None:
+def test_the_array_heavy_model_has_four_to_eight_words_a_state() -> None:
     from mazurka.frontend.python import load_model
     from mazurka.ir.layout import make_layout
     from mazurka.ir.prepare import prepare
 
     (subject,) = select("relaxation")
     constants = {name: str(value) for name, value in subject.constants.items()}
-    assert make_layout(prepare(load_model(subject.python, constants))).words == 4
+    assert 4 <= make_layout(prepare(load_model(subject.python, constants))).words <= 8
 
 
 @pytest.mark.usefixtures("tiny", "without_spin")
