@@ -18,8 +18,6 @@ from typing import TypeAlias
 
 from mazurka.ir.expressions import Expr
 
-NULL = 0
-
 FINISHED = 0
 """The location of a thread that has run to its end."""
 WRONG = 1

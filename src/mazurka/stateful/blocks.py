@@ -45,12 +45,11 @@ from __future__ import annotations
     TABLE,
     CAPACITY,
     LOG,
-    LOG_LENGTH,
     INLINE,            # whether states lie in the table itself
     FULL_AT,           # the number of states at which the table must grow
     OLD_TABLE,         # while growing
     OLD_CAPACITY,
-) = range(25, 33)  # fmt: skip
+) = range(25, 32)  # fmt: skip
 
 # The search.
 (
@@ -59,8 +58,7 @@ from __future__ import annotations
     BUDGET,            # transitions in this slice
     BUFFER,            # room for successors; the initial state lies there at first
     MOST_SUCCESSORS,   # how many fit
-    FAULT_CODE,        # what was found, and where
-    MOVE_THREAD,
+    MOVE_THREAD,       # what was found, and where
     MOVE_CHOICE,
     STACK,             # depth-first: states, or their positions in the log
     PROGRESS,          # depth-first: how far each frame's moves have been tried
@@ -69,15 +67,14 @@ from __future__ import annotations
     DEEPEST,
     FRAME,
     ORIGINS,           # breadth-first: where each state came from
-    ORIGINS_LENGTH,
     MOVES,             # breadth-first: which moves to take
     POSITION,          # breadth-first: the state to expand next, and the end of its level
     END,
     SUCCESSOR,         # breadth-first: the first successor not dealt with yet
     RACE_CHECKED,
-) = range(33, 54)  # fmt: skip
+) = range(32, 51)  # fmt: skip
 
-BLOCK_WORDS = 54
+BLOCK_WORDS = 51
 
 SUCCESSOR_WORDS = 4
 """What the buffer holds for each successor beside its state."""

@@ -40,7 +40,6 @@ class BreadthFirst:
         )
         self.origins = Area(limit // ORIGIN_BYTES)
         self.view.keep(blocks.ORIGINS, self.origins)
-        self.numbers[blocks.ORIGINS_LENGTH] = self.origins.length
         self.starts = len(extra)
         self.numbers[blocks.END] = self.starts
         most = sum(max(bounds) for bounds in self.layout.choices)

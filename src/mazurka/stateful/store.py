@@ -35,7 +35,6 @@ class Store:
         numbers[blocks.WORDS] = words
         numbers[blocks.INLINE] = inline
         numbers[blocks.LOG] = self.log.address
-        numbers[blocks.LOG_LENGTH] = self.log.length
 
     def use(self, table: Area) -> None:
         self.table = table

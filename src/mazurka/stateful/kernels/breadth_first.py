@@ -100,7 +100,6 @@ def run(address: Any) -> Any:
                 poke(origins, size, (np.uint64(position) << POSITION_SHIFT) | move)
                 size += 1
             if fault != 0 and (machine.faults_wanted >> fault) & 1:
-                block[blocks.FAULT_CODE] = fault
                 block[blocks.MOVE_THREAD], block[blocks.MOVE_CHOICE] = thread, choice
                 first = successor + 1
                 reason = blocks.FAULT

@@ -141,7 +141,6 @@ def run(address: Any) -> Any:
                     deepest = max(deepest, height)
                 tried_thread, tried_choice = move_of(successors, successor)
                 if fault != 0 and (machine.faults_wanted >> fault) & 1:
-                    block[blocks.FAULT_CODE] = fault
                     block[blocks.FRAME] = top
                     block[blocks.MOVE_THREAD] = tried_thread
                     block[blocks.MOVE_CHOICE] = tried_choice
