@@ -24,9 +24,11 @@ def check(
     *,
     strategy: str = "auto",
     order: str = "dfs",
+    movers: str = "inferred",
     properties: Iterable[str] = ("assert", "deadlock"),
     definitions: Mapping[str, object] | None = None,
     merge: bool = True,
+    granularity: str | None = None,
     max_threads: int = 8,
     max_depth: int = 8,
     limit_seconds: float | None = None,
@@ -43,8 +45,9 @@ def check(
     options = CheckOptions(
         strategy=strategy,
         order=order,
+        movers=movers,
         properties=tuple(properties),
-        reading=_reading(definitions, merge, max_threads, max_depth),
+        reading=_reading(definitions, merge, granularity, max_threads, max_depth),
         limit_seconds=limit_seconds,
         limit_bytes=limit_bytes,
         explore_all=explore_all,
@@ -58,9 +61,11 @@ def compare(
     *,
     strategies: Iterable[str] | None = None,
     order: str = "dfs",
+    movers: str = "inferred",
     properties: Iterable[str] = ("assert",),
     definitions: Mapping[str, object] | None = None,
     merge: bool = True,
+    granularity: str | None = None,
     max_threads: int = 8,
     max_depth: int = 8,
     limit_seconds: float | None = None,
@@ -70,8 +75,9 @@ def compare(
     """Run several strategies (all, unless named) on one model, each to the end."""
     options = CheckOptions(
         order=order,
+        movers=movers,
         properties=tuple(properties),
-        reading=_reading(definitions, merge, max_threads, max_depth),
+        reading=_reading(definitions, merge, granularity, max_threads, max_depth),
         limit_seconds=limit_seconds,
         limit_bytes=limit_bytes,
         explore_all=True,
@@ -96,11 +102,16 @@ def save_trace(path: str | os.PathLike[str], verdict: Verdict) -> None:
 
 
 def _reading(
-    definitions: Mapping[str, object] | None, merge: bool, max_threads: int, max_depth: int
+    definitions: Mapping[str, object] | None,
+    merge: bool,
+    granularity: str | None,
+    max_threads: int,
+    max_depth: int,
 ) -> Reading:
     return Reading(
         definitions={name: str(value) for name, value in (definitions or {}).items()},
         merge=merge,
+        granularity=granularity,
         max_threads=max_threads,
         max_depth=max_depth,
     )

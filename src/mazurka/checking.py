@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mazurka.errors import MazurkaError, OptionError
+from mazurka.ir.granularity import GRANULARITIES, Granularity
 from mazurka.ir.program import Fault, Program
 from mazurka.report.confirm import Finding, confirm
 from mazurka.report.selection import CHOICES, Selection, select
@@ -38,6 +39,7 @@ from mazurka.stateful.strategy import (
 
 ENGINES = ("stateful",)
 ORDERS = ("dfs", "bfs")
+MOVERS = ("inferred", "static", "declared")
 DEFAULT_STRATEGY = "full"
 
 
@@ -54,12 +56,14 @@ class CheckOptions:
     limit_bytes: int | None = None
     explore_all: bool = False
     counterexample: str = "auto"
+    movers: str = "inferred"
 
     def to_json(self) -> dict[str, object]:
         return {
             "engine": self.engine,
             "strategy": self.strategy,
             **self.reading.to_json(),
+            "movers": self.movers,
             "explore_all": self.explore_all,
             "limit_seconds": self.limit_seconds,
             "limit_bytes": self.limit_bytes,
@@ -89,9 +93,12 @@ def check_program(
         statistics=result.statistics,
         subject=subject_of(path, options.reading, program),
         notes=result.notes,
+        classification=result.classification,
+        rounds=result.rounds,
         options=options.to_json(),
     )
-    return judge(base, program, strategy, result, options, observer)
+    verdict = judge(base, program, strategy, result, options, observer)
+    return replace(verdict, scope=options.reading.scope(verdict.scope))
 
 
 def judge(
@@ -110,10 +117,10 @@ def judge(
         if finding.kind != Fault.BOUND:
             return _violated(base, result, finding, trace, shown)
         limits = tuple(dict.fromkeys((*limits, finding.message)))
-    if not limits and not strategy.sound:
-        limits = (UNSOUND,)
+    if not strategy.sound:
+        limits = (*limits, UNSOUND)
     verdict = INCONCLUSIVE if limits else HOLDS
-    scope = scope_sentence(verdict, base.properties, result.statistics, limits)
+    scope = scope_sentence(verdict, base.properties, result.statistics, limits, strategy.name)
     return replace(base, verdict=verdict, limits=limits, scope=scope)
 
 
@@ -135,7 +142,9 @@ def choose_counterexample(
 def _violated(
     base: Verdict, result: SearchResult, finding: Finding, trace: Trace, shown: Selection
 ) -> Verdict:
-    scope = scope_sentence(VIOLATED, base.properties, result.statistics, result.limits)
+    scope = scope_sentence(
+        VIOLATED, base.properties, result.statistics, result.limits, base.strategy
+    )
     return replace(
         base,
         verdict=VIOLATED,
@@ -171,7 +180,14 @@ def load_program(path: str, reading: Reading) -> Program:
         max_threads=reading.max_threads,
         max_depth=reading.max_depth,
     )
-    return prepare(raw, merge=reading.merge)
+    return prepare(raw, merge=reading.merge, granularity=granularity_of(reading))
+
+
+def granularity_of(reading: Reading) -> Granularity | None:
+    if reading.granularity is None:
+        return None
+    one_of("granularity", reading.granularity, GRANULARITIES)
+    return Granularity(reading.granularity)
 
 
 def _load_exported(path: str, reading: Reading) -> Program:
@@ -184,6 +200,8 @@ def _load_exported(path: str, reading: Reading) -> Program:
         raise OptionError("-D changes constants of a model; an exported program has none left")
     if not reading.merge:
         raise OptionError("--no-merge is an option of `export` where a program has been exported")
+    if reading.granularity is not None:
+        raise OptionError("--granularity is for models; an exported program's steps are settled")
     if (reading.max_threads, reading.max_depth) != (Reading().max_threads, Reading().max_depth):
         raise OptionError(
             "--max-threads and --max-depth were settled when the program was exported"
@@ -205,8 +223,10 @@ def validate(options: CheckOptions) -> None:
     one_of("engine", options.engine, ENGINES, "is not available yet; there is")
     one_of("order", options.order, ORDERS)
     one_of("counterexample", options.counterexample, CHOICES)
+    one_of("movers", options.movers, MOVERS)
     for name in options.properties:
         one_of("property", name, PROPERTIES)
+    validate_granularity(options)
     for name, value in (
         ("--limit-time", options.limit_seconds),
         ("--limit-memory", options.limit_bytes),
@@ -215,6 +235,17 @@ def validate(options: CheckOptions) -> None:
     ):
         if value is not None and not value > 0:
             raise OptionError(f"{name} must be greater than 0, not {value}")
+
+
+def validate_granularity(options: CheckOptions) -> None:
+    """A race is between two accesses; whole lines have others, and may exclude each other."""
+    granularity = granularity_of(options.reading)
+    if granularity is None:
+        return
+    if not options.reading.merge:
+        raise OptionError("--no-merge and --granularity both say what a step is; give one of them")
+    if granularity is Granularity.LINE and "race" in options.properties:
+        raise OptionError("data races cannot be looked for with --granularity line")
 
 
 def one_of(
@@ -253,6 +284,7 @@ def search_options(options: CheckOptions) -> SearchOptions:
         stop_at_first=not options.explore_all,
         limit_seconds=options.limit_seconds,
         limit_bytes=options.limit_bytes,
+        movers=options.movers,
     )
 
 

@@ -15,7 +15,7 @@ from mazurka.checking import (
     validate,
 )
 from mazurka.errors import OptionError
-from mazurka.report.verdict import Verdict
+from mazurka.report.verdict import UNREDUCED, Verdict
 from mazurka.stateful.strategy import Observer, load_strategy, strategy_names
 
 
@@ -47,7 +47,7 @@ def compare_file(
     validate(options)
     left_out: list[tuple[str, str]] = []
     chosen: list[str] = []
-    for name in names if names is not None else strategy_names():
+    for name in names if names is not None else every_strategy():
         wanted = replace(options, strategy=name)
         try:
             choose_strategy(wanted)
@@ -68,3 +68,8 @@ def compare_file(
         wanted = replace(options, strategy=name)
         verdicts.append(check_program(path, program, load_strategy(name), wanted, observer))
     return Comparison(path, ordered(options.properties), tuple(verdicts), tuple(left_out))
+
+
+def every_strategy() -> list[str]:
+    """All strategies, the unreduced one first: the others are measured against it."""
+    return sorted(strategy_names(), key=lambda name: (name != UNREDUCED, name))

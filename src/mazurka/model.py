@@ -2,7 +2,8 @@
 
 A model is *parsed, never executed*: `mazurka check FILE` reads the source.  This module exists so
 that editors and type checkers know the language; calling anything here raises an error that says
-how models are checked.  `docs/models.md` is the reference.
+how models are checked, except for declarations, which do nothing.  `docs/models.md` is the
+reference.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, overload
 __all__ = [
     "Array", "Barrier", "Bool", "BoundedSemaphore", "Condition", "Event", "Handle", "Int",
     "LifoQueue", "Mutex", "Queue", "RMutex", "RWLock", "Semaphore", "assume", "atomic", "cas",
-    "choose", "fetch_add", "join", "spawn", "swap", "yield_",
+    "choose", "fetch_add", "join", "protected_by", "spawn", "swap", "unprotected", "unshared",
+    "yield_",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -331,3 +333,15 @@ def spawn(function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> 
 def join(thread: Handle) -> None:
     """Wait for the thread to end."""
     _only_checked("join")
+
+
+def protected_by(lock: Any, *places: Any) -> None:
+    """Declare that the places are only used by threads that hold the lock; does nothing itself."""
+
+
+def unprotected(*places: Any) -> None:
+    """Declare that several threads use the places without a common lock; does nothing itself."""
+
+
+def unshared(*places: Any) -> None:
+    """Declare that one thread alone uses each of the places; does nothing itself."""

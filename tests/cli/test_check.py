@@ -86,7 +86,7 @@ def test_people_see_the_verdict_first(mazurka, model):
     [
         (("check", "none.py"), "none.py"),
         (("check", "holds.py", "--engine", "symbolic"), "not available yet; there is: stateful"),
-        (("check", "holds.py", "--strategy", "best"), "there are: full"),
+        (("check", "holds.py", "--strategy", "best"), "there are: cpc"),
         (("check", "holds.py", "--order", "random"), "dfs, bfs"),
         (("check", "holds.py", "--property", "liveness"), "assert, deadlock, race"),
         (("check", "holds.py", "--property", ","), "at least one"),
@@ -104,7 +104,7 @@ def test_people_see_the_verdict_first(mazurka, model):
         (("check", "holds.py", "--trace", "."), "is a directory"),
         (("check",), "FILE"),
         (("chek", "holds.py"), "chek"),
-        (("compare", "holds.py", "--strategies", "full,none"), "there are: full"),
+        (("compare", "holds.py", "--strategies", "full,none"), "there are: cpc"),
         (("bench", "nonsense"), "speed"),
         (("bench", "speed", "--repeat", "0"), "--repeat"),
         (("bench", "speed", "--order", "up"), "dfs, bfs"),
@@ -195,6 +195,12 @@ def test_local_steps_can_be_kept_apart(mazurka, model):
     merged = mazurka("check", name, "--json").json["stats"]["states"]
     apart = mazurka("check", name, "--json", "--no-merge").json["stats"]["states"]
     assert apart >= merged
+
+
+def test_a_classification_is_shown_where_there_is_one(mazurka, model):
+    answer = mazurka("check", model("holds"), "--strategy", "full", "--classification")
+    assert answer.status == 0
+    assert answer.out.endswith("strategy full does not classify data\n")
 
 
 def test_an_interrupt_while_the_model_is_read(mazurka, model, monkeypatch):

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+from mazurka.stateful.strategy import load_strategy
 
 
 def test_compare_shows_every_strategy(mazurka, model):
@@ -17,6 +20,18 @@ def test_compare_shows_every_strategy(mazurka, model):
     table = mazurka("compare", "deadlock.py").out
     assert "strategy" in table
     assert f"{results['full']['stats']['states']:,}" in table
+
+
+def test_compare_begins_with_the_full_search(mazurka, model, monkeypatch):
+    names = ["before", "full", "zigzag"]
+    same = load_strategy("full")
+    monkeypatch.setattr("mazurka.comparing.strategy_names", lambda: names)
+    for home in ("mazurka.comparing", "mazurka.checking"):
+        monkeypatch.setattr(f"{home}.load_strategy", lambda name: replace(same, name=name))
+    data = mazurka("compare", model("holds"), "--json").json
+    assert [result["strategy"] for result in data["results"]] == ["full", "before", "zigzag"]
+    asked = mazurka("compare", "holds.py", "--strategies", "zigzag,full", "--json").json
+    assert [result["strategy"] for result in asked["results"]] == ["zigzag", "full"]
 
 
 def test_compare_explores_all(mazurka, model):

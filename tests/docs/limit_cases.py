@@ -15,6 +15,10 @@ def body(*lines: str, before: str = "") -> str:
 LOCK = "m = Mutex()\n"
 QUEUE = "q = Queue(1)\n"
 OTHER = "def g(): pass\n"
+SHARED = (
+    "m = Mutex()\ns = Semaphore(1)\nr = RWLock()\nlocks = Array(Mutex, 3)\n"
+    "N = 2\nx: Int[0, 1] = 0\na = Array(Int[0, 1], 2)\n"
+)
 
 REFUSED = {
     "division": body("x = 1 / 2"),
@@ -59,6 +63,20 @@ REFUSED = {
     "daemon": body("t = threading.Thread(target=g, daemon=True)", before=OTHER),
     "choose in atomic": body("with atomic():", "    while choose(0, 1): pass"),
     "no threads": "threads = []\n",
+    "declaration in a function": body("protected_by(m, x)", before=SHARED),
+    "declaration of an expression": body("pass", before=SHARED + "unshared(x + 1)\n"),
+    "declaration of a constant": body("pass", before=SHARED + "protected_by(m, N)\n"),
+    "declaration of a lock": body("pass", before=SHARED + "unshared(m)\n"),
+    "declaration of a changing place": body(
+        "global x", "x = 1", before=SHARED + "unshared(a[x])\n"
+    ),
+    "declaration out of range": body("pass", before=SHARED + "unshared(a[2])\n"),
+    "protection by a semaphore": body("pass", before=SHARED + "protected_by(s, a)\n"),
+    "protection by a read-write lock": body("pass", before=SHARED + "protected_by(r, a)\n"),
+    "protection by too many locks": body("pass", before=SHARED + "protected_by(locks, a)\n"),
+    "declared twice": body(
+        "global x", "x = 1", before=SHARED + "unshared(x)\nprotected_by(m, x)\n"
+    ),
     "large array": body("a[0] = 1", before="a = Array(Int[0, 1], 100_001)\n"),
     "long list": body("a[0] = 1", before="a = [i for i in range(1001)]\n"),
 }

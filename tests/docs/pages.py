@@ -130,11 +130,16 @@ def environment() -> dict[str, str]:
 
 
 MEASURED = (
-    # A row of `compare`: seconds, states/s, memory, bytes/state.
-    (re.compile(r"\d+\.\d{3}\s+[\d,]+\s+[\d.]+ [kMG]?B\s+\d+\.\d\b"), "MEASURED"),
+    # A row of `compare`: seconds, states/s where there is room, memory, bytes/state.
+    (re.compile(r"\d+\.\d{3}(\s+[\d,]+)?\s+[\d.]+ [kMG]?B\s+\d+\.\d\b"), "MEASURED"),
     (re.compile(r"\b\d+\.\d+ s\b"), "TIME"),
     (re.compile(r"\b\d+(\.\d+)? [kMG]?B\b"), "MEMORY"),
-    (re.compile(r'("(seconds|states_per_second|peak_bytes|bytes_per_state)": )[\d.e-]+'), r"\1N"),
+    (
+        re.compile(
+            r'("(seconds|total_seconds|states_per_second|peak_bytes|bytes_per_state)": )[\d.e-]+'
+        ),
+        r"\1N",
+    ),
 )
 
 

@@ -106,7 +106,7 @@ def test_keys_inside_the_json_object() -> None:
     assert set(verdict["stats"]) == keys_in("`stats`:")
     assert isinstance(verdict["trace"], list)
     assert set(verdict["trace"][0]) == keys_in("A step of `trace`:")
-    for name in ("options", "violation", "ending", "race"):
+    for name in ("options", "violation", "ending", "race", "rounds"):
         inner = verdict[name][0] if isinstance(verdict[name], list) else verdict[name]
         row = next(line for line in COMMANDS.splitlines() if line.startswith(f"| `{name}` |"))
         assert set(inner) <= set(re.findall(r"`(\w+)`", row)), name

@@ -103,7 +103,7 @@ MUTANTS: list[tuple[str, Any, str, Any, Callable[[Program], bool]]] = [
     ("guards do not keep cells alive", liveness, "_effect", forgetful_effect, resetting_differs),
     ("nothing is read, so all is dead", Footprints, "loads", blind_loads, behaviour_differs),
     ("shared steps merged", Touched, "only_own", everything_is_own, behaviour_differs),
-    ("cycles merged", merge, "_acyclic", lambda thread, found: set(found), behaviour_differs),
+    ("cycles merged", merge, "acyclic", lambda thread, found: set(found), behaviour_differs),
     ("all locks disciplined", held, "_entitled", lambda *a: True, behaviour_differs),
     ("cells in groups coded apart", layout, "_agree", lambda plans, groups: None, native_differs),
     ("no thread can go wrong", layout, "can_fault", lambda *a: False, native_differs),

@@ -28,21 +28,16 @@ from mazurka.ir.expressions import (
 from mazurka.ir.program import (
     FINISHED,
     FIRST_LOCATION,
-    IDLE,
     Assign,
     Cell,
     Check,
-    Edge,
     Fault,
     Kind,
-    Location,
-    Mode,
-    Operation,
     Program,
     Role,
-    Span,
     Thread,
 )
+from tests.soundness.building import ProgramBuilder, ThreadBuilder
 
 ARITHMETIC = ("add", "sub", "mul", "and", "or", "xor", "min", "max")
 COMPARISON = ("eq", "ne", "lt", "le", "gt", "ge", "ult", "ule")
@@ -61,27 +56,14 @@ class _Names:
     semaphore: int = 0
 
 
-class _Generator:
+class _Generator(ProgramBuilder):
     def __init__(self, rng: Random, *, faults: bool) -> None:
-        self.rng = rng
+        super().__init__(rng, "random", rng.randint(2, 4))
         self.faults = faults
-        self.threads = rng.randint(2, 4)
-        self.cells: list[Cell] = [Cell("null", 0, 0)]
         self.names = _Names()
-        self.line = 0
 
-    def span(self) -> Span:
-        self.line += 1
-        return Span("random", self.line)
-
-    def add(self, cell: Cell) -> int:
-        self.cells.append(cell)
-        return len(self.cells) - 1
-
-    def program(self) -> Program:
+    def generate(self) -> Program:
         rng = self.rng
-        for number in range(self.threads):
-            self.add(Cell(f"pc{number}", 0, 0, FIRST_LOCATION, owner=number, role=Role.COUNTER))
         for name in "xyz"[: rng.randint(1, 3)]:
             low = rng.choice((0, 0, -2))
             high = rng.choice((1, 2, 3))
@@ -101,46 +83,28 @@ class _Generator:
             self.names.locks.append(self.add(cell))
         self.names.semaphore = self.add(Cell("s", 0, 2, rng.randint(0, 1), role=Role.SYNC))
         created = rng.random() < 0.3
-        threads = [self.thread(number, created) for number in range(self.threads)]
-        for number, thread in enumerate(threads):
-            cell = self.cells[thread.counter]
-            initial = FIRST_LOCATION if thread.active else IDLE
-            self.cells[thread.counter] = Cell(
-                cell.name, 0, len(thread.locations) - 1, initial, owner=number, role=Role.COUNTER
-            )
-        return Program("random", tuple(self.cells), tuple(threads))
+        return self.assemble([self.thread(number, created) for number in range(self.threads)])
 
     def thread(self, number: int, created: bool) -> Thread:
         active = not (created and number == self.threads - 1)
         body = _Body(self, number)
         length = self.rng.randint(2, 6)
         body.generate(length, creates=created and number == 0)
-        return Thread(
-            f"t{number}",
-            1 + number,
-            FIRST_LOCATION,
-            tuple(body.locations),
-            tuple(body.edges),
-            active=active,
-        )
+        return body.thread(active=active)
 
 
-class _Body:
+class _Body(ThreadBuilder):
     """One thread: a line of statements, some of which jump back or ahead."""
 
     def __init__(self, generator: _Generator, number: int) -> None:
+        super().__init__(generator, number)
         self.generator = generator
-        self.rng = generator.rng
-        self.number = number
         self.names = generator.names
         self.locals = [
             generator.add(Cell(f"l{number}.{name}", -1, 3, owner=number)) for name in "ij"
         ]
         self.own_array = generator.add(Cell(f"l{number}.b[0]", 0, 3, owner=number))
         generator.add(Cell(f"l{number}.b[1]", 0, 3, owner=number))
-        self.locations: list[Location] = [Location() for _ in range(FIRST_LOCATION)]
-        self.edges: list[Edge] = []
-        self.in_atomic = False
 
     def generate(self, length: int, *, creates: bool) -> None:
         starts: list[int] = []
@@ -155,32 +119,6 @@ class _Body:
             here = following
         end = FINISHED if self.rng.random() < 0.7 else self.rng.choice(starts)
         self.edge(here, end, Kind.LOCAL)
-
-    def location(self) -> int:
-        self.locations.append(Location(Mode.ATOMIC if self.in_atomic else Mode.VISIBLE))
-        return len(self.locations) - 1
-
-    def edge(
-        self,
-        source: int,
-        target: int,
-        kind: Kind,
-        *operations: Operation,
-        guard: Expr | None = None,
-        choices: int = 1,
-    ) -> None:
-        self.edges.append(
-            Edge(
-                source,
-                target,
-                kind,
-                self.generator.span(),
-                guard,
-                operations,
-                choices,
-                atomic=self.in_atomic or kind is Kind.ATOMIC,
-            )
-        )
 
     def create(self, here: int, following: int) -> None:
         """Start the last thread, with a parameter."""
@@ -389,4 +327,4 @@ class _Body:
 
 def random_program(rng: Random, *, faults: bool = True) -> Program:
     """A program to test with; with `faults=False` its steps go wrong by bounds only."""
-    return _Generator(rng, faults=faults).program()
+    return _Generator(rng, faults=faults).generate()

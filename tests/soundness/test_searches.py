@@ -22,6 +22,7 @@ from mazurka.stateful.strategy import (
 )
 from tests.soundness.profiles import random_programs
 from tests.soundness.random_programs import random_program
+from tests.soundness.replaying import replays
 
 STATES = 3000
 EVERYTHING = frozenset({"assert", "deadlock", "race"})
@@ -30,25 +31,6 @@ EVERYTHING = frozenset({"assert", "deadlock", "race"})
 def search(program: Program, order: str, **options: object) -> SearchResult:
     chosen = SearchOptions(properties=EVERYTHING, order=order, **options)  # type: ignore[arg-type]
     return load_strategy("full").run(program, chosen, Silent())
-
-
-def replays(program: Program, violation: Violation) -> bool:
-    """Whether the interpreter confirms a violation."""
-    interpreter = Interpreter(program)
-    state, fault = program.initial_state(), None
-    for move in violation.path:
-        assert fault is None, "only the last step of a schedule may fail"
-        step = interpreter.step(state, move.thread, move.choice)
-        assert step.happened
-        state, fault = step.state, step.fault
-    if violation.kind == "deadlock":
-        outcomes = {step.outcome for _, step in interpreter.steps(state)}
-        return outcomes <= {Outcome.WAITS, Outcome.FINISHED} and Outcome.WAITS in outcomes
-    if violation.kind == "race":
-        assert violation.racing is not None
-        one, other = (interpreter.step(state, m.thread, m.choice) for m in violation.racing)
-        return race_address(program, one, other) is not None
-    return fault is not None and fault.fault == violation.kind
 
 
 @pytest.mark.parametrize("order", ["dfs", "bfs"])

@@ -27,6 +27,15 @@ Property = Annotated[
 Order = Annotated[
     str, typer.Option("--order", metavar="dfs|bfs", help="Depth-first or breadth-first.")
 ]
+Movers = Annotated[
+    str,
+    typer.Option(
+        "--movers",
+        metavar="inferred|static|declared",
+        help="Where transactions learn what locks protect: from the search, from the program's text"
+        " beforehand, or from the model's declarations.",
+    ),
+]
 LimitTime = Annotated[
     float | None, typer.Option("--limit-time", metavar="S", help="Stop after this many seconds.")
 ]
@@ -41,6 +50,15 @@ LimitMemory = Annotated[
 NoMerge = Annotated[
     bool,
     typer.Option("--no-merge", help="Keep local steps apart, as the papers count states."),
+]
+Granularity = Annotated[
+    str | None,
+    typer.Option(
+        "--granularity",
+        metavar="instruction|line",
+        help="What a step is: a single instruction, or a source line (which may hide violations);"
+        " one shared access unless given.",
+    ),
 ]
 MaxThreads = Annotated[
     int, typer.Option("--max-threads", metavar="N", help="Most threads created at run time.")

@@ -13,7 +13,13 @@ from mazurka.errors import OptionError
 
 EPILOG = "Example: mazurka bench speed --quick"
 
-BENCHMARKS = {"speed": "mazurka.bench.speed"}
+BENCHMARKS = {
+    "speed": "mazurka.bench.speed",
+    "cpc": "mazurka.bench.cpc",
+    "optimistic": "mazurka.bench.optimistic",
+}
+LIMITED = frozenset({"optimistic"})
+"""Benchmarks that know what to say of a search that was stopped by a time limit."""
 
 
 def register(app: typer.Typer) -> None:
@@ -34,6 +40,12 @@ def bench(
         int, typer.Option("--repeat", metavar="N", help="Rounds; the typical one is shown.")
     ] = 1,
     order: args.Order = "dfs",
+    limit_time: Annotated[
+        float | None,
+        typer.Option(
+            "--limit-time", metavar="S", help="Stop each search after S seconds (optimistic: 60)."
+        ),
+    ] = None,
     json: args.Json = False,
 ) -> int:
     """Run a benchmark; speed compares with SPIN where it is installed."""
@@ -46,8 +58,13 @@ def bench(
             raise OptionError(f"--repeat must be at least 1, not {repeat}")
         if order not in ("dfs", "bfs"):
             raise OptionError(f"order {order!r} is not known; there are: dfs, bfs")
+        if limit_time is not None and name not in LIMITED:
+            raise OptionError(f"--limit-time: the searches of {name!r} always run to their end")
+        limit = {} if limit_time is None else {"limit_seconds": limit_time}
         benchmark = importlib.import_module(home)
-        status = benchmark.run(as_json=json, quick=quick, only=only, repeat=repeat, order=order)
+        status = benchmark.run(
+            as_json=json, quick=quick, only=only, repeat=repeat, order=order, **limit
+        )
         return status if isinstance(status, int) else 0
 
     return guarded(action, as_json=json)

@@ -29,6 +29,7 @@ def check(
         typer.Option("--strategy", metavar="NAME|auto", help="How to search; auto takes full."),
     ] = "auto",
     order: args.Order = "dfs",
+    movers: args.Movers = "inferred",
     properties: args.Property = "assert,deadlock",
     define: args.Define = None,
     json: args.Json = False,
@@ -40,6 +41,13 @@ def check(
     ] = None,
     full_trace: Annotated[
         bool, typer.Option("--full-trace", help="Print every step of a long counterexample.")
+    ] = False,
+    classification: Annotated[
+        bool,
+        typer.Option(
+            "--classification",
+            help="Print how the threads share each cell, where the strategy finds out.",
+        ),
     ] = False,
     counterexample: Annotated[
         str,
@@ -53,6 +61,7 @@ def check(
         bool, typer.Option("--explore-all", help="Go on after a violation, for full counts.")
     ] = False,
     no_merge: args.NoMerge = False,
+    granularity: args.Granularity = None,
     max_threads: args.MaxThreads = 8,
     max_depth: args.MaxDepth = 8,
 ) -> int:
@@ -69,10 +78,12 @@ def check(
             engine=engine,
             strategy=strategy,
             order=order,
+            movers=movers,
             properties=args.parse_list(properties, "--property"),
             reading=Reading(
                 definitions=args.parse_definitions(define),
                 merge=not no_merge,
+                granularity=granularity,
                 max_threads=max_threads,
                 max_depth=max_depth,
             ),
@@ -81,13 +92,26 @@ def check(
             explore_all=explore_all,
             counterexample=counterexample,
         )
-        return run_check(file, options, trace=trace, as_json=json, full_trace=full_trace)
+        return run_check(
+            file,
+            options,
+            trace=trace,
+            as_json=json,
+            full_trace=full_trace,
+            classification=classification,
+        )
 
     return guarded(action, as_json=json, path=file)
 
 
 def run_check(
-    file: str, options: CheckOptions, *, trace: str | None, as_json: bool, full_trace: bool
+    file: str,
+    options: CheckOptions,
+    *,
+    trace: str | None,
+    as_json: bool,
+    full_trace: bool,
+    classification: bool,
 ) -> int:
     """Check, save the trace, print; returns the exit status."""
     from mazurka.checking import check_file
@@ -110,5 +134,8 @@ def run_check(
     if as_json:
         print_json(verdict.to_json())
     else:
-        Summary(make_console(), verdict, full_trace=full_trace).print(saved=saved, asked=trace)
+        summary = Summary(
+            make_console(), verdict, full_trace=full_trace, classification=classification
+        )
+        summary.print(saved=saved, asked=trace)
     return verdict.exit_status

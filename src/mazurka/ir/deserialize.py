@@ -21,10 +21,12 @@ from mazurka.ir.expressions import (
     Unary,
 )
 from mazurka.ir.program import (
+    DECLARED,
     FIRST_LOCATION,
     Assign,
     Cell,
     Check,
+    Declaration,
     Edge,
     Fault,
     Kind,
@@ -125,6 +127,7 @@ def read_program(data: object) -> Program:
         threads=threads.each(lambda item: _thread(item, len(cells))),
         constants=top.field("constants").mapping(Reader.number),
         sources=top.field("sources").mapping(Reader.text),
+        declared=_declared(top, cells),
     )
     _check_counters(top, program)
     return program
@@ -169,6 +172,31 @@ def _cell(reader: Reader, threads: int) -> Cell:
         span=reader.field("span").optional(_span),
         inferred=inferred,
     )
+
+
+def _declared(top: Reader, cells: tuple[Cell, ...]) -> dict[int, Declaration]:
+    """Optional: programs written before there were declarations do not have the field."""
+    if not isinstance(top.value, dict) or "declared" not in top.value:
+        return {}
+    found: dict[int, Declaration] = {}
+    for item in top.field("declared").items():
+        cell = item.field("cell").number(1, len(cells) - 1)
+        if cell in found:
+            raise item.field("cell").wrong("is declared twice")
+        found[cell] = _declaration(item, cells)
+    return found
+
+
+def _declaration(reader: Reader, cells: tuple[Cell, ...]) -> Declaration:
+    kind, place = reader.field("kind").text(), reader.field("lock")
+    lock = place.optional(lambda item: item.number(1, len(cells) - 1))
+    if kind not in DECLARED:
+        raise reader.field("kind").wrong(f"is {kind!r}; known are {', '.join(DECLARED)}")
+    if (kind == "protected") != (lock is not None):
+        raise place.wrong("is there for protected cells, and only for them")
+    if lock is not None and cells[lock].role is not Role.OWNER:
+        raise place.wrong("is not the owner cell of a lock")
+    return Declaration(kind, lock, _span(reader.field("span")))
 
 
 def _thread(reader: Reader, cells: int) -> Thread:

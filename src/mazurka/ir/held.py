@@ -1,30 +1,45 @@
-"""Drops checks of lock ownership that cannot fail.
+"""Which locks a thread surely holds, and the checks of ownership that therefore cannot fail.
 
 A lock is *disciplined* if no thread ever writes its owner cell unless the lock is free or the
-thread holds it.  Once a thread has taken such a lock, nobody else can change the owner cell until
-this thread does; so where every path to a release has taken the lock, the check that it is held
-always succeeds.  (`with lock:` is the common case.)  Without these checks a thread needs no
-WRONG location, and states get smaller.
+thread holds it.  `Ownership` finds the disciplined locks and, for each location, the locks that
+are held on every path to it.  The two depend on each other: a write is allowed where its own edge
+shows the lock free or held, or where every path leads through taking it (so a `threading.Lock`,
+which anybody may release, is disciplined if nobody releases it for others).  The largest set of
+locks that satisfies all writes is found by starting from all of them.
+
+Why that is no circle.  *Invariant:* if a disciplined lock is among those held at the location
+where thread t stands, its owner cell names t.  It holds at first, since nothing is held where a
+thread begins.  Let an edge of t keep to the rule.  Where it writes the owner cell of m, the cell
+was free or named t: shown by the edge, or by the invariant.  So m was not among the locks held at
+another thread's location, and their facts stay true; those of t are brought up to date
+assignment by assignment.  Hence the invariant holds after every edge.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from mazurka.ir.expressions import ONE, ZERO, Binary, Conditional, Const, Expr, Load
 from mazurka.ir.footprints import Footprints
-from mazurka.ir.program import Assign, Check, Edge, Program, Role, Thread
+from mazurka.ir.program import Assign, Check, Edge, Program, Role
+from mazurka.ir.values import evaluate, members
+
+Known: TypeAlias = dict[Expr, frozenset[int]]
+"""For addresses of locks: the values that their owner cells can have."""
 
 
 def drop_proven_lock_checks(program: Program) -> Program:
-    locks = _disciplined(program)
-    if not locks:
+    """Without these checks a thread needs no WRONG location, and states get smaller."""
+    ownership = Ownership(program)
+    if not ownership.disciplined:
         return program
-    footprints = Footprints(program)
-    threads = tuple(
-        _drop(footprints, number, thread, locks) for number, thread in enumerate(program.threads)
-    )
-    return replace(program, threads=threads)
+    threads = []
+    for number, thread in enumerate(program.threads):
+        edges = tuple(_drop(ownership, number, place) for place in range(len(thread.edges)))
+        threads.append(replace(thread, edges=edges))
+    return replace(program, threads=tuple(threads))
 
 
 def conjuncts(expr: Expr | None) -> list[Expr]:
@@ -42,123 +57,212 @@ def conjuncts(expr: Expr | None) -> list[Expr]:
             return [expr]
 
 
-def _owner_is(expr: Expr) -> tuple[Expr, int] | None:
-    """For `owner(address) == constant`: the address and the constant."""
+def owner_values(expr: Expr) -> tuple[Expr, frozenset[int]] | None:
+    """For `owner == value`, or several of that lock joined by `or`: the address and the values."""
     match expr:
         case Binary("eq", Load(address), Const(value)) | Binary("eq", Const(value), Load(address)):
-            return address, value
+            return address, frozenset({value})
+        case Conditional(test, then, otherwise) if then == ONE:
+            left, right = owner_values(test), owner_values(otherwise)
+            if left and right and left[0] == right[0]:
+                return left[0], left[1] | right[1]
+    return None
+
+
+def shown_by(expr: Expr | None) -> Known:
+    """What the truth of an expression says about owner cells."""
+    known: Known = {}
+    for part in conjuncts(expr):
+        found = owner_values(part)
+        if found is not None:
+            known[found[0]] = known.get(found[0], found[1]) & found[1]
+    return known
+
+
+@dataclass(frozen=True, slots=True)
+class _Write:
+    """An assignment to owner cells."""
+
+    targets: frozenset[int]
+    taken: int | None
+    """The lock that is the acting thread's after it."""
+    entitled: bool
+    """Whether the edge itself shows the lock free or held by the acting thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Effects:
+    """What an edge does to locks: `held[k]` are shown to be held before operation k."""
+
+    held: dict[int, frozenset[int]]
+    writes: dict[int, _Write]
+
+
+class Ownership:
+    """The disciplined locks of a program, and where they are held."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.footprints = Footprints(program)
+        self.disciplined = frozenset(
+            address for address, cell in enumerate(program.cells) if cell.role is Role.OWNER
+        )
+        """The owner cells of the disciplined locks."""
+        self.beginnings = _beginnings(self.footprints)
+        """By thread: the locations at which it can start."""
+        threads = list(enumerate(program.threads))
+        self._effects = [
+            [self._find_effects(number, edge) for edge in thread.edges]
+            for number, thread in threads
+        ]
+        self.held = [self._find_held(number) for number, _ in threads]
+        """By thread and location: the locks held on every path there; None where no path leads."""
+        while broken := {lock for number, _ in threads for lock in self._broken(number)}:
+            self.disciplined -= broken
+            self.held = [self._find_held(number) for number, _ in threads]
+
+    def along(self, number: int, position: int) -> list[frozenset[int]] | None:
+        """The locks held before each operation of a thread's edge, and after the last one; None
+        for an edge that no path leads to."""
+        facts = self.held[number][self.program.threads[number].edges[position].source]
+        return None if facts is None else self._carry(number, position, facts)
+
+    def _carry(self, number: int, position: int, facts: frozenset[int]) -> list[frozenset[int]]:
+        operations = len(self.program.threads[number].edges[position].operations)
+        effects = self._effects[number][position]
+        if effects is None:
+            return [facts] * (operations + 1)
+        found = []
+        for step in range(operations + 1):
+            facts |= effects.held.get(step, frozenset()) & self.disciplined
+            found.append(facts)
+            write = effects.writes.get(step)
+            if write is not None:
+                facts -= write.targets
+                if write.taken is not None and write.taken in self.disciplined:
+                    facts |= {write.taken}
+        return found
+
+    def _find_effects(self, number: int, edge: Edge) -> _Effects | None:
+        known = shown_by(edge.guard)
+        found = _Effects({0: _mine(known, number)}, {})
+        changed = False
+        for position, operation in enumerate(edge.operations):
+            if isinstance(operation, Check):
+                known = known | shown_by(operation.condition)
+                found.held[position + 1] = _mine(known, number)
+                continue
+            reached = self.footprints.targets(operation.address, edge.choices)
+            targets = self.disciplined.intersection(reached)
+            if targets:
+                entitled = _entitled(operation.address, known, number, changed)
+                known = _stored(operation)
+                taken = next(iter(_mine(known, number)), None)
+                found.writes[position] = _Write(targets, taken, entitled)
+            changed = True
+        return found if found.writes or any(found.held.values()) else None
+
+    def _find_held(self, number: int) -> list[frozenset[int] | None]:
+        thread = self.program.threads[number]
+        held: list[frozenset[int] | None] = [None] * len(thread.locations)
+        work = sorted(self.beginnings[number])
+        for location in work:
+            held[location] = frozenset()
+        while work:
+            location = work.pop()
+            facts = held[location]
+            assert facts is not None
+            for position in thread.outgoing[location]:
+                after = self._carry(number, position, facts)[-1]
+                target = thread.edges[position].target
+                old = held[target]
+                new = after if old is None else old & after
+                if new != old:
+                    held[target] = new
+                    work.append(target)
+        return held
+
+    def _broken(self, number: int) -> Iterator[int]:
+        """The locks that a thread may write without being entitled to."""
+        for position, effects in enumerate(self._effects[number]):
+            along = self.along(number, position) if effects and effects.writes else None
+            if effects is None or along is None:
+                continue
+            for step, write in effects.writes.items():
+                if not (write.entitled or write.targets <= along[step]):
+                    yield from write.targets & self.disciplined
+
+
+def _mine(known: Known, number: int) -> frozenset[int]:
+    me = frozenset({number + 1})
+    return frozenset(
+        address.value
+        for address, values in known.items()
+        if isinstance(address, Const) and values == me
+    )
+
+
+def _stored(operation: Assign) -> Known:
+    """What is known about owner cells once one of them has been written."""
+    match operation:
+        case Assign(Const() as address, Const(value)):
+            return {address: frozenset({value})}
         case _:
-            return None
+            return {}
 
 
-def _disciplined(program: Program) -> set[int]:
-    """The owner cells that only their holder, or whoever finds them free, ever writes."""
-    footprints = Footprints(program)
-    locks = {address for address, cell in enumerate(program.cells) if cell.role is Role.OWNER}
-    for number, thread in enumerate(program.threads):
-        for edge in thread.edges:
-            known = [_owner_is(part) for part in conjuncts(edge.guard)]
-            changed = False
-            for operation in edge.operations:
-                if isinstance(operation, Check):
-                    known.extend(_owner_is(part) for part in conjuncts(operation.condition))
-                    continue
-                targets = locks.intersection(footprints.targets(operation.address, edge.choices))
-                if targets and not _entitled(operation.address, known, number, changed):
-                    locks -= targets
-                if targets and len(targets) > 0:
-                    known = [fact for fact in known if fact and fact[0] != operation.address]
-                    known.append(_stored_fact(operation))
-                changed = True
-    return locks
-
-
-def _stored_fact(operation: Assign) -> tuple[Expr, int] | None:
-    match operation.value:
-        case Const(value):
-            return operation.address, value
-        case _:
-            return None
-
-
-def _entitled(
-    address: Expr, known: list[tuple[Expr, int] | None], number: int, changed: bool
-) -> bool:
+def _entitled(address: Expr, known: Known, number: int, changed: bool) -> bool:
     """Whether what is known on the edge shows the lock free or held by the acting thread.
 
     An address that is computed may mean another cell after an assignment on the same edge.
     """
     if changed and not isinstance(address, Const):
         return False
-    return (address, 0) in known or (address, number + 1) in known
+    return address in known and known[address] <= {0, number + 1}
 
 
-def _drop(footprints: Footprints, number: int, thread: Thread, locks: set[int]) -> Thread:
-    held = _held(footprints, number, thread, locks)
-    edges = []
-    for edge in thread.edges:
-        facts = held[edge.source]
-        kept = []
+def _beginnings(footprints: Footprints) -> list[set[int]]:
+    """Where each thread can start: its entry, and wherever another one may set it."""
+    program = footprints.program
+    counters = {thread.counter: thread for thread in program.threads}
+    found = {
+        thread.counter: {thread.entry, program.cells[thread.counter].initial}
+        for thread in program.threads
+    }
+    for edge in program.edges:
         for operation in edge.operations:
-            if isinstance(operation, Check) and _proven(operation.condition, facts, number):
+            if not isinstance(operation, Assign):
                 continue
-            kept.append(operation)
-            facts = _after_operation(footprints, edge, operation, facts, number, locks)
-        edges.append(replace(edge, operations=tuple(kept)))
-    return replace(thread, edges=tuple(edges))
+            for address in footprints.targets(operation.address, edge.choices):
+                if address in counters:
+                    values = members(evaluate(operation.value, footprints.lookup, edge.choices))
+                    places = range(len(counters[address].locations))
+                    found[address].update(places if values is None else values)
+    return [
+        {place for place in found[thread.counter] if 0 <= place < len(thread.locations)}
+        for thread in program.threads
+    ]
 
 
-def _proven(condition: Expr, facts: frozenset[int] | None, number: int) -> bool:
-    if facts is None:
-        return False
-    match _owner_is(condition):
-        case (Const(address), owner):
-            return owner == number + 1 and address in facts
+def _drop(ownership: Ownership, number: int, position: int) -> Edge:
+    edge = ownership.program.threads[number].edges[position]
+    along = ownership.along(number, position)
+    if along is None:
+        return edge
+    kept = tuple(
+        operation
+        for operation, facts in zip(edge.operations, along, strict=False)
+        if not (isinstance(operation, Check) and _proven(operation.condition, facts, number))
+    )
+    return edge if len(kept) == len(edge.operations) else replace(edge, operations=kept)
+
+
+def _proven(condition: Expr, facts: frozenset[int], number: int) -> bool:
+    """Whether a check of a lock that is held succeeds: it is the thread's own, or it is taken."""
+    match condition:
+        case Binary("eq", Load(Const(lock)), Const(owner)):
+            return lock in facts and owner == number + 1
+        case Binary("ne", Load(Const(lock)), right):
+            return lock in facts and right == ZERO
         case _:
             return False
-
-
-def _after_operation(
-    footprints: Footprints,
-    edge: Edge,
-    operation: Assign | Check,
-    facts: frozenset[int] | None,
-    number: int,
-    locks: set[int],
-) -> frozenset[int] | None:
-    if facts is None:
-        return None
-    if isinstance(operation, Check):
-        for part in conjuncts(operation.condition):
-            match _owner_is(part):
-                case (Const(address), owner) if owner == number + 1 and address in locks:
-                    facts |= {address}
-        return facts
-    targets = footprints.targets(operation.address, edge.choices)
-    facts = facts.difference(targets)
-    match operation:
-        case Assign(Const(address), Const(value)) if value == number + 1 and address in locks:
-            facts |= {address}
-    return facts
-
-
-def _held(
-    footprints: Footprints, number: int, thread: Thread, locks: set[int]
-) -> list[frozenset[int] | None]:
-    """For each location the locks held on every path to it (None: not reached yet)."""
-    held: list[frozenset[int] | None] = [None] * len(thread.locations)
-    held[thread.entry] = frozenset()
-    work = [thread.entry]
-    while work:
-        location = work.pop()
-        for edge in thread.edges_at(location):
-            facts = held[location]
-            for operation in edge.operations:
-                facts = _after_operation(footprints, edge, operation, facts, number, locks)
-            assert facts is not None
-            old = held[edge.target]
-            new = facts if old is None else old & facts
-            if new != old:
-                held[edge.target] = new
-                work.append(edge.target)
-    return held

@@ -24,7 +24,7 @@ def merge_local_steps(program: Program) -> Program:
     footprints = Footprints(program)
     threads = []
     for number, thread in enumerate(program.threads):
-        merged = _acyclic(thread, _local_locations(footprints, number, thread))
+        merged = acyclic(thread, _local_locations(footprints, number, thread))
         if not thread.active:
             merged.discard(thread.entry)
         threads.append(_with_modes(thread, merged))
@@ -49,7 +49,7 @@ def _local_locations(footprints: Footprints, number: int, thread: Thread) -> set
     }
 
 
-def _acyclic(thread: Thread, candidates: set[int]) -> set[int]:
+def acyclic(thread: Thread, candidates: set[int]) -> set[int]:
     """The candidates without those at which a cycle of candidates closes (depth-first search)."""
     merged = set(candidates)
     done: set[int] = set()

@@ -240,6 +240,22 @@ class Thread:
         return (self.edges[position] for position in self.outgoing[location])
 
 
+DECLARED = ("protected", "unprotected", "unshared")
+"""What a model can declare about how its threads share a cell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """What a model says about a cell.  A claim: nothing behaves differently for it, and whoever
+    makes use of it has to check it."""
+
+    kind: str
+    """One of `DECLARED`."""
+    lock: int | None
+    """The owner cell of the lock that protects the cell; None for the other kinds."""
+    span: Span
+
+
 @dataclass(frozen=True)
 class Program:
     """A whole concurrent program.  `cells[0]` is the null cell, which nothing may touch."""
@@ -251,6 +267,8 @@ class Program:
     """The constants that `-D` can override, with their values in this program."""
     sources: Mapping[str, str] = field(default_factory=dict)
     """The text of each source file, by the name that spans use."""
+    declared: Mapping[int, Declaration] = field(default_factory=dict)
+    """What the model declares about shared cells, by address."""
 
     @cached_property
     def first_edge(self) -> tuple[int, ...]:

@@ -22,7 +22,18 @@ from mazurka.ir.expressions import (
     Load,
     Unary,
 )
-from mazurka.ir.program import Assign, Cell, Check, Edge, Location, Operation, Program, Span, Thread
+from mazurka.ir.program import (
+    Assign,
+    Cell,
+    Check,
+    Declaration,
+    Edge,
+    Location,
+    Operation,
+    Program,
+    Span,
+    Thread,
+)
 
 FORMAT = "mazurka-program"
 FORMAT_VERSION = 1
@@ -38,6 +49,7 @@ def to_json(program: Program) -> dict[str, object]:
         "sources": dict(program.sources),
         "cells": [_cell(cell) for cell in program.cells],
         "threads": [_thread(thread) for thread in program.threads],
+        "declared": [_declared(cell, found) for cell, found in sorted(program.declared.items())],
     }
 
 
@@ -77,6 +89,15 @@ def _cell(cell: Cell) -> dict[str, object]:
         "points": None if cell.points is None else list(cell.points),
         "span": _span(cell.span),
         "inferred": cell.inferred,
+    }
+
+
+def _declared(cell: int, declaration: Declaration) -> dict[str, object]:
+    return {
+        "cell": cell,
+        "kind": declaration.kind,
+        "lock": declaration.lock,
+        "span": _span(declaration.span),
     }
 
 

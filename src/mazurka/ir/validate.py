@@ -21,9 +21,11 @@ from mazurka.ir.expressions import (
 from mazurka.ir.footprints import Footprints
 from mazurka.ir.intervals import LARGEST, SMALLEST
 from mazurka.ir.program import (
+    DECLARED,
     FIRST_LOCATION,
     IDLE,
     Assign,
+    Declaration,
     Edge,
     Kind,
     Location,
@@ -53,6 +55,11 @@ def validate(program: Program) -> None:
             _validate_resets(program, number, thread, location)
         _validate_merged(footprints, number, thread)
         _validate_atomic_choices(thread)
+    for address, declaration in program.declared.items():
+        problem = _declaration_problem(program, address, declaration)
+        if problem:
+            span = declaration.span
+            raise MalformedProgramError(problem, file=span.file, line=span.line)
 
 
 def _fail(thread: Thread, span: Span | None, message: str) -> MalformedProgramError:
@@ -73,6 +80,23 @@ def _validate_cells(program: Program) -> None:
             )
         if cell.owner is not None and not 0 <= cell.owner < len(program.threads):
             raise MalformedProgramError(f"cell {address} ({cell.name}) belongs to no thread")
+
+
+def _declaration_problem(program: Program, address: int, declaration: Declaration) -> str | None:
+    if not 0 < address < len(program.cells):
+        return f"the declaration of cell {address}, which does not exist"
+    name, lock = program.cells[address].name, declaration.lock
+    if declaration.kind not in DECLARED:
+        return f"{name} is declared {declaration.kind!r}; known are {', '.join(DECLARED)}"
+    if program.cells[address].owner is not None:
+        return f"{name} is declared {declaration.kind}, yet it is local to a thread"
+    if declaration.kind != "protected":
+        return None if lock is None else f"{name} is declared {declaration.kind}, with a lock"
+    if lock is None:
+        return f"{name} is declared protected, without a lock"
+    if not 0 < lock < len(program.cells) or program.cells[lock].role is not Role.OWNER:
+        return f"{name} is declared protected by cell {lock}, which is no lock"
+    return None
 
 
 def _validate_counter(program: Program, number: int, thread: Thread) -> None:

@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from mazurka.report.observer import bytes_text
 from mazurka.report.summary import STYLES
-from mazurka.report.terminal import glyphs_for, safe
-from mazurka.report.verdict import Verdict, limit_name, property_list
+from mazurka.report.terminal import Glyphs, glyphs_for, safe
+from mazurka.report.verdict import UNREDUCED, UNSOUND, Verdict, limit_name, property_list
 from mazurka.stateful.strategy import Statistics
 
-HEADINGS = ("states", "transitions", "seconds", "states/s", "memory", "bytes/state")
-DISPENSABLE = ("states/s", "bytes/state")
-WIDE = 100
-"""Narrower terminals get fewer columns: what is left out follows from the others."""
+CUT_SHORT = frozenset({"time", "memory", "interrupted"})
+"""Limits after which the counts say nothing about the strategy."""
+GAP = 2
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of figures.
+
+    Where the terminal is too narrow, columns go in the order of `dispensable`: what they say
+    follows from the others, or matters less.  `usual` is the room that a measured figure takes:
+    what is shown must not depend on how fast a machine was in one run.
+    """
+
+    heading: str
+    figure: Callable[[Verdict], str]
+    dispensable: int = 0
+    usual: int | None = None
+
+    def width(self, verdicts: Iterable[Verdict]) -> int:
+        widest = self.usual or max((len(self.figure(verdict)) for verdict in verdicts), default=0)
+        return max(len(self.heading), widest)
 
 
 def print_comparison(
@@ -33,43 +53,94 @@ def print_comparison(
     console.print(Text(safe(f"{path}: {scope}", glyphs), "bold"), soft_wrap=True)
     if "deadlock" not in properties:
         console.print(Text("deadlocks are not looked for; --property assert,deadlock does", "dim"))
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    console.print(comparison_table(verdicts, console.width, glyphs))
+    for line in remarks(verdicts, left_out):
+        console.print(Text(safe(line, glyphs), "dim"))
+
+
+def comparison_table(verdicts: Sequence[Verdict], width: int, glyphs: Glyphs) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="dim")
     table.add_column("strategy", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
-    shown_columns = [
-        position
-        for position, heading in enumerate(HEADINGS)
-        if console.width >= WIDE or heading not in DISPENSABLE
-    ]
-    for heading in (HEADINGS[position] for position in shown_columns):
-        table.add_column(heading, justify="right", no_wrap=True)
+    named = sum(
+        GAP + max(map(cell_len, (heading, *texts)))
+        for heading, texts in (
+            ("strategy", [verdict.strategy or "" for verdict in verdicts]),
+            ("verdict", [verdict_text(verdict) for verdict in verdicts]),
+        )
+    )
+    shown = fitting(columns_for(verdicts), verdicts, width - named)
+    for column in shown:
+        table.add_column(column.heading, justify="right", no_wrap=True)
     for verdict in verdicts:
-        statistics = verdict.statistics or Statistics()
-        style = STYLES.get(verdict.verdict, "")
-        shown = Text(safe(verdict_text(verdict), glyphs), style)
-        figures = numbers(statistics)
-        kept = [figures[position] for position in shown_columns]
-        table.add_row(Text(safe(verdict.strategy or "", glyphs)), shown, *kept)
-    console.print(table)
-    for name, why in left_out:
-        console.print(Text(safe(f"{name} is left out: {why}", glyphs), "dim"))
+        name = Text(safe(verdict.strategy or "", glyphs))
+        judged = Text(safe(verdict_text(verdict), glyphs), STYLES.get(verdict.verdict, ""))
+        table.add_row(name, judged, *(Text(column.figure(verdict)) for column in shown))
+    return table
+
+
+def columns_for(verdicts: Sequence[Verdict]) -> list[Column]:
+    """Counts are those of the last round, time and memory those of all rounds together."""
+    yardstick = next((v for v in verdicts if v.strategy == UNREDUCED and complete(v)), None)
+    columns = [Column("states", lambda v: f"{counts(v).states:,}")]
+    if yardstick is not None and len(verdicts) > 1:
+        columns.append(Column(f"of {UNREDUCED}", lambda v: share(v, yardstick), 4))
+    columns += [
+        Column("transitions", lambda v: f"{counts(v).transitions:,}", 6),
+        Column("seconds", lambda v: f"{v.total_seconds:.3f}", usual=7),
+        Column("states/s", lambda v: f"{counts(v).states_per_second:,.0f}", 1, usual=10),
+        Column("memory", lambda v: bytes_text(v.peak_bytes), 5, usual=6),
+        Column("bytes/state", lambda v: f"{counts(v).bytes_per_state:.1f}", 2, usual=5),
+    ]
+    if any(verdict.rounds for verdict in verdicts):
+        columns.append(Column("rounds", lambda v: f"{len(v.searches)}", 3))
+    return columns
+
+
+def fitting(columns: list[Column], verdicts: Sequence[Verdict], room: int) -> list[Column]:
+    """The columns that fit, the most dispensable ones left out first."""
+    shown = list(columns)
+    for column in sorted((c for c in columns if c.dispensable), key=lambda c: c.dispensable):
+        if sum(GAP + each.width(verdicts) for each in shown) - GAP <= room:
+            break
+        shown.remove(column)
+    return shown
+
+
+def counts(verdict: Verdict) -> Statistics:
+    return verdict.statistics or Statistics()
+
+
+def complete(verdict: Verdict) -> bool:
+    return not CUT_SHORT & set(verdict.limits)
+
+
+def share(verdict: Verdict, whole: Verdict) -> str:
+    """How many states of the unreduced search are left, in per cent."""
+    if not complete(verdict) or not counts(whole).states:
+        return ""
+    percent = 100 * counts(verdict).states / counts(whole).states
+    return f"{percent:.1f}%" if percent < 99.95 else f"{percent:.0f}%"
 
 
 def verdict_text(verdict: Verdict) -> str:
+    """Short, for a table; the limits stand below it."""
     if verdict.violation is not None:
         return f"{verdict.verdict}: {verdict.violation.kind}"
-    if verdict.limits:
-        return f"{verdict.verdict}: {'; '.join(limit_name(limit) for limit in verdict.limits)}"
     return verdict.verdict
 
 
-def numbers(statistics: Statistics) -> tuple[Text, ...]:
-    texts = (
-        f"{statistics.states:,}",
-        f"{statistics.transitions:,}",
-        f"{statistics.seconds:.3f}",
-        f"{statistics.states_per_second:,.0f}",
-        bytes_text(statistics.peak_bytes),
-        f"{statistics.bytes_per_state:.1f}",
-    )
-    return tuple(Text(text) for text in texts)
+def remarks(verdicts: Sequence[Verdict], left_out: Iterable[tuple[str, str]]) -> list[str]:
+    """What the figures do not say."""
+    lines = []
+    if any(verdict.rounds for verdict in verdicts):
+        lines.append("states and transitions: the last round; seconds: all rounds together")
+    for verdict in verdicts:
+        for limit in verdict.limits:
+            if limit == UNSOUND:
+                what = "is unsound by design: what it does not find may still be there"
+                lines.append(f"{verdict.strategy} {what}")
+            elif limit in CUT_SHORT or verdict.violation is None:
+                lines.append(f"{verdict.strategy}: {limit_name(limit)}")
+    lines += [f"{name} is left out: {why}" for name, why in left_out]
+    return lines

@@ -5,20 +5,26 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 
-from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from mazurka.report.classification import (
+    draw_classes,
+    round_counts,
+    rounds_text,
+    sharing_text,
+)
 from mazurka.report.columns import Columns
-from mazurka.report.confirm import Finding
 from mazurka.report.observer import bytes_text
 from mazurka.report.replaying import REPRODUCED, ReplayReport
 from mazurka.report.selection import Alternative
-from mazurka.report.terminal import glyphs_for, safe
-from mazurka.report.trace import Standing, Trace
+from mazurka.report.story import Story
+from mazurka.report.terminal import safe
+from mazurka.report.trace import Trace
 from mazurka.report.verdict import (
     HOLDS,
     INCONCLUSIVE,
+    UNREDUCED,
     UNSOUND,
     VIOLATED,
     Verdict,
@@ -34,85 +40,27 @@ CHOSEN = {
     "switches": "with the fewest context switches",
     "found": "as the search met it",
 }
-
-
-class Story:
-    """Prints a counterexample: its steps, and how it ends."""
-
-    def __init__(self, console: Console) -> None:
-        self.console = console
-        self.glyphs = glyphs_for(console)
-
-    def ending(self, trace: Trace, found: Finding) -> None:
-        """What there is to say under the last row."""
-        self.blank()
-        if trace.collisions:
-            self.collision(trace)
-        elif found.kind == "deadlock":
-            self.standings(trace)
-        else:
-            self.marked(failure_text(trace, found), found.message)
-
-    def collision(self, trace: Trace) -> None:
-        self.line("now both can happen, in either order or at once:")
-        for side in trace.collisions:
-            what = "=" if side.action == "writes" else self.glyphs.arrow
-            self.marked(
-                f"{side.name}, line {side.line}: {side.source}"
-                f"   ({side.action} {side.place} {what} {side.value})"
-            )
-
-    def standings(self, trace: Trace) -> None:
-        """How a deadlock ends: each thread's place and what it waits for."""
-        self.line("now no thread can move:")
-        waiting = [standing for standing in trace.ending if standing.status == "waits"]
-        widest = max((cell_len(standing_text(standing)) for standing in waiting), default=0)
-        for standing in waiting:
-            self.marked(standing_text(standing), standing.reason, column=widest)
-        others = [standing for standing in trace.ending if standing.status != "waits"]
-        if others:
-            listed = ", ".join(f"{other.name} ({other.reason})" for other in others)
-            self.line(f"also: {listed}", "dim", indent=4)
-
-    def marked(self, text: str, reason: str = "", *, column: int = 0) -> None:
-        """A line with a cross in front; the reason stands beside it where all fits."""
-        line = Text().append(f"  {self.glyphs.cross} ", "bold red")
-        clean, why = safe(text, self.glyphs), safe(reason, self.glyphs)
-        width = self.console.width
-        if reason and 4 + max(column, cell_len(clean)) + 3 + cell_len(why) <= width:
-            line.append(clean + " " * (max(column - cell_len(clean), 0) + 3)).append(why, "red")
-            self.hanging(line, 4)
-            return
-        self.hanging(line.append(clean), 4)
-        if reason:
-            self.hanging(Text(f"    {why}", "red"), 4)
-
-    def line(self, text: str, style: str = "", *, indent: int = 0) -> None:
-        self.hanging(Text(" " * indent + safe(text, self.glyphs), style), indent)
-
-    def hanging(self, text: Text, indent: int) -> None:
-        """Print a paragraph whose second and later lines are indented."""
-        width = max(self.console.width - indent, 20)
-        first, *rest = text.wrap(self.console, self.console.width) or [Text()]
-        first.rstrip()
-        self.console.print(first, soft_wrap=True)
-        if rest:
-            remaining = Text(" ").join(rest)
-            for line in remaining.wrap(self.console, width):
-                line.rstrip()
-                self.console.print(Text(" " * indent) + line, soft_wrap=True)
-
-    def blank(self) -> None:
-        self.console.print()
+CLASSIFYING = "optimistic"
+"""The strategy whose answer is the classification, as much as the verdict."""
+MOST_NOTES = 10
+MOST_REASONS = 5
 
 
 class Summary(Story):
     """Prints one verdict on one console."""
 
-    def __init__(self, console: Console, verdict: Verdict, *, full_trace: bool = False) -> None:
+    def __init__(
+        self,
+        console: Console,
+        verdict: Verdict,
+        *,
+        full_trace: bool = False,
+        classification: bool = False,
+    ) -> None:
         super().__init__(console)
         self.verdict = verdict
         self.full_trace = full_trace
+        self.every_class = classification
 
     def print(self, *, saved: str | None = None, asked: str | None = None) -> None:
         """Everything; `asked` is the file a trace should go to, `saved` the one it went to."""
@@ -123,12 +71,54 @@ class Summary(Story):
         self.blank()
         if self.verdict.statistics is not None:
             self.line(self.statistics(self.verdict.statistics), "dim")
-        for note in self.verdict.notes:
-            self.line(note, "dim")
+        if self.verdict.classification and not self.tabled:
+            shared = sharing_text(self.verdict.classification, len(self.verdict.searches))
+            self.line(f"{shared} (--classification shows more)", "dim")
+        self.notes()
         for advice in self.advice(saved):
             self.line(advice, "dim")
         if asked is not None and saved is None:
             self.line(f"there is no counterexample to save: {asked} was not written", "dim")
+        if self.tabled:
+            self.sharing()
+
+    @property
+    def tabled(self) -> bool:
+        """Whether the classification is shown as a table, and not in one line."""
+        return self.every_class or self.verdict.strategy == CLASSIFYING
+
+    def sharing(self) -> None:
+        """How the threads share each cell, and the rounds it took to find out."""
+        verdict = self.verdict
+        self.blank()
+        if not verdict.classification:
+            unable = verdict.strategy == UNREDUCED
+            why = "strategy full does not classify data" if unable else "no thread uses shared data"
+            self.line(f"there is no classification to show: {why}", "dim")
+            return
+        complete = verdict.verdict == HOLDS
+        so_far = "" if complete else ", as far as the search went"
+        self.line(f"how the threads share data{so_far}", "bold")
+        draw_classes(self.console, verdict.classification, every=self.every_class)
+        self.blank()
+        self.line(round_counts(verdict.searches), "dim")
+        reasons = [earlier.reason for earlier in verdict.rounds]
+        shown = reasons if self.every_class else reasons[:MOST_REASONS]
+        for number, reason in enumerate(shown, 1):
+            self.line(f"round {number} ended: {reason}", "dim", indent=2)
+        self.more(len(reasons) - len(shown), "--classification shows why each round ended")
+
+    def notes(self) -> None:
+        """What the strategy has to say, each remark a paragraph of its own."""
+        notes = self.verdict.notes
+        for note in notes[:MOST_NOTES]:
+            text = Text().append("note: ", "bold yellow").append(safe(note, self.glyphs))
+            self.hanging(text, 6)
+        self.more(len(notes) - MOST_NOTES, "--json has all notes")
+
+    def more(self, number: int, where: str) -> None:
+        if number > 0:
+            self.line(f"{self.glyphs.ellipsis} {number:,} more; {where}", "dim", indent=2)
 
     def headline(self) -> None:
         """`violated: deadlock — no thread can move, 2 threads wait for ever`."""
@@ -162,12 +152,14 @@ class Summary(Story):
     def statistics(self, statistics: Statistics) -> str:
         verdict = self.verdict
         chosen = " (chosen by auto)" if verdict.options.get("strategy") == "auto" else ""
+        rounds = len(verdict.searches)
+        together = f" in {rounds_text(rounds)}" if rounds > 1 else ""
         return "  ".join(
             (
                 states_text(statistics.states),
                 counted(statistics.transitions, "transition"),
-                f"{statistics.seconds:.2f} s",
-                bytes_text(statistics.peak_bytes),
+                f"{verdict.total_seconds:.2f} s{together}",
+                bytes_text(verdict.peak_bytes),
                 f"strategy {verdict.strategy}{chosen}, {ORDERS.get(verdict.order or '', '')}",
             )
         )
@@ -190,22 +182,9 @@ class Summary(Story):
 LIMIT_ADVICE = {
     "time": "a larger --limit-time, or smaller constants (-D NAME=VALUE), may give an answer",
     "memory": "a larger --limit-memory, or smaller constants (-D NAME=VALUE), may give an answer",
-    UNSOUND: "strategy full answers for certain",
+    UNSOUND: "this strategy finds violations, but it cannot exclude them: it may let one thread run"
+    " for ever and never try the others; --strategy cpc and --strategy full answer for certain",
 }
-
-
-def failure_text(trace: Trace, found: Finding) -> str:
-    """Who fails, and where: the failing step is the last row."""
-    if not trace.rows:
-        return f"line {found.line}"
-    last = trace.rows[-1]
-    line, source = last.failing or (last.line, last.source)
-    return f"{last.name}, line {line}: {source}"
-
-
-def standing_text(standing: Standing) -> str:
-    place = f", line {standing.line}: {standing.source}" if standing.line else ""
-    return f"{standing.name}{place}"
 
 
 def cost_text(other: Alternative) -> str:

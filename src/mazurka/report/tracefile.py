@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from mazurka import __version__
 from mazurka.errors import MazurkaError, OptionError
+from mazurka.ir.granularity import GRANULARITIES
 from mazurka.report.subject import Reading
 from mazurka.report.verdict import Verdict
 from mazurka.stateful.strategy import Move, Violation
@@ -157,9 +158,20 @@ def _reading(data: Fields) -> Reading:
     return Reading(
         definitions={name: str(value) for name, value in definitions.items()},
         merge=options.get("merge", bool),
+        granularity=_granularity(options),
         max_threads=_count(options.get("max_threads", int)),
         max_depth=_count(options.get("max_depth", int)),
     )
+
+
+def _granularity(options: Fields) -> str | None:
+    """Traces from before there were granularities do not name one."""
+    if options.values.get("granularity") is None:
+        return None
+    name = options.get("granularity", str)
+    if name not in GRANULARITIES:
+        raise Malformed(f"{name!r} is no granularity")
+    return name
 
 
 def _moves(value: object, name: str) -> tuple[Move, ...]:

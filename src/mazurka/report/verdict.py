@@ -9,7 +9,7 @@ from mazurka.report.confirm import Finding
 from mazurka.report.selection import Alternative
 from mazurka.report.subject import Subject
 from mazurka.report.trace import Trace
-from mazurka.stateful.strategy import PROPERTIES, Statistics
+from mazurka.stateful.strategy import PROPERTIES, CellClass, Round, Statistics
 
 HOLDS = "holds"
 VIOLATED = "violated"
@@ -18,6 +18,8 @@ ERROR = "error"
 
 EXIT_STATUS = {HOLDS: 0, VIOLATED: 1, ERROR: 2, INCONCLUSIVE: 3}
 
+UNREDUCED = "full"
+"""The strategy that visits every reachable state; any other is said to reduce them."""
 UNSOUND = "unsound-strategy"
 NAMED_LIMITS = {
     "time": "time limit",
@@ -62,6 +64,10 @@ class Verdict:
     error: Problem | None = None
     subject: Subject | None = None
     notes: tuple[str, ...] = ()
+    classification: tuple[CellClass, ...] = ()
+    """How the threads share each cell; empty for strategies that do not ask."""
+    rounds: tuple[Round, ...] = ()
+    """The rounds before the one that `statistics` counts."""
     alternative: Alternative | None = None
     counterexample: str | None = None
     """How the trace was chosen: `found`, `shortest` or `switches`."""
@@ -70,6 +76,22 @@ class Verdict:
     @property
     def exit_status(self) -> int:
         return EXIT_STATUS[self.verdict]
+
+    @property
+    def searches(self) -> tuple[Statistics, ...]:
+        """The statistics of every round, the last one at the end; empty after an error."""
+        earlier = tuple(earlier.statistics for earlier in self.rounds)
+        return (*earlier, self.statistics) if self.statistics is not None else earlier
+
+    @property
+    def total_seconds(self) -> float:
+        """All rounds together: what somebody has waited for."""
+        return sum(search.seconds for search in self.searches)
+
+    @property
+    def peak_bytes(self) -> int:
+        """Each round starts afresh, so the largest one counts."""
+        return max((search.peak_bytes for search in self.searches), default=0)
 
     def __bool__(self) -> bool:
         """True where the property holds, so that `assert mazurka.check(...)` reads well."""
@@ -89,7 +111,9 @@ class Verdict:
             "order": self.order,
             "definitions": dict(self.subject.reading.definitions) if self.subject else {},
             "options": self.options,
-            "stats": statistics_json(self.statistics),
+            "stats": self._stats_json(),
+            "rounds": self._rounds_json(),
+            "classification": [cell_json(cell) for cell in self.classification] or None,
             "violation": self.violation.to_json() if self.violation else None,
             "trace": [row.to_json() for row in trace.rows] if trace else None,
             "trace_omitted": trace.omitted if trace else 0,
@@ -101,19 +125,38 @@ class Verdict:
             "error": self.error.to_json() if self.error else None,
         }
 
+    def _stats_json(self) -> dict[str, object]:
+        """Counts are the last round's; the time and the memory of all rounds are there too."""
+        statistics = self.statistics
+        if statistics is None:
+            return {}
+        return {
+            "states": statistics.states,
+            "transitions": statistics.transitions,
+            "depth": statistics.depth,
+            "seconds": round(statistics.seconds, 6),
+            "states_per_second": round(statistics.states_per_second),
+            "peak_bytes": self.peak_bytes,
+            "bytes_per_state": round(statistics.bytes_per_state, 2),
+            "rounds": len(self.searches),
+            "total_seconds": round(self.total_seconds, 6),
+        }
 
-def statistics_json(statistics: Statistics | None) -> dict[str, object]:
-    if statistics is None:
-        return {}
-    return {
-        "states": statistics.states,
-        "transitions": statistics.transitions,
-        "depth": statistics.depth,
-        "seconds": round(statistics.seconds, 6),
-        "states_per_second": round(statistics.states_per_second),
-        "peak_bytes": statistics.peak_bytes,
-        "bytes_per_state": round(statistics.bytes_per_state, 2),
-    }
+    def _rounds_json(self) -> list[dict[str, object]]:
+        reasons = [*(earlier.reason for earlier in self.rounds), None]
+        return [
+            {
+                "states": search.states,
+                "transitions": search.transitions,
+                "seconds": round(search.seconds, 6),
+                "reason": reason,
+            }
+            for search, reason in zip(self.searches, reasons, strict=False)
+        ]
+
+
+def cell_json(cell: CellClass) -> dict[str, object]:
+    return {"cell": cell.cell, "class": cell.kind, "lock": cell.lock, "round": cell.round}
 
 
 def property_list(properties: tuple[str, ...]) -> str:
@@ -134,22 +177,30 @@ def states_text(states: int) -> str:
 
 
 def scope_sentence(
-    verdict: str, properties: tuple[str, ...], statistics: Statistics, limits: tuple[str, ...]
+    verdict: str,
+    properties: tuple[str, ...],
+    statistics: Statistics,
+    limits: tuple[str, ...],
+    strategy: str | None = None,
 ) -> str:
-    """What a verdict covers, so that nobody takes it for more."""
+    """What a verdict covers, so that nobody takes it for more.
+
+    A reduction has not examined every reachable state, and does not say so, even though the
+    verdict is about all of them.
+    """
     what = property_list(properties)
     if properties:
         what = f"{what}, and {ALWAYS}"
-    seen = statistics.states
-    if verdict == HOLDS:
-        one = seen == 1
-        count = "the only reachable state" if one else f"all {seen:,} reachable states"
-        return f"{what}: {count} examined"
-    if verdict == VIOLATED:
-        return f"{what}: {states_text(seen)} examined"
+    count = states_text(statistics.states)
+    by = "" if strategy in (None, UNREDUCED) else f" (reduced by {strategy})"
     if limits == (UNSOUND,):
-        return f"{what}: none found in {states_text(seen)}, but the strategy may miss some"
-    return f"{what}: {states_text(seen)} examined, others were not"
+        return f"{what}: none found in {count}{by}, but the strategy may miss some"
+    if verdict == INCONCLUSIVE:
+        return f"{what}: {count} examined{by}, others were not"
+    if verdict == HOLDS and not by:
+        one = statistics.states == 1
+        count = "the only reachable state" if one else f"all {statistics.states:,} reachable states"
+    return f"{what}: {count} examined{by}"
 
 
 def error_verdict(

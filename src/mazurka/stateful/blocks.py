@@ -74,13 +74,44 @@ from __future__ import annotations
     RACE_CHECKED,
 ) = range(32, 51)  # fmt: skip
 
-BLOCK_WORDS = 51
+# The synchronization discipline (`mazurka.analysis.discipline`).
+(
+    LAWS,              # array by cell
+    USES,              # array by cell: who touched it, and how
+    CANDIDATES,        # array by cell and place: numbers of locks held at every access, plus one
+    LOCK_NUMBERS,      # array by cell: number of the lock plus one, 0 where it is none
+    LOCKS,             # array by lock: LOCK_FIELDS words each
+    LOCK_COUNT,
+    LOCK_CODES,        # array by lock and thread: the owner cell's code when the thread holds it
+    EDGE_MOVERS,       # array by edge
+    CREATING,          # array by edge: 1 where it creates a thread
+    PLACES,            # array by location code (as CHOICES): PLACE_... flags
+    WAKE_LOCKS,        # array by location code: number of the lock taken when woken, plus one
+    INSIDE,            # array by location code: the groups whose regions it belongs to, as bits
+    GROUP_OF,          # array by cell: its group, as a bit
+    OWNERS,            # array by cell: the thread whose local it is, plus one
+    RULES,             # RULE_... flags
+    READING,           # how much of a mover counts: `analysis.movers.Reading`, in order
+    BROKEN_CELL,       # what was found
+) = range(51, 68)  # fmt: skip
+
+# Transactions.
+(
+    COMPLETION,        # when a transaction is ended by force: `stateful.completion.Completion`
+    INFO,              # array by state: INFO_... flags, and who was there before its commit
+    INFO_WORDS,        # words for each state
+    INITIAL_MASKS,     # array by thread and word: its local cells; 0 where nobody asks
+    INITIAL,           # the initial state
+    INNER_LOOP,        # whether invisible steps are run through without storing their states
+) = range(68, 74)  # fmt: skip
+
+BLOCK_WORDS = 74
 
 SUCCESSOR_WORDS = 4
 """What the buffer holds for each successor beside its state."""
 
 # Why a search came back to Python.
-SLICE, DONE, STORE_FULL, STACK_FULL, FAULT, DEADLOCK, RACE, FOOTPRINT_FULL = range(8)
+SLICE, DONE, STORE_FULL, STACK_FULL, FAULT, DEADLOCK, RACE, FOOTPRINT_FULL, BROKEN = range(9)
 
 FIRST_DEAD_END = 7
 """Faults from this code on (`livelock`, `bound`) have no successor: the step did not end."""
@@ -96,3 +127,31 @@ THREAD_SHIFT = CHOICE_SHIFT + CHOICE_BITS
 # A breadth-first origin: a choice, a thread, the position of the predecessor.
 ORIGIN_THREAD_SHIFT = 16
 ORIGIN_POSITION_SHIFT = 24
+
+# A lock: where its owner cell lies, the code for "free", and flags.
+LOCK_WORD, LOCK_SHIFT, LOCK_MASK, LOCK_FREE, LOCK_FLAGS = range(5)
+LOCK_FIELDS = 5
+LOCK_EXCLUSIVE, LOCK_MOVABLE = 1, 2
+
+# A cell's use: who touched it (a thread plus one), then flags.
+USE_MANY = 0xFFFF
+USE_WRITTEN, USE_DECLARED = 1 << 16, 1 << 17
+MOST_CANDIDATES = 4
+
+# A location.
+PLACE_WAITS, PLACE_FINISHED, PLACE_IDLE, PLACE_RECORDS, PLACE_HEAD = 1, 2, 4, 8, 16
+
+# The discipline as a whole.
+RULE_HANDOVER, RULE_REDUCES, RULE_GROUPS = 1, 2, 4
+
+# A transaction's frame: flags, then the next choice, the thread, and how many threads have run.
+FRAME_MOVED, FRAME_WAITING, FRAME_STOPPED = 1, 2, 4
+FRAME_PHASE, FRAME_LM, FRAME_RM, FRAME_XEND, FRAME_CPC = 8, 16, 32, 64, 128
+FRAME_SUCCESSOR, FRAME_CLOSES_CYCLE, FRAME_RACE_CHECKED = 256, 512, 1024
+FRAME_FLAGS = 2047
+FRAME_CHOICE_SHIFT, FRAME_TID_SHIFT, FRAME_NUM_SHIFT = 12, 32, 48
+
+# A state of a transaction search.
+INFO_COMMITTED, INFO_CPC, INFO_ON_STACK = 1, 2, 4
+INFO_FIRST_THREAD = 8
+"""From this bit on: the threads that were here before their commit."""

@@ -30,6 +30,7 @@ PARTS = {
     "depth_first": "the engine",
     "breadth_first": "the breadth-first engine",
     "store": "the engine for large searches",
+    "transactions": "the engine for transactions",
 }
 """What kernels are called in messages."""
 MAGIC = b"mazurka kernel 1\n"

@@ -60,6 +60,28 @@ class Statistics:
         return self.states / self.seconds if self.seconds > 0 else 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class CellClass:
+    """How the threads share a cell, as a search has found it (paper 002's classification)."""
+
+    cell: str
+    kind: str
+    """`unshared`, `read-only`, `protected`, `handed over` or `unprotected`."""
+    lock: str | None = None
+    """What protects it: the names of the locks held at every access."""
+    round: int = 1
+    """The round of the search from which on it had this class."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """A search that assumed too much, and what it taught; the next one starts afresh."""
+
+    statistics: Statistics
+    reason: str
+    """A sentence: which assumption broke, where."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class SearchOptions:
     properties: frozenset[str] = frozenset({"assert", "deadlock"})
@@ -68,6 +90,9 @@ class SearchOptions:
     """False: go on after a violation, so that the counts are those of the whole state space."""
     limit_seconds: float | None = None
     limit_bytes: int | None = None
+    movers: str = "inferred"
+    """Where a reduction by transactions takes the protection of cells from: `inferred` while
+    searching, `static` (a lockset analysis beforehand), or `declared` in the model."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +104,10 @@ class SearchResult:
     violation: Violation | None = None
     limits: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=())
+    classification: tuple[CellClass, ...] = ()
+    """For searches that classify cells: every shared cell."""
+    rounds: tuple[Round, ...] = ()
+    """The rounds before the last one, whose statistics are `statistics`."""
 
 
 class Observer(Protocol):

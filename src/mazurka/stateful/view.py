@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from mazurka.errors import UnsupportedError
 from mazurka.ir.native import NativeProgram
 from mazurka.ir.program import FAULTS, Fault
@@ -54,17 +56,14 @@ class View:
     def enter_program(self, options: SearchOptions) -> None:
         slots = [self.layout.slots[thread.counter] for thread in self.program.threads]
         choices: list[int] = []
-        offsets: list[int] = []
-        for slot, bounds in zip(slots, self.layout.choices, strict=True):
-            offsets.append(len(choices))
-            for code in range(1 << slot.width):
-                known = slot.points is None or code < len(slot.points)
-                location = slot.decode(code) if known else 0
-                choices.append(bounds[location] if location < len(bounds) else 1)
+        offsets: dict[int, int] = {}
+        for thread, location in self.places():
+            offsets.setdefault(thread, len(choices))
+            choices.append(1 if location is None else self.layout.choices[thread][location])
         self.keep(blocks.COUNTER_WORD, Area.of(slot.word for slot in slots))
         self.keep(blocks.COUNTER_SHIFT, Area.of(slot.shift for slot in slots))
         self.keep(blocks.COUNTER_MASK, Area.of(slot.mask for slot in slots))
-        self.keep(blocks.CHOICE_OFFSET, Area.of(offsets))
+        self.keep(blocks.CHOICE_OFFSET, Area.of(offsets.values()))
         self.keep(blocks.CHOICES, Area.of(choices))
         self.keep(blocks.MOST_CHOICES, Area.of(max(bounds) for bounds in self.layout.choices))
         self.keep(blocks.OBSERVERS, Area.of(thread.observer for thread in self.program.threads))
@@ -79,6 +78,17 @@ class View:
         numbers[blocks.FAULTS_WANTED] = sum(wanted)
         numbers[blocks.DEADLOCK_WANTED] = "deadlock" in options.properties
         numbers[blocks.RACE_WANTED] = self.race_wanted
+
+    def places(self) -> Iterator[tuple[int, int | None]]:
+        """Every thread and every code its counter can have, with the location; None for unused
+        codes.  Tables by location are in this order."""
+        for number, thread in enumerate(self.program.threads):
+            slot = self.layout.slots[thread.counter]
+            for code in range(1 << slot.width):
+                known = slot.points is None or code < len(slot.points)
+                location = slot.decode(code) if known else None
+                in_use = location is not None and location < len(thread.locations)
+                yield number, location if in_use else None
 
     def enter_races(self) -> None:
         cells, edges = self.program.cells, self.program.edges

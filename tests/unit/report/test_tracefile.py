@@ -76,6 +76,13 @@ def test_moves_that_lead_elsewhere_reproduce_nothing(saved):
     assert (report.outcome, report.exit_status) == ("not reproduced", 0)
 
 
+def test_a_trace_without_a_granularity_still_reads(saved):
+    data = json.loads(saved.read_text())
+    del data["options"]["granularity"]
+    saved.write_text(json.dumps(data))
+    assert load(str(saved)).reading.granularity is None
+
+
 def broken(**changes):
     return lambda data: {**data, **changes}
 
@@ -99,6 +106,8 @@ def broken(**changes):
         broken(definitions=[]),
         broken(options={"merge": 1, "max_threads": 8, "max_depth": 8}),
         broken(options={"merge": True, "max_threads": -1, "max_depth": 8}),
+        broken(options={"merge": True, "granularity": 1, "max_threads": 8, "max_depth": 8}),
+        broken(options={"merge": True, "granularity": "page", "max_threads": 8, "max_depth": 8}),
         broken(fingerprint={}),
         broken(violation={"kind": 3, "message": ""}),
         broken(rows=[1]),

@@ -86,6 +86,38 @@ def test_an_unsound_strategy_never_says_holds(judge):
     assert judge(two_locks(), strategy=unsound).verdict == "violated"
 
 
+def test_an_unsound_strategy_that_was_cut_short_names_both_reasons(judge):
+    result = SearchResult(Statistics(states=7), limits=("time",))
+    unsound = replace(search_that_returns(result), sound=False)
+    verdict = judge(lost_update(), strategy=unsound)
+    assert (verdict.verdict, verdict.limits) == ("inconclusive", ("time", "unsound-strategy"))
+    assert "7 states examined, others were not" in verdict.scope
+
+
+@pytest.mark.parametrize(
+    ("program", "claim"),
+    [
+        (lost_update(threads=1), "4 states examined (reduced by cpc)"),
+        (two_locks(), "9 states examined (reduced by cpc)"),
+    ],
+)
+def test_a_reduction_does_not_claim_to_have_seen_every_state(judge, program, claim):
+    """The strategy is the reference search under another name, so the counts are known: one
+    thread with three steps; two threads, each before its locks, holding one, or finished, in
+    every combination."""
+    verdict = judge(program, strategy=replace(REFERENCE, name="cpc"))
+    assert verdict.scope.endswith(claim)
+    assert "reachable" not in verdict.scope
+
+
+def test_an_unsound_reduction_says_what_it_cannot(judge):
+    unsound = replace(REFERENCE, name="transactions", sound=False)
+    verdict = judge(lost_update(threads=1), strategy=unsound)
+    assert verdict.scope.endswith(
+        "none found in 4 states (reduced by transactions), but the strategy may miss some"
+    )
+
+
 @pytest.mark.parametrize(
     "claim",
     [

@@ -12,7 +12,7 @@ from mazurka.frontend.python.storage import Storage
 from mazurka.frontend.python.survey import FunctionFacts, Survey, facts_of
 from mazurka.frontend.python.values import Handle, Number, Reference, Value
 from mazurka.ir.expressions import Const, Load
-from mazurka.ir.program import Role, Span
+from mazurka.ir.program import Declaration, Role, Span
 
 MOST_EDGES = 200_000
 
@@ -113,6 +113,8 @@ class Model:
     edges: int = 0
     frames: int = 0
     facts: dict[int, FunctionFacts] = field(default_factory=dict)
+    declared: dict[int, Declaration] = field(default_factory=dict)
+    """What the model says about how threads share cells, by address."""
 
     def facts_of(self, definition: ast.FunctionDef) -> FunctionFacts:
         if id(definition) not in self.facts:

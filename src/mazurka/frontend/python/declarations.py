@@ -62,7 +62,7 @@ class Declarations:
             elif isinstance(node, ast.ClassDef):
                 self._check_class(node)
                 self.model.globals[node.name] = RecordClass(node)
-        if any(_runs(node) for node in body):
+        if any(_runs(node) for node in body if not self.model.survey.declares(node)):
             self._plan_main()
         for node in body:
             self._statement(node)
@@ -94,6 +94,8 @@ class Declarations:
                 raise self.low.refuse(node, unsupported_statement(node))
             case ast.Expr(ast.Call(ast.Name("print")) as call):
                 self.low.value(call)
+            case ast.Expr(ast.Call() as call) if self.model.survey.declares(node):
+                self._declare_protection(call)
             case ast.Assign([ast.Name(name)], value):
                 self._declare(name, value, None, node)
             case ast.Assign(names, ast.Constant() as value) if _all_names(names):
@@ -112,6 +114,14 @@ class Declarations:
                     self._declare(target.id, value, None, _single(target, value, node))
             case _:
                 self._defer(node)
+
+    def _declare_protection(self, call: ast.Call) -> None:
+        for part in ast.walk(call):
+            if isinstance(part, ast.Name) and part.id in self.deferred:
+                raise self.low.refuse(
+                    call, f"`{part.id}` is a variable of `main` alone; no other thread can reach it"
+                )
+        self.low.value(call)
 
     def _defer(self, node: ast.stmt) -> None:
         """Leave the statement to `main`."""

@@ -19,6 +19,7 @@ from mazurka.frontend.python import (
     containers,
     loops,
     operations,
+    protection,
     statements,
     sync_conditions,
     sync_counters,
@@ -57,6 +58,7 @@ HANDLERS = (
     containers,
     loops,
     operations,
+    protection,
     statements,
     sync_conditions,
     sync_counters,
@@ -225,6 +227,7 @@ def _program(model: Model, built: list[Automaton], constants: Mapping[str, int])
         tuple(threads),
         dict(constants),
         {model.file: model.source},
+        dict(model.declared),
     )
 
 

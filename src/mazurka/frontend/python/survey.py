@@ -14,6 +14,8 @@ from dataclasses import dataclass
 ATOMIC_WRITERS = frozenset({"cas", "fetch_add", "swap"})
 CREATORS = frozenset({"spawn", "Thread"})
 MUTATORS = frozenset({"append"})
+DECLARERS = frozenset({"protected_by", "unprotected", "unshared"})
+"""Calls that say something about data and do nothing."""
 
 
 def own_nodes(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
@@ -138,6 +140,16 @@ class Survey:
     """Names used other than by indexing, `len` and iteration, or changed through an index."""
     calls: frozenset[str]
     """The last parts of everything that is called anywhere."""
+    declarers: frozenset[str]
+    """How the model's imports spell the calls that only declare something."""
+
+    def declares(self, node: ast.AST) -> bool:
+        """Whether a statement is a declaration of how data are shared."""
+        match node:
+            case ast.Expr(ast.Call(function)):
+                return ast.unparse(function) in self.declarers
+            case _:
+                return False
 
     @property
     def creates(self) -> bool:
@@ -164,6 +176,7 @@ def survey(module: ast.Module) -> Survey:
         }
         own |= {name for name in facts.stores if facts.is_local(name)}
         loaded |= {n.id for n in own_nodes(function.body) if isinstance(n, ast.Name)} - own
+    declarers = _declarers(module) - functions.keys() - classes.keys()
     calls: set[str] = set()
     for node in ast.walk(module):
         if isinstance(node, ast.Call):
@@ -175,16 +188,36 @@ def survey(module: ast.Module) -> Survey:
         classes,
         frozenset(written),
         frozenset(loaded),
-        _handed_on(module),
+        _handed_on(module, declarers),
         frozenset(calls),
+        frozenset(declarers),
     )
+
+
+def _declarers(module: ast.Module) -> set[str]:
+    """The spellings of `DECLARERS` that the imports at module level allow."""
+    found: set[str] = set()
+    for node in module.body:
+        match node:
+            case ast.ImportFrom("mazurka.model", names):
+                for alias in names:
+                    if alias.name == "*":
+                        found |= DECLARERS
+                    elif alias.name in DECLARERS:
+                        found.add(alias.asname or alias.name)
+            case ast.ImportFrom("mazurka", names) | ast.Import(names):
+                for alias in names:
+                    if alias.name in ("model", "mazurka.model"):
+                        prefix = alias.asname or alias.name
+                        found |= {f"{prefix}.{name}" for name in DECLARERS}
+    return found
 
 
 def _names(nodes: Sequence[ast.expr]) -> Iterator[str]:
     return (node.id for node in nodes if isinstance(node, ast.Name))
 
 
-def _handed_on(module: ast.Module) -> frozenset[str]:
+def _handed_on(module: ast.Module, declarers: set[str]) -> frozenset[str]:
     """Names whose object could be changed, or reached under another name."""
     harmless: set[int] = set()
     for node in ast.walk(module):
@@ -193,6 +226,8 @@ def _handed_on(module: ast.Module) -> frozenset[str]:
                 harmless.add(id(base))
             case ast.Call(ast.Name("len"), [ast.Name() as base]):
                 harmless.add(id(base))
+            case ast.Call(function) if ast.unparse(function) in declarers:
+                harmless.update(map(id, ast.walk(node)))
             case ast.For(_, ast.Name() as base) | ast.comprehension(_, ast.Name() as base):
                 harmless.add(id(base))
             case ast.AugAssign(ast.Subscript(ast.Name() as base)):

@@ -1,0 +1,338 @@
+"""The synchronization discipline: who may touch which cell, assumed first and checked all along.
+
+Stoller and Cohen, *Optimistic Synchronization-Based State-Space Reduction* (TACAS 2003).  A cell is
+
+    unshared      touched by one thread
+    read-only     never written
+    protected     touched only by threads that hold a lock, the same at every access
+    handed over   touched only by a thread that stands in its region (`analysis.ownership`)
+    unprotected   none of these
+
+and in the first four cases an access is a both-mover, because no other thread can touch the cell
+next to it.  The class is not proven beforehand.  Every cell starts with the best one; each access
+the search makes, in each state it reaches, narrows it: another thread, a write, locks that are not
+held.  All these are facts about real executions, so nothing is given up without need.  A cell that
+is left without protection *breaks*: from then on its accesses are non-movers, and because the
+search has relied on the opposite, it starts again (`Broken`).
+
+That it suffices to check the *reduced* executions is the optimistic coarsening theorem; the
+argument for commit point completion is in `docs/soundness.md`.  It needs two things of a check: a
+violation must not depend on what movers of other threads did before it, and reads count even where
+a guard then fails, since a thread that waits for `x == 1` without the lock has looked at x.
+
+"Holds the lock" means: before the step or after it.  A condition's wake-up takes its lock and
+looks at the waiters at once; its wait leaves them and the lock at once.
+
+While all other threads have not been created yet or have finished, a thread may do as it likes
+(*hand-over by creation and join*).  Finishing a thread then changes who has exclusive access, so it
+becomes a non-mover; this is tried only when nothing else helps (`handover`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mazurka.analysis.laws import Law, laws_of, waits_for_locks, wake_locks
+from mazurka.analysis.movers import Mover
+from mazurka.analysis.ownership import Ownership, Regions
+from mazurka.ir.interpreter import Interpreter, Outcome, State, Step
+from mazurka.ir.program import FINISHED, IDLE, Kind, Program, Role
+
+MANY = 0xFFFF
+"""In place of a thread's number plus one: several threads."""
+MOST_CANDIDATES = 4
+"""How many locks are remembered for a cell; whoever holds more at once loses precision only."""
+MOST_GROUPS = 60
+"""How many different sets of regions are told apart; further cells count as unprotected."""
+
+
+@dataclass
+class CellUse:
+    """What the accesses to a cell have had in common so far."""
+
+    first: int = 0
+    """0 for nobody, a thread's number plus one, or MANY."""
+    written: bool = False
+    locks: tuple[int, ...] = ()
+    """Held at every access."""
+    declared: bool = False
+    """`locks` was declared in the model, and giving it up must be told."""
+
+    @property
+    def broken(self) -> bool:
+        return self.first == MANY and self.written and not self.locks
+
+
+@dataclass(frozen=True)
+class Broken(Exception):  # noqa: N818 - it is an answer, not an error
+    """An access that the discipline does not allow; the discipline has been narrowed."""
+
+    cell: int
+    thread: int
+    reason: str
+    restart: bool = True
+
+
+@dataclass
+class Discipline:
+    """What is assumed of a program's cells, and what has been seen of them.
+
+    The kernels' copy of these tables is `mazurka.stateful.discipline_tables`; both narrow alike.
+    """
+
+    program: Program
+    movers: str = "inferred"
+
+    def __post_init__(self) -> None:
+        program = self.program
+        laws = laws_of(program)
+        self.laws = laws.of_cell
+        self.edge_movers = laws.edge_movers
+        self.movable = laws.movable
+        self.touched = laws.touched
+        self.exclusive = [cell.role is Role.OWNER for cell in program.cells]
+        self.locks = [
+            address for address, cell in enumerate(program.cells) if cell.role is Role.OWNER
+        ]
+        self.uses = [CellUse() for _ in program.cells]
+        self.handover = False
+        self.reduces = True
+        """False where a thread meddles with another one that runs: then nothing moves."""
+        self.creates = any(edge.kind is Kind.CREATE for edge in program.edges)
+        self.ownership: Ownership | None = None
+        self.groups: list[Regions] = []
+        self.group_of: dict[int, int] = {}
+        threads = range(len(program.threads))
+        self.waits_for_locks = [waits_for_locks(program, thread) for thread in threads]
+        self.wake_locks = [wake_locks(program, thread) for thread in threads]
+        self.interpreter = Interpreter(program)
+        self.corrections: list[str] = []
+        """Sentences about declarations of the model that turned out to be wrong."""
+        self.declare()
+
+    def declare(self) -> None:
+        """Take over what the model declares; it is checked like everything else."""
+        for address, declaration in self.program.declared.items():
+            if self.laws[address] is not Law.DATA or self.movers == "static":
+                continue
+            if declaration.kind == "unprotected":
+                self.laws[address] = Law.NEVER
+            else:
+                locks = () if declaration.lock is None else (declaration.lock,)
+                self.uses[address] = CellUse(locks=locks, declared=True)
+
+    # --- movers -------------------------------------------------------------------------------
+
+    def mover(self, source: State, step: Step) -> Mover:
+        """How a step moves; raises `Broken` where it, or its guard, breaks the discipline.
+
+        A step that could not be taken is checked as well, its mover means nothing.
+        """
+        if not self.reduces:
+            return Mover.NONE
+        if step.outcome in (Outcome.FINISHED, Outcome.INVALID):
+            return Mover.BOTH
+        mover = Mover.BOTH
+        for address in sorted(step.footprint_reads | step.footprint_writes):
+            mover &= self.access(source, step, address)
+        if step.happened and self.changes_access(source, step):
+            return Mover.NONE
+        return mover
+
+    def access(self, source: State, step: Step, address: int) -> Mover:
+        match self.laws[address]:
+            case Law.NEVER:
+                return Mover.NONE
+            case Law.ALWAYS:
+                return Mover.BOTH
+            case Law.LOCK:
+                return self.lock_access(source, step, address)
+            case Law.COUNT | Law.FLAG:
+                return self.edge_movers[step.edges[0]] if step.happened else Mover.BOTH
+            case Law.FOREIGN:
+                return self.foreign_access(source, step, address)
+            case Law.DATA:
+                return self.data_access(source, step, address)
+
+    def changes_access(self, source: State, step: Step) -> bool:
+        """Whether a step changes an exclusive access predicate."""
+        before = self.interpreter.location(source, step.thread)
+        after = self.interpreter.location(step.state, step.thread)
+        if self.handover and after == FINISHED:
+            return True
+        return self.inside(step.thread, before) != self.inside(step.thread, after)
+
+    def inside(self, thread: int, location: int) -> int:
+        """The groups whose regions a location belongs to, as bits."""
+        place = (thread, location)
+        return sum(1 << number for number, group in enumerate(self.groups) if place in group)
+
+    def lock_access(self, source: State, step: Step, address: int) -> Mover:
+        me = step.thread + 1
+        before, after = source[address], step.state[address]
+        written = address in step.footprint_writes and step.happened
+        if before == me and after == me:
+            return Mover.BOTH
+        if written and (before, after) == (me, 0):
+            return Mover.LEFT if self.movable[address] else Mover.NONE
+        if written and (before, after) == (0, me):
+            return Mover.RIGHT if self.movable[address] else Mover.NONE
+        if written:
+            return self.lose_lock(step, address)
+        if not step.happened and self.waits_here(source, step.thread):
+            return Mover.BOTH
+        if step.fault is None and self.movable[address]:
+            self.movable[address] = False
+            raise Broken(address, step.thread, "is looked at by a thread that does not hold it")
+        return Mover.NONE
+
+    def waits_here(self, source: State, thread: int) -> bool:
+        return self.waits_for_locks[thread][self.interpreter.location(source, thread)]
+
+    def lose_lock(self, step: Step, address: int) -> Mover:
+        """A lock that a thread changes without holding it excludes nobody."""
+        if not self.exclusive[address]:
+            return Mover.NONE
+        self.exclusive[address] = self.movable[address] = False
+        for use in self.uses:
+            use.locks = tuple(lock for lock in use.locks if lock != address)
+        raise Broken(address, step.thread, "is changed by a thread that does not hold it")
+
+    def foreign_access(self, source: State, step: Step, address: int) -> Mover:
+        """Another thread's own cells: only to be touched while it does not run yet."""
+        owner = self.program.cells[address].owner
+        assert owner is not None
+        if step.happened and step.fault is not None:
+            return Mover.NONE
+        idle = self.interpreter.location(source, owner) == IDLE
+        if step.happened and idle and self.program.edges[step.edges[0]].kind is Kind.CREATE:
+            return Mover.NONE if self.groups else self.edge_movers[step.edges[0]]
+        self.reduces = False
+        raise Broken(address, step.thread, "belongs to a thread that runs already")
+
+    # --- data ---------------------------------------------------------------------------------
+
+    def data_access(self, source: State, step: Step, address: int) -> Mover:
+        if self.handover and self.alone(source, step.thread):
+            return Mover.BOTH
+        if address in self.group_of:
+            return self.owned_access(source, step, address)
+        use = self.uses[address]
+        held = self.held(source, step)
+        me = step.thread + 1
+        if use.first == 0 and not use.declared:
+            use.locks = tuple(held)[:MOST_CANDIDATES]
+        kept = tuple(lock for lock in use.locks if lock in held)
+        use.first = me if use.first in (0, me) else MANY
+        use.written |= address in step.footprint_writes
+        if use.declared and (kept != use.locks or (use.first == MANY and not use.locks)):
+            raise self.breaking(step, address)
+        use.locks = kept
+        if use.broken:
+            raise self.breaking(step, address)
+        return Mover.BOTH
+
+    def held(self, source: State, step: Step) -> list[int]:
+        """The locks that a thread holds before a step or after it."""
+        me = step.thread + 1
+        held = [
+            lock
+            for lock in self.locks
+            if self.exclusive[lock] and me in (source[lock], step.state[lock])
+        ]
+        if not step.happened:
+            wake = self.wake_locks[step.thread][self.interpreter.location(source, step.thread)]
+            if wake and self.exclusive[wake] and wake not in held:
+                held.append(wake)
+        return held
+
+    def alone(self, state: State, thread: int) -> bool:
+        """Whether no other thread runs: none has been created that has not finished."""
+        return all(
+            self.interpreter.location(state, other) in (IDLE, FINISHED)
+            for other in range(len(self.program.threads))
+            if other != thread
+        )
+
+    def owned_access(self, source: State, step: Step, address: int) -> Mover:
+        group = self.groups[self.group_of[address]]
+        places = [
+            (thread, self.interpreter.location(source, thread))
+            for thread in range(len(self.program.threads))
+        ]
+        if [place[0] for place in places if place in group] == [step.thread]:
+            return Mover.BOTH
+        del self.group_of[address]
+        self.laws[address] = Law.NEVER
+        raise Broken(address, step.thread, "is not handed over from thread to thread")
+
+    def breaking(self, step: Step, address: int) -> Broken:
+        """Find the next best assumption about a cell that has lost its protection."""
+        if self.creates and not self.handover:
+            self.handover = True
+            self.forget()
+            reason = "is touched by several threads; they may start and join each other for it"
+            return Broken(address, step.thread, reason)
+        if self.uses[address].declared:
+            return self.correct_declaration(step, address)
+        if self.hand_over(address):
+            reason = "has no common lock; the threads may hand it to each other"
+            return Broken(address, step.thread, reason)
+        self.laws[address] = Law.NEVER
+        return Broken(address, step.thread, "is accessed by several threads without a common lock")
+
+    def correct_declaration(self, step: Step, address: int) -> Broken:
+        declared = self.program.declared[address]
+        self.uses[address] = CellUse()
+        if self.movers == "declared":
+            self.laws[address] = Law.NEVER
+        if declared.lock is None:
+            reason = "is declared unshared, but several threads use it"
+        else:
+            lock = self.program.cells[declared.lock].name
+            reason = f"is declared protected by `{lock}`, which is not held here"
+        name, thread = self.program.cells[address].name, self.program.threads[step.thread].name
+        self.corrections.append(f"`{name}` {reason} ({thread}, declared at {declared.span})")
+        return Broken(address, step.thread, reason)
+
+    def forget(self) -> None:
+        """Start to look at the accesses anew."""
+        for use in self.uses:
+            use.first, use.written = 0, False
+            use.locks = use.locks if use.declared else ()
+
+    def hand_over(self, address: int) -> bool:
+        """Protect a cell by regions, where that is not hopeless."""
+        if self.ownership is None:
+            self.ownership = Ownership(self.program)
+        where = self.ownership.of_cell(address)
+        if where is None:
+            return False
+        if where not in self.groups:
+            if len(self.groups) == MOST_GROUPS:
+                return False
+            self.groups.append(where)
+        self.group_of[address] = self.groups.index(where)
+        return True
+
+    # --- what came out ------------------------------------------------------------------------
+
+    def cells(self) -> Iterator[tuple[int, str, tuple[int, ...]]]:
+        """The shared data cells with their classes and the locks that protect them."""
+        for address, cell in enumerate(self.program.cells):
+            if not address or cell.owner is not None or not cell.can_race:
+                continue
+            yield address, *self.class_of(address)
+
+    def class_of(self, address: int) -> tuple[str, tuple[int, ...]]:
+        use = self.uses[address]
+        if self.laws[address] is Law.NEVER:
+            return "unprotected", ()
+        if address in self.group_of:
+            return "handed over", ()
+        if use.first != MANY:
+            return "unshared", ()
+        if use.locks:
+            return "protected", use.locks
+        return "read-only", ()

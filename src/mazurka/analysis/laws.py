@@ -1,0 +1,228 @@
+"""The law by which accesses to a cell move: what can be said before any search.
+
+| law | cells | an access is |
+|---|---|---|
+| `ALWAYS` | proven unshared, read-only or protected | a both-mover |
+| `DATA` | other data; parts of conditions and recursive locks | a both-mover while `discipline` holds |
+| `LOCK` | owner cells | acquire right, release left, a look by the holder both |
+| `COUNT` | semaphores that are only taken and given back | take right, give left |
+| `FLAG` | events never cleared or looked at; status of threads | await right, raise left |
+| `NEVER` | everything else that threads synchronize through | a non-mover |
+
+Why they move.  A *take* needs a positive count and leaves less for others: whatever another thread
+did after it was possible before it, and leaves it enabled.  A *give* is always enabled, and makes
+no take impossible.  A flag that is never lowered stays raised: an *await* that was possible stays
+possible, and a *raise* can only make awaits possible.  Both directions need that nobody can see the
+count or the flag in any other way; `mazurka.analysis.shapes` checks each edge that may touch it.
+Where an operation can fail (too many gives), moving it may make it fail earlier; this failure is a
+violation of its own and is reported, so no verdict is lost.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections import defaultdict
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from mazurka.analysis.movers import Mover
+from mazurka.analysis.shapes import Use, acquired, expressions, use_of
+from mazurka.ir.expressions import ZERO, Const, Load
+from mazurka.ir.footprints import Footprints, Touched
+from mazurka.ir.program import Check, Edge, Fault, Kind, Mode, Program, Role
+
+
+class Law(enum.IntEnum):
+    NEVER = 0
+    ALWAYS = 1
+    DATA = 2
+    LOCK = 3
+    COUNT = 4
+    FLAG = 5
+    FOREIGN = 6
+    """A local cell or the program counter of a thread, seen from another: only its creator may
+    touch it, while the thread does not run yet."""
+
+
+UNDER_LOCK = frozenset({Kind.WAIT, Kind.WAKE, Kind.NOTIFY, Kind.ACQUIRE, Kind.RELEASE})
+"""Kinds that touch parts of a synchronization object which its own lock protects."""
+LOOKING = frozenset({Kind.TRY_ACQUIRE, Kind.INSPECT})
+EDGE_MOVERS = {Use.TAKE: Mover.RIGHT, Use.AWAIT: Mover.RIGHT, Use.GIVE: Mover.LEFT}
+
+
+@dataclass(frozen=True)
+class Access:
+    """An edge that may touch a cell."""
+
+    thread: int
+    number: int
+    edge: Edge
+    write: bool
+
+
+@dataclass
+class Laws:
+    """The laws of a program's cells, and what its edges and locations mean to them."""
+
+    program: Program
+    of_cell: list[Law] = field(default_factory=list)
+    edge_movers: list[Mover] = field(default_factory=list)
+    """By edge: how it moves as far as counts, flags and created threads go."""
+    movable: list[bool] = field(default_factory=list)
+    """By cell: whether nobody tries or inspects the lock, as far as the edges' kinds tell."""
+
+    @cached_property
+    def footprints(self) -> Footprints:
+        return Footprints(self.program)
+
+    @cached_property
+    def touched(self) -> list[Touched]:
+        return [self.footprints.of_edge(edge) for edge in self.program.edges]
+
+    @cached_property
+    def accesses(self) -> dict[int, list[Access]]:
+        """By cell: the edges that may touch it, apart from a thread's own local cells."""
+        found: dict[int, list[Access]] = defaultdict(list)
+        for thread, automaton in enumerate(self.program.threads):
+            first = self.program.first_edge[thread]
+            for position, edge in enumerate(automaton.edges):
+                touched = self.touched[first + position]
+                for cell in touched.reads | touched.writes:
+                    if self.program.cells[cell].owner != thread:
+                        access = Access(thread, first + position, edge, cell in touched.writes)
+                        found[cell].append(access)
+        return found
+
+    def threads_touching(self, cell: int) -> set[int]:
+        return {access.thread for access in self.accesses.get(cell, ())}
+
+
+def laws_of(program: Program) -> Laws:
+    laws = Laws(program)
+    laws.edge_movers = [Mover.BOTH] * len(program.edges)
+    for address, cell in enumerate(program.cells):
+        kinds = {access.edge.kind for access in laws.accesses.get(address, ())}
+        laws.movable.append(cell.role is Role.OWNER and not kinds & LOOKING)
+        laws.of_cell.append(_law(laws, address, kinds))
+    _spoil_compound_edges(laws)
+    return laws
+
+
+def _law(laws: Laws, address: int, kinds: set[Kind]) -> Law:
+    cell = laws.program.cells[address]
+    if cell.owner is not None:
+        _creation(laws, address)
+        return Law.FOREIGN
+    if cell.role is Role.OWNER:
+        return Law.LOCK
+    if cell.can_race:
+        return Law.DATA
+    law = _family(laws, address, kinds)
+    if law is not None:
+        return law
+    if kinds <= UNDER_LOCK or len(laws.threads_touching(address)) < 2:
+        return Law.DATA
+    return Law.NEVER
+
+
+def _creation(laws: Laws, address: int) -> None:
+    """Starting a thread is a left mover if only one thread ever deals with its beginning."""
+    alone = len(laws.threads_touching(address)) <= 1
+    for access in laws.accesses.get(address, ()):
+        laws.edge_movers[access.number] &= Mover.LEFT if alone else Mover.NONE
+
+
+def _family(laws: Laws, address: int, kinds: set[Kind]) -> Law | None:
+    """COUNT or FLAG where every edge that may touch the cell fits; notes how the edges move."""
+    accesses = laws.accesses.get(address, [])
+    uses = [use_of(laws.footprints, access.edge, address) for access in accesses]
+    names = {use for use, _ in uses}
+    if not accesses or Use.OTHER in names:
+        return None
+    if names <= {Use.TAKE, Use.GIVE}:
+        for access, (use, _) in zip(accesses, uses, strict=True):
+            laws.edge_movers[access.number] &= EDGE_MOVERS[use]
+        return Law.COUNT
+    if names <= {Use.RAISE, Use.AWAIT}:
+        return _flag(laws, address, accesses, uses)
+    return None
+
+
+def _flag(
+    laws: Laws, address: int, accesses: list[Access], uses: list[tuple[Use, int]]
+) -> Law | None:
+    """An event, or a thread's status, which its creator sets to *started* before the end of the
+    thread sets it to *done*: starting moves left only if no other thread could join too early."""
+    together = list(zip(accesses, uses, strict=True))
+    starting = [a for a, (use, _) in together if use is Use.RAISE and a.edge.kind is Kind.CREATE]
+    raised = {v for a, (use, v) in together if use is Use.RAISE and a.edge.kind is not Kind.CREATE}
+    if len(raised) != 1 or laws.program.cells[address].initial in raised:
+        return None
+    for access, (use, value) in together:
+        if use is Use.AWAIT and value not in raised and not _fails_at_once(access.edge):
+            return None
+    dealing = {a.thread for a, (use, _) in together if use is Use.AWAIT or a in starting}
+    for access, (use, _) in together:
+        if access in starting:
+            mover = Mover.LEFT if len(dealing) == 1 else Mover.NONE
+        else:
+            mover = Mover.RIGHT if use is Use.AWAIT else Mover.LEFT
+        laws.edge_movers[access.number] &= mover
+    return Law.FLAG
+
+
+def _fails_at_once(edge: Edge) -> bool:
+    first = edge.operations[0] if edge.operations else None
+    return isinstance(first, Check) and first.condition == ZERO and first.fault is not Fault.ASSERT
+
+
+def _spoil_compound_edges(laws: Laws) -> None:
+    """Only a step of one edge is matched by that edge; a section that goes on is a non-mover."""
+    for thread, automaton in enumerate(laws.program.threads):
+        first = laws.program.first_edge[thread]
+        for position, edge in enumerate(automaton.edges):
+            if automaton.locations[edge.target].mode is Mode.ATOMIC:
+                laws.edge_movers[first + position] = Mover.NONE
+
+
+def waits_for_locks(program: Program, thread: int) -> list[bool]:
+    """By location: whether a thread that cannot go on there merely waits until locks are free.
+
+    Looking at a lock that somebody else holds is harmless then: the thread cannot tell how long it
+    has been taken, and whatever it waits for, it cannot move before the lock is free.
+    """
+    automaton = program.threads[thread]
+    found = []
+    for location in range(len(automaton.locations)):
+        edges = list(automaton.edges_at(location))
+        found.append(bool(edges) and all(_only_acquires(program, edge, thread) for edge in edges))
+    return found
+
+
+def _only_acquires(program: Program, edge: Edge, thread: int) -> bool:
+    """Whether an edge takes a lock, and looks at no other owner cell before."""
+    taken = acquired(edge, thread)
+    footprints = Footprints(program)
+    for part in expressions(edge):
+        if isinstance(part, Load) and part.address not in taken:
+            targets = footprints.targets(part.address, edge.choices)
+            if any(program.cells[cell].role is Role.OWNER for cell in targets):
+                return False
+    return bool(taken)
+
+
+def wake_locks(program: Program, thread: int) -> list[int]:
+    """By location: the lock that a thread takes again when it is woken there, 0 for none."""
+    automaton = program.threads[thread]
+    found = []
+    for location in range(len(automaton.locations)):
+        locks = {
+            acquired(edge, thread) if edge.kind is Kind.WAKE else ()
+            for edge in automaton.edges_at(location)
+        }
+        match list(locks):
+            case [(Const(address),)]:
+                found.append(address)
+            case _:
+                found.append(0)
+    return found

@@ -1,0 +1,182 @@
+"""Enters a synchronization discipline in a search's block, and reads back what was seen.
+
+`mazurka.analysis.discipline` decides; the kernels only narrow what is known of a cell and notice
+when nothing is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from mazurka.analysis.discipline import MOST_CANDIDATES, Discipline
+from mazurka.analysis.movers import Reading
+from mazurka.analysis.ownership import reach
+from mazurka.ir.layout import Slot
+from mazurka.ir.program import FINISHED, IDLE, Kind
+from mazurka.stateful import blocks
+from mazurka.stateful.memory import Area
+from mazurka.stateful.view import FOOTPRINT_LENGTH, View
+
+IMPOSSIBLE = (1 << 64) - 1
+"""A code that no cell has."""
+READINGS = (Reading.FULL, Reading.BLOCKING, Reading.INVISIBLE)
+
+
+class DisciplineTables:
+    def __init__(self, view: View, discipline: Discipline, reading: Reading) -> None:
+        self.view = view
+        self.discipline = discipline
+        self.program = discipline.program
+        self.lock_numbers = {lock: number for number, lock in enumerate(discipline.locks)}
+        numbers = view.block.numbers
+        numbers[blocks.RECORDING_STEP] = view.native.recording_step.address
+        numbers[blocks.CELLS] = len(self.program.cells)
+        numbers[blocks.EDGES] = len(self.program.edges)
+        numbers[blocks.LOCK_COUNT] = len(discipline.locks)
+        numbers[blocks.READING] = READINGS.index(reading)
+        if blocks.FOOTPRINT not in view.kept:
+            view.lengthen_footprint(FOOTPRINT_LENGTH)
+        self.enter_fixed()
+        self.enter()
+
+    def enter_fixed(self) -> None:
+        """What no refinement changes."""
+        program, view = self.program, self.view
+        view.keep(blocks.EDGE_MOVERS, Area.of(map(int, self.discipline.edge_movers)))
+        view.keep(blocks.CREATING, Area.of(edge.kind is Kind.CREATE for edge in program.edges))
+        view.keep(
+            blocks.OWNERS,
+            Area.of((cell.owner or 0) + (cell.owner is not None) for cell in program.cells),
+        )
+        view.keep(
+            blocks.LOCK_NUMBERS,
+            Area.of(self.lock_numbers.get(cell, -1) + 1 for cell in range(len(program.cells))),
+        )
+        codes = Area(len(self.discipline.locks) * len(program.threads))
+        threads = len(program.threads)
+        for number, lock in enumerate(self.discipline.locks):
+            slot = view.layout.slots[lock]
+            for thread in range(threads):
+                codes.words[number * threads + thread] = code_of(slot, thread + 1)
+        view.keep(blocks.LOCK_CODES, codes)
+        view.keep(blocks.PLACES, self.by_place(self.place_flags()))
+        view.keep(
+            blocks.WAKE_LOCKS,
+            self.by_place(
+                lambda thread, location: (
+                    self.lock_numbers.get(self.discipline.wake_locks[thread][location], -1) + 1
+                )
+            ),
+        )
+
+    def by_place(self, value: Callable[[int, int], int]) -> Area:
+        """A table by location code, as the numbers of choices are kept."""
+        return Area.of(
+            value(thread, location) if location is not None else 0
+            for thread, location in self.view.places()
+        )
+
+    def place_flags(self) -> Callable[[int, int], int]:
+        discipline, program = self.discipline, self.program
+        records = [list(self.recorded(thread)) for thread in range(len(program.threads))]
+        heads = [loop_heads(self, thread) for thread in range(len(program.threads))]
+
+        def flags(thread: int, location: int) -> int:
+            return (
+                blocks.PLACE_WAITS * discipline.waits_for_locks[thread][location]
+                | blocks.PLACE_FINISHED * (location == FINISHED)
+                | blocks.PLACE_IDLE * (location == IDLE)
+                | blocks.PLACE_RECORDS * records[thread][location]
+                | blocks.PLACE_HEAD * (location in heads[thread])
+            )
+
+        return flags
+
+    def recorded(self, number: int) -> Iterator[bool]:
+        """For each location whether a step from there may touch anything but own cells."""
+        thread, first = self.program.threads[number], self.program.first_edge[number]
+        touched = self.discipline.touched
+        for location in range(len(thread.locations)):
+            yield any(
+                not touched[first + position].only_own(self.program, number)
+                for position in reach(thread, location).edges
+            )
+
+    def enter(self) -> None:
+        """Everything that is assumed now."""
+        discipline, view = self.discipline, self.view
+        view.keep(blocks.LAWS, Area.of(map(int, discipline.laws)))
+        view.keep(blocks.INSIDE, self.by_place(discipline.inside))
+        groups = (discipline.group_of.get(cell) for cell in range(len(self.program.cells)))
+        view.keep(blocks.GROUP_OF, Area.of(0 if group is None else 1 << group for group in groups))
+        view.keep(blocks.LOCKS, self.lock_fields())
+        self.enter_uses()
+        view.block.numbers[blocks.RULES] = (
+            blocks.RULE_HANDOVER * discipline.handover
+            | blocks.RULE_REDUCES * discipline.reduces
+            | blocks.RULE_GROUPS * bool(discipline.groups)
+        )
+
+    def lock_fields(self) -> Area:
+        area = Area(len(self.discipline.locks) * blocks.LOCK_FIELDS)
+        for number, lock in enumerate(self.discipline.locks):
+            slot, base = self.view.layout.slots[lock], number * blocks.LOCK_FIELDS
+            flags = blocks.LOCK_EXCLUSIVE * self.discipline.exclusive[lock]
+            flags |= blocks.LOCK_MOVABLE * self.discipline.movable[lock]
+            fields = (slot.word, slot.shift, slot.mask, code_of(slot, 0), flags)
+            for position, value in enumerate(fields):
+                area.words[base + position] = value
+        return area
+
+    def enter_uses(self) -> None:
+        uses, candidates = [], []
+        for use in self.discipline.uses:
+            flags = blocks.USE_WRITTEN * use.written | blocks.USE_DECLARED * use.declared
+            uses.append(use.first | flags)
+            locks = [self.lock_numbers[lock] + 1 for lock in use.locks]
+            candidates += locks + [0] * (MOST_CANDIDATES - len(locks))
+        self.view.keep(blocks.USES, Area.of(uses))
+        self.view.keep(blocks.CANDIDATES, Area.of(candidates))
+
+    def read_back(self) -> None:
+        """Take over what the kernel has seen of the cells."""
+        seen = self.view.kept[blocks.USES].numbers
+        candidates = self.view.kept[blocks.CANDIDATES].numbers
+        for cell, use in enumerate(self.discipline.uses):
+            use.first = seen[cell] & blocks.USE_MANY
+            use.written = bool(seen[cell] & blocks.USE_WRITTEN)
+            base = cell * MOST_CANDIDATES
+            found = candidates[base : base + MOST_CANDIDATES].tolist()
+            use.locks = tuple(self.discipline.locks[lock - 1] for lock in found if lock)
+
+
+def code_of(slot: Slot, value: int) -> int:
+    """The code of a value in a slot; one that never occurs if the cell cannot have that value."""
+    if slot.points is not None:
+        return slot.points.index(value) if value in slot.points else IMPOSSIBLE
+    code = value - slot.base
+    return code if 0 <= code <= slot.mask else IMPOSSIBLE
+
+
+def loop_heads(tables: DisciplineTables, number: int) -> set[int]:
+    """Locations such that every cycle of a thread's steps passes one of them."""
+    thread = tables.program.threads[number]
+    heads: set[int] = set()
+    state = [0] * len(thread.locations)
+    for root in range(len(thread.locations)):
+        if state[root]:
+            continue
+        stack = [(root, iter(reach(thread, root).rests))]
+        state[root] = 1
+        while stack:
+            location, rests = stack[-1]
+            following = next(rests, None)
+            if following is None:
+                state[location] = 2
+                stack.pop()
+            elif state[following] == 0:
+                state[following] = 1
+                stack.append((following, iter(reach(thread, following).rests)))
+            elif state[following] == 1:
+                heads.add(following)
+    return heads

@@ -1,0 +1,304 @@
+"""Depth-first search over transactions: Fig. 6 and 7 of paper 000, and what replaces its line 18.
+
+`mazurka.stateful.completion` has the same algorithm in plain Python, with the paper's names, and is
+the one to read first; line tags are the paper's.  Here a record is a frame of two words, the
+position of its state in the log and its fields, and `Update` (L24 to L26) changes the frame in
+place instead of popping one record and pushing the next.  The table's copy of a record keeps what L10 and L11 and
+cycle detection ask for: whether the state was seen, its CPC flag, whether it is on the stack.
+
+The phase is part of the paper's states.  Only the thread whose transaction is being explored can be
+before its commit, so a program state is stored once, with one bit for the committed variant and one
+for each thread that was here before its commit.  `SIZE` thus counts program states without phases.
+
+With INNER_LOOP, both-movers that are a thread's only choice are run through without storing the
+states between them, up to the next state that heads a loop: paper 002's coarse step.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mazurka.stateful import blocks
+from mazurka.stateful.kernels.discipline import (
+    BOTH,
+    BROKEN,
+    LEFT,
+    RIGHT,
+    Attempt,
+    mover_of,
+    place_of,
+    rules_in,
+)
+from mazurka.stateful.kernels.machine import (
+    block_at,
+    call_step,
+    compiled,
+    machine_in,
+    peek,
+    poke,
+)
+from mazurka.stateful.kernels.races import RACE_FOUND, race_at
+from mazurka.stateful.kernels.races import TOO_LONG as RACE_TOO_LONG
+from mazurka.stateful.kernels.store import hash_record, insert_logged, tables_in
+
+WAITS, STOPPED, ENDED, INVALID = -1, -2, -3, -4
+LOW_WORD = 0xFFFFFFFF
+CYCLES, COMMIT_POINTS, EVERY_STATE = 1, 2, 3
+
+PHASE, LM, RM = blocks.FRAME_PHASE, blocks.FRAME_LM, blocks.FRAME_RM
+XEND, CPC = blocks.FRAME_XEND, blocks.FRAME_CPC
+CHOICE_MASK = (1 << (blocks.FRAME_TID_SHIFT - blocks.FRAME_CHOICE_SHIFT)) - 1
+TID_MASK = (1 << (blocks.FRAME_NUM_SHIFT - blocks.FRAME_TID_SHIFT)) - 1
+
+
+@compiled
+def frame_word(flags: Any, choice: Any, tid: Any, num_tids: Any) -> Any:
+    return np.uint64(
+        flags
+        | (choice << blocks.FRAME_CHOICE_SHIFT)
+        | (tid << blocks.FRAME_TID_SHIFT)
+        | (num_tids << blocks.FRAME_NUM_SHIFT)
+    )
+
+
+@compiled
+def attempt_step(
+    machine: Any, rules: Any, source: Any, thread: Any, choice: Any, target: Any
+) -> Any:
+    """Execute a step, recorded where it can touch anything shared; with what is known of it."""
+    place = place_of(machine, source, thread)
+    recorded = rules.places[place] & blocks.PLACE_RECORDS != 0
+    if recorded:
+        rules.footprint[1] = 0
+        result = call_step(
+            machine.recording_step, source, thread, choice, target, rules.footprint_place
+        )
+    else:
+        result = call_step(machine.step, source, thread, choice, target, 0)
+    happened = result >= 0
+    edge = result & LOW_WORD if happened else np.int64(0)
+    fault = result >> 32 if happened else np.int64(0)
+    return result, recorded, Attempt(source, target, thread, edge, fault, happened, place)
+
+
+@compiled
+def run_through(machine: Any, block: Any, rules: Any, thread: Any, target: Any, spare: Any) -> Any:
+    """Go on from the state at `target` by both-movers that are the thread's only choice.
+
+    Where it stops, the state is left at `target`.  Returns how many steps were taken, negative if
+    the discipline was broken or a footprint was too long.
+    """
+    taken = 0
+    while True:
+        place = place_of(machine, target, thread)
+        if rules.places[place] & blocks.PLACE_HEAD or machine.choices[place] != 1:
+            return taken
+        result, recorded, attempt = attempt_step(machine, rules, target, thread, np.int64(0), spare)
+        if result in (ENDED, INVALID):
+            return taken
+        mover = mover_of(machine, block, rules, attempt, recorded)
+        if mover < 0:
+            return mover
+        if result < 0 or mover != BOTH or attempt.fault != 0:
+            return taken
+        for word in range(machine.words):
+            poke(target, word, peek(spare, word))
+        taken += 1
+
+
+@compiled
+def is_initial(machine: Any, block: Any, source: Any, thread: Any) -> Any:
+    """Fig. 5: whether a thread's local store is the initial one."""
+    masks = block[blocks.INITIAL_MASKS] + 8 * machine.words * thread
+    for word in range(machine.words):
+        different = peek(source, word) ^ peek(block[blocks.INITIAL], word)
+        if different & peek(masks, word) != np.uint64(0):
+            return False
+    return True
+
+
+@compiled
+def must_end(machine: Any, block: Any, flags: Any, source: Any, tid: Any) -> Any:
+    """L18 and L19, or what takes their place: whether a committed transaction ends here."""
+    if flags & blocks.FRAME_SUCCESSOR == 0:
+        return True
+    completion = block[blocks.COMPLETION]
+    if completion == COMMIT_POINTS:
+        return flags & (CPC | RM) == 0
+    if completion == EVERY_STATE:
+        return flags & CPC == 0
+    if completion == CYCLES:
+        return flags & blocks.FRAME_CLOSES_CYCLE != 0
+    return is_initial(machine, block, source, tid)
+
+
+@compiled
+def variant(phase: Any, tid: Any) -> Any:
+    """Which bit of a state's info stands for (state, phase): a word and a bit in it."""
+    if not phase:
+        return np.int64(0), np.uint64(blocks.INFO_COMMITTED)
+    bit = blocks.INFO_FIRST_THREAD + tid
+    return bit >> 6, np.uint64(1) << np.uint64(bit & 63)
+
+
+@compiled
+def mark_cpc(frames: Any, info: Any, stack: Any, info_words: Any, frame: Any) -> Any:
+    """Set the CPC flag of a record, and of its copy in the table."""
+    word = peek(frames, frame) | np.uint64(CPC)
+    poke(frames, frame, word)
+    if word & np.uint64(PHASE) == np.uint64(0):
+        place = np.int64(peek(stack, frame)) * info_words
+        poke(info, place, peek(info, place) | np.uint64(blocks.INFO_CPC))
+
+
+@compiled
+def start(block: Any) -> Any:
+    """L0 to L2."""
+    tables = tables_in(block)
+    words, initial = block[blocks.WORDS], block[blocks.BUFFER]
+    insert_logged(tables, 0, words, initial, hash_record(initial, words))
+    seen = blocks.INFO_COMMITTED | blocks.INFO_CPC | blocks.INFO_ON_STACK
+    poke(block[blocks.INFO], 0, np.uint64(seen))
+    poke(block[blocks.STACK], 0, np.uint64(0))
+    poke(block[blocks.PROGRESS], 0, frame_word(XEND | CPC, 0, 0, 1))
+    block[blocks.SIZE] = block[blocks.HEIGHT] = block[blocks.DEEPEST] = 1
+
+
+@compiled
+def run(address: Any) -> Any:
+    """Search on until something needs Python's attention; the reason."""
+    block = block_at(address)
+    if block[blocks.SIZE] == 0:
+        start(block)
+    machine, tables, rules = machine_in(block), tables_in(block), rules_in(block)
+    words, threads = machine.words, machine.threads
+    inner_loop = block[blocks.INNER_LOOP] != 0
+    stack, frames, info = block[blocks.STACK], block[blocks.PROGRESS], block[blocks.INFO]
+    info_words = block[blocks.INFO_WORDS]
+    target, spare = block[blocks.BUFFER], block[blocks.BUFFER] + 8 * words
+    room, full_at = block[blocks.ROOM], block[blocks.FULL_AT]
+    size, height, deepest = block[blocks.SIZE], block[blocks.HEIGHT], block[blocks.DEEPEST]
+    transitions = block[blocks.TRANSITIONS]
+    last = transitions + block[blocks.BUDGET]
+    reason = blocks.DONE
+    while height > 0:  # L3
+        if transitions >= last:
+            reason = blocks.SLICE
+            break
+        if size >= full_at:
+            reason = blocks.STORE_FULL
+            break
+        if height >= room:
+            reason = blocks.STACK_FULL
+            break
+        top = height - 1
+        frame = np.int64(peek(frames, top))  # L4
+        flags = frame & blocks.FRAME_FLAGS
+        choice = (frame >> blocks.FRAME_CHOICE_SHIFT) & CHOICE_MASK
+        tid = (frame >> blocks.FRAME_TID_SHIFT) & TID_MASK
+        num_tids = frame >> blocks.FRAME_NUM_SHIFT
+        position = np.int64(peek(stack, top))
+        source = tables.log + 8 * words * position
+        choices = machine.choices[place_of(machine, source, tid)]
+        pushed = False
+        while choice < choices and not pushed and reason == blocks.DONE:  # L5
+            result, recorded, attempt = attempt_step(machine, rules, source, tid, choice, target)
+            if result in (ENDED, INVALID):
+                choice += 1
+                continue
+            mover = mover_of(machine, block, rules, attempt, recorded)
+            extra = np.int64(0)
+            goes_on = result >= 0 and mover >= 0 and attempt.fault == 0
+            if inner_loop and goes_on:
+                extra = run_through(machine, block, rules, tid, target, spare)
+            if mover < 0 or extra < 0:
+                broken = mover == BROKEN or extra == BROKEN
+                reason = blocks.BROKEN if broken else blocks.FOOTPRINT_FULL
+                block[blocks.FRAME] = top
+                block[blocks.MOVE_THREAD], block[blocks.MOVE_CHOICE] = tid, choice
+                break
+            choice += 1  # L16
+            if result < 0:
+                if machine.observers[tid] == 0:
+                    blocked = blocks.FRAME_WAITING if result == WAITS else blocks.FRAME_STOPPED
+                    flags |= blocked
+                continue
+            transitions += 1 + extra
+            if machine.observers[tid] == 0:
+                flags |= blocks.FRAME_MOVED
+            if flags & PHASE == 0 and mover & LEFT == 0:
+                flags |= XEND  # L7
+            if flags & XEND:
+                flags |= CPC  # L8
+            fault = attempt.fault
+            if fault != 0 and (machine.faults_wanted >> fault) & 1:
+                block[blocks.FRAME] = top
+                block[blocks.MOVE_THREAD], block[blocks.MOVE_CHOICE] = tid, choice - 1
+                reason = blocks.FAULT
+            if fault >= blocks.FIRST_DEAD_END:
+                continue
+            flags |= blocks.FRAME_SUCCESSOR
+            phase = mover & RIGHT != 0 and (flags & PHASE != 0 or mover & LEFT == 0)
+            found = insert_logged(tables, size, words, target, hash_record(target, words))
+            if found == size:
+                size += 1
+                for word in range(info_words):
+                    poke(info, found * info_words + word, np.uint64(0))
+            word, bit = variant(phase, tid)
+            known = peek(info, found * info_words + word)
+            if known & bit != np.uint64(0):  # L9, L10
+                if known & np.uint64(blocks.INFO_CPC) != np.uint64(0) and not phase:
+                    flags |= CPC  # L11
+                if known & np.uint64(blocks.INFO_ON_STACK) != np.uint64(0) and not phase:
+                    flags |= blocks.FRAME_CLOSES_CYCLE
+            else:  # L12
+                pushed = True
+                if not phase:
+                    bit |= np.uint64(blocks.INFO_ON_STACK)
+                poke(info, found * info_words + word, known | bit)  # L13
+                fresh = (PHASE if phase else 0) | (LM if mover & LEFT else 0)
+                fresh |= RM if mover & RIGHT else 0
+                poke(stack, height, np.uint64(found))  # L14
+                poke(frames, height, frame_word(fresh, 0, tid, 1))
+                height += 1
+                deepest = max(deepest, height)
+        poke(frames, top, frame_word(flags, choice, tid, num_tids))
+        if flags & CPC:
+            mark_cpc(frames, info, stack, info_words, top)
+        if reason != blocks.DONE:
+            break
+        if pushed:
+            continue
+        if flags & (PHASE | XEND) == 0 and must_end(machine, block, flags, source, tid):
+            flags |= XEND  # L18, L19
+        if flags & XEND:
+            flags |= CPC  # L20
+            mark_cpc(frames, info, stack, info_words, top)
+        if flags & CPC and top > 0:
+            mark_cpc(frames, info, stack, info_words, top - 1)  # L22, L23
+        if flags & XEND and num_tids < threads:  # L24 to L26
+            poke(frames, top, frame_word(flags, 0, (tid + 1) % threads, num_tids + 1))
+            continue
+        if flags & XEND and machine.race_wanted and flags & blocks.FRAME_RACE_CHECKED == 0:
+            outcome = race_at(machine, block, source, target)
+            if outcome == RACE_TOO_LONG:
+                reason = blocks.FOOTPRINT_FULL
+                break
+            flags |= blocks.FRAME_RACE_CHECKED
+            poke(frames, top, frame_word(flags, choice, tid, num_tids))
+            if outcome == RACE_FOUND:
+                reason = blocks.RACE
+                break
+        height -= 1  # L21
+        if flags & PHASE == 0:
+            place = position * info_words
+            poke(info, place, peek(info, place) & ~np.uint64(blocks.INFO_ON_STACK))
+        stuck = blocks.FRAME_MOVED | blocks.FRAME_WAITING | blocks.FRAME_STOPPED
+        if flags & XEND and machine.deadlock_wanted and flags & stuck == blocks.FRAME_WAITING:
+            reason = blocks.DEADLOCK
+            break
+    block[blocks.SIZE], block[blocks.HEIGHT], block[blocks.DEEPEST] = size, height, deepest
+    block[blocks.TRANSITIONS] = transitions
+    return reason

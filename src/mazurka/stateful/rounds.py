@@ -1,0 +1,157 @@
+"""Searches by transactions, round after round, until the synchronization discipline holds.
+
+Paper 002's optimistic approach: assume, search, and where the search shows an assumption to be
+wrong, weaken it and search again.  Each round weakens at least one assumption for good, and there
+are finitely many, so the rounds come to an end.  What the earlier rounds have seen of the cells is
+kept: every state they reached can really be reached.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+from mazurka.analysis.discipline import Discipline
+from mazurka.analysis.movers import Reading
+from mazurka.ir.native import NativeProgram, native
+from mazurka.ir.program import Program
+from mazurka.stateful.completion import Completion
+from mazurka.stateful.strategy import (
+    CellClass,
+    Observer,
+    Round,
+    SearchOptions,
+    SearchResult,
+    Strategy,
+)
+from mazurka.stateful.transactions import Transaction, TransactionRound
+
+CUT_SHORT = frozenset({"time", "memory", "interrupted"})
+
+
+class Rounds:
+    """The rounds of one search."""
+
+    def __init__(
+        self, code: NativeProgram, options: SearchOptions, observer: Observer, how: Transaction
+    ) -> None:
+        self.code = code
+        self.options = options
+        self.observer = observer
+        self.how = how
+        self.discipline = Discipline(code.program, options.movers)
+        self.rounds: list[Round] = []
+        self.classes: dict[int, CellClass] = {}
+        self.started = time.perf_counter()
+
+    def run(self) -> SearchResult:
+        while True:
+            search = TransactionRound(
+                self.code, self.remaining_options(), self.observer, self.how, self.discipline
+            )
+            result = search.run()
+            search.tables.read_back()
+            self.classify()
+            if search.broken is None or self.is_final(result):
+                return self.answer(result)
+            self.rounds.append(Round(result.statistics, reason_for(search)))
+            self.observer.message(f"round {len(self.rounds) + 1}: {self.rounds[-1].reason}")
+
+    def remaining_options(self) -> SearchOptions:
+        """A time limit is for all rounds together."""
+        limit = self.options.limit_seconds
+        if limit is None:
+            return self.options
+        left = limit - (time.perf_counter() - self.started)
+        return replace(self.options, limit_seconds=max(left, 1e-9))
+
+    def is_final(self, result: SearchResult) -> bool:
+        """Whether a round that broke the discipline ends the search all the same."""
+        if result.violation is not None and self.options.stop_at_first:
+            return True
+        return not CUT_SHORT.isdisjoint(result.limits)
+
+    def classify(self) -> None:
+        """Note each cell's class, with the round from which on it has had it."""
+        cells, number = self.code.program.cells, len(self.rounds) + 1
+        for address, kind, locks in self.discipline.cells():
+            names = ", ".join(cells[lock].name for lock in locks) or None
+            before = self.classes.get(address)
+            if before is None or (before.kind, before.lock) != (kind, names):
+                self.classes[address] = CellClass(cells[address].name, kind, names, number)
+
+    def answer(self, result: SearchResult) -> SearchResult:
+        classification = tuple(self.classes[address] for address in sorted(self.classes))
+        return replace(
+            result,
+            classification=classification,
+            rounds=tuple(self.rounds),
+            notes=(*result.notes, *self.notes(result)),
+        )
+
+    def notes(self, result: SearchResult) -> Iterator[str]:
+        """What the user should know of cells without protection, and of wrong declarations."""
+        yield from self.discipline.corrections
+        exposed = [each.cell for each in self.classes.values() if each.kind == "unprotected"]
+        if not exposed or result.violation is not None or not CUT_SHORT.isdisjoint(result.limits):
+            return
+        if "race" not in self.options.properties:
+            yield (
+                f"candidates for a data race: {listed(exposed)}; `--property race` tells whether"
+                " two accesses can really meet"
+            )
+        else:
+            yield f"unprotected, but no two conflicting accesses can meet: {listed(exposed)}"
+
+
+def listed(names: list[str], most: int = 6) -> str:
+    shown = ", ".join(f"`{name}`" for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+
+
+def reason_for(search: TransactionRound) -> str:
+    """A sentence about what broke the discipline of a round."""
+    assert search.broken is not None
+    assert search.broken_at is not None
+    program = search.layout.program
+    broken, (state, step) = search.broken, search.broken_at
+    thread = program.threads[broken.thread]
+    edges = [program.edges[number] for number in step.edges]
+    edges = edges or list(thread.edges_at(state[thread.counter]))
+    where = f" ({thread.name}, {edges[0].span})" if edges else f" ({thread.name})"
+    return f"`{program.cells[broken.cell].name}` {broken.reason}{where}"
+
+
+def reading_for(options: SearchOptions) -> Reading:
+    """Right movers lose deadlocks and races: they count only where nobody asks for these."""
+    return Reading.FULL if options.properties <= {"assert"} else Reading.BLOCKING
+
+
+def transaction_strategy(
+    name: str,
+    summary: str,
+    completion: Completion,
+    *,
+    reading: Reading | None = None,
+    inner_loop: bool = False,
+    sound: bool = True,
+) -> Strategy:
+    """A strategy that searches by transactions; `reading` is chosen by property if not given."""
+
+    def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
+        how = Transaction(
+            completion=completion,
+            reading=reading or reading_for(options),
+            inner_loop=inner_loop,
+        )
+        return Rounds(native(program), options, observer, how).run()
+
+    return Strategy(
+        name=name,
+        summary=summary,
+        preserves=frozenset({"assert", "deadlock", "race"}),
+        orders=("dfs",),
+        run=run,
+        sound=sound,
+    )

@@ -1,0 +1,14 @@
+"""Commit Point Completion without line L19: Fig. 6 of paper 000 as it stands outside the comment.
+
+As `cpc`, but every committed state, not only every commit point, must reach the end of its
+transaction.  It ends transactions more often (in Fig. 8, in both loops instead of once).
+"""
+
+from __future__ import annotations
+
+from mazurka.stateful.completion import Completion
+from mazurka.stateful.rounds import transaction_strategy
+
+STRATEGY = transaction_strategy(
+    "cpc-strict", "as cpc, completed at every committed state", Completion.EVERY_STATE
+)

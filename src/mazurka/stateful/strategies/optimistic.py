@@ -1,0 +1,33 @@
+"""Optimistic coarsening: paper 002's reduced system v·u*·d, its classification checked on the way.
+
+Stoller and Cohen, *Optimistic Synchronization-Based State-Space Reduction* (TACAS 2003).
+
+| paper | here |
+|---|---|
+| u, invisible | both-movers: local steps, accesses to unshared and protected cells |
+| v, visible | all other steps, among them those that change an exclusive access predicate |
+| v·u*·d | a step, then the inner loop `run_through` of `stateful.kernels.transactions` |
+| classification C, lockset algorithm | `mazurka.analysis.discipline` |
+| valid for S iff valid for R_C(S) | a round that breaks the classification is searched anew |
+
+The paper assumes that no thread runs on invisibly for ever.  Programs do, so commit point
+completion (paper 000) takes care of it: the state behind a visible step is a commit point, and if no run of
+invisible steps from there comes to an end, all threads are scheduled there.
+
+States between invisible steps are not stored, except where a loop begins: that is where the memory
+is saved.  Acquire and release are visible, so deadlocks and races are kept as well as assertions.
+"""
+
+from __future__ import annotations
+
+from mazurka.analysis.movers import Reading
+from mazurka.stateful.completion import Completion
+from mazurka.stateful.rounds import transaction_strategy
+
+STRATEGY = transaction_strategy(
+    "optimistic",
+    "invisible steps run in one go; classes of variables inferred",
+    Completion.COMMIT_POINTS,
+    reading=Reading.INVISIBLE,
+    inner_loop=True,
+)

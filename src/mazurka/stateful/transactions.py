@@ -1,0 +1,210 @@
+"""A search by transactions: the Python side of `mazurka.stateful.kernels.transactions`.
+
+One round of it, under one synchronization discipline.  A round that breaks the discipline goes on
+for a while, to learn of other cells that break it as well; `mazurka.stateful.rounds` then starts
+the next.  A violation that it finds meanwhile is real.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mazurka.analysis.discipline import Broken, Discipline
+from mazurka.analysis.movers import Reading
+from mazurka.errors import InternalError
+from mazurka.ir.interpreter import State, Step
+from mazurka.ir.native import NativeProgram
+from mazurka.stateful import blocks
+from mazurka.stateful.completion import Completion
+from mazurka.stateful.conduct import Conductor
+from mazurka.stateful.discipline_tables import DisciplineTables
+from mazurka.stateful.engine import kernel
+from mazurka.stateful.memory import Area
+from mazurka.stateful.store import Store
+from mazurka.stateful.strategy import Move, Observer, SearchOptions, SearchResult
+from mazurka.stateful.view import View
+
+FRAME_BYTES = 16
+LINGER = 1 << 12
+"""How many transitions a round that has broken the discipline goes on for at least."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Transaction:
+    """How a strategy searches."""
+
+    completion: Completion
+    reading: Reading
+    inner_loop: bool = False
+
+
+class TransactionRound:
+    """One search under one discipline."""
+
+    def __init__(
+        self,
+        native: NativeProgram,
+        options: SearchOptions,
+        observer: Observer,
+        how: Transaction,
+        discipline: Discipline,
+    ) -> None:
+        self.layout = native.layout
+        self.how = how
+        self.discipline = discipline
+        self.conductor = Conductor(native, options, observer)
+        self.view = View(native, options)
+        self.tables = DisciplineTables(self.view, discipline, how.reading)
+        self.numbers = self.view.block.numbers
+        limit = self.conductor.limit_bytes
+        self.store = Store(
+            self.view.block, self.layout.words, inline=False, limit_bytes=limit, observer=observer
+        )
+        self.info_words = info_words(len(self.layout.program.threads), how.reading)
+        self.broken: Broken | None = None
+        self.broken_at: tuple[State, Step] | None = None
+        self.last_transition = 0
+        self.enter_search(limit)
+        self.kernel = kernel("transactions", observer)
+
+    def enter_search(self, limit: int) -> None:
+        view, numbers, layout = self.view, self.numbers, self.layout
+        self.stack = Area(limit // FRAME_BYTES)
+        self.frames = Area(limit // FRAME_BYTES)
+        view.keep(blocks.STACK, self.stack)
+        view.keep(blocks.PROGRESS, self.frames)
+        view.keep(blocks.INFO, Area(limit // 8, scattered=True))
+        view.keep(blocks.BUFFER, Area(2 * layout.words))
+        view.keep(blocks.INITIAL, Area(layout.words))
+        view.keep(blocks.INITIAL_MASKS, self.local_masks())
+        for position, word in enumerate(layout.pack(layout.program.initial_state())):
+            for area in (blocks.BUFFER, blocks.INITIAL):
+                view.kept[area].words[position] = word
+        numbers[blocks.ROOM] = self.stack.length
+        numbers[blocks.INFO_WORDS] = self.info_words
+        numbers[blocks.COMPLETION] = self.how.completion
+        numbers[blocks.INNER_LOOP] = self.how.inner_loop
+
+    def local_masks(self) -> Area:
+        """For each thread the bits of its local cells."""
+        words, program = self.layout.words, self.layout.program
+        masks = Area(words * len(program.threads))
+        for cell, slot in zip(program.cells, self.layout.slots, strict=True):
+            if cell.owner is not None and slot.width:
+                masks.words[cell.owner * words + slot.word] |= slot.mask << slot.shift
+        return masks
+
+    # --- what stands on the stack -------------------------------------------------------------
+
+    def state_at(self, frame: int) -> State:
+        return self.layout.unpack(self.words_at(frame))
+
+    def words_at(self, frame: int) -> list[int]:
+        return self.store.words_at(self.stack.words[frame], self.layout.words)
+
+    def move_of(self, frame: int) -> Move:
+        """The move last tried in a frame."""
+        word = self.frames.words[frame]
+        width = blocks.FRAME_TID_SHIFT - blocks.FRAME_CHOICE_SHIFT
+        choice = word >> blocks.FRAME_CHOICE_SHIFT & (1 << width) - 1
+        width = blocks.FRAME_NUM_SHIFT - blocks.FRAME_TID_SHIFT
+        return Move(word >> blocks.FRAME_TID_SHIFT & (1 << width) - 1, choice - 1)
+
+    def path(self, frame: int) -> tuple[Move, ...]:
+        """The schedule that leads to the state of a frame."""
+        moves: list[Move] = []
+        for earlier in range(frame):
+            move = self.move_of(earlier)
+            moves.append(move)
+            if self.how.inner_loop:
+                moves += self.steps_between(earlier, move)
+        return tuple(moves)
+
+    def steps_between(self, frame: int, move: Move) -> Iterator[Move]:
+        """The invisible steps that were run through on the way to the next frame."""
+        goal = self.state_at(frame + 1)
+        interpreter = self.conductor.interpreter
+        state = interpreter.step(self.state_at(frame), move.thread, move.choice).state
+        while state != goal:
+            yield Move(move.thread)
+            state = interpreter.step(state, move.thread).state
+
+    # --- slices -------------------------------------------------------------------------------
+
+    def run(self) -> SearchResult:
+        return self.conductor.run(self.slice)
+
+    def slice(self, budget: int) -> bool:
+        """Run one slice and deal with its outcome; whether the round is over."""
+        numbers, conductor = self.numbers, self.conductor
+        if self.broken is not None:
+            budget = min(budget, self.last_transition - numbers[blocks.TRANSITIONS])
+        numbers[blocks.BUDGET] = budget
+        reason = self.kernel(self.view.block.address)
+        other_bytes = self.count()
+        top = numbers[blocks.HEIGHT] - 1
+        match reason:
+            case blocks.STORE_FULL:
+                return not self.store.grow(other_bytes) and conductor.out_of_memory()
+            case blocks.STACK_FULL:
+                return conductor.out_of_memory()
+            case blocks.FOOTPRINT_FULL:
+                self.view.lengthen_footprint()
+            case blocks.BROKEN:
+                self.refine(numbers[blocks.FRAME])
+            case blocks.FAULT:
+                frame = numbers[blocks.FRAME]
+                move = Move(numbers[blocks.MOVE_THREAD], numbers[blocks.MOVE_CHOICE])
+                return conductor.fault(self.words_at(frame), move, lambda: self.path(frame))
+            case blocks.DEADLOCK:
+                return conductor.deadlock(self.words_at(top + 1), lambda: self.path(top + 1))
+            case blocks.RACE:
+                return conductor.race(self.words_at(top), lambda: self.path(top))
+        spent = self.broken is not None and numbers[blocks.TRANSITIONS] >= self.last_transition
+        return reason == blocks.DONE or spent
+
+    def count(self) -> int:
+        """Keep the books; the bytes that the search takes beside its table."""
+        numbers = self.numbers
+        info_bytes = self.store.size * self.info_words * 8
+        stack_bytes = numbers[blocks.DEEPEST] * FRAME_BYTES
+        self.conductor.count(
+            states=self.store.size,
+            transitions=numbers[blocks.TRANSITIONS],
+            depth=numbers[blocks.DEEPEST],
+            table_bytes=self.store.used_bytes() + info_bytes,
+            other_bytes=stack_bytes,
+            peak_bytes=self.store.peak_bytes + info_bytes,
+        )
+        return info_bytes + stack_bytes
+
+    def refine(self, frame: int) -> None:
+        """The kernel has met an access that the discipline forbids: find another discipline."""
+        self.tables.read_back()
+        move = Move(self.numbers[blocks.MOVE_THREAD], self.numbers[blocks.MOVE_CHOICE])
+        found = self.breaking_step(self.state_at(frame), move)
+        if self.broken is None:
+            self.broken, self.broken_at = found[0], found[1:]
+            done = self.numbers[blocks.TRANSITIONS]
+            self.last_transition = 2 * done + LINGER
+        self.tables.enter()
+
+    def breaking_step(self, state: State, move: Move) -> tuple[Broken, State, Step]:
+        """Let the discipline look at the step in question, and at those run through behind it."""
+        interpreter = self.conductor.interpreter
+        while True:
+            step = interpreter.step(state, move.thread, move.choice)
+            try:
+                self.discipline.mover(state, step)
+            except Broken as broken:
+                return broken, state, step
+            if not self.how.inner_loop or not step.happened or step.state == state:
+                raise InternalError("the native code sees a broken discipline, the interpreter not")
+            state, move = step.state, Move(move.thread)
+
+
+def info_words(threads: int, reading: Reading) -> int:
+    """Words for each state: flags, and a bit for each thread that can be before its commit."""
+    bits = blocks.INFO_FIRST_THREAD + (threads if reading is Reading.FULL else 0)
+    return -(-bits // 64)

@@ -1,0 +1,159 @@
+"""Compares a strategy's verdicts with the interpreter's unreduced search.
+
+*Holds* against *violated*, either way, is a disagreement; so is *holds* where the program passes a
+bound, a violation that does not replay, and one of a kind that cannot be reached.  A search that
+gives up although the program passes no bound is inconclusive: not wrong, yet to be counted.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+
+from mazurka.ir.program import Program
+from mazurka.stateful.reference import Exploration, explore
+from mazurka.stateful.strategy import (
+    PROPERTIES,
+    SearchOptions,
+    SearchResult,
+    Silent,
+    Strategy,
+)
+from tests.soundness.disciplined_programs import disciplined_program
+from tests.soundness.random_programs import random_program
+from tests.soundness.replaying import replays
+from tests.soundness.variants import prepared
+
+STATES = 3000
+"""Programs with more states are left out: the interpreter is slow."""
+SECONDS = 20.0
+"""What a search may take; none comes near it, unless it does not end."""
+PROPERTY_SETS = tuple(frozenset(PROPERTIES[: count + 1]) for count in range(len(PROPERTIES)))
+
+
+class Agreement(enum.StrEnum):
+    AGREES = "agrees"
+    DISAGREES = "disagrees"
+    INCONCLUSIVE = "inconclusive"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How one search of a program ended, held against what can happen in it."""
+
+    strategy: str
+    options: SearchOptions
+    agreement: Agreement
+    message: str = ""
+    states: int = 0
+
+    def __str__(self) -> str:
+        asked = ",".join(sorted(self.options.properties))
+        rest = "" if self.options.stop_at_first else ", all states"
+        movers = self.options.movers
+        return f"{self.strategy} ({asked}; {movers}{rest}): {self.agreement}: {self.message}"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A random program, by number: which generator, which passes."""
+
+    seed: int
+
+    @property
+    def generator(self) -> str:
+        return ("disciplined", "random")[self.seed % 2]
+
+    @property
+    def variant(self) -> str:
+        return ("raw", "prepared")[self.seed // 2 % 2]
+
+    def program(self) -> Program:
+        rng = Random(self.seed)
+        if self.generator == "disciplined":
+            program = disciplined_program(rng)
+        else:
+            program = random_program(rng, faults=self.seed // 4 % 2 == 0)
+        return prepared(program) if self.variant == "prepared" else program
+
+    def __str__(self) -> str:
+        return f"seed {self.seed} ({self.generator}, {self.variant})"
+
+
+def reachable(whole: Exploration, properties: frozenset[str]) -> set[str]:
+    """The kinds of violation that a search for the given properties must see one of."""
+    return whole.kinds - {"bound"} - ({"deadlock", "race"} - properties)
+
+
+def searches(strategy: Strategy, movers: str = "inferred") -> Iterator[SearchOptions]:
+    """For each set of properties that the strategy keeps; for assertions also without stopping."""
+    for properties in PROPERTY_SETS:
+        if properties <= strategy.preserves:
+            yield SearchOptions(properties=properties, movers=movers, limit_seconds=SECONDS)
+    if "assert" in strategy.preserves:
+        yield SearchOptions(
+            properties=PROPERTY_SETS[0],
+            movers=movers,
+            limit_seconds=SECONDS,
+            stop_at_first=False,
+        )
+
+
+def compare(
+    program: Program, whole: Exploration, strategy: Strategy, options: SearchOptions
+) -> Comparison:
+    """Run a search and judge its answer by all that can happen in the program."""
+    try:
+        result = strategy.run(program, options, Silent())
+    except Exception as error:  # whatever it is, the strategy gave no verdict
+        message = f"{type(error).__name__}: {error}"
+        return Comparison(strategy.name, options, Agreement.DISAGREES, message)
+    real = reachable(whole, options.properties)
+    agreement, message = _judge(program, whole, strategy, result, real)
+    return Comparison(strategy.name, options, agreement, message, result.statistics.states)
+
+
+def _judge(
+    program: Program,
+    whole: Exploration,
+    strategy: Strategy,
+    result: SearchResult,
+    real: set[str],
+) -> tuple[Agreement, str]:
+    violation = result.violation
+    if violation is not None:
+        if violation.kind not in real:
+            return Agreement.DISAGREES, f"reports {violation.kind}, which cannot happen"
+        if not replays(program, violation):
+            return Agreement.DISAGREES, f"reports {violation.kind} with a wrong schedule"
+        return Agreement.AGREES, f"violated ({violation.kind})"
+    if not strategy.sound:
+        return Agreement.AGREES, "claims nothing"
+    if result.limits:
+        expected = "bound" in whole.kinds and not real
+        agreement = Agreement.AGREES if expected else Agreement.INCONCLUSIVE
+        return agreement, f"gives up: {', '.join(result.limits)}"
+    if real:
+        return Agreement.DISAGREES, f"holds, although {', '.join(sorted(real))} can happen"
+    if "bound" in whole.kinds:
+        return Agreement.DISAGREES, "holds, although a bound is passed"
+    return Agreement.AGREES, "holds"
+
+
+def compare_all(
+    program: Program, whole: Exploration, strategy: Strategy, movers: str = "inferred"
+) -> list[Comparison]:
+    return [compare(program, whole, strategy, options) for options in searches(strategy, movers)]
+
+
+def disagreement(
+    program: Program, strategy: Strategy, options: SearchOptions, limit: int = STATES
+) -> str | None:
+    """What is wrong with a search of a program; None also where the program is too large."""
+    whole = explore(program, limit=limit)
+    if not whole.complete:
+        return None
+    comparison = compare(program, whole, strategy, options)
+    return comparison.message if comparison.agreement is Agreement.DISAGREES else None

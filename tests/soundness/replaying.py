@@ -1,0 +1,37 @@
+"""Violations are shown on the interpreter, or they are none."""
+
+from __future__ import annotations
+
+from mazurka.ir.interpreter import Interpreter, Outcome, State
+from mazurka.ir.program import Program
+from mazurka.stateful.reference import race_address
+from mazurka.stateful.strategy import Violation
+
+
+def replays(program: Program, violation: Violation) -> bool:
+    """Whether the interpreter confirms a violation."""
+    interpreter = Interpreter(program)
+    state, fault = program.initial_state(), None
+    for move in violation.path:
+        step = interpreter.step(state, move.thread, move.choice)
+        if fault is not None or not step.happened:  # only the last step of a schedule may fail
+            return False
+        state, fault = step.state, step.fault
+    if violation.kind == "deadlock":
+        return fault is None and _is_deadlock(interpreter, state)
+    if violation.kind == "race":
+        if fault is not None or violation.racing is None:
+            return False
+        one, other = (interpreter.step(state, m.thread, m.choice) for m in violation.racing)
+        happen = one.happened and other.happened and one.thread != other.thread
+        return happen and race_address(program, one, other) is not None
+    return fault is not None and fault.fault == violation.kind
+
+
+def _is_deadlock(interpreter: Interpreter, state: State) -> bool:
+    outcomes = {
+        step.outcome
+        for _, step in interpreter.steps(state)
+        if not interpreter.program.threads[step.thread].observer
+    }
+    return outcomes <= {Outcome.WAITS, Outcome.FINISHED} and Outcome.WAITS in outcomes

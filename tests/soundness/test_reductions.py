@@ -1,0 +1,40 @@
+"""Every strategy gives the verdicts of the unreduced search, on random programs of two kinds.
+
+`benchmarks/reductions.py` does the same on many more.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from mazurka.ir.validate import validate
+from mazurka.stateful.reference import explore
+from mazurka.stateful.strategy import load_strategy, strategy_names
+from tests.soundness.reductions import STATES, Agreement, Subject, compare_all
+
+pytestmark = pytest.mark.usefixtures("quick_code")
+
+REDUCTIONS = [name for name in strategy_names() if name != "full"]
+PROGRAMS = 120
+"""Half of them from each generator."""
+PORTION = 30
+
+
+@pytest.mark.parametrize("first", range(0, PROGRAMS, PORTION))
+def test_reductions_agree_with_the_unreduced_search(first: int) -> None:
+    strategies = [load_strategy(name) for name in REDUCTIONS]
+    searches = inconclusive = 0
+    for seed in range(first, first + PORTION):
+        subject = Subject(seed)
+        program = subject.program()
+        validate(program)
+        whole = explore(program, limit=STATES)
+        if not whole.complete:
+            continue
+        for strategy in strategies:
+            for comparison in compare_all(program, whole, strategy):
+                wrong = comparison.agreement is Agreement.DISAGREES
+                assert not wrong, f"{subject}: {comparison}"
+                searches += 1
+                inconclusive += comparison.agreement is Agreement.INCONCLUSIVE
+    assert inconclusive <= searches // 50
