@@ -88,6 +88,8 @@ def test_people_see_the_verdict_first(mazurka, model):
         (("check", "holds.py", "--engine", "symbolic"), "not available yet; there is: stateful"),
         (("check", "holds.py", "--strategy", "best"), "there are: cpc"),
         (("check", "holds.py", "--order", "random"), "dfs, bfs"),
+        (("check", "holds.py", "--movers", "guessed"), "inferred, static, declared"),
+        (("compare", "holds.py", "--movers", "guessed"), "inferred, static, declared"),
         (("check", "holds.py", "--property", "liveness"), "assert, deadlock, race"),
         (("check", "holds.py", "--property", ","), "at least one"),
         (("check", "holds.py", "-D", "N"), "NAME=VALUE"),
@@ -201,6 +203,43 @@ def test_a_classification_is_shown_where_there_is_one(mazurka, model):
     answer = mazurka("check", model("holds"), "--strategy", "full", "--classification")
     assert answer.status == 0
     assert answer.out.endswith("strategy full does not classify data\n")
+
+
+def test_optimistic_ends_with_how_data_are_shared(mazurka, model):
+    """The philosophers share nothing but forks; the counter of `race` is used without a lock."""
+    answer = mazurka("check", model("race"), "--strategy", "optimistic")
+    assert answer.status == 0
+    assert "reduced by optimistic" in " ".join(answer.out.split())
+    _, _, table = answer.out.partition("how the threads share data\n")
+    heading, *rows = table.split("\n\n")[0].splitlines()
+    assert heading.split() == ["cell", "class", "lock", "round"]
+    assert {row.split()[1] for row in rows} == {"unprotected"}
+    assert "round 1 ended: " in table
+    nothing = mazurka("check", model("deadlock"), "--strategy", "optimistic")
+    assert nothing.status == 1
+    assert nothing.out.endswith("no thread uses shared data\n")
+
+
+def test_a_classification_in_json(mazurka, model):
+    data = mazurka("check", model("race"), "--strategy", "cpc", "--json").json
+    assert {cell["class"] for cell in data["classification"]} == {"unprotected"}
+    assert data["stats"]["rounds"] == len(data["rounds"]) > 1
+    assert data["rounds"][-1]["states"] == data["stats"]["states"]
+    assert data["rounds"][-1]["reason"] is None
+    assert all(earlier["reason"] for earlier in data["rounds"][:-1])
+    assert data["stats"]["total_seconds"] >= data["stats"]["seconds"]
+
+
+def test_the_unsound_strategy_never_says_holds(mazurka, model):
+    answer = mazurka("check", model("holds"), "--strategy", "transactions")
+    assert answer.status == 3
+    said = " ".join(answer.out.split())
+    assert said.startswith("inconclusive: the strategy is unsound by design")
+    assert "it cannot exclude them" in said
+    assert mazurka("check", "holds.py", "--strategy", "transactions", "--json").json["limits"] == [
+        "unsound-strategy"
+    ]
+    assert mazurka("check", model("deadlock"), "--strategy", "transactions").status == 1
 
 
 def test_an_interrupt_while_the_model_is_read(mazurka, model, monkeypatch):

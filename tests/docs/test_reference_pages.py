@@ -101,12 +101,12 @@ def test_keys_of_the_json_object() -> None:
 
 
 def test_keys_inside_the_json_object() -> None:
-    verdict = mazurka.check(example("lost_update"), properties=["race"]).to_json()
+    verdict = mazurka.check(example("lost_update"), properties=["race"], strategy="cpc").to_json()
     assert isinstance(verdict["stats"], dict)
     assert set(verdict["stats"]) == keys_in("`stats`:")
     assert isinstance(verdict["trace"], list)
     assert set(verdict["trace"][0]) == keys_in("A step of `trace`:")
-    for name in ("options", "violation", "ending", "race", "rounds"):
+    for name in ("options", "violation", "ending", "race", "rounds", "classification"):
         inner = verdict[name][0] if isinstance(verdict[name], list) else verdict[name]
         row = next(line for line in COMMANDS.splitlines() if line.startswith(f"| `{name}` |"))
         assert set(inner) <= set(re.findall(r"`(\w+)`", row)), name

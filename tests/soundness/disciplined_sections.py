@@ -40,6 +40,9 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
     "attempts": ("attempt", "inspect"),
     "misuse": ("break_open", "look_at_owner"),
     "choice": ("choose", "choose"),
+    "queue": ("put", "get") * 2,
+    "readers": ("reader", "writer") * 2,
+    "creation": ("outsider",),
 }
 USES = ("read", "write", "write", "write", "bump", "bump_slowly", "compare", "mark", "fork") + (
     "judge",
@@ -280,7 +283,10 @@ class LockingThread(SynchronizingThread):
         index: Expr = Const(self.rng.randint(0, 1))
         if self.rng.random() < 0.5:
             self.do_choose()
-            index = Binary("and", Load(Const(self.locals[0])), ONE)
+            source = self.locals[0]
+            if self.sharing.constants and self.rng.random() < 0.3:
+                source = self.sharing.constants[0]
+            index = Binary("and", Load(Const(source)), ONE)
         lock = Element(Const(locks[0]), index, 2, 1)
         self.acquire(lock)
         wrong = self.slips()

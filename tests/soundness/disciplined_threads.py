@@ -5,7 +5,7 @@ from __future__ import annotations
 from mazurka.ir.expressions import ONE, ZERO, Binary, Choice, Const, Element, Expr, Load, negate
 from mazurka.ir.program import Assign, Check, Fault, Kind
 from tests.soundness.disciplined_sections import LockingThread
-from tests.soundness.disciplined_world import HIGHEST
+from tests.soundness.disciplined_world import CAPACITY, HIGHEST, SIGNALS
 
 
 class DisciplinedThread(LockingThread):
@@ -56,7 +56,9 @@ class DisciplinedThread(LockingThread):
         if not self.slips():
             self.down(self.sharing.semaphore)
         self.touch(Const(self.sharing.by_semaphore))
-        if not self.slips():
+        if self.slips():
+            self.try_down(self.sharing.semaphore, self.locals[1])
+        else:
             self.up(self.sharing.semaphore, 1, self.rng.choice((Fault.LOCK, Fault.BOUND)))
 
     def do_send(self) -> None:
@@ -64,7 +66,7 @@ class DisciplinedThread(LockingThread):
         if "parcel" not in self.world.features:
             return
         self.touch(Const(self.sharing.parcel))
-        self.up(self.sharing.signal, 2, Fault.BOUND)
+        self.up(self.sharing.signal, SIGNALS, Fault.BOUND)
         if self.slips():
             self.touch(Const(self.sharing.parcel))
 
@@ -90,13 +92,43 @@ class DisciplinedThread(LockingThread):
                 test = Binary("ne", Load(Const(self.locals[1])), ZERO)
                 self.branch(test, Kind.LOCAL, lambda: self.touch(announced))
             case _:
-                if self.slips():
+                if self.rng.random() < 0.4:
                     self.clear_event(event)
                 else:
                     self.set_event(event)
 
     def do_barrier(self) -> None:
         self.pass_barrier(self.sharing.barrier, 2, self.locals[1])
+
+    # --- queues, readers and writers, other threads ----------------------------------------------
+
+    def do_put(self) -> None:
+        waits = "faults" not in self.world.features or self.rng.random() < 0.7
+        self.put(self.sharing.queue, CAPACITY, self.value(), waits=waits)
+
+    def do_get(self) -> None:
+        self.get(self.sharing.queue, CAPACITY, self.locals[0])
+        if self.rng.random() < 0.5:
+            self.require(self.guess(Load(Const(self.locals[0]))))
+
+    def do_reader(self) -> None:
+        self.begin_read(self.sharing.readers)
+        place = Const(self.sharing.by_readers)
+        self.rng.choice((self._write if self.slips() else self._read, self._compare))(place)
+        self.end_read(self.sharing.readers)
+
+    def do_writer(self) -> None:
+        self.begin_write(self.sharing.readers)
+        self.touch(Const(self.sharing.by_readers))
+        self.release(Const(self.sharing.readers), owned=True)
+
+    def do_outsider(self) -> None:
+        """Ask about a thread, or wait for its end, whoever has created it."""
+        status = self.sharing.status + self.rng.randrange(self.world.threads)
+        if self.rng.random() < 0.5:
+            self.inspect(Const(status), self.locals[1])
+        elif self.slips():
+            self.join(status)
 
     # --- conditions ----------------------------------------------------------------------------
 
@@ -112,7 +144,9 @@ class DisciplinedThread(LockingThread):
         self.edge(start, inside, Kind.LOCAL, guard=negate(ready))
         self.edge(start, after, Kind.LOCAL, guard=ready)
         self.here = inside
-        self.wait(self.sharing.waiters, lock, queued=self.sharing.queued)
+        queued = self.sharing.queued
+        timed = not queued and self.rng.random() < 0.3
+        self.wait(self.sharing.waiters, lock, queued=queued, timed=timed)
         self.edge(self.here, after if self.slips() else head, Kind.LOCAL)
         self.here = after
         self.touch(Const(cell))

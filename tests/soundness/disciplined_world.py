@@ -12,12 +12,17 @@ from tests.soundness.synchronizing import DONE
 FEATURES = (
     *("array", "stripes", "pointer", "semaphore", "parcel", "condition", "event", "barrier"),
     *("recursive", "creation", "atomic", "loops", "assume", "guards", "attempts", "misuse"),
-    *("disorder", "choice", "faults", "observer"),
+    *("disorder", "choice", "faults", "observer", "queue", "readers"),
 )
 FREQUENCY = {"loops": 0.5, "creation": 0.3, "faults": 0.15, "observer": 0.04, "misuse": 0.15}
 USUAL_FREQUENCY = 0.22
 HIGHEST = 2
 """The largest number in a data cell."""
+
+SIGNALS = 2
+"""How often a semaphore that hands something over can be ahead."""
+CAPACITY = 2
+"""How many items a queue holds."""
 
 
 @dataclass
@@ -54,6 +59,9 @@ class Sharing:
     barrier: int = 0
     recursive: int = 0
     by_recursive: int = 0
+    queue: int = 0
+    readers: int = 0
+    by_readers: int = 0
     status: int = 0
     """The first thread's status cell; 0 where no thread is created."""
 
@@ -121,7 +129,7 @@ class World(ProgramBuilder):
             sharing.semaphore = self.sync("mutex", 1, 1)
             sharing.by_semaphore = self.data("by semaphore")
         if "parcel" in features:
-            sharing.parcel, sharing.signal = self.data("parcel"), self.sync("signal", 2)
+            sharing.parcel, sharing.signal = self.data("parcel"), self.sync("signal", SIGNALS)
         if "condition" in features:
             sharing.queued = rng.random() < 0.5
             high = self.threads if sharing.queued else 1
@@ -135,6 +143,15 @@ class World(ProgramBuilder):
             sharing.recursive = self.sync("recursive", self.threads, role=Role.OWNER)
             self.sync("recursive.count", 2)
             sharing.by_recursive = self.data("by recursive")
+        if "queue" in features:
+            sharing.queue = self.sync("queue", CAPACITY)
+            for place in range(CAPACITY):
+                self.sync(f"queue.item[{place}]", HIGHEST)
+        if "readers" in features:
+            sharing.readers = self.sync("readers", self.threads, role=Role.OWNER)
+            for number in range(self.threads):
+                self.sync(f"readers.reader[{number}]", 1)
+            sharing.by_readers = self.data("by readers")
         if "creation" in features:
             sharing.status = len(self.cells)
             for number in range(self.threads):

@@ -30,34 +30,47 @@ class SynchronizingThread(ThreadBuilder):
         *operations: Operation,
         guard: Expr | None = None,
         choices: int = 1,
+        atomic: bool = False,
         subject: int | Expr | None = None,
     ) -> None:
-        """One edge from here to a new location; one with a subject synchronizes."""
-        self.ways(kind, [(guard, operations)], choices=choices, subject=subject)
+        """One edge from here to a new location; one with a subject is indivisible."""
+        following = self.location()
+        self._leads(following, kind, guard, operations, choices, atomic, subject)
+        self.here = following
 
     def ways(
         self,
         kind: Kind,
         alternatives: Iterable[tuple[Expr | None, tuple[Operation, ...]]],
         *,
-        choices: int = 1,
-        subject: int | Expr | None = None,
+        subject: int | Expr,
     ) -> None:
         """Edges that all lead from here to one new location."""
         following = self.location()
-        about = Const(subject) if isinstance(subject, int) else subject
         for guard, operations in alternatives:
-            self.edge(
-                self.here,
-                following,
-                kind,
-                *operations,
-                guard=guard,
-                choices=choices,
-                atomic=subject is not None,
-                subject=about,
-            )
+            self._leads(following, kind, guard, operations, 1, True, subject)
         self.here = following
+
+    def _leads(
+        self,
+        target: int,
+        kind: Kind,
+        guard: Expr | None,
+        operations: tuple[Operation, ...],
+        choices: int,
+        atomic: bool,
+        subject: int | Expr | None,
+    ) -> None:
+        self.edge(
+            self.here,
+            target,
+            kind,
+            *operations,
+            guard=guard,
+            choices=choices,
+            atomic=atomic or subject is not None,
+            subject=Const(subject) if isinstance(subject, int) else subject,
+        )
 
     # --- locks ---------------------------------------------------------------------------------
 
@@ -72,15 +85,20 @@ class SynchronizingThread(ThreadBuilder):
         self.step(Kind.RELEASE, check, Assign(lock, ZERO), subject=lock)
 
     def try_acquire(self, lock: Expr, answer: int) -> None:
-        free = Binary("eq", Load(lock), ZERO)
-        taken = Binary("ne", Load(lock), ZERO)
+        take = Assign(lock, self.me)
+        free, taken = Binary("eq", Load(lock), ZERO), Binary("ne", Load(lock), ZERO)
+        self._attempt(lock, take, free, taken, answer)
+
+    def _attempt(
+        self, about: Expr, effect: Operation, success: Expr, failure: Expr, answer: int
+    ) -> None:
         self.ways(
             Kind.TRY_ACQUIRE,
             [
-                (free, (Assign(lock, self.me), Assign(Const(answer), ONE))),
-                (taken, (Assign(Const(answer), ZERO),)),
+                (success, (effect, Assign(Const(answer), ONE))),
+                (failure, (Assign(Const(answer), ZERO),)),
             ],
-            subject=lock,
+            subject=about,
         )
 
     def acquire_again(self, lock: int, most: int) -> None:
@@ -123,6 +141,12 @@ class SynchronizingThread(ThreadBuilder):
         check = Check(Binary("le", more, Const(most)), fault, "semaphore released too often")
         self.step(Kind.UP, check, Assign(Const(semaphore), more), subject=semaphore)
 
+    def try_down(self, semaphore: int, answer: int) -> None:
+        count = Load(Const(semaphore))
+        take = Assign(Const(semaphore), Binary("sub", count, ONE))
+        some, none = Binary("gt", count, ZERO), Binary("le", count, ZERO)
+        self._attempt(Const(semaphore), take, some, none, answer)
+
     def set_event(self, event: int) -> None:
         self.step(Kind.SET, Assign(Const(event), ONE), subject=event)
 
@@ -152,10 +176,62 @@ class SynchronizingThread(ThreadBuilder):
             subject=barrier,
         )
 
+    # --- queues and readers-writer locks ---------------------------------------------------------
+
+    def put(self, queue: int, capacity: int, item: Expr, *, waits: bool) -> None:
+        """A count, then the slots; a queue without a bound of its own may outgrow its slots."""
+        count = Load(Const(queue))
+        room = Binary("lt", count, Const(capacity))
+        limit = () if waits else (Check(room, Fault.BOUND, "too many items"),)
+        self.step(
+            Kind.PUT,
+            *limit,
+            Assign(Element(Const(queue + 1), count, capacity, 1), item),
+            Assign(Const(queue), Binary("add", count, ONE)),
+            guard=room if waits else None,
+            subject=queue,
+        )
+
+    def get(self, queue: int, capacity: int, item: int) -> None:
+        count = Load(Const(queue))
+        slots = [Const(queue + 1 + place) for place in range(capacity)]
+        self.step(
+            Kind.GET,
+            Assign(Const(item), Load(slots[0])),
+            *(Assign(slot, Load(following)) for slot, following in pairwise(slots)),
+            Assign(slots[-1], ZERO),
+            Assign(Const(queue), Binary("sub", count, ONE)),
+            guard=Binary("gt", count, ZERO),
+            subject=queue,
+        )
+
+    def begin_read(self, lock: int) -> None:
+        """An owner cell for the writer, then a flag for each reader."""
+        mine = Const(lock + 1 + self.number)
+        check = Check(Binary("eq", Load(mine), ZERO), Fault.LOCK, "read twice by this thread")
+        free = Binary("eq", Load(Const(lock)), ZERO)
+        self.step(Kind.ACQUIRE, check, Assign(mine, ONE), guard=free, subject=lock)
+
+    def end_read(self, lock: int) -> None:
+        mine = Const(lock + 1 + self.number)
+        check = Check(Binary("ne", Load(mine), ZERO), Fault.LOCK, "not read by this thread")
+        self.step(Kind.RELEASE, check, Assign(mine, ZERO), subject=lock)
+
+    def begin_write(self, lock: int) -> None:
+        nobody: Expr = ONE
+        for number in reversed(range(self.program.threads)):
+            reads = Load(Const(lock + 1 + number))
+            nobody = Conditional(Binary("eq", reads, ZERO), nobody, ZERO)
+        free = Conditional(Binary("eq", Load(Const(lock)), ZERO), nobody, ZERO)
+        self.step(Kind.ACQUIRE, Assign(Const(lock), self.me), guard=free, subject=lock)
+
     # --- condition variables -------------------------------------------------------------------
 
-    def wait(self, waiters: list[int], lock: int, *, queued: bool) -> None:
-        """Join the waiters and let go of the lock; then take it again once notified."""
+    def wait(self, waiters: list[int], lock: int, *, queued: bool, timed: bool) -> None:
+        """Join the waiters and let go of the lock; take it again once notified, or too late.
+
+        Giving up needs no place in a queue, so `timed` is for waiters that have flags.
+        """
         check = self._must_hold(lock)
         mine: Expr = Const(waiters[self.number])
         entry: Expr = ONE
@@ -172,7 +248,11 @@ class SynchronizingThread(ThreadBuilder):
         free = Binary("eq", Load(Const(lock)), ZERO)
         notified = Conditional(Binary("eq", waits, ZERO), free, ZERO)
         take = Assign(Const(lock), self.me)
-        self.step(Kind.WAKE, take, guard=notified, subject=waiters[0])
+        ways: list[tuple[Expr | None, tuple[Operation, ...]]] = [(notified, (take,))]
+        if timed:
+            late = Conditional(waits, free, ZERO)
+            ways.append((late, (Assign(mine, ZERO), take)))
+        self.ways(Kind.WAKE, ways, subject=waiters[0])
 
     def notify(self, waiters: list[int], lock: int, *, everyone: bool) -> None:
         """Wake the first in the queue, or all."""
@@ -193,9 +273,7 @@ class SynchronizingThread(ThreadBuilder):
     def create(self, thread: int, status: int, *arguments: Operation) -> None:
         start = Assign(Const(1 + thread), Const(FIRST_LOCATION))
         started = Assign(Const(status), Const(STARTED))
-        following = self.location()
-        self.edge(self.here, following, Kind.CREATE, *arguments, start, started, atomic=True)
-        self.here = following
+        self.step(Kind.CREATE, *arguments, start, started, atomic=True)
 
     def join(self, status: int) -> None:
         state = Load(Const(status))

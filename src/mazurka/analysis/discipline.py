@@ -30,12 +30,17 @@ becomes a non-mover; this is tried only when nothing else helps (`handover`).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from mazurka.analysis.fixed import FixedSteps
 from mazurka.analysis.laws import Law, laws_of, waits_for_locks, wake_locks
+from mazurka.analysis.locksets import static_protection
+from mazurka.analysis.movable import movable_locks
 from mazurka.analysis.movers import Mover
-from mazurka.analysis.ownership import Ownership, Regions
+from mazurka.analysis.ownership import Place, Regions
+from mazurka.ir.held import Ownership as HeldLocks
 from mazurka.ir.interpreter import Interpreter, Outcome, State, Step
 from mazurka.ir.program import FINISHED, IDLE, Kind, Program, Role
 
@@ -43,6 +48,8 @@ MANY = 0xFFFF
 """In place of a thread's number plus one: several threads."""
 MOST_CANDIDATES = 4
 """How many locks are remembered for a cell; whoever holds more at once loses precision only."""
+MOST_GROWTH = 12
+"""How often the regions of a cell may turn out to be too small."""
 MOST_GROUPS = 60
 """How many different sets of regions are told apart; further cells count as unprotected."""
 
@@ -56,6 +63,8 @@ class CellUse:
     written: bool = False
     locks: tuple[int, ...] = ()
     """Held at every access."""
+    places: set[Place] = field(default_factory=set)
+    """From where it was touched."""
     declared: bool = False
     """`locks` was declared in the model, and giving it up must be told."""
 
@@ -100,25 +109,59 @@ class Discipline:
         self.reduces = True
         """False where a thread meddles with another one that runs: then nothing moves."""
         self.creates = any(edge.kind is Kind.CREATE for edge in program.edges)
-        self.ownership: Ownership | None = None
-        self.groups: list[Regions] = []
+        self.regions: Regions | None = None
+        self.groups: list[frozenset[Place]] = []
         self.group_of: dict[int, int] = {}
+        self.growth: Counter[int] = Counter()
         threads = range(len(program.threads))
         self.waits_for_locks = [waits_for_locks(program, thread) for thread in threads]
         self.wake_locks = [wake_locks(program, thread) for thread in threads]
         self.interpreter = Interpreter(program)
         self.corrections: list[str] = []
         """Sentences about declarations of the model that turned out to be wrong."""
+        self.proven = static_protection(program).cells
+        self.fixed_steps = FixedSteps(program, laws.touched)
+        self.take_over_proofs()
         self.declare()
+        self.settle()
+
+    def take_over_proofs(self) -> None:
+        """What a lockset analysis shows needs no checking; without inference it is all there is."""
+        for address, protection in self.proven.items():
+            if self.laws[address] is Law.DATA:
+                if protection.kind != "unprotected":
+                    self.laws[address] = Law.ALWAYS
+                elif self.movers == "static":
+                    self.laws[address] = Law.NEVER
+        if self.movers == "static":
+            locks = movable_locks(self.program)
+            disciplined = HeldLocks(self.program).disciplined
+            for lock in self.locks:
+                self.movable[lock] = lock in locks
+                self.exclusive[lock] = lock in disciplined
+
+    def settle(self) -> None:
+        """Find the steps whose mover is fixed under the present laws."""
+        fixed = self.fixed_steps.movers(self.laws, self.edge_movers)
+        self.fixed: list[Mover | None] = fixed
+
+    def is_fixed(self, thread: int, location: int) -> bool:
+        first = self.program.first_edge[thread]
+        leaving = self.program.threads[thread].outgoing[location]
+        return all(self.fixed[first + position] is not None for position in leaving)
 
     def declare(self) -> None:
         """Take over what the model declares; it is checked like everything else."""
+        if self.movers == "declared":
+            for address, law in enumerate(self.laws):
+                if law is Law.DATA and address not in self.program.declared:
+                    self.laws[address] = Law.NEVER
         for address, declaration in self.program.declared.items():
-            if self.laws[address] is not Law.DATA or self.movers == "static":
+            if self.laws[address] not in (Law.DATA, Law.ALWAYS) or self.movers == "static":
                 continue
             if declaration.kind == "unprotected":
                 self.laws[address] = Law.NEVER
-            else:
+            elif self.laws[address] is Law.DATA:
                 locks = () if declaration.lock is None else (declaration.lock,)
                 self.uses[address] = CellUse(locks=locks, declared=True)
 
@@ -133,11 +176,22 @@ class Discipline:
             return Mover.NONE
         if step.outcome in (Outcome.FINISHED, Outcome.INVALID):
             return Mover.BOTH
-        mover = Mover.BOTH
-        for address in sorted(step.footprint_reads | step.footprint_writes):
-            mover &= self.access(source, step, address)
+        if self.is_fixed(step.thread, self.interpreter.location(source, step.thread)):
+            mover = (step.happened and self.fixed[step.edges[0]]) or Mover.NONE
+        else:
+            mover = self.footprint_mover(source, step)
         if step.happened and self.changes_access(source, step):
             return Mover.NONE
+        return mover
+
+    def footprint_mover(self, source: State, step: Step) -> Mover:
+        mover = Mover.BOTH
+        try:
+            for address in sorted(step.footprint_reads | step.footprint_writes):
+                mover &= self.access(source, step, address)
+        except Broken:
+            self.settle()
+            raise
         return mover
 
     def access(self, source: State, step: Step, address: int) -> Mover:
@@ -164,9 +218,9 @@ class Discipline:
         return self.inside(step.thread, before) != self.inside(step.thread, after)
 
     def inside(self, thread: int, location: int) -> int:
-        """The groups whose regions a location belongs to, as bits."""
-        place = (thread, location)
-        return sum(1 << number for number, group in enumerate(self.groups) if place in group)
+        """The groups in use whose regions a location belongs to, as bits."""
+        place, used = (thread, location), set(self.group_of.values())
+        return sum(1 << number for number in used if place in self.groups[number])
 
     def lock_access(self, source: State, step: Step, address: int) -> Mover:
         me = step.thread + 1
@@ -207,7 +261,7 @@ class Discipline:
             return Mover.NONE
         idle = self.interpreter.location(source, owner) == IDLE
         if step.happened and idle and self.program.edges[step.edges[0]].kind is Kind.CREATE:
-            return Mover.NONE if self.groups else self.edge_movers[step.edges[0]]
+            return Mover.NONE if self.group_of else self.edge_movers[step.edges[0]]
         self.reduces = False
         raise Broken(address, step.thread, "belongs to a thread that runs already")
 
@@ -216,9 +270,10 @@ class Discipline:
     def data_access(self, source: State, step: Step, address: int) -> Mover:
         if self.handover and self.alone(source, step.thread):
             return Mover.BOTH
+        use = self.uses[address]
+        use.places.add((step.thread, self.interpreter.location(source, step.thread)))
         if address in self.group_of:
             return self.owned_access(source, step, address)
-        use = self.uses[address]
         held = self.held(source, step)
         me = step.thread + 1
         if use.first == 0 and not use.declared:
@@ -227,10 +282,10 @@ class Discipline:
         use.first = me if use.first in (0, me) else MANY
         use.written |= address in step.footprint_writes
         if use.declared and (kept != use.locks or (use.first == MANY and not use.locks)):
-            raise self.breaking(step, address)
+            raise self.breaking(source, step, address)
         use.locks = kept
         if use.broken:
-            raise self.breaking(step, address)
+            raise self.breaking(source, step, address)
         return Mover.BOTH
 
     def held(self, source: State, step: Step) -> list[int]:
@@ -256,18 +311,26 @@ class Discipline:
         )
 
     def owned_access(self, source: State, step: Step, address: int) -> Mover:
-        group = self.groups[self.group_of[address]]
-        places = [
-            (thread, self.interpreter.location(source, thread))
-            for thread in range(len(self.program.threads))
-        ]
-        if [place[0] for place in places if place in group] == [step.thread]:
+        """A cell that is handed over: this thread, and no other, must stand in its regions."""
+        inside = self.threads_inside(source, self.groups[self.group_of[address]])
+        if inside == {step.thread}:
             return Mover.BOTH
         del self.group_of[address]
+        self.growth[address] += 1
+        grows = step.thread not in inside and self.growth[address] <= MOST_GROWTH
+        if grows and self.hand_over(source, step, address):
+            raise Broken(address, step.thread, "is handed over at one more place")
         self.laws[address] = Law.NEVER
         raise Broken(address, step.thread, "is not handed over from thread to thread")
 
-    def breaking(self, step: Step, address: int) -> Broken:
+    def threads_inside(self, state: State, places: frozenset[Place]) -> set[int]:
+        return {
+            thread
+            for thread in range(len(self.program.threads))
+            if (thread, self.interpreter.location(state, thread)) in places
+        }
+
+    def breaking(self, source: State, step: Step, address: int) -> Broken:
         """Find the next best assumption about a cell that has lost its protection."""
         if self.creates and not self.handover:
             self.handover = True
@@ -276,7 +339,7 @@ class Discipline:
             return Broken(address, step.thread, reason)
         if self.uses[address].declared:
             return self.correct_declaration(step, address)
-        if self.hand_over(address):
+        if self.hand_over(source, step, address):
             reason = "has no common lock; the threads may hand it to each other"
             return Broken(address, step.thread, reason)
         self.laws[address] = Law.NEVER
@@ -299,20 +362,24 @@ class Discipline:
     def forget(self) -> None:
         """Start to look at the accesses anew."""
         for use in self.uses:
-            use.first, use.written = 0, False
+            use.first, use.written, use.places = 0, False, set()
             use.locks = use.locks if use.declared else ()
 
-    def hand_over(self, address: int) -> bool:
-        """Protect a cell by regions, where that is not hopeless."""
-        if self.ownership is None:
-            self.ownership = Ownership(self.program)
-        where = self.ownership.of_cell(address)
-        if where is None:
+    def hand_over(self, source: State, step: Step, address: int) -> bool:
+        """Protect a cell by the regions it was touched in, unless two threads are inside now."""
+        if self.regions is None:
+            self.regions = Regions(self.program)
+        where = self.regions.around(self.uses[address].places)
+        if self.threads_inside(source, where) != {step.thread}:
             return False
         if where not in self.groups:
-            if len(self.groups) == MOST_GROUPS:
+            unused = set(range(len(self.groups))) - set(self.group_of.values())
+            if unused:
+                self.groups[min(unused)] = where
+            elif len(self.groups) < MOST_GROUPS:
+                self.groups.append(where)
+            else:
                 return False
-            self.groups.append(where)
         self.group_of[address] = self.groups.index(where)
         return True
 
@@ -329,6 +396,10 @@ class Discipline:
         use = self.uses[address]
         if self.laws[address] is Law.NEVER:
             return "unprotected", ()
+        if self.laws[address] is Law.ALWAYS:
+            protection = self.proven[address]
+            locks = sorted(protection.locks) if protection.kind == "protected" else ()
+            return protection.kind, tuple(locks)
         if address in self.group_of:
             return "handed over", ()
         if use.first != MANY:

@@ -13,6 +13,9 @@ than that the lock be held on the edge in question: an atomic section that takes
 lock is no holder before or after.  Where a step can fail, it ends right there, with the locks held
 at that point.
 
+What is not followed, and so counts as not held: whether trying a lock has succeeded, and a
+recursive lock that is still held after an inner release.
+
 *Deviations from Eraser.*  No state for initialization and no weaker rule for read-shared data:
 `unshared` and `read-only` are classes of their own, decided for whole executions.
 """

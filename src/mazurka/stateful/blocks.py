@@ -92,20 +92,22 @@ from __future__ import annotations
     OWNERS,            # array by cell: the thread whose local it is, plus one
     RULES,             # RULE_... flags
     READING,           # how much of a mover counts: `analysis.movers.Reading`, in order
+    FIXED,             # array by edge: movers that are known beforehand
+    TOUCHED_FROM,      # bytes by cell and location code: 1 where it was touched from there
     BROKEN_CELL,       # what was found
-) = range(51, 68)  # fmt: skip
+) = range(51, 70)  # fmt: skip
 
 # Transactions.
 (
     COMPLETION,        # when a transaction is ended by force: `stateful.completion.Completion`
-    INFO,              # array by state: INFO_... flags, and who was there before its commit
-    INFO_WORDS,        # words for each state
+    INFO,              # bytes by state: INFO_... flags, and who was there before its commit
+    INFO_BYTES,        # bytes for each state
     INITIAL_MASKS,     # array by thread and word: its local cells; 0 where nobody asks
     INITIAL,           # the initial state
     INNER_LOOP,        # whether invisible steps are run through without storing their states
-) = range(68, 74)  # fmt: skip
+) = range(70, 76)  # fmt: skip
 
-BLOCK_WORDS = 74
+BLOCK_WORDS = 76
 
 SUCCESSOR_WORDS = 4
 """What the buffer holds for each successor beside its state."""
@@ -153,5 +155,5 @@ FRAME_CHOICE_SHIFT, FRAME_TID_SHIFT, FRAME_NUM_SHIFT = 12, 32, 48
 
 # A state of a transaction search.
 INFO_COMMITTED, INFO_CPC, INFO_ON_STACK = 1, 2, 4
-INFO_FIRST_THREAD = 8
+INFO_FIRST_THREAD = 3
 """From this bit on: the threads that were here before their commit."""

@@ -6,13 +6,13 @@ when nothing is left.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from mazurka.analysis.discipline import MOST_CANDIDATES, Discipline
 from mazurka.analysis.movers import Reading
 from mazurka.analysis.ownership import reach
 from mazurka.ir.layout import Slot
-from mazurka.ir.program import FINISHED, IDLE, Kind
+from mazurka.ir.program import FINISHED, IDLE, Kind, Thread
 from mazurka.stateful import blocks
 from mazurka.stateful.memory import Area
 from mazurka.stateful.view import FOOTPRINT_LENGTH, View
@@ -36,6 +36,9 @@ class DisciplineTables:
         numbers[blocks.READING] = READINGS.index(reading)
         if blocks.FOOTPRINT not in view.kept:
             view.lengthen_footprint(FOOTPRINT_LENGTH)
+        self.places = [(thread, location or 0) for thread, location in view.places()]
+        self.number_of_place = {place: number for number, place in enumerate(self.places)}
+        self.heads = [loop_heads(thread) for thread in self.program.threads]
         self.enter_fixed()
         self.enter()
 
@@ -59,7 +62,6 @@ class DisciplineTables:
             for thread in range(threads):
                 codes.words[number * threads + thread] = code_of(slot, thread + 1)
         view.keep(blocks.LOCK_CODES, codes)
-        view.keep(blocks.PLACES, self.by_place(self.place_flags()))
         view.keep(
             blocks.WAKE_LOCKS,
             self.by_place(
@@ -76,36 +78,22 @@ class DisciplineTables:
             for thread, location in self.view.places()
         )
 
-    def place_flags(self) -> Callable[[int, int], int]:
-        discipline, program = self.discipline, self.program
-        records = [list(self.recorded(thread)) for thread in range(len(program.threads))]
-        heads = [loop_heads(self, thread) for thread in range(len(program.threads))]
-
-        def flags(thread: int, location: int) -> int:
-            return (
-                blocks.PLACE_WAITS * discipline.waits_for_locks[thread][location]
-                | blocks.PLACE_FINISHED * (location == FINISHED)
-                | blocks.PLACE_IDLE * (location == IDLE)
-                | blocks.PLACE_RECORDS * records[thread][location]
-                | blocks.PLACE_HEAD * (location in heads[thread])
-            )
-
-        return flags
-
-    def recorded(self, number: int) -> Iterator[bool]:
-        """For each location whether a step from there may touch anything but own cells."""
-        thread, first = self.program.threads[number], self.program.first_edge[number]
-        touched = self.discipline.touched
-        for location in range(len(thread.locations)):
-            yield any(
-                not touched[first + position].only_own(self.program, number)
-                for position in reach(thread, location).edges
-            )
+    def place_flags(self, thread: int, location: int) -> int:
+        discipline = self.discipline
+        return (
+            blocks.PLACE_WAITS * discipline.waits_for_locks[thread][location]
+            | blocks.PLACE_FINISHED * (location == FINISHED)
+            | blocks.PLACE_IDLE * (location == IDLE)
+            | blocks.PLACE_RECORDS * (not discipline.is_fixed(thread, location))
+            | blocks.PLACE_HEAD * (location in self.heads[thread])
+        )
 
     def enter(self) -> None:
         """Everything that is assumed now."""
         discipline, view = self.discipline, self.view
         view.keep(blocks.LAWS, Area.of(map(int, discipline.laws)))
+        view.keep(blocks.PLACES, self.by_place(self.place_flags))
+        view.keep(blocks.FIXED, Area.of(int(mover or 0) for mover in discipline.fixed))
         view.keep(blocks.INSIDE, self.by_place(discipline.inside))
         groups = (discipline.group_of.get(cell) for cell in range(len(self.program.cells)))
         view.keep(blocks.GROUP_OF, Area.of(0 if group is None else 1 << group for group in groups))
@@ -114,7 +102,7 @@ class DisciplineTables:
         view.block.numbers[blocks.RULES] = (
             blocks.RULE_HANDOVER * discipline.handover
             | blocks.RULE_REDUCES * discipline.reduces
-            | blocks.RULE_GROUPS * bool(discipline.groups)
+            | blocks.RULE_GROUPS * bool(discipline.group_of)
         )
 
     def lock_fields(self) -> Area:
@@ -137,12 +125,23 @@ class DisciplineTables:
             candidates += locks + [0] * (MOST_CANDIDATES - len(locks))
         self.view.keep(blocks.USES, Area.of(uses))
         self.view.keep(blocks.CANDIDATES, Area.of(candidates))
+        touched = Area(-(-len(self.program.cells) * len(self.places) // 8))
+        self.view.keep(blocks.TOUCHED_FROM, touched)
+        seen = memoryview(touched.words).cast("B")
+        for cell, use in enumerate(self.discipline.uses):
+            for place in use.places:
+                seen[cell * len(self.places) + self.number_of_place[place]] = 1
 
     def read_back(self) -> None:
         """Take over what the kernel has seen of the cells."""
         seen = self.view.kept[blocks.USES].numbers
         candidates = self.view.kept[blocks.CANDIDATES].numbers
+        touched = memoryview(self.view.kept[blocks.TOUCHED_FROM].words).cast("B")
         for cell, use in enumerate(self.discipline.uses):
+            first = cell * len(self.places)
+            for number, touching in enumerate(touched[first : first + len(self.places)]):
+                if touching:
+                    use.places.add(self.places[number])
             use.first = seen[cell] & blocks.USE_MANY
             use.written = bool(seen[cell] & blocks.USE_WRITTEN)
             base = cell * MOST_CANDIDATES
@@ -158,9 +157,8 @@ def code_of(slot: Slot, value: int) -> int:
     return code if 0 <= code <= slot.mask else IMPOSSIBLE
 
 
-def loop_heads(tables: DisciplineTables, number: int) -> set[int]:
+def loop_heads(thread: Thread) -> set[int]:
     """Locations such that every cycle of a thread's steps passes one of them."""
-    thread = tables.program.threads[number]
     heads: set[int] = set()
     state = [0] * len(thread.locations)
     for root in range(len(thread.locations)):

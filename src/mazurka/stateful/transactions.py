@@ -61,7 +61,7 @@ class TransactionRound:
         self.store = Store(
             self.view.block, self.layout.words, inline=False, limit_bytes=limit, observer=observer
         )
-        self.info_words = info_words(len(self.layout.program.threads), how.reading)
+        self.info_bytes = info_bytes(len(self.layout.program.threads), how.reading)
         self.broken: Broken | None = None
         self.broken_at: tuple[State, Step] | None = None
         self.last_transition = 0
@@ -82,7 +82,7 @@ class TransactionRound:
             for area in (blocks.BUFFER, blocks.INITIAL):
                 view.kept[area].words[position] = word
         numbers[blocks.ROOM] = self.stack.length
-        numbers[blocks.INFO_WORDS] = self.info_words
+        numbers[blocks.INFO_BYTES] = self.info_bytes
         numbers[blocks.COMPLETION] = self.how.completion
         numbers[blocks.INNER_LOOP] = self.how.inner_loop
 
@@ -167,7 +167,7 @@ class TransactionRound:
     def count(self) -> int:
         """Keep the books; the bytes that the search takes beside its table."""
         numbers = self.numbers
-        info_bytes = self.store.size * self.info_words * 8
+        info_bytes = self.store.size * self.info_bytes
         stack_bytes = numbers[blocks.DEEPEST] * FRAME_BYTES
         self.conductor.count(
             states=self.store.size,
@@ -204,7 +204,7 @@ class TransactionRound:
             state, move = step.state, Move(move.thread)
 
 
-def info_words(threads: int, reading: Reading) -> int:
-    """Words for each state: flags, and a bit for each thread that can be before its commit."""
+def info_bytes(threads: int, reading: Reading) -> int:
+    """Bytes for each state: flags, and a bit for each thread that can be before its commit."""
     bits = blocks.INFO_FIRST_THREAD + (threads if reading is Reading.FULL else 0)
-    return -(-bits // 64)
+    return -(-bits // 8)

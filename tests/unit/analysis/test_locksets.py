@@ -63,9 +63,10 @@ SECTIONS = [
     ("x = 1", "unprotected"),
     ("if choose(0, 1):\n    m.acquire()\n    x = 1\n    m.release()", "protected m"),
     ("if choose(0, 1):\n    m.acquire()\nx = 1", "unprotected"),
-    ("if m.acquire(blocking=False):\n    x = 1\n    m.release()", "protected m"),
-    ("if n.acquire(timeout=1):\n    x = 1\n    n.release()", "protected n"),
-    ("n.acquire(blocking=False)\nx = 1", "unprotected"),
+    # Whether a lock that was tried is held depends on a value, which is not followed.
+    ("if m.acquire(blocking=False):\n    x = 1\n    m.release()", "unprotected"),
+    ("if n.acquire(timeout=1):\n    x = 1\n    n.release()", "unprotected"),
+    ("with n:\n    x = 1\nif n.acquire(blocking=False):\n    n.release()", "protected n"),
     (
         "while True:\n    with m:\n        if x == 1:\n            break\n        x = 1",
         "protected m",
@@ -258,16 +259,14 @@ def _problem(protection: Protection, address: int, state: State, step: Step) -> 
     return None
 
 
-@random_programs
-@settings(max_examples=60)
+@settings(random_programs, max_examples=60)
 @given(seed=st.integers(0, 2**32), faults=st.booleans(), merge=st.sampled_from((None, True, False)))
 def test_promises_hold_on_random_programs(seed: int, faults: bool, merge: bool | None) -> None:
     program = random_program(Random(seed), faults=faults)
     assert broken_promise(program if merge is None else prepare(program, merge=merge)) is None
 
 
-@random_programs
-@settings(max_examples=80)
+@settings(random_programs, max_examples=80)
 @given(seed=st.integers(0, 2**32), merge=st.booleans())
 def test_promises_hold_on_programs_with_locks(seed: int, merge: bool) -> None:
     assert broken_promise(prepare(disciplined_program(Random(seed)), merge=merge)) is None

@@ -43,7 +43,7 @@ def rendered(*rows: Row) -> list[list[str]]:
 
 @pytest.fixture
 def unreduced(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is tested here does not depend on the reduction."""
+    """For what does not depend on the reduction."""
     monkeypatch.setattr(optimistic, "REDUCTION", "full")
 
 
@@ -67,10 +67,9 @@ def test_the_columns_are_what_check_counts(name: str) -> None:
         assert search.states == verdict.statistics.states
 
 
-@pytest.mark.usefixtures("unreduced")
 @pytest.mark.parametrize("name", NAMES)
 def test_coarser_steps_have_fewer_states(name: str) -> None:
-    """A line is several instructions; merging leaves only shared accesses."""
+    """A line is several instructions; the reduction stops at few accesses, if at any."""
     (row,) = measure(quick=True, only=name).rows
     assert row.reduced.states < row.line.states < row.instruction.states
     assert not row.not_reduced

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.unit.ir.programs import Body, Builder, equals, load, put
 
-from mazurka.ir.expressions import ONE, ZERO, Conditional, Const, Element, Expr
-from mazurka.ir.held import conjuncts, drop_proven_lock_checks
+from mazurka.ir.expressions import ONE, ZERO, Binary, Conditional, Const, Element, Expr
+from mazurka.ir.held import Ownership, conjuncts, drop_proven_lock_checks
 from mazurka.ir.program import FINISHED, Assign, Check, Fault, Kind, Program
 from mazurka.stateful.reference import explore
 
@@ -133,3 +133,60 @@ def test_conjuncts() -> None:
     assert conjuncts(Conditional(first, second, ONE)) == [Conditional(first, second, ONE)]
     assert conjuncts(None) == []
     assert conjuncts(ONE) == []
+
+
+def anonymous_release(body: Body, source: int, target: int) -> None:
+    """Anybody may release it, as a `threading.Lock`."""
+    taken = Check(Binary("ne", load(LOCK), ZERO), Fault.LOCK, "not locked")
+    body.edge(source, target, taken, put(LOCK, 0), kind=Kind.RELEASE)
+
+
+def test_a_lock_that_nobody_releases_for_others_is_disciplined() -> None:
+    builder = Builder()
+    builder.lock()
+    for _ in range(2):
+        body = builder.thread()
+        start, inside = body.at(), body.at()
+        body.acquire(start, inside, LOCK)
+        anonymous_release(body, inside, FINISHED)
+    program = builder.program()
+    assert Ownership(program).disciplined == {LOCK}
+    assert checks_left(program) == 0
+
+
+def test_one_release_for_others_spoils_the_lock() -> None:
+    builder = Builder()
+    builder.lock()
+    with_lock(builder)
+    body = builder.thread()
+    anonymous_release(body, body.at(), FINISHED)
+    program = builder.program()
+    assert Ownership(program).disciplined == frozenset()
+    assert checks_left(program) == 2
+
+
+def test_a_recursive_acquisition_is_disciplined() -> None:
+    builder = Builder()
+    builder.lock()
+    for _ in range(2):
+        body = builder.thread()
+        start, inside = body.at(), body.at()
+        mine = equals(LOCK, body.number + 1)
+        free_or_mine = Conditional(equals(LOCK, 0), ONE, mine)
+        body.edge(start, inside, put(LOCK, body.number + 1), guard=free_or_mine)
+        release(body, inside, FINISHED)
+    assert checks_left(builder.program()) == 0
+
+
+def test_a_thread_may_be_set_anywhere_by_another() -> None:
+    """Thread 1 is put inside the section without having taken the lock."""
+    builder = Builder()
+    builder.lock()
+    outside = builder.thread()
+    first = outside.at()
+    section = builder.thread()
+    start, inside = section.at(), section.at()
+    section.acquire(start, inside, LOCK)
+    release(section, inside, FINISHED)
+    outside.edge(first, FINISHED, put(section.counter, inside), kind=Kind.CREATE)
+    assert checks_left(builder.program()) == 1

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mazurka.stateful import blocks
-from mazurka.stateful.kernels.machine import compiled, numbers_at, peek, words_at
+from mazurka.stateful.kernels.machine import compiled, numbers_at, peek, poke_byte, words_at
 
 NONE, RIGHT, LEFT, BOTH = range(4)
 BROKEN, TOO_LONG = -1, -2
@@ -42,6 +42,9 @@ class Rules(NamedTuple):
     owners: Any
     flags: Any
     reading: Any
+    fixed: Any
+    touched_from: Any
+    place_count: Any
     footprint: Any
     footprint_place: Any
 
@@ -80,6 +83,9 @@ def rules_in(block: Any) -> Any:
         numbers_at(block[blocks.OWNERS], cells),
         block[blocks.RULES],
         block[blocks.READING],
+        numbers_at(block[blocks.FIXED], edges),
+        block[blocks.TOUCHED_FROM],
+        places,
         numbers_at(block[blocks.FOOTPRINT], block[blocks.FOOTPRINT_LENGTH]),
         block[blocks.FOOTPRINT],
     )
@@ -110,6 +116,8 @@ def mover_of(machine: Any, block: Any, rules: Any, attempt: Any, recorded: Any) 
                 block[blocks.BROKEN_CELL] = entry >> 1
                 return BROKEN
             mover &= moved
+    elif attempt.happened:
+        mover = rules.fixed[attempt.edge]
     if attempt.happened and changes_access(machine, rules, attempt):
         return NONE
     if mover == BOTH or rules.reading == FULL_READING:
@@ -220,6 +228,7 @@ def alone(machine: Any, rules: Any, attempt: Any) -> Any:
 def data_access(machine: Any, rules: Any, attempt: Any, cell: Any, write: Any) -> Any:
     if rules.flags & blocks.RULE_HANDOVER and alone(machine, rules, attempt):
         return BOTH
+    poke_byte(rules.touched_from, cell * rules.place_count + attempt.place, 1)
     if rules.group_of[cell] != np.uint64(0):
         return owned_access(machine, rules, attempt, cell)
     use = rules.uses[cell]

@@ -88,11 +88,42 @@ def _poke(typing_context: Any, address: Any, index: Any, value: Any) -> Any:
     return signature, generate
 
 
+def _peek_byte(typing_context: Any, address: Any, index: Any) -> Any:
+    signature = types.int64(types.int64, types.int64)
+
+    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        byte = ir.IntType(8)
+        base = builder.inttoptr(arguments[0], byte.as_pointer())
+        place = builder.gep(base, [arguments[1]], source_etype=byte)
+        return builder.zext(builder.load(place, typ=byte), ir.IntType(64))
+
+    return signature, generate
+
+
+def _poke_byte(typing_context: Any, address: Any, index: Any, value: Any) -> Any:
+    signature = types.void(types.int64, types.int64, types.int64)
+
+    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+        byte = ir.IntType(8)
+        base = builder.inttoptr(arguments[0], byte.as_pointer())
+        place = builder.gep(base, [arguments[1]], source_etype=byte)
+        builder.store(builder.trunc(arguments[2], byte), place)
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
 peek: Native = intrinsic(_peek)
 """`peek(address, index)`: the word there; an array would test for negative indexes each time."""
 
 poke: Native = intrinsic(_poke)
 """`poke(address, index, value)`: store a word there."""
+
+peek_byte: Native = intrinsic(_peek_byte)
+"""`peek_byte(address, index)`: the byte there, as a number."""
+
+poke_byte: Native = intrinsic(_poke_byte)
+"""`poke_byte(address, index, value)`: store the low byte of a number there."""
 
 call_step: Native = intrinsic(_call_step)
 """`call_step(step, src, thread, choice, dst, footprint)`: the step function at address `step`."""

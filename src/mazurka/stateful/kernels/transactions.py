@@ -37,7 +37,9 @@ from mazurka.stateful.kernels.machine import (
     compiled,
     machine_in,
     peek,
+    peek_byte,
     poke,
+    poke_byte,
 )
 from mazurka.stateful.kernels.races import RACE_FOUND, race_at
 from mazurka.stateful.kernels.races import TOO_LONG as RACE_TOO_LONG
@@ -136,21 +138,21 @@ def must_end(machine: Any, block: Any, flags: Any, source: Any, tid: Any) -> Any
 
 @compiled
 def variant(phase: Any, tid: Any) -> Any:
-    """Which bit of a state's info stands for (state, phase): a word and a bit in it."""
+    """Which bit of a state's info stands for (state, phase): a byte and a bit in it."""
     if not phase:
-        return np.int64(0), np.uint64(blocks.INFO_COMMITTED)
+        return np.int64(0), np.int64(blocks.INFO_COMMITTED)
     bit = blocks.INFO_FIRST_THREAD + tid
-    return bit >> 6, np.uint64(1) << np.uint64(bit & 63)
+    return bit >> 3, np.int64(1) << (bit & 7)
 
 
 @compiled
-def mark_cpc(frames: Any, info: Any, stack: Any, info_words: Any, frame: Any) -> Any:
+def mark_cpc(frames: Any, info: Any, stack: Any, info_bytes: Any, frame: Any) -> Any:
     """Set the CPC flag of a record, and of its copy in the table."""
     word = peek(frames, frame) | np.uint64(CPC)
     poke(frames, frame, word)
     if word & np.uint64(PHASE) == np.uint64(0):
-        place = np.int64(peek(stack, frame)) * info_words
-        poke(info, place, peek(info, place) | np.uint64(blocks.INFO_CPC))
+        place = np.int64(peek(stack, frame)) * info_bytes
+        poke_byte(info, place, peek_byte(info, place) | blocks.INFO_CPC)
 
 
 @compiled
@@ -160,7 +162,7 @@ def start(block: Any) -> Any:
     words, initial = block[blocks.WORDS], block[blocks.BUFFER]
     insert_logged(tables, 0, words, initial, hash_record(initial, words))
     seen = blocks.INFO_COMMITTED | blocks.INFO_CPC | blocks.INFO_ON_STACK
-    poke(block[blocks.INFO], 0, np.uint64(seen))
+    poke_byte(block[blocks.INFO], 0, seen)
     poke(block[blocks.STACK], 0, np.uint64(0))
     poke(block[blocks.PROGRESS], 0, frame_word(XEND | CPC, 0, 0, 1))
     block[blocks.SIZE] = block[blocks.HEIGHT] = block[blocks.DEEPEST] = 1
@@ -176,7 +178,7 @@ def run(address: Any) -> Any:
     words, threads = machine.words, machine.threads
     inner_loop = block[blocks.INNER_LOOP] != 0
     stack, frames, info = block[blocks.STACK], block[blocks.PROGRESS], block[blocks.INFO]
-    info_words = block[blocks.INFO_WORDS]
+    info_bytes = block[blocks.INFO_BYTES]
     target, spare = block[blocks.BUFFER], block[blocks.BUFFER] + 8 * words
     room, full_at = block[blocks.ROOM], block[blocks.FULL_AT]
     size, height, deepest = block[blocks.SIZE], block[blocks.HEIGHT], block[blocks.DEEPEST]
@@ -244,20 +246,18 @@ def run(address: Any) -> Any:
             found = insert_logged(tables, size, words, target, hash_record(target, words))
             if found == size:
                 size += 1
-                for word in range(info_words):
-                    poke(info, found * info_words + word, np.uint64(0))
-            word, bit = variant(phase, tid)
-            known = peek(info, found * info_words + word)
-            if known & bit != np.uint64(0):  # L9, L10
-                if known & np.uint64(blocks.INFO_CPC) != np.uint64(0) and not phase:
+            byte, bit = variant(phase, tid)
+            known = peek_byte(info, found * info_bytes + byte)
+            if known & bit:  # L9, L10
+                if known & blocks.INFO_CPC and not phase:
                     flags |= CPC  # L11
-                if known & np.uint64(blocks.INFO_ON_STACK) != np.uint64(0) and not phase:
+                if known & blocks.INFO_ON_STACK and not phase:
                     flags |= blocks.FRAME_CLOSES_CYCLE
             else:  # L12
                 pushed = True
                 if not phase:
-                    bit |= np.uint64(blocks.INFO_ON_STACK)
-                poke(info, found * info_words + word, known | bit)  # L13
+                    bit |= blocks.INFO_ON_STACK
+                poke_byte(info, found * info_bytes + byte, known | bit)  # L13
                 fresh = (PHASE if phase else 0) | (LM if mover & LEFT else 0)
                 fresh |= RM if mover & RIGHT else 0
                 poke(stack, height, np.uint64(found))  # L14
@@ -266,7 +266,7 @@ def run(address: Any) -> Any:
                 deepest = max(deepest, height)
         poke(frames, top, frame_word(flags, choice, tid, num_tids))
         if flags & CPC:
-            mark_cpc(frames, info, stack, info_words, top)
+            mark_cpc(frames, info, stack, info_bytes, top)
         if reason != blocks.DONE:
             break
         if pushed:
@@ -275,9 +275,9 @@ def run(address: Any) -> Any:
             flags |= XEND  # L18, L19
         if flags & XEND:
             flags |= CPC  # L20
-            mark_cpc(frames, info, stack, info_words, top)
+            mark_cpc(frames, info, stack, info_bytes, top)
         if flags & CPC and top > 0:
-            mark_cpc(frames, info, stack, info_words, top - 1)  # L22, L23
+            mark_cpc(frames, info, stack, info_bytes, top - 1)  # L22, L23
         if flags & XEND and num_tids < threads:  # L24 to L26
             poke(frames, top, frame_word(flags, 0, (tid + 1) % threads, num_tids + 1))
             continue
@@ -293,8 +293,8 @@ def run(address: Any) -> Any:
                 break
         height -= 1  # L21
         if flags & PHASE == 0:
-            place = position * info_words
-            poke(info, place, peek(info, place) & ~np.uint64(blocks.INFO_ON_STACK))
+            place = position * info_bytes
+            poke_byte(info, place, peek_byte(info, place) & ~blocks.INFO_ON_STACK)
         stuck = blocks.FRAME_MOVED | blocks.FRAME_WAITING | blocks.FRAME_STOPPED
         if flags & XEND and machine.deadlock_wanted and flags & stuck == blocks.FRAME_WAITING:
             reason = blocks.DEADLOCK
