@@ -73,7 +73,9 @@ class Tally:
                 self.larger += comparison.states > report.states
 
 
-def examine(strategies: tuple[str, ...], movers: str, limit: int, seed: int) -> Report:
+def examine(
+    strategies: tuple[str, ...], movers: str, limit: int, seed: int, *, thoroughly: bool = False
+) -> Report:
     subject = Subject(seed)
     program = subject.program()
     whole = explore(program, limit=limit)
@@ -81,7 +83,8 @@ def examine(strategies: tuple[str, ...], movers: str, limit: int, seed: int) -> 
         return Report(subject)
     comparisons = []
     for name in strategies:
-        comparisons += compare_all(program, whole, load_strategy(name), movers)
+        turn = None if thoroughly else seed // 8  # every kind of program gets every turn
+        comparisons += compare_all(program, whole, load_strategy(name), movers, turn)
     return Report(subject, len(whole.states), comparisons)
 
 
@@ -132,7 +135,9 @@ def show_one(arguments: argparse.Namespace, strategies: tuple[str, ...]) -> int:
     """Everything about one program; small, if asked for and something is wrong with it."""
     subject = Subject(arguments.only)
     program = subject.program()
-    report = examine(strategies, arguments.movers, arguments.states, arguments.only)
+    report = examine(
+        strategies, arguments.movers, arguments.states, arguments.only, thoroughly=True
+    )
     print(subject, f"{report.states} states" if report.comparisons else "has too many states")
     print(listing(program))
     for comparison in report.comparisons:

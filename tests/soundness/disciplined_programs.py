@@ -15,8 +15,11 @@ from mazurka.ir.expressions import Const, Load
 from mazurka.ir.program import FINISHED, FIRST_LOCATION, Assign, Kind, Program, Thread
 from tests.soundness.disciplined_threads import DisciplinedThread, observing
 from tests.soundness.disciplined_world import World
+from tests.soundness.sharpening import sharpen
 from tests.soundness.synchronizing import DONE
 
+MOST_STATES = 2000
+"""Larger programs get no assertion: finding one takes too long."""
 LENGTHS = {2: (3, 4, 5), 3: (2, 3, 3), 4: (2, 2, 3)}
 """How many statements a thread has, by the number of threads."""
 
@@ -25,7 +28,8 @@ def disciplined_program(rng: Random) -> Program:
     """A program to test reductions with."""
     world = World(rng)
     program = world.assemble(_threads(world))
-    return replace(program, declared=world.declarations())
+    program = replace(program, declared=world.declarations())
+    return program if world.asserts else sharpen(program, rng, MOST_STATES)
 
 
 def _threads(world: World) -> list[Thread]:
@@ -73,6 +77,8 @@ def _write(thread: DisciplinedThread, children: list[int], *, created: bool) -> 
         _look_back(thread)
     elif not thread.ended and rng.random() < 0.3:
         thread.do_assertion()
+    if "loops" in world.features and not thread.ended and rng.random() < 0.2:
+        thread.do_spin()
     _end(thread, created=created)
 
 

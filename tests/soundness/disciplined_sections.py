@@ -99,6 +99,8 @@ class LockingThread(SynchronizingThread):
         return Binary("min", Load(Const(source)), Const(HIGHEST))
 
     def require(self, condition: Expr) -> None:
+        if not self.world.asserts:
+            return
         self.step(Kind.ASSERT, Check(condition, Fault.ASSERT, "random assertion"))
 
     def guess(self, value: Expr) -> Expr:
@@ -148,7 +150,7 @@ class LockingThread(SynchronizingThread):
         self.require(Binary("eq", Load(place), mark))
 
     def _judge(self, place: Expr) -> None:
-        if self.rng.random() < 0.5:
+        if self.world.asserts and self.rng.random() < 0.5:
             self.require(self.guess(Load(place)))
             return
         seen = Const(self.locals[0])

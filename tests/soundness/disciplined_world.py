@@ -78,6 +78,8 @@ class World(ProgramBuilder):
         }
         self.slip = rng.choice((0.0, 0.0, 0.08, 0.25))
         """How often a thread forgets the discipline."""
+        self.asserts = rng.random() < 0.35
+        """Whether the threads assert this and that; otherwise one assertion is added later."""
         self.sharing = Sharing()
         self.arguments = [
             self.add(Cell(f"argument{number}", 0, HIGHEST, owner=number))
@@ -106,7 +108,7 @@ class World(ProgramBuilder):
                 self.cells[cells[1]] = replace(
                     self.cells[cells[1]], initial=self.cells[cells[0]].initial
                 )
-        sharing.loose = [self.data(f"u{number}") for number in range(rng.choice((0, 1, 1, 2)))]
+        sharing.loose = [self.data(f"u{number}") for number in range(rng.choice((0, 0, 1, 1, 2)))]
         for number in range(self.threads):
             if rng.random() < 0.3:
                 sharing.owned[number] = self.data(f"own{number}")

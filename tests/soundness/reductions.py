@@ -24,15 +24,21 @@ from mazurka.stateful.strategy import (
 from tests.soundness.disciplined_programs import disciplined_program
 from tests.soundness.random_programs import random_program
 from tests.soundness.replaying import replays
+from tests.soundness.sharpening import sharpen
 from tests.soundness.variants import prepared
 
 STATES = 3000
 """Programs with more states are left out: the interpreter is slow."""
 SECONDS = 20.0
 """What a search may take; none comes near it, unless it does not end."""
-PROPERTY_SETS = tuple(
-    frozenset(asked) for asked in (PROPERTIES[:1], PROPERTIES[:2], PROPERTIES, ("assert", "race"))
+USUAL_SETS = ((frozenset({"assert"}), False), (frozenset({"assert", "deadlock"}), True))
+RARE_SETS = (
+    (frozenset({"assert"}), True),
+    (frozenset({"assert", "race"}), True),
+    (frozenset(PROPERTIES), True),
 )
+PROPERTY_SETS = USUAL_SETS + RARE_SETS
+"""Properties, and whether to stop at the first violation."""
 
 
 class Agreement(enum.StrEnum):
@@ -76,8 +82,10 @@ class Subject:
         rng = Random(self.seed)
         if self.generator == "disciplined":
             program = disciplined_program(rng)
+        elif self.seed // 4 % 2:
+            program = random_program(rng)
         else:
-            program = random_program(rng, faults=self.seed // 4 % 2 == 0)
+            program = sharpen(random_program(rng, faults=False), rng, STATES)
         return prepared(program) if self.variant == "prepared" else program
 
     def __str__(self) -> str:
@@ -89,18 +97,22 @@ def reachable(whole: Exploration, properties: frozenset[str]) -> set[str]:
     return whole.kinds - {"bound"} - ({"deadlock", "race"} - properties)
 
 
-def searches(strategy: Strategy, movers: str = "inferred") -> Iterator[SearchOptions]:
-    """For each set of properties that the strategy keeps; for assertions also without stopping."""
-    for properties in PROPERTY_SETS:
+def searches(
+    strategy: Strategy, movers: str = "inferred", turn: int | None = None
+) -> Iterator[SearchOptions]:
+    """What a strategy is asked for: whatever it keeps, and for assertions also all states.
+
+    With a `turn`, only one of the sets of properties that are worth less on their own.
+    """
+    asked = PROPERTY_SETS if turn is None else (*USUAL_SETS, RARE_SETS[turn % len(RARE_SETS)])
+    for properties, stop_at_first in asked:
         if properties <= strategy.preserves:
-            yield SearchOptions(properties=properties, movers=movers, limit_seconds=SECONDS)
-    if "assert" in strategy.preserves:
-        yield SearchOptions(
-            properties=PROPERTY_SETS[0],
-            movers=movers,
-            limit_seconds=SECONDS,
-            stop_at_first=False,
-        )
+            yield SearchOptions(
+                properties=properties,
+                movers=movers,
+                limit_seconds=SECONDS,
+                stop_at_first=stop_at_first,
+            )
 
 
 def compare(
@@ -145,9 +157,15 @@ def _judge(
 
 
 def compare_all(
-    program: Program, whole: Exploration, strategy: Strategy, movers: str = "inferred"
+    program: Program,
+    whole: Exploration,
+    strategy: Strategy,
+    movers: str = "inferred",
+    turn: int | None = None,
 ) -> list[Comparison]:
-    return [compare(program, whole, strategy, options) for options in searches(strategy, movers)]
+    return [
+        compare(program, whole, strategy, options) for options in searches(strategy, movers, turn)
+    ]
 
 
 def disagreement(

@@ -32,7 +32,7 @@ def test_reductions_agree_with_the_unreduced_search(first: int) -> None:
         if not whole.complete:
             continue
         for strategy in strategies:
-            for comparison in compare_all(program, whole, strategy):
+            for comparison in compare_all(program, whole, strategy, turn=seed // 8):
                 wrong = comparison.agreement is Agreement.DISAGREES
                 assert not wrong, f"{subject}: {comparison}"
                 searches += 1

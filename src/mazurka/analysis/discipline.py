@@ -73,7 +73,7 @@ class CellUse:
         return self.first == MANY and self.written and not self.locks
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Broken(Exception):  # noqa: N818 - it is an answer, not an error
     """An access that the discipline does not allow; the discipline has been narrowed."""
 
@@ -223,18 +223,21 @@ class Discipline:
         return sum(1 << number for number in used if place in self.groups[number])
 
     def lock_access(self, source: State, step: Step, address: int) -> Mover:
+        """Acquire, release, or a look.  Taking a lock in another way than by waiting for it is a
+        look as well: the thread would have noticed if it had not been free."""
         me = step.thread + 1
         before, after = source[address], step.state[address]
         written = address in step.footprint_writes and step.happened
+        waits_here = self.waits_here(source, step.thread)
         if before == me and after == me:
-            return Mover.BOTH
+            return Mover.BOTH if self.exclusive[address] else Mover.NONE
         if written and (before, after) == (me, 0):
             return Mover.LEFT if self.movable[address] else Mover.NONE
-        if written and (before, after) == (0, me):
+        if written and (before, after) == (0, me) and waits_here:
             return Mover.RIGHT if self.movable[address] else Mover.NONE
-        if written:
+        if written and (before, after) != (0, me):
             return self.lose_lock(step, address)
-        if not step.happened and self.waits_here(source, step.thread):
+        if not step.happened and waits_here:
             return Mover.BOTH
         if step.fault is None and self.movable[address]:
             self.movable[address] = False

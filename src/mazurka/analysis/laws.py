@@ -3,7 +3,7 @@
 | law | cells | an access is |
 |---|---|---|
 | `ALWAYS` | proven unshared, read-only or protected | a both-mover |
-| `DATA` | other data; parts of conditions and recursive locks | a both-mover while `discipline` holds |
+| `DATA` | other data; parts of conditions, recursive locks | a both-mover while allowed |
 | `LOCK` | owner cells | acquire right, release left, a look by the holder both |
 | `COUNT` | semaphores that are only taken and given back | take right, give left |
 | `FLAG` | events never cleared or looked at; status of threads | await right, raise left |

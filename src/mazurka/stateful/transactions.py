@@ -26,6 +26,8 @@ from mazurka.stateful.strategy import Move, Observer, SearchOptions, SearchResul
 from mazurka.stateful.view import View
 
 FRAME_BYTES = 16
+LOOK_AHEAD = 8
+"""How many successors are made before the first is looked up, where all threads are explored."""
 LINGER = 1 << 12
 """How many transitions a round that has broken the discipline goes on for at least."""
 
@@ -75,7 +77,9 @@ class TransactionRound:
         view.keep(blocks.STACK, self.stack)
         view.keep(blocks.PROGRESS, self.frames)
         view.keep(blocks.INFO, Area(limit // 8, scattered=True))
-        view.keep(blocks.BUFFER, Area(2 * layout.words))
+        buffer = LOOK_AHEAD * (layout.words + blocks.SUCCESSOR_WORDS) + layout.words
+        view.keep(blocks.BUFFER, Area(buffer))
+        numbers[blocks.MOST_SUCCESSORS] = LOOK_AHEAD
         view.keep(blocks.INITIAL, Area(layout.words))
         view.keep(blocks.INITIAL_MASKS, self.local_masks())
         for position, word in enumerate(layout.pack(layout.program.initial_state())):

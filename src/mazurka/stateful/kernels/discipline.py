@@ -173,16 +173,18 @@ def lock_access(machine: Any, rules: Any, attempt: Any, cell: Any, write: Any) -
     free = rules.locks[lock * blocks.LOCK_FIELDS + blocks.LOCK_FREE]
     before = lock_code(rules, lock, attempt.source)
     after = lock_code(rules, lock, attempt.target) if attempt.happened else before
+    waits_here = rules.places[attempt.place] & blocks.PLACE_WAITS != 0
     if before == mine and after == mine:
-        return BOTH
+        return BOTH if has_flag(rules, lock, blocks.LOCK_EXCLUSIVE) else NONE
     movable = has_flag(rules, lock, blocks.LOCK_MOVABLE)
     if before == mine and after == free:
         return LEFT if movable else NONE
-    if before == free and after == mine:
+    taken = before == free and after == mine
+    if taken and waits_here:
         return RIGHT if movable else NONE
-    if before != after or (write and attempt.happened):
+    if not taken and (before != after or (write and attempt.happened)):
         return BROKEN if has_flag(rules, lock, blocks.LOCK_EXCLUSIVE) else NONE
-    if not attempt.happened and rules.places[attempt.place] & blocks.PLACE_WAITS:
+    if not attempt.happened and waits_here:
         return BOTH
     if attempt.fault == 0 and movable:
         return BROKEN

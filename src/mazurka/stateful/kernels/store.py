@@ -126,6 +126,13 @@ def fetch_logged(tables: Any, words: Any, hashed: Any) -> Any:
 
 
 @compiled
+def slot_position(tables: Any, hashed: Any) -> Any:
+    """The position in the log that the first slot for a hash names, 0 if it is free."""
+    entry = np.int64(peek(tables.table, np.int64(hashed & tables.mask)) & POSITION_MASK)
+    return max(entry - 1, np.int64(0))
+
+
+@compiled
 def put_first_free(tables: Any, hashed: Any, entry: Any) -> Any:
     """Enter what is known not to be in the table yet."""
     slot = hashed & tables.mask

@@ -3,12 +3,16 @@
 `mazurka.stateful.completion` has the same algorithm in plain Python, with the paper's names, and is
 the one to read first; line tags are the paper's.  Here a record is a frame of two words, the
 position of its state in the log and its fields, and `Update` (L24 to L26) changes the frame in
-place instead of popping one record and pushing the next.  The table's copy of a record keeps what L10 and L11 and
-cycle detection ask for: whether the state was seen, its CPC flag, whether it is on the stack.
+place instead of popping one record and pushing the next.  The table's copy of a record keeps what
+L10 and L11 and cycle detection ask for: whether the state was seen, its CPC flag, whether it is on
+the stack.
 
 The phase is part of the paper's states.  Only the thread whose transaction is being explored can be
 before its commit, so a program state is stored once, with one bit for the committed variant and one
 for each thread that was here before its commit.  `SIZE` thus counts program states without phases.
+
+In a state where all threads are explored anyway, several successors are made before the first one
+is looked up, so that the table's entries are on their way (as in `kernels.successors`).
 
 With INNER_LOOP, both-movers that are a thread's only choice are run through without storing the
 states between them, up to the next state that heads a loop: paper 002's coarse step.
@@ -16,7 +20,7 @@ states between them, up to the next state that heads a loop: paper 002's coarse 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,10 +44,18 @@ from mazurka.stateful.kernels.machine import (
     peek_byte,
     poke,
     poke_byte,
+    prefetch,
 )
 from mazurka.stateful.kernels.races import RACE_FOUND, race_at
 from mazurka.stateful.kernels.races import TOO_LONG as RACE_TOO_LONG
-from mazurka.stateful.kernels.store import hash_record, insert_logged, tables_in
+from mazurka.stateful.kernels.store import (
+    fetch_logged,
+    fetch_slot,
+    hash_record,
+    insert_logged,
+    slot_position,
+    tables_in,
+)
 
 WAITS, STOPPED, ENDED, INVALID = -1, -2, -3, -4
 LOW_WORD = 0xFFFFFFFF
@@ -53,6 +65,53 @@ PHASE, LM, RM = blocks.FRAME_PHASE, blocks.FRAME_LM, blocks.FRAME_RM
 XEND, CPC = blocks.FRAME_XEND, blocks.FRAME_CPC
 CHOICE_MASK = (1 << (blocks.FRAME_TID_SHIFT - blocks.FRAME_CHOICE_SHIFT)) - 1
 TID_MASK = (1 << (blocks.FRAME_NUM_SHIFT - blocks.FRAME_TID_SHIFT)) - 1
+
+
+class Frame(NamedTuple):
+    """A record, taken apart: the paper's TraversalInfo."""
+
+    flags: Any
+    choice: Any
+    tid: Any
+    num_tids: Any
+
+
+class Batch(NamedTuple):
+    """The buffer: states one behind the other, a spare one, then arrays for the rest."""
+
+    states: Any
+    spare: Any
+    hashes: Any
+    frames: Any
+    """The frame to go on with behind each successor."""
+    results: Any
+    """Mover and fault of each."""
+    lengths: Any
+    """How many steps each has taken."""
+
+
+MOVER_BITS = 2
+LARGE = 1 << 15
+"""From this many states on the table no longer fits the caches."""
+
+
+@compiled
+def batch_in(block: Any) -> Any:
+    states, most, words = block[blocks.BUFFER], block[blocks.MOST_SUCCESSORS], block[blocks.WORDS]
+    spare = states + 8 * most * words
+    behind = spare + 8 * words
+    return Batch(states, spare, behind, behind + 8 * most, behind + 16 * most, behind + 24 * most)
+
+
+@compiled
+def frame_of(word: Any) -> Any:
+    number = np.int64(word)
+    return Frame(
+        number & blocks.FRAME_FLAGS,
+        (number >> blocks.FRAME_CHOICE_SHIFT) & CHOICE_MASK,
+        (number >> blocks.FRAME_TID_SHIFT) & TID_MASK,
+        number >> blocks.FRAME_NUM_SHIFT,
+    )
 
 
 @compiled
@@ -169,17 +228,69 @@ def start(block: Any) -> Any:
 
 
 @compiled
+def execute(
+    machine: Any,
+    tables: Any,
+    rules: Any,
+    block: Any,
+    batch: Any,
+    source: Any,
+    frame: Any,
+    most: Any,
+) -> Any:
+    """Execute up to `most` steps from a state, by `frame.tid`, and where XEND is set by all.
+
+    Returns how many there are, the frame behind them, and DONE, or why Python is needed.
+    """
+    flags, choice, tid, num_tids = frame.flags, frame.choice, frame.tid, frame.num_tids
+    inner_loop = block[blocks.INNER_LOOP] != 0
+    words, count, reason = machine.words, 0, blocks.DONE
+    while count < most:
+        if choice >= machine.choices[place_of(machine, source, tid)]:
+            if flags & XEND == 0 or num_tids == machine.threads:
+                break
+            tid, num_tids, choice = (tid + 1) % machine.threads, num_tids + 1, np.int64(0)  # L25
+            continue
+        target = batch.states + 8 * words * count
+        result, recorded, attempt = attempt_step(machine, rules, source, tid, choice, target)  # L6
+        if result in (ENDED, INVALID):
+            choice += 1
+            continue
+        mover = mover_of(machine, block, rules, attempt, recorded)
+        extra = np.int64(0)
+        if inner_loop and result >= 0 and mover >= 0 and attempt.fault == 0:
+            extra = run_through(machine, block, rules, tid, target, batch.spare)
+        if mover < 0 or extra < 0:
+            broken = mover == BROKEN or extra == BROKEN
+            reason = blocks.BROKEN if broken else blocks.FOOTPRINT_FULL
+            break
+        choice += 1  # L16
+        if result < 0:
+            if machine.observers[tid] == 0:
+                flags |= blocks.FRAME_WAITING if result == WAITS else blocks.FRAME_STOPPED
+            continue
+        if machine.observers[tid] == 0:
+            flags |= blocks.FRAME_MOVED
+        hashed = hash_record(target, words)
+        fetch_slot(tables, hashed)
+        poke(batch.hashes, count, hashed)
+        poke(batch.frames, count, frame_word(flags, choice, tid, num_tids))
+        poke(batch.results, count, np.uint64(mover | (attempt.fault << MOVER_BITS)))
+        poke(batch.lengths, count, np.uint64(1 + extra))
+        count += 1
+    return count, Frame(flags, choice, tid, num_tids), reason
+
+
+@compiled
 def run(address: Any) -> Any:
     """Search on until something needs Python's attention; the reason."""
     block = block_at(address)
     if block[blocks.SIZE] == 0:
         start(block)
     machine, tables, rules = machine_in(block), tables_in(block), rules_in(block)
-    words, threads = machine.words, machine.threads
-    inner_loop = block[blocks.INNER_LOOP] != 0
+    batch, words = batch_in(block), machine.words
     stack, frames, info = block[blocks.STACK], block[blocks.PROGRESS], block[blocks.INFO]
     info_bytes = block[blocks.INFO_BYTES]
-    target, spare = block[blocks.BUFFER], block[blocks.BUFFER] + 8 * words
     room, full_at = block[blocks.ROOM], block[blocks.FULL_AT]
     size, height, deepest = block[blocks.SIZE], block[blocks.HEIGHT], block[blocks.DEEPEST]
     transitions = block[blocks.TRANSITIONS]
@@ -196,98 +307,92 @@ def run(address: Any) -> Any:
             reason = blocks.STACK_FULL
             break
         top = height - 1
-        frame = np.int64(peek(frames, top))  # L4
-        flags = frame & blocks.FRAME_FLAGS
-        choice = (frame >> blocks.FRAME_CHOICE_SHIFT) & CHOICE_MASK
-        tid = (frame >> blocks.FRAME_TID_SHIFT) & TID_MASK
-        num_tids = frame >> blocks.FRAME_NUM_SHIFT
+        frame = frame_of(peek(frames, top))  # L4
         position = np.int64(peek(stack, top))
         source = tables.log + 8 * words * position
-        choices = machine.choices[place_of(machine, source, tid)]
+        most = np.int64(1)
+        if size > LARGE and frame.flags & XEND:
+            most = block[blocks.MOST_SUCCESSORS]
+        count, behind, needed = execute(machine, tables, rules, block, batch, source, frame, most)
+        if needed != blocks.DONE and count == 0:
+            block[blocks.FRAME] = top
+            block[blocks.MOVE_THREAD], block[blocks.MOVE_CHOICE] = behind.tid, behind.choice
+            poke(frames, top, frame_word(behind.flags, behind.choice, behind.tid, behind.num_tids))
+            reason = needed
+            break
+        if behind.num_tids > frame.num_tids and top > 0:
+            mark_cpc(frames, info, stack, info_bytes, top - 1)  # L22, L23
+        if count > 1:
+            for successor in range(count):
+                hashed = peek(batch.hashes, successor)
+                fetch_logged(tables, words, hashed)
+                prefetch(info + info_bytes * slot_position(tables, hashed))
         pushed = False
-        while choice < choices and not pushed and reason == blocks.DONE:  # L5
-            result, recorded, attempt = attempt_step(machine, rules, source, tid, choice, target)
-            if result in (ENDED, INVALID):
-                choice += 1
-                continue
-            mover = mover_of(machine, block, rules, attempt, recorded)
-            extra = np.int64(0)
-            goes_on = result >= 0 and mover >= 0 and attempt.fault == 0
-            if inner_loop and goes_on:
-                extra = run_through(machine, block, rules, tid, target, spare)
-            if mover < 0 or extra < 0:
-                broken = mover == BROKEN or extra == BROKEN
-                reason = blocks.BROKEN if broken else blocks.FOOTPRINT_FULL
-                block[blocks.FRAME] = top
-                block[blocks.MOVE_THREAD], block[blocks.MOVE_CHOICE] = tid, choice
-                break
-            choice += 1  # L16
-            if result < 0:
-                if machine.observers[tid] == 0:
-                    blocked = blocks.FRAME_WAITING if result == WAITS else blocks.FRAME_STOPPED
-                    flags |= blocked
-                continue
-            transitions += 1 + extra
-            if machine.observers[tid] == 0:
-                flags |= blocks.FRAME_MOVED
+        flags = behind.flags
+        for successor in range(count):
+            here = frame_of(peek(batch.frames, successor))
+            result = np.int64(peek(batch.results, successor))
+            mover, fault = result & BOTH, result >> MOVER_BITS
+            transitions += np.int64(peek(batch.lengths, successor))
             if flags & PHASE == 0 and mover & LEFT == 0:
                 flags |= XEND  # L7
             if flags & XEND:
                 flags |= CPC  # L8
-            fault = attempt.fault
             if fault != 0 and (machine.faults_wanted >> fault) & 1:
                 block[blocks.FRAME] = top
-                block[blocks.MOVE_THREAD], block[blocks.MOVE_CHOICE] = tid, choice - 1
+                block[blocks.MOVE_THREAD], block[blocks.MOVE_CHOICE] = here.tid, here.choice - 1
                 reason = blocks.FAULT
-            if fault >= blocks.FIRST_DEAD_END:
-                continue
-            flags |= blocks.FRAME_SUCCESSOR
-            phase = mover & RIGHT != 0 and (flags & PHASE != 0 or mover & LEFT == 0)
-            found = insert_logged(tables, size, words, target, hash_record(target, words))
-            if found == size:
-                size += 1
-            byte, bit = variant(phase, tid)
-            known = peek_byte(info, found * info_bytes + byte)
-            if known & bit:  # L9, L10
-                if known & blocks.INFO_CPC and not phase:
-                    flags |= CPC  # L11
-                if known & blocks.INFO_ON_STACK and not phase:
-                    flags |= blocks.FRAME_CLOSES_CYCLE
-            else:  # L12
-                pushed = True
-                if not phase:
-                    bit |= blocks.INFO_ON_STACK
-                poke_byte(info, found * info_bytes + byte, known | bit)  # L13
-                fresh = (PHASE if phase else 0) | (LM if mover & LEFT else 0)
-                fresh |= RM if mover & RIGHT else 0
-                poke(stack, height, np.uint64(found))  # L14
-                poke(frames, height, frame_word(fresh, 0, tid, 1))
-                height += 1
-                deepest = max(deepest, height)
-        poke(frames, top, frame_word(flags, choice, tid, num_tids))
+            if fault < blocks.FIRST_DEAD_END:
+                flags |= blocks.FRAME_SUCCESSOR
+                phase = mover & RIGHT != 0 and (flags & PHASE != 0 or mover & LEFT == 0)
+                target = batch.states + 8 * words * successor
+                hashed = peek(batch.hashes, successor)
+                found = insert_logged(tables, size, words, target, hashed)
+                if found == size:
+                    size += 1
+                byte, bit = variant(phase, here.tid)
+                known = peek_byte(info, found * info_bytes + byte)
+                if known & bit:  # L9, L10
+                    if known & blocks.INFO_CPC and not phase:
+                        flags |= CPC  # L11
+                    if known & blocks.INFO_ON_STACK and not phase:
+                        flags |= blocks.FRAME_CLOSES_CYCLE
+                else:  # L12
+                    pushed = True
+                    if not phase:
+                        bit |= blocks.INFO_ON_STACK
+                    poke_byte(info, found * info_bytes + byte, known | bit)  # L13
+                    fresh = (PHASE if phase else 0) | (LM if mover & LEFT else 0)
+                    fresh |= RM if mover & RIGHT else 0
+                    poke(stack, height, np.uint64(found))  # L14
+                    poke(frames, height, frame_word(fresh, 0, here.tid, 1))
+                    height += 1
+                    deepest = max(deepest, height)
+            if pushed or reason != blocks.DONE:
+                behind = Frame(behind.flags, here.choice, here.tid, here.num_tids)
+                break
+        poke(frames, top, frame_word(flags, behind.choice, behind.tid, behind.num_tids))
         if flags & CPC:
             mark_cpc(frames, info, stack, info_bytes, top)
         if reason != blocks.DONE:
             break
-        if pushed:
+        if pushed or count > 0:
             continue
-        if flags & (PHASE | XEND) == 0 and must_end(machine, block, flags, source, tid):
-            flags |= XEND  # L18, L19
-        if flags & XEND:
-            flags |= CPC  # L20
+        if flags & (PHASE | XEND) == 0 and must_end(machine, block, flags, source, behind.tid):
+            flags |= XEND | CPC  # L18, L19, L20
+            poke(frames, top, frame_word(flags, behind.choice, behind.tid, behind.num_tids))
             mark_cpc(frames, info, stack, info_bytes, top)
         if flags & CPC and top > 0:
             mark_cpc(frames, info, stack, info_bytes, top - 1)  # L22, L23
-        if flags & XEND and num_tids < threads:  # L24 to L26
-            poke(frames, top, frame_word(flags, 0, (tid + 1) % threads, num_tids + 1))
+        if flags & XEND and behind.num_tids < machine.threads:  # L24
             continue
         if flags & XEND and machine.race_wanted and flags & blocks.FRAME_RACE_CHECKED == 0:
-            outcome = race_at(machine, block, source, target)
+            outcome = race_at(machine, block, source, batch.states)
             if outcome == RACE_TOO_LONG:
                 reason = blocks.FOOTPRINT_FULL
                 break
             flags |= blocks.FRAME_RACE_CHECKED
-            poke(frames, top, frame_word(flags, choice, tid, num_tids))
+            poke(frames, top, frame_word(flags, behind.choice, behind.tid, behind.num_tids))
             if outcome == RACE_FOUND:
                 reason = blocks.RACE
                 break

@@ -11,8 +11,8 @@ Stoller and Cohen, *Optimistic Synchronization-Based State-Space Reduction* (TAC
 | valid for S iff valid for R_C(S) | a round that breaks the classification is searched anew |
 
 The paper assumes that no thread runs on invisibly for ever.  Programs do, so commit point
-completion (paper 000) takes care of it: the state behind a visible step is a commit point, and if no run of
-invisible steps from there comes to an end, all threads are scheduled there.
+completion (paper 000) takes care of it: the state behind a visible step is a commit point, and if
+no run of invisible steps from there comes to an end, all threads are scheduled there.
 
 States between invisible steps are not stored, except where a loop begins: that is where the memory
 is saved.  Acquire and release are visible, so deadlocks and races are kept as well as assertions.
