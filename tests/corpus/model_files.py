@@ -19,7 +19,11 @@ from mazurka.frontend.python import load_model
 from mazurka.ir.prepare import prepare
 from mazurka.report.verdict import Verdict
 from mazurka.stateful.reference import Exploration, explore
+from mazurka.stateful.strategy import load_strategy, strategy_names
 
+REDUCTIONS = tuple(
+    name for name in strategy_names() if name != "full" and load_strategy(name).sound
+)
 REFERENCE_LIMIT = 20_000
 """State spaces beyond this are left to the native search alone."""
 
@@ -42,13 +46,24 @@ class Expectation:
     max_threads: int = 8
     max_depth: int = 8
 
-    def verdict_of(self, *, order: str = "dfs", merge: bool = True, all_: bool = False) -> Verdict:
+    def verdict_of(
+        self,
+        *,
+        order: str = "dfs",
+        merge: bool = True,
+        all_: bool = False,
+        strategy: str = "full",
+        movers: str = "inferred",
+        properties: tuple[str, ...] | None = None,
+    ) -> Verdict:
         return check(
             self.path,
             order=order,
             merge=merge,
             explore_all=all_,
-            properties=self.properties,
+            strategy=strategy,
+            movers=movers,
+            properties=properties or self.properties,
             definitions=self.definitions,
             max_threads=self.max_threads,
             max_depth=self.max_depth,

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.corpus.model_files import (
+    REDUCTIONS,
     Expectation,
     read_expectation,
     require_agreement,
@@ -45,6 +46,19 @@ def test_verdict(model: Expectation, order: str) -> None:
 @every_model
 def test_merging_changes_no_verdict(model: Expectation) -> None:
     require_verdict(model, model.verdict_of(merge=False))
+
+
+@every_model
+@pytest.mark.parametrize("strategy", REDUCTIONS)
+def test_reductions_change_no_verdict(model: Expectation, strategy: str) -> None:
+    for merge in (True, False):
+        require_verdict(model, model.verdict_of(strategy=strategy, merge=merge))
+
+
+@every_model
+@pytest.mark.parametrize("movers", ["static", "declared"])
+def test_other_sources_of_movers_change_no_verdict(model: Expectation, movers: str) -> None:
+    require_verdict(model, model.verdict_of(strategy="cpc", movers=movers))
 
 
 @every_model

@@ -23,6 +23,7 @@ from tests.soundness.disciplined_world import HIGHEST, World
 from tests.soundness.synchronizing import SynchronizingThread
 
 USUAL = ("critical",) * 4 + ("loose",) * 3 + ("own", "constant", "local", "assertion")
+FEW = ("critical", "loose", "local")
 STATEMENTS: dict[str, tuple[str, ...]] = {
     "array": ("element", "element"),
     "stripes": ("stripe", "stripe"),
@@ -46,7 +47,8 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
 }
 USES = ("read", "write", "write", "write", "bump", "bump_slowly", "compare", "mark", "fork") + (
     "judge",
-) * 3
+    "flicker",
+) * 2
 """The ways to use a data cell."""
 INSIDE = frozenset({"loose", "local", "loop", "assume", "guard", "atomic", "choose", "own", "send"})
 """Statements that also occur inside critical sections."""
@@ -61,7 +63,8 @@ class LockingThread(SynchronizingThread):
         self.ended = False
         """Whether `here` cannot be reached any more."""
         features = sorted(world.features & STATEMENTS.keys())
-        self.statements = [*USUAL, *(name for f in features for name in STATEMENTS[f])]
+        special = [name for feature in features for name in STATEMENTS[feature]]
+        self.statements = [*(FEW if world.featured else USUAL), *special]
 
     def slips(self) -> bool:
         return self.rng.random() < self.world.slip
@@ -148,6 +151,11 @@ class LockingThread(SynchronizingThread):
         if self.rng.random() < 0.3:
             self.do_local()
         self.require(Binary("eq", Load(place), mark))
+
+    def _flicker(self, place: Expr) -> None:
+        """A value that is there for a moment only."""
+        self.step(Kind.ACCESS, Assign(place, Const(HIGHEST)))
+        self.step(Kind.ACCESS, Assign(place, ZERO))
 
     def _judge(self, place: Expr) -> None:
         if self.world.asserts and self.rng.random() < 0.5:

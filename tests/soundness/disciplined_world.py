@@ -14,8 +14,8 @@ FEATURES = (
     *("recursive", "creation", "atomic", "loops", "assume", "guards", "attempts", "misuse"),
     *("disorder", "choice", "faults", "observer", "queue", "readers"),
 )
-FREQUENCY = {"loops": 0.5, "creation": 0.3, "faults": 0.15, "observer": 0.04, "misuse": 0.15}
-USUAL_FREQUENCY = 0.22
+FREQUENCY = {"loops": 0.5, "creation": 0.25, "faults": 0.15, "observer": 0.04, "misuse": 0.15}
+USUAL_FREQUENCY = 0.15
 HIGHEST = 2
 """The largest number in a data cell."""
 
@@ -76,6 +76,8 @@ class World(ProgramBuilder):
             for feature in FEATURES
             if rng.random() < FREQUENCY.get(feature, USUAL_FREQUENCY)
         }
+        self.featured = rng.random() < 0.4
+        """Whether the threads do little else than what the features are about."""
         self.slip = rng.choice((0.0, 0.0, 0.08, 0.25))
         """How often a thread forgets the discipline."""
         self.asserts = rng.random() < 0.35
@@ -96,7 +98,7 @@ class World(ProgramBuilder):
 
     def _share_data(self) -> None:
         rng, sharing = self.rng, self.sharing
-        for index in range(rng.choice((1, 1, 2, 2, 3))):
+        for index in range(rng.choice((1, 1, 1, 2, 2, 3))):
             lock = self.sync(f"lock{index}", self.threads, role=Role.OWNER)
             sharing.locks.append(lock)
             if rng.random() < 0.7:

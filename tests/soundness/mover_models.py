@@ -149,6 +149,24 @@ MODELS = {
             changed.release()  # left
         threads = [take(), give()]
     """,
+    "condition whose lock is tried": """
+        changed = Condition()
+        full: Bool = False
+        def take():
+            global full
+            changed.acquire()  # none
+            while not full:
+                changed.wait()  # none
+            full = False
+            changed.release()  # none
+        def give():
+            global full
+            if changed.acquire(blocking=False):  # none, both
+                full = True
+                changed.notify()
+                changed.release()  # none
+        threads = [take(), give()]
+    """,
     "semaphore": """
         s = Semaphore(1)
         x: Int[0, 2] = 0

@@ -30,7 +30,9 @@ from mazurka.analysis.discipline import Broken, Discipline
 from mazurka.analysis.laws import Law
 from mazurka.analysis.movers import Mover
 from mazurka.ir.interpreter import Interpreter, State, Step
-from mazurka.ir.program import DEAD_ENDS, IDLE, Fault
+from mazurka.ir.program import DEAD_ENDS, IDLE, Fault, Program
+from mazurka.stateful.completion import Completion, explore_transactions
+from mazurka.stateful.reference import explore
 from mazurka.stateful.strategy import Move
 
 
@@ -139,3 +141,19 @@ def _is(moved: Moved | None, mover: Mover, *, absent: bool) -> bool:
     if moved is None:
         return absent
     return moved.is_reported or bool(moved.mover & mover)
+
+
+def table(program: Program) -> MoverTable:
+    """The movers under the discipline that a reduced search has found to hold."""
+    whole = explore(program, races=False)
+    done, _ = explore_transactions(program, Completion.COMMIT_POINTS)
+    return MoverTable(done.discipline, list(whole.states))
+
+
+def movers_by_line(movers: MoverTable) -> dict[int, set[Mover]]:
+    program, found = movers.discipline.program, dict[int, set[Mover]]()
+    for steps in movers.steps.values():
+        for moved in steps.values():
+            line = program.edges[moved.step.edges[0]].span.line
+            found.setdefault(line, set()).add(moved.mover)
+    return found

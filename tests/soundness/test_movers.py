@@ -9,12 +9,12 @@ import pytest
 from mazurka.analysis.discipline import Broken
 from mazurka.analysis.movers import Mover
 from mazurka.checking import load_program
-from mazurka.ir.program import Fault, Program
+from mazurka.ir.program import Fault
 from mazurka.report.subject import Reading
 from mazurka.stateful.completion import Completion, explore_transactions
 from mazurka.stateful.reference import explore
 from tests.soundness.mover_models import MARKS, MODELS, expected_movers, program_of
-from tests.soundness.mover_properties import MoverTable
+from tests.soundness.mover_properties import MoverTable, movers_by_line, table
 from tests.soundness.reductions import Subject
 
 CORPUS = Path(__file__).parent.parent / "corpus"
@@ -27,22 +27,6 @@ SOUND = (Completion.CYCLES, Completion.COMMIT_POINTS, Completion.EVERY_STATE)
 
 REPORTED = {str(fault) for fault in Fault if fault not in (Fault.ASSERT, Fault.BOUND)}
 """The violations that end a search whatever it was asked for."""
-
-
-def table(program: Program) -> MoverTable:
-    """The movers under the discipline that a reduced search has found to hold."""
-    whole = explore(program, races=False)
-    done, _ = explore_transactions(program, Completion.COMMIT_POINTS)
-    return MoverTable(done.discipline, list(whole.states))
-
-
-def movers_by_line(movers: MoverTable) -> dict[int, set[Mover]]:
-    program, found = movers.discipline.program, dict[int, set[Mover]]()
-    for steps in movers.steps.values():
-        for moved in steps.values():
-            line = program.edges[moved.step.edges[0]].span.line
-            found.setdefault(line, set()).add(moved.mover)
-    return found
 
 
 @pytest.mark.parametrize("first", range(0, PROGRAMS, PORTION))

@@ -20,8 +20,9 @@ argument for commit point completion is in `docs/soundness.md`.  It needs two th
 violation must not depend on what movers of other threads did before it, and reads count even where
 a guard then fails, since a thread that waits for `x == 1` without the lock has looked at x.
 
-"Holds the lock" means: before the step or after it.  A condition's wake-up takes its lock and
-looks at the waiters at once; its wait leaves them and the lock at once.
+"Holds the lock" means: before the step, or after it if the step cannot do without taking it.  A
+condition's wake-up takes its lock and looks at the waiters at once; its wait leaves them and the
+lock at once.
 
 While all other threads have not been created yet or have finished, a thread may do as it likes
 (*hand-over by creation and join*).  Finishing a thread then changes who has exclusive access, so it
@@ -35,7 +36,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from mazurka.analysis.fixed import FixedSteps
-from mazurka.analysis.laws import Law, laws_of, waits_for_locks, wake_locks
+from mazurka.analysis.laws import Law, laws_of, takes_one_lock, waits_for_locks, wake_locks
 from mazurka.analysis.locksets import static_protection
 from mazurka.analysis.movable import movable_locks
 from mazurka.analysis.movers import Mover
@@ -115,6 +116,7 @@ class Discipline:
         self.growth: Counter[int] = Counter()
         threads = range(len(program.threads))
         self.waits_for_locks = [waits_for_locks(program, thread) for thread in threads]
+        self.takes_one_lock = [takes_one_lock(program, thread) for thread in threads]
         self.wake_locks = [wake_locks(program, thread) for thread in threads]
         self.interpreter = Interpreter(program)
         self.corrections: list[str] = []
@@ -154,7 +156,8 @@ class Discipline:
         """Take over what the model declares; it is checked like everything else."""
         if self.movers == "declared":
             for address, law in enumerate(self.laws):
-                if law is Law.DATA and address not in self.program.declared:
+                can_race = self.program.cells[address].can_race
+                if law is Law.DATA and can_race and address not in self.program.declared:
                     self.laws[address] = Law.NEVER
         for address, declaration in self.program.declared.items():
             if self.laws[address] not in (Law.DATA, Law.ALWAYS) or self.movers == "static":
@@ -292,15 +295,16 @@ class Discipline:
         return Mover.BOTH
 
     def held(self, source: State, step: Step) -> list[int]:
-        """The locks that a thread holds before a step or after it."""
-        me = step.thread + 1
+        """The locks that a thread holds before a step, or is certain to hold after it."""
+        me, location = step.thread + 1, self.interpreter.location(source, step.thread)
+        certain = step.happened and self.takes_one_lock[step.thread][location]
         held = [
             lock
             for lock in self.locks
-            if self.exclusive[lock] and me in (source[lock], step.state[lock])
+            if self.exclusive[lock] and (source[lock] == me or (certain and step.state[lock] == me))
         ]
         if not step.happened:
-            wake = self.wake_locks[step.thread][self.interpreter.location(source, step.thread)]
+            wake = self.wake_locks[step.thread][location]
             if wake and self.exclusive[wake] and wake not in held:
                 held.append(wake)
         return held

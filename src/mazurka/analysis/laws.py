@@ -27,7 +27,7 @@ from functools import cached_property
 
 from mazurka.analysis.movers import Mover
 from mazurka.analysis.shapes import Use, acquired, expressions, use_of
-from mazurka.ir.expressions import ZERO, Const, Load
+from mazurka.ir.expressions import ZERO, Const, Expr, Load
 from mazurka.ir.footprints import Footprints, Touched
 from mazurka.ir.program import Check, Edge, Fault, Kind, Mode, Program, Role
 
@@ -159,7 +159,8 @@ def _flag(
     if len(raised) != 1 or laws.program.cells[address].initial in raised:
         return None
     for access, (use, value) in together:
-        if use is Use.AWAIT and value not in raised and not _fails_at_once(access.edge):
+        too_early = starting and _fails_at_once(access.edge)
+        if use is Use.AWAIT and value not in raised and not too_early:
             return None
     dealing = {a.thread for a, (use, _) in together if use is Use.AWAIT or a in starting}
     for access, (use, _) in together:
@@ -209,6 +210,32 @@ def _only_acquires(program: Program, edge: Edge, thread: int) -> bool:
             if any(program.cells[cell].role is Role.OWNER for cell in targets):
                 return False
     return bool(taken)
+
+
+def takes_one_lock(program: Program, thread: int) -> list[bool]:
+    """By location: whether every step from there takes the lock at one address, come what may.
+
+    Only then does "holds it afterwards" protect what the step touches: if the step could do without
+    the lock, depending on what it reads, another thread's holding it would not keep it away.
+    """
+    footprints = Footprints(program)
+    automaton = program.threads[thread]
+    found = []
+    for location in range(len(automaton.locations)):
+        edges = list(automaton.edges_at(location))
+        taken = {acquired(edge, thread)[:1] for edge in edges}
+        found.append(
+            len(taken) == 1 and all(_is_own(footprints, thread, each) for each in taken.pop())
+            if edges and () not in taken
+            else False
+        )
+    return found
+
+
+def _is_own(footprints: Footprints, thread: int, address: Expr) -> bool:
+    """Whether an address depends on nothing but the thread's own cells."""
+    cells = footprints.program.cells
+    return all(cells[cell].owner == thread for cell in footprints.loads(address))
 
 
 def wake_locks(program: Program, thread: int) -> list[int]:

@@ -82,6 +82,7 @@ class DisciplineTables:
         discipline = self.discipline
         return (
             blocks.PLACE_WAITS * discipline.waits_for_locks[thread][location]
+            | blocks.PLACE_TAKES * discipline.takes_one_lock[thread][location]
             | blocks.PLACE_FINISHED * (location == FINISHED)
             | blocks.PLACE_IDLE * (location == IDLE)
             | blocks.PLACE_RECORDS * (not discipline.is_fixed(thread, location))

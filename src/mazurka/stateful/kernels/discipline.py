@@ -204,14 +204,15 @@ def foreign_access(machine: Any, rules: Any, attempt: Any, cell: Any) -> Any:
 
 @compiled
 def holds(machine: Any, rules: Any, attempt: Any, lock: Any) -> Any:
-    """Whether the thread holds a lock before the step or after it."""
+    """Whether the thread holds a lock before the step, or is certain to hold it after it."""
     if not has_flag(rules, lock, blocks.LOCK_EXCLUSIVE):
         return False
     mine = rules.lock_codes[lock * machine.threads + attempt.thread]
     if lock_code(rules, lock, attempt.source) == mine:
         return True
     if attempt.happened:
-        return lock_code(rules, lock, attempt.target) == mine
+        certain = rules.places[attempt.place] & blocks.PLACE_TAKES != 0
+        return certain and lock_code(rules, lock, attempt.target) == mine
     return rules.wake_locks[attempt.place] == lock + 1
 
 
