@@ -115,8 +115,8 @@ class Discipline:
         self.group_of: dict[int, int] = {}
         self.growth: Counter[int] = Counter()
         threads = range(len(program.threads))
-        self.waits_for_locks = [waits_for_locks(program, thread) for thread in threads]
-        self.takes_one_lock = [takes_one_lock(program, thread) for thread in threads]
+        self.waits_for_locks = [waits_for_locks(laws.footprints, thread) for thread in threads]
+        self.takes_one_lock = [takes_one_lock(laws.footprints, thread) for thread in threads]
         self.wake_locks = [wake_locks(program, thread) for thread in threads]
         self.interpreter = Interpreter(program)
         self.corrections: list[str] = []

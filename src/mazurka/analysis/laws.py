@@ -186,49 +186,49 @@ def _spoil_compound_edges(laws: Laws) -> None:
                 laws.edge_movers[first + position] = Mover.NONE
 
 
-def waits_for_locks(program: Program, thread: int) -> list[bool]:
+def waits_for_locks(footprints: Footprints, thread: int) -> list[bool]:
     """By location: whether a thread that cannot go on there merely waits until locks are free.
 
     Looking at a lock that somebody else holds is harmless then: the thread cannot tell how long it
     has been taken, and whatever it waits for, it cannot move before the lock is free.
     """
-    automaton = program.threads[thread]
+    automaton = footprints.program.threads[thread]
     found = []
     for location in range(len(automaton.locations)):
         edges = list(automaton.edges_at(location))
-        found.append(bool(edges) and all(_only_acquires(program, edge, thread) for edge in edges))
+        waits = bool(edges) and all(_only_acquires(footprints, edge, thread) for edge in edges)
+        found.append(waits)
     return found
 
 
-def _only_acquires(program: Program, edge: Edge, thread: int) -> bool:
+def _only_acquires(footprints: Footprints, edge: Edge, thread: int) -> bool:
     """Whether an edge takes a lock, and looks at no other owner cell before."""
     taken = acquired(edge, thread)
-    footprints = Footprints(program)
+    if not taken:
+        return False
+    cells = footprints.program.cells
     for part in expressions(edge):
         if isinstance(part, Load) and part.address not in taken:
             targets = footprints.targets(part.address, edge.choices)
-            if any(program.cells[cell].role is Role.OWNER for cell in targets):
+            if any(cells[cell].role is Role.OWNER for cell in targets):
                 return False
-    return bool(taken)
+    return True
 
 
-def takes_one_lock(program: Program, thread: int) -> list[bool]:
+def takes_one_lock(footprints: Footprints, thread: int) -> list[bool]:
     """By location: whether every step from there takes the lock at one address, come what may.
 
     Only then does "holds it afterwards" protect what the step touches: if the step could do without
     the lock, depending on what it reads, another thread's holding it would not keep it away.
     """
-    footprints = Footprints(program)
-    automaton = program.threads[thread]
+    automaton = footprints.program.threads[thread]
     found = []
     for location in range(len(automaton.locations)):
-        edges = list(automaton.edges_at(location))
-        taken = {acquired(edge, thread)[:1] for edge in edges}
-        found.append(
-            len(taken) == 1 and all(_is_own(footprints, thread, each) for each in taken.pop())
-            if edges and () not in taken
-            else False
-        )
+        match list({acquired(edge, thread)[:1] for edge in automaton.edges_at(location)}):
+            case [(address,)]:
+                found.append(_is_own(footprints, thread, address))
+            case _:
+                found.append(False)
     return found
 
 
