@@ -28,12 +28,12 @@ from tests.soundness.reductions import (
     Comparison,
     Subject,
     compare_all,
+    consult,
     disagreement,
 )
 from tests.soundness.shrink import listing, shrink
 
 import mazurka.ir.native
-from mazurka.stateful.reference import explore
 from mazurka.stateful.strategy import load_strategy, strategy_names
 
 # Each program is searched for a few milliseconds: optimizing its code takes longer than that.
@@ -77,15 +77,14 @@ def examine(
     strategies: tuple[str, ...], movers: str, limit: int, seed: int, *, thoroughly: bool = False
 ) -> Report:
     subject = Subject(seed)
-    program = subject.program()
-    whole = explore(program, limit=limit)
-    if not whole.complete:
+    oracle = consult(subject.program(), limit)
+    if oracle is None:
         return Report(subject)
     comparisons = []
     for name in strategies:
         turn = None if thoroughly else seed // 8  # every kind of program gets every turn
-        comparisons += compare_all(program, whole, load_strategy(name), movers, turn)
-    return Report(subject, len(whole.states), comparisons)
+        comparisons += compare_all(oracle, load_strategy(name), movers, turn)
+    return Report(subject, len(oracle.whole.states), comparisons)
 
 
 def reports(arguments: argparse.Namespace, strategies: tuple[str, ...]) -> Iterator[Report]:

@@ -57,6 +57,7 @@ class CheckOptions:
     explore_all: bool = False
     counterexample: str = "auto"
     movers: str = "inferred"
+    self_check: bool = False
 
     def to_json(self) -> dict[str, object]:
         return {
@@ -136,7 +137,8 @@ def choose_counterexample(
 
     again = search if "bfs" in strategy.orders else None
     wanted = options.counterexample
-    return select(program, found, wanted, search_options(options), observer, again)
+    search_again = replace(search_options(options), self_check=False)
+    return select(program, found, wanted, search_again, observer, again)
 
 
 def _violated(
@@ -285,6 +287,7 @@ def search_options(options: CheckOptions) -> SearchOptions:
         limit_seconds=options.limit_seconds,
         limit_bytes=options.limit_bytes,
         movers=options.movers,
+        self_check=options.self_check,
     )
 
 

@@ -11,7 +11,8 @@ any step of u:
 The paper's steps are functions of the state; ours are for each of a thread's choices, and a moved
 step is one with the same choice.  A moved step that goes wrong fulfils a property, unless it fails
 an assertion: all other faults are reported whatever is asked for, so nothing is lost by moving
-there (`mazurka.analysis.laws`).
+there (`mazurka.analysis.laws`).  For the same reason a right mover that goes wrong in this way need
+not move: an execution that ends with it is enough.
 
 In the paper all threads are there from the beginning.  Here u may create t, and the first step of
 t cannot go before that; property 3 does not ask for it.  A left mover is moved back no further
@@ -109,7 +110,8 @@ class MoverTable:
             if second.thread == first.thread:
                 continue
             swapped = partial(self._swapped, steps, first, second, then)
-            if steps[first].mover & Mover.RIGHT and not swapped(Mover.RIGHT):
+            right = steps[first].mover & Mover.RIGHT and not steps[first].is_reported
+            if right and not swapped(Mover.RIGHT):
                 yield 1, second
             if then.mover & Mover.RIGHT and not _is(steps.get(second), Mover.RIGHT, absent=True):
                 yield 2, second

@@ -1,8 +1,9 @@
 """Compares a strategy's verdicts with the interpreter's unreduced search.
 
 *Holds* against *violated*, either way, is a disagreement; so is *holds* where the program passes a
-bound, a violation that does not replay, and one of a kind that cannot be reached.  A search that
-gives up although the program passes no bound is inconclusive: not wrong, yet to be counted.
+bound, a violation that does not replay, one of a kind that cannot be reached, and a class of a cell
+that some state contradicts.  A search that gives up although the program passes no bound is
+inconclusive: not wrong, yet to be counted.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from random import Random
 
 from mazurka.ir.program import Program
@@ -21,6 +23,7 @@ from mazurka.stateful.strategy import (
     Silent,
     Strategy,
 )
+from tests.soundness.classification import Use, uses_of_cells, wrong_class
 from tests.soundness.disciplined_programs import disciplined_program
 from tests.soundness.random_programs import random_program
 from tests.soundness.replaying import replays
@@ -92,9 +95,26 @@ class Subject:
         return f"seed {self.seed} ({self.generator}, {self.variant})"
 
 
-def reachable(whole: Exploration, properties: frozenset[str]) -> set[str]:
-    """The kinds of violation that a search for the given properties must see one of."""
-    return whole.kinds - {"bound"} - ({"deadlock", "race"} - properties)
+@dataclass(frozen=True)
+class Oracle:
+    """All that can happen in a program."""
+
+    program: Program
+    whole: Exploration
+
+    @cached_property
+    def uses(self) -> dict[str, set[Use]]:
+        return uses_of_cells(self.program, self.whole.states)
+
+    def reachable(self, properties: frozenset[str]) -> set[str]:
+        """The kinds of violation that a search for the given properties must see one of."""
+        return self.whole.kinds - {"bound"} - ({"deadlock", "race"} - properties)
+
+
+def consult(program: Program, limit: int = STATES) -> Oracle | None:
+    """Explore the program; None if it has more states than that."""
+    whole = explore(program, limit=limit)
+    return Oracle(program, whole) if whole.complete else None
 
 
 def searches(
@@ -115,65 +135,54 @@ def searches(
             )
 
 
-def compare(
-    program: Program, whole: Exploration, strategy: Strategy, options: SearchOptions
-) -> Comparison:
+def compare(oracle: Oracle, strategy: Strategy, options: SearchOptions) -> Comparison:
     """Run a search and judge its answer by all that can happen in the program."""
     try:
-        result = strategy.run(program, options, Silent())
+        result = strategy.run(oracle.program, options, Silent())
     except Exception as error:  # whatever it is, the strategy gave no verdict
         message = f"{type(error).__name__}: {error}"
         return Comparison(strategy.name, options, Agreement.DISAGREES, message)
-    real = reachable(whole, options.properties)
-    agreement, message = _judge(program, whole, strategy, result, real)
+    agreement, message = _judge(oracle, strategy, options, result)
     return Comparison(strategy.name, options, agreement, message, result.statistics.states)
 
 
 def _judge(
-    program: Program,
-    whole: Exploration,
-    strategy: Strategy,
-    result: SearchResult,
-    real: set[str],
+    oracle: Oracle, strategy: Strategy, options: SearchOptions, result: SearchResult
 ) -> tuple[Agreement, str]:
+    real, kinds = oracle.reachable(options.properties), oracle.whole.kinds
     violation = result.violation
     if violation is not None:
         if violation.kind not in real:
             return Agreement.DISAGREES, f"reports {violation.kind}, which cannot happen"
-        if not replays(program, violation):
+        if not replays(oracle.program, violation):
             return Agreement.DISAGREES, f"reports {violation.kind} with a wrong schedule"
         return Agreement.AGREES, f"violated ({violation.kind})"
     if not strategy.sound:
         return Agreement.AGREES, "claims nothing"
     if result.limits:
-        expected = "bound" in whole.kinds and not real
+        expected = "bound" in kinds and not real
         agreement = Agreement.AGREES if expected else Agreement.INCONCLUSIVE
         return agreement, f"gives up: {', '.join(result.limits)}"
     if real:
         return Agreement.DISAGREES, f"holds, although {', '.join(sorted(real))} can happen"
-    if "bound" in whole.kinds:
+    if "bound" in kinds:
         return Agreement.DISAGREES, "holds, although a bound is passed"
-    return Agreement.AGREES, "holds"
+    problem = result.classification and wrong_class(oracle.uses, result.classification)
+    return (Agreement.DISAGREES, problem) if problem else (Agreement.AGREES, "holds")
 
 
 def compare_all(
-    program: Program,
-    whole: Exploration,
-    strategy: Strategy,
-    movers: str = "inferred",
-    turn: int | None = None,
+    oracle: Oracle, strategy: Strategy, movers: str = "inferred", turn: int | None = None
 ) -> list[Comparison]:
-    return [
-        compare(program, whole, strategy, options) for options in searches(strategy, movers, turn)
-    ]
+    return [compare(oracle, strategy, options) for options in searches(strategy, movers, turn)]
 
 
 def disagreement(
     program: Program, strategy: Strategy, options: SearchOptions, limit: int = STATES
 ) -> str | None:
     """What is wrong with a search of a program; None also where the program is too large."""
-    whole = explore(program, limit=limit)
-    if not whole.complete:
+    oracle = consult(program, limit)
+    if oracle is None:
         return None
-    comparison = compare(program, whole, strategy, options)
+    comparison = compare(oracle, strategy, options)
     return comparison.message if comparison.agreement is Agreement.DISAGREES else None

@@ -60,6 +60,13 @@ def check(
     explore_all: Annotated[
         bool, typer.Option("--explore-all", help="Go on after a violation, for full counts.")
     ] = False,
+    self_check: Annotated[
+        bool,
+        typer.Option(
+            "--self-check",
+            help="Repeat the search on the interpreter, invariants asserted (slow).",
+        ),
+    ] = False,
     no_merge: args.NoMerge = False,
     granularity: args.Granularity = None,
     max_threads: args.MaxThreads = 8,
@@ -79,6 +86,7 @@ def check(
             strategy=strategy,
             order=order,
             movers=movers,
+            self_check=self_check,
             properties=args.parse_list(properties, "--property"),
             reading=Reading(
                 definitions=args.parse_definitions(define),

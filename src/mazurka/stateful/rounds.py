@@ -87,8 +87,14 @@ class Rounds:
             result,
             classification=classification,
             rounds=tuple(self.rounds),
-            notes=(*result.notes, *self.notes(result)),
+            notes=(*result.notes, *self.notes(result), *self.self_check(result)),
         )
+
+    def self_check(self, result: SearchResult) -> Iterator[str]:
+        if self.options.self_check and CUT_SHORT.isdisjoint(result.limits):
+            from mazurka.stateful.self_check import check_transactions
+
+            yield check_transactions(self.code.program, self.options, self.how, result)
 
     def notes(self, result: SearchResult) -> Iterator[str]:
         """What the user should know of cells without protection, and of wrong declarations."""

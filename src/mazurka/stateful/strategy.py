@@ -93,6 +93,8 @@ class SearchOptions:
     movers: str = "inferred"
     """Where a reduction by transactions takes the protection of cells from: `inferred` while
     searching, `static` (a lockset analysis beforehand), or `declared` in the model."""
+    self_check: bool = False
+    """Repeat the search on the interpreter, its invariants asserted (`stateful.self_check`)."""
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,23 @@ no ignoring problem, and it keeps every property Mazurka knows.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from mazurka.ir.native import native
 from mazurka.ir.program import Program
 from mazurka.stateful.strategy import Observer, SearchOptions, SearchResult, Strategy
 
 
 def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
+    result = search(program, options, observer)
+    if not options.self_check or {"time", "memory", "interrupted"}.intersection(result.limits):
+        return result
+    from mazurka.stateful.self_check import check_full
+
+    return replace(result, notes=(*result.notes, check_full(program, options, result)))
+
+
+def search(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
     if options.order == "bfs":
         from mazurka.stateful.breadth_first import search_breadth_first
 

@@ -1,0 +1,33 @@
+"""`--self-check` repeats a search on the interpreter, and notices when the two disagree."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mazurka import check
+from mazurka.checking import load_program
+from mazurka.errors import InternalError
+from mazurka.report.subject import Reading
+from mazurka.stateful.self_check import check_full
+from mazurka.stateful.strategy import SearchOptions, Silent, load_strategy, strategy_names
+
+EXAMPLE = str(Path(__file__).parents[2] / "examples" / "philosophers_ordered.py")
+
+
+@pytest.mark.parametrize("strategy", strategy_names())
+def test_the_interpreter_agrees(strategy: str) -> None:
+    for properties in (("assert",), ("assert", "deadlock", "race")):
+        verdict = check(EXAMPLE, strategy=strategy, properties=properties, self_check=True)
+        assert any(note.startswith("self-check: the interpreter") for note in verdict.notes)
+
+
+def test_a_search_that_counts_wrongly_is_noticed() -> None:
+    program = load_program(EXAMPLE, Reading())
+    options = SearchOptions()
+    result = load_strategy("full").run(program, options, Silent())
+    fewer = replace(result.statistics, states=result.statistics.states - 1)
+    with pytest.raises(InternalError, match="self-check"):
+        check_full(program, options, replace(result, statistics=fewer))
