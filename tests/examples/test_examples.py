@@ -29,6 +29,7 @@ VARIANTS = [
     ("bakery", {"DOORBELL": "0"}, "violated"),
     ("barrier_phases", {"SECOND": "0"}, "violated"),
     ("bluetooth", {"FIXED": "1"}, "holds"),
+    ("user_driver", {"EARLY": "1"}, "violated"),
     ("bluetooth", {"FIXED": "1", "REQUESTS": "2"}, "holds"),
     ("bounded_buffer_one_condition", {"ALL": "1"}, "holds"),
     ("double_checked", {"PUBLISH_LAST": "1"}, "holds"),

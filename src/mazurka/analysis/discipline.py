@@ -401,7 +401,7 @@ class Discipline:
 
     def class_of(self, address: int) -> tuple[str, tuple[int, ...]]:
         use = self.uses[address]
-        if self.laws[address] is Law.NEVER:
+        if self.laws[address] is Law.NEVER or not self.reduces:
             return "unprotected", ()
         if self.laws[address] is Law.ALWAYS:
             protection = self.proven[address]
