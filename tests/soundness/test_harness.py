@@ -13,6 +13,7 @@ from mazurka.ir.program import FINISHED, Program
 from mazurka.stateful.depth_first import search_depth_first
 from mazurka.stateful.strategies.full import STRATEGY as FULL
 from mazurka.stateful.strategy import (
+    CellClass,
     Move,
     Observer,
     SearchOptions,
@@ -104,6 +105,17 @@ def failing(program: Program, options: SearchOptions, observer: Observer) -> Sea
     raise AssertionError("out of order")
 
 
+def careless_about(kind: str, lock: str | None = None) -> Search:
+    """A search that puts every cell into the same class."""
+
+    def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
+        shared = [cell for cell in program.cells[1:] if cell.owner is None and cell.can_race]
+        classes = tuple(CellClass(cell.name, kind, lock) for cell in shared)
+        return replace(FULL.run(program, options, observer), classification=classes)
+
+    return run
+
+
 WRONG: dict[str, Search] = {
     "silent about assertions": silent_about("assert"),
     "silent about deadlocks": silent_about("deadlock"),
@@ -114,6 +126,9 @@ WRONG: dict[str, Search] = {
     "inventive": inventive,
     "overlooking bounds": overlooking_bounds,
     "failing": failing,
+    "all cells unshared": careless_about("unshared"),
+    "all cells read-only": careless_about("read-only"),
+    "all cells protected": careless_about("protected", "lock0"),
 }
 
 
@@ -128,6 +143,11 @@ def test_the_full_search_agrees() -> None:
 def test_wrong_searches_are_noticed(name: str) -> None:
     strategy = replace(FULL, name=name, run=WRONG[name])
     assert is_noticed(strategy)
+
+
+def test_classes_that_claim_nothing_are_never_wrong() -> None:
+    strategy = replace(FULL, run=careless_about("unprotected"))
+    assert {found.agreement for found in comparisons(strategy)} == {Agreement.AGREES}
 
 
 def test_an_unsound_strategy_may_miss_violations_but_not_make_them_up() -> None:
