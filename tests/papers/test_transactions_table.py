@@ -6,6 +6,8 @@ commit point completion does not.  In workflows nothing is repeated, so nothing 
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from mazurka.bench.cpc import measure
@@ -25,3 +27,13 @@ def test_the_shape_of_the_table(name: str) -> None:
     if name in WORKFLOWS:
         assert states["cpc"] == states["transactions"]
         assert row.ratio <= 1.1
+    assert documented(row.title) == [
+        f"{states[strategy]:,}" for strategy in ("full", "transactions", "cpc", "cycle-detection")
+    ]
+
+
+def documented(title: str) -> list[str]:
+    """The numbers of states that `docs/benchmarks.md` gives for a program."""
+    text = (Path(__file__).parents[2] / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    rows = [line.split("|") for line in text.splitlines() if line.startswith(f"| {title} |")]
+    return [cell.strip() for cell in rows[0][2:6]]

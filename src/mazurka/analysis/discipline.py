@@ -263,7 +263,7 @@ class Discipline:
         """Another thread's own cells: only to be touched while it does not run yet."""
         owner = self.program.cells[address].owner
         assert owner is not None
-        if step.happened and step.fault is not None:
+        if step.fault is not None and address not in step.footprint_writes:
             return Mover.NONE
         idle = self.interpreter.location(source, owner) == IDLE
         if step.happened and idle and self.program.edges[step.edges[0]].kind is Kind.CREATE:

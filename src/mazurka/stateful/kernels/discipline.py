@@ -148,7 +148,7 @@ def access(machine: Any, rules: Any, attempt: Any, cell: Any, write: Any) -> Any
     if law == ALWAYS:
         return BOTH
     if law == FOREIGN:
-        return foreign_access(machine, rules, attempt, cell)
+        return foreign_access(machine, rules, attempt, cell, write)
     return rules.edge_movers[attempt.edge] if attempt.happened else BOTH
 
 
@@ -192,8 +192,8 @@ def lock_access(machine: Any, rules: Any, attempt: Any, cell: Any, write: Any) -
 
 
 @compiled
-def foreign_access(machine: Any, rules: Any, attempt: Any, cell: Any) -> Any:
-    if attempt.happened and attempt.fault != 0:
+def foreign_access(machine: Any, rules: Any, attempt: Any, cell: Any, write: Any) -> Any:
+    if attempt.fault != 0 and not write:
         return NONE
     owner = rules.owners[cell] - 1
     idle = rules.places[place_of(machine, attempt.source, owner)] & blocks.PLACE_IDLE
