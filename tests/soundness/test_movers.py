@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mazurka.analysis.discipline import Broken
+from mazurka.analysis.cell_use import Broken
 from mazurka.analysis.movers import Mover
 from mazurka.checking import load_program
 from mazurka.ir.program import Fault

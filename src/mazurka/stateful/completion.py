@@ -23,7 +23,8 @@ import enum
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from mazurka.analysis.discipline import Broken, Discipline
+from mazurka.analysis.cell_use import Broken
+from mazurka.analysis.discipline import Discipline
 from mazurka.analysis.movers import Mover, Reading
 from mazurka.ir.interpreter import FaultReport, Interpreter, Outcome, State, Step
 from mazurka.ir.program import DEAD_ENDS, Program

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mazurka.analysis.discipline import MOST_CANDIDATES, Discipline
+from mazurka.analysis.cell_use import MOST_CANDIDATES
+from mazurka.analysis.discipline import Discipline
 from mazurka.analysis.movers import Reading
 from mazurka.analysis.ownership import reach
 from mazurka.ir.layout import Slot

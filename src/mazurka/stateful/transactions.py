@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mazurka.analysis.discipline import Broken, Discipline
+from mazurka.analysis.cell_use import Broken
+from mazurka.analysis.discipline import Discipline
 from mazurka.analysis.movers import Reading
 from mazurka.errors import InternalError
 from mazurka.ir.interpreter import State, Step
