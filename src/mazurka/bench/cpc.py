@@ -12,8 +12,9 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from mazurka.bench.cpc_results import Results, Row, Search, print_json, print_results
+from mazurka.bench.cpc_results import Results, Row, Search, print_results
 from mazurka.bench.cpc_subjects import Subject, select
+from mazurka.bench.printing import print_json
 from mazurka.errors import OptionError
 from mazurka.frontend.python import load_model
 from mazurka.ir.prepare import prepare

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from mazurka import __version__
 from mazurka.bench.cpc_subjects import Published
-from mazurka.report.terminal import glyphs_for, make_console, safe
+from mazurka.bench.printing import number_table, print_page
 
 COLUMNS = (
     ("loc", 4),
@@ -105,34 +101,23 @@ class Results:
         }
 
 
-def print_json(results: Results) -> None:
-    sys.stdout.write(json.dumps(results.to_json(), indent=2) + "\n")
-
-
 def print_results(results: Results, console: Console | None = None) -> None:
-    console = console or make_console()
-    console.print(Text("Commit point completion: paper 000, Table 1", "bold"))
-    if results.quick:
-        console.print(Text("Small instances: a look, not a measurement.", "yellow"))
-    console.print()
-    console.print(_table(results))
-    console.print()
-    for text in LEGEND:
-        console.print(Text(safe(text, glyphs_for(console)), "dim"))
-    for row in results.rows:
-        if row.exceeds_full:
-            console.print(Text(f"{row.title}: cpc has more states than the full search.", "red"))
-
-
-def _table(results: Results) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
-    table.add_column("", min_width=FIRST_COLUMN, no_wrap=True)
-    for heading, width in COLUMNS:
-        table.add_column(heading, justify="right", min_width=width, no_wrap=True)
+    table = number_table([FIRST_COLUMN], COLUMNS)
     for row in results.rows:
         table.add_row(row.title, *_ours(row))
         table.add_row("", *_theirs(row.published), style="dim")
-    return table
+    print_page(
+        "Commit point completion: paper 000, Table 1",
+        table,
+        LEGEND,
+        quick=results.quick,
+        warnings=[
+            f"{row.title}: cpc has more states than the full search."
+            for row in results.rows
+            if row.exceeds_full
+        ],
+        console=console,
+    )
 
 
 def _ours(row: Row) -> tuple[str, ...]:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from mazurka import __version__
 from mazurka.bench.optimistic_subjects import Published
+from mazurka.bench.printing import number_table, print_page
 from mazurka.report.observer import bytes_text
-from mazurka.report.terminal import glyphs_for, make_console, safe
 
 COLUMNS = (
     ("instruction", 12),
@@ -135,37 +131,25 @@ class Results:
         }
 
 
-def print_json(results: Results) -> None:
-    sys.stdout.write(json.dumps(results.to_json(), indent=2) + "\n")
-
-
 def print_results(results: Results, console: Console | None = None) -> None:
     """Three lines for each program: its states, its memory, and the paper's memory."""
-    console = console or make_console()
-    console.print(Text("Optimistic coarsening: paper 002, assertions and deadlocks", "bold"))
-    if results.quick:
-        console.print(Text("Small instances: a look, not a measurement.", "yellow"))
-    console.print()
-    console.print(_table(results))
-    console.print()
-    for text in LEGEND:
-        console.print(Text(safe(text, glyphs_for(console)), "dim"))
-    for row in results.rows:
-        if row.not_reduced:
-            console.print(Text(f"{row.title}: the reduced search has the most states.", "red"))
-
-
-def _table(results: Results) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
-    table.add_column("", min_width=13, no_wrap=True)
-    table.add_column("", min_width=6, no_wrap=True)
-    for heading, width in COLUMNS:
-        table.add_column(heading, justify="right", min_width=width, no_wrap=True)
+    table = number_table([13, 6], COLUMNS)
     for row in results.rows:
         table.add_row(row.title, "states", *_states(row))
         table.add_row("", "memory", *_memory(row))
         table.add_row("", "paper", *_theirs(row.published), style="dim")
-    return table
+    print_page(
+        "Optimistic coarsening: paper 002, assertions and deadlocks",
+        table,
+        LEGEND,
+        quick=results.quick,
+        warnings=[
+            f"{row.title}: the reduced search has the most states."
+            for row in results.rows
+            if row.not_reduced
+        ],
+        console=console,
+    )
 
 
 def _states(row: Row) -> list[str]:

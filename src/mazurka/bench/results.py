@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -12,6 +10,7 @@ from rich.text import Text
 
 from mazurka import __version__
 from mazurka.bench.measurement import Measurement, Row
+from mazurka.bench.printing import number_table
 from mazurka.report.observer import bytes_text
 from mazurka.report.terminal import glyphs_for, make_console, safe
 
@@ -46,10 +45,6 @@ class Results:
             "spin_version": self.spin_version,
             "rows": [row.to_json() for row in self.rows],
         }
-
-
-def print_json(results: Results) -> None:
-    sys.stdout.write(json.dumps(results.to_json(), indent=2) + "\n")
 
 
 def print_results(results: Results, console: Console | None = None) -> None:
@@ -94,10 +89,7 @@ def notes(row: Row) -> list[str]:
 
 
 def _table(row: Row) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
-    table.add_column("", min_width=FIRST_COLUMN, no_wrap=True)
-    for heading, width in COLUMNS:
-        table.add_column(heading, justify="right", min_width=width, no_wrap=True)
+    table = number_table([FIRST_COLUMN], COLUMNS)
     ratio = "" if row.ratio is None else f"{row.ratio:.2f}x"
     table.add_row("Mazurka", *_cells(row.mazurka), ratio)
     if row.spin is not None:

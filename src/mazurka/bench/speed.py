@@ -13,7 +13,8 @@ from pathlib import Path
 
 from mazurka.bench import spin
 from mazurka.bench.measurement import Measurement, Row, typical
-from mazurka.bench.results import Results, print_json, print_results
+from mazurka.bench.printing import print_json
+from mazurka.bench.results import Results, print_results
 from mazurka.bench.subjects import Subject, select
 from mazurka.errors import OptionError
 from mazurka.frontend.python import load_model
