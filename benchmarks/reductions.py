@@ -59,6 +59,8 @@ class Tally:
     """What a strategy did on all programs."""
 
     programs: Counter[Agreement] = field(default_factory=Counter)
+    wrong: list[int] = field(default_factory=list)
+    """The seeds of the programs with disagreements."""
     larger: int = 0
     states: int = 0
     full_states: int = 0
@@ -107,7 +109,9 @@ def count(found: Iterable[Report], strategies: tuple[str, ...]) -> tuple[dict[st
             own = [one for one in report.comparisons if one.strategy == name]
             tallies[name].add(report, own)
             wrong = [one for one in own if one.agreement is Agreement.DISAGREES]
-            if wrong and tallies[name].programs[Agreement.DISAGREES] <= SHOWN:
+            if wrong:
+                tallies[name].wrong.append(report.subject.seed)
+            if wrong and len(tallies[name].wrong) <= SHOWN:
                 print(f"{report.subject}: {wrong[0]}", flush=True)
     return tallies, skipped
 
@@ -128,6 +132,9 @@ def print_table(tallies: dict[str, Tally], skipped: int) -> None:
             f"{reduced:.1f} %",
         )
         print(f"{name:16}" + "".join(f"{value:>15}" for value in values))
+    for name, tally in tallies.items():
+        if tally.wrong:
+            print(f"{name} disagrees with seeds {', '.join(map(str, tally.wrong))}")
 
 
 def show_one(arguments: argparse.Namespace, strategies: tuple[str, ...]) -> int:
@@ -174,8 +181,7 @@ def main() -> int:
     last = arguments.seed + arguments.programs - 1
     each = 1000 * seconds / max(arguments.programs, 1)
     print(f"seeds {arguments.seed}..{last}: {seconds:.0f} s, {each:.0f} ms a program")
-    wrong = any(tally.programs[Agreement.DISAGREES] for tally in tallies.values())
-    return 1 if wrong else 0
+    return 1 if any(tally.wrong for tally in tallies.values()) else 0
 
 
 if __name__ == "__main__":

@@ -35,14 +35,11 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from mazurka.analysis.beforehand import Beforehand, known_beforehand
 from mazurka.analysis.cell_use import MANY, MOST_CANDIDATES, Broken, CellUse
-from mazurka.analysis.fixed import FixedSteps
-from mazurka.analysis.laws import Law, laws_of, takes_one_lock, waits_for_locks, wake_locks
-from mazurka.analysis.locksets import static_protection
-from mazurka.analysis.movable import movable_locks
+from mazurka.analysis.laws import Law
 from mazurka.analysis.movers import Mover
 from mazurka.analysis.ownership import Place, Regions
-from mazurka.ir.held import Ownership as HeldLocks
 from mazurka.ir.interpreter import Interpreter, Outcome, State, Step
 from mazurka.ir.program import FINISHED, IDLE, Kind, Program, Role
 
@@ -64,11 +61,10 @@ class Discipline:
 
     def __post_init__(self) -> None:
         program = self.program
-        laws = laws_of(program)
-        self.laws = laws.of_cell
-        self.edge_movers = laws.edge_movers
-        self.movable = laws.movable
-        self.touched = laws.touched
+        known = known_beforehand(program)
+        self.laws = list(known.laws.of_cell)
+        self.edge_movers = known.laws.edge_movers
+        self.movable = list(known.laws.movable)
         self.exclusive = [cell.role is Role.OWNER for cell in program.cells]
         self.locks = [
             address for address, cell in enumerate(program.cells) if cell.role is Role.OWNER
@@ -82,20 +78,19 @@ class Discipline:
         self.groups: list[frozenset[Place]] = []
         self.group_of: dict[int, int] = {}
         self.growth: Counter[int] = Counter()
-        threads = range(len(program.threads))
-        self.waits_for_locks = [waits_for_locks(laws.footprints, thread) for thread in threads]
-        self.takes_one_lock = [takes_one_lock(laws.footprints, thread) for thread in threads]
-        self.wake_locks = [wake_locks(program, thread) for thread in threads]
+        self.waits_for_locks = known.waits_for_locks
+        self.takes_one_lock = known.takes_one_lock
+        self.wake_locks = known.wake_locks
         self.interpreter = Interpreter(program)
         self.corrections: list[str] = []
         """Sentences about declarations of the model that turned out to be wrong."""
-        self.proven = static_protection(program).cells
-        self.fixed_steps = FixedSteps(program, laws.touched)
-        self.take_over_proofs()
+        self.proven = known.proven
+        self.fixed_steps = known.fixed_steps
+        self.take_over_proofs(known)
         self.declare()
         self.settle()
 
-    def take_over_proofs(self) -> None:
+    def take_over_proofs(self, known: Beforehand) -> None:
         """What a lockset analysis shows needs no checking; without inference it is all there is."""
         for address, protection in self.proven.items():
             if self.laws[address] is Law.DATA:
@@ -104,11 +99,9 @@ class Discipline:
                 elif self.movers == "static":
                     self.laws[address] = Law.NEVER
         if self.movers == "static":
-            locks = movable_locks(self.program)
-            disciplined = HeldLocks(self.program).disciplined
             for lock in self.locks:
-                self.movable[lock] = lock in locks
-                self.exclusive[lock] = lock in disciplined
+                self.movable[lock] = lock in known.movable_locks
+                self.exclusive[lock] = lock in known.disciplined_locks
 
     def settle(self) -> None:
         """Find the steps whose mover is fixed under the present laws."""
