@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from mazurka.ir.interpreter import Interpreter, State, Step
-from mazurka.ir.program import FINISHED, IDLE, Program, Role
+from mazurka.ir.program import FINISHED, IDLE, Mode, Program, Role
 from mazurka.stateful.strategy import CellClass
 
 
@@ -29,18 +29,27 @@ class Use:
 def uses_of_cells(program: Program, states: Iterable[State]) -> dict[str, set[Use]]:
     """All accesses to shared data cells, by name; what a thread does while it is alone is free.
 
-    Looking counts: a thread that waits has read what it waits for.
+    Looking counts: a thread that waits has read what it waits for.  An atomic section that cannot
+    be finished has not happened: what it touches before it takes its lock does not count.
     """
     interpreter = Interpreter(program)
     found: dict[str, set[Use]] = defaultdict(set)
     for state in states:
         for _, step in interpreter.steps(state):
+            if not step.happened and _begins_section(program, state, step.thread):
+                continue
             for address in step.footprint_reads | step.footprint_writes:
                 cell = program.cells[address]
                 if cell.owner is None and cell.can_race and not _alone(program, state, step.thread):
                     write = step.happened and address in step.footprint_writes
                     found[cell.name].add(Use(step.thread, write, _held(program, state, step)))
     return found
+
+
+def _begins_section(program: Program, state: State, number: int) -> bool:
+    thread = program.threads[number]
+    targets = (edge.target for edge in thread.edges_at(state[thread.counter]))
+    return any(thread.locations[target].mode is Mode.ATOMIC for target in targets)
 
 
 def _alone(program: Program, state: State, thread: int) -> bool:
