@@ -13,7 +13,7 @@ from pathlib import Path
 
 from mazurka.errors import MazurkaError, OptionError
 from mazurka.ir.granularity import GRANULARITIES, Granularity
-from mazurka.ir.program import Fault, Program
+from mazurka.ir.program import Check, Fault, Program
 from mazurka.report.confirm import Finding, confirm
 from mazurka.report.selection import CHOICES, Selection, select
 from mazurka.report.subject import Reading, subject_of
@@ -41,6 +41,10 @@ ENGINES = ("stateful",)
 ORDERS = ("dfs", "bfs")
 MOVERS = ("inferred", "static", "declared")
 DEFAULT_STRATEGY = "full"
+HIDDEN_DEADLOCKS = (
+    "a thread that fails an assertion stops, and a state with a stopped thread is no deadlock;"
+    " with --property assert,deadlock failing assertions are found, too"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,9 +124,20 @@ def judge(
         limits = tuple(dict.fromkeys((*limits, finding.message)))
     if not strategy.sound:
         limits = (*limits, UNSOUND)
+    if "deadlock" in base.properties and "assert" not in base.properties and may_fail(program):
+        base = replace(base, notes=(*base.notes, HIDDEN_DEADLOCKS))
     verdict = INCONCLUSIVE if limits else HOLDS
     scope = scope_sentence(verdict, base.properties, result.statistics, limits, strategy.name)
     return replace(base, verdict=verdict, limits=limits, scope=scope)
+
+
+def may_fail(program: Program) -> bool:
+    """Whether any assertion is left that could fail."""
+    return any(
+        isinstance(operation, Check) and operation.fault is Fault.ASSERT
+        for edge in program.edges
+        for operation in edge.operations
+    )
 
 
 def choose_counterexample(
@@ -270,7 +285,10 @@ def choose_strategy(options: CheckOptions) -> Strategy:
         )
     if options.order not in strategy.orders:
         orders = ", ".join(strategy.orders)
-        raise OptionError(f"strategy {strategy.name!r} has no order {options.order!r}: {orders}")
+        raise OptionError(
+            f"strategy {strategy.name!r} cannot search in order {options.order!r};"
+            f" it knows: {orders}"
+        )
     return strategy
 
 

@@ -193,3 +193,36 @@ def test_what_is_wrongly_declared_unshared_is_corrected(tmp_path: Path, strategy
     assert verdict.verdict == HOLDS
     assert any("`x` is declared unshared, but" in note for note in verdict.notes)
     assert classes(verdict) == {"x": ("unprotected", None)}
+
+
+@every_strategy
+def test_a_declaration_of_the_wrong_lock_is_noticed(tmp_path: Path, strategy: str) -> None:
+    """x is protected, and proven to be, but by another lock than the model says."""
+    text = TWO_LOCKS.replace("    with a:\n        with b:", "    if True:\n        with b:")
+    verdict = checked(tmp_path, text + DECLARED, strategy)
+    assert verdict.verdict == HOLDS
+    assert any("`x` is declared protected by `a`" in note for note in verdict.notes)
+    assert classes(verdict) == {"x": ("protected", "b")}
+
+
+@every_strategy
+def test_what_only_atomic_operations_touch_is_no_candidate(tmp_path: Path, strategy: str) -> None:
+    text = """
+from mazurka.model import fetch_add
+hits: Int[0, 4] = 0
+
+def visitor():
+    fetch_add(hits, 1)
+
+threads = [visitor(), visitor()]
+"""
+    verdict = checked(tmp_path, text, strategy)
+    assert verdict.verdict == HOLDS
+    assert not any("candidates" in note for note in verdict.notes)
+
+
+@every_strategy
+def test_a_search_that_ends_at_a_violation_claims_no_classes(tmp_path: Path, strategy: str) -> None:
+    early = JOINED.replace("    for t in ts:\n        t.join()\n", "")
+    assert checked(tmp_path, early, strategy).classification == ()
+    assert checked(tmp_path, early, strategy, explore_all=True).classification

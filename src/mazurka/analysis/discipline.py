@@ -41,7 +41,7 @@ from mazurka.analysis.laws import Law
 from mazurka.analysis.movers import Mover
 from mazurka.analysis.ownership import Place, Regions
 from mazurka.ir.interpreter import Interpreter, Outcome, State, Step
-from mazurka.ir.program import FINISHED, IDLE, Kind, Program, Role
+from mazurka.ir.program import FINISHED, IDLE, Declaration, Kind, Program, Role
 
 MOST_GROWTH = 12
 """How often the regions of a cell may turn out to be too small."""
@@ -125,9 +125,19 @@ class Discipline:
                 continue
             if declaration.kind == "unprotected":
                 self.laws[address] = Law.NEVER
-            elif self.laws[address] is Law.DATA:
+            elif not self.is_proven(address, declaration):
+                self.laws[address] = Law.DATA
                 locks = () if declaration.lock is None else (declaration.lock,)
                 self.uses[address] = CellUse(locks=locks, declared=True)
+
+    def is_proven(self, address: int, declaration: Declaration) -> bool:
+        """Whether the analysis has shown just what the model declares."""
+        if self.laws[address] is not Law.ALWAYS:
+            return False
+        protection = self.proven[address]
+        if declaration.lock is None:
+            return protection.kind == "unshared"
+        return declaration.lock in protection.locks
 
     # --- movers -------------------------------------------------------------------------------
 

@@ -94,6 +94,8 @@ class Summary(Story):
         if not verdict.classification:
             unable = verdict.strategy == UNREDUCED
             why = "strategy full does not classify data" if unable else "no thread uses shared data"
+            if verdict.violation is not None and not unable:
+                why = "the search ended at the violation (--explore-all goes on)"
             self.line(f"there is no classification to show: {why}", "dim")
             return
         complete = verdict.verdict == HOLDS

@@ -20,7 +20,7 @@ withhold the other threads for ever (`docs/papers/transactions.md`).
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from mazurka.analysis.cell_use import Broken
@@ -46,6 +46,10 @@ class Completion(enum.IntEnum):
 
 
 Key = tuple[State, int | None]
+
+
+class Stopped(Exception):  # noqa: N818 - it is an answer, not an error
+    """The search was told to give up."""
 
 
 @dataclass
@@ -81,6 +85,8 @@ class Transactions:
     discipline: Discipline
     reading: Reading = Reading.FULL
     races_wanted: bool = False
+    stop: Callable[[], bool] = lambda: False
+    """Asked all along whether to give up (`Stopped`)."""
 
     def __post_init__(self) -> None:
         self.interpreter = Interpreter(self.program)
@@ -109,6 +115,8 @@ class Transactions:
         start = Record(self.program.initial_state(), False, 0, cpc=True, xend=True)  # L0
         self.push(start)  # L1, L2
         while self.stack:  # L3
+            if self.stop():
+                raise Stopped
             q = self.stack[-1]  # L4
             step = self.next_step(q)
             if step is not None:  # L5
@@ -230,12 +238,13 @@ def explore_transactions(
     reading: Reading = Reading.FULL,
     races: bool = False,
     discipline: Discipline | None = None,
+    stop: Callable[[], bool] = lambda: False,
 ) -> tuple[Transactions, list[Broken]]:
     """Search in rounds until the discipline holds; the last round, and what ended the others."""
     discipline = discipline or Discipline(program)
     broken: list[Broken] = []
     while True:
-        attempt = Transactions(program, completion, discipline, reading, races)
+        attempt = Transactions(program, completion, discipline, reading, races, stop)
         try:
             attempt.search()
         except Broken as found:

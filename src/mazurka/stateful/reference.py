@@ -7,6 +7,7 @@ strategy and the native code with it.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from mazurka.ir.interpreter import FaultReport, Interpreter, Outcome, State, Step
@@ -47,14 +48,23 @@ class Exploration:
         return moves[::-1]
 
 
-def explore(program: Program, *, races: bool = True, limit: int | None = None) -> Exploration:
-    """Visit all states of a program, or the first `limit` of them."""
+def explore(
+    program: Program,
+    *,
+    races: bool = True,
+    limit: int | None = None,
+    stop: Callable[[], bool] = lambda: False,
+) -> Exploration:
+    """Visit all states of a program, or the first `limit` of them, or until `stop` says so."""
     interpreter = Interpreter(program)
     found = Exploration()
     start = program.initial_state()
     found.states[start] = None
     queue: deque[State] = deque([start])
     while queue:
+        if stop():
+            found.complete = False
+            return found
         state = queue.popleft()
         moved: list[tuple[Move, Step]] = []
         waiting = stopped = False

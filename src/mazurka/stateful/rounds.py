@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 
+from mazurka.analysis.beforehand import known_beforehand
 from mazurka.analysis.discipline import Discipline
 from mazurka.analysis.movers import Reading
 from mazurka.ir.native import NativeProgram, native
@@ -83,12 +84,19 @@ class Rounds:
 
     def answer(self, result: SearchResult) -> SearchResult:
         classification = tuple(self.classes[address] for address in sorted(self.classes))
+        if result.violation is not None and self.options.stop_at_first:
+            classification = ()  # the search has not seen every access
         return replace(
             result,
             classification=classification,
             rounds=tuple(self.rounds),
             notes=(*result.notes, *self.notes(result), *self.self_check(result)),
         )
+
+    def can_race(self, address: int) -> bool:
+        """Whether a cell is touched by anything but atomic operations."""
+        accesses = known_beforehand(self.code.program).laws.accesses.get(address, [])
+        return any(not access.edge.indivisible for access in accesses)
 
     def self_check(self, result: SearchResult) -> Iterator[str]:
         if self.options.self_check and CUT_SHORT.isdisjoint(result.limits):
@@ -99,10 +107,16 @@ class Rounds:
     def notes(self, result: SearchResult) -> Iterator[str]:
         """What the user should know of cells without protection, and of wrong declarations."""
         yield from self.discipline.corrections
-        exposed = [each.cell for each in self.classes.values() if each.kind == "unprotected"]
+        exposed = [
+            each.cell
+            for address, each in sorted(self.classes.items())
+            if each.kind == "unprotected" and self.can_race(address)
+        ]
         if not exposed or result.violation is not None or not CUT_SHORT.isdisjoint(result.limits):
             return
-        if "race" not in self.options.properties:
+        if self.options.movers != "inferred" and "race" not in self.options.properties:
+            yield f"not shown to be protected (--movers {self.options.movers}): {listed(exposed)}"
+        elif "race" not in self.options.properties:
             yield (
                 f"candidates for a data race: {listed(exposed)}; `--property race` tells whether"
                 " two accesses can really meet"

@@ -7,19 +7,30 @@ has explored.  Slow: a few thousand states a second.
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+
 from mazurka.analysis.discipline import Discipline
 from mazurka.errors import InternalError
 from mazurka.ir.program import Program
-from mazurka.stateful.completion import Completion, assert_theorem_2, explore_transactions
+from mazurka.stateful.completion import (
+    Completion,
+    Stopped,
+    assert_theorem_2,
+    explore_transactions,
+)
 from mazurka.stateful.reference import explore
 from mazurka.stateful.strategy import SearchOptions, SearchResult
 from mazurka.stateful.transactions import Transaction
 
+UNFINISHED = "self-check: the interpreter did not come to an end within the time limit"
 OPTIONAL = {"assert", "deadlock", "race"}
 
 
 def check_full(program: Program, options: SearchOptions, result: SearchResult) -> str:
-    found = explore(program, races="race" in options.properties)
+    found = explore(program, races="race" in options.properties, stop=_time_is_up(options))
+    if not found.complete:
+        return UNFINISHED
     _require_verdict(found.kinds, options, result)
     _require_counts(len(found.states), found.transitions, options, result)
     return f"self-check: the interpreter's search of all {len(found.states):,} states agrees"
@@ -28,22 +39,34 @@ def check_full(program: Program, options: SearchOptions, result: SearchResult) -
 def check_transactions(
     program: Program, options: SearchOptions, how: Transaction, result: SearchResult
 ) -> str:
-    done, _ = explore_transactions(
-        program,
-        how.completion,
-        reading=how.reading,
-        races="race" in options.properties,
-        discipline=Discipline(program, options.movers),
-    )
+    try:
+        done, _ = explore_transactions(
+            program,
+            how.completion,
+            reading=how.reading,
+            races="race" in options.properties,
+            discipline=Discipline(program, options.movers),
+            stop=_time_is_up(options),
+        )
+    except Stopped:
+        return UNFINISHED
     claim = ""
     if how.completion in (Completion.COMMIT_POINTS, Completion.EVERY_STATE):
         assert_theorem_2(done)
-        claim = " and keeps Theorem 2's invariants"
+        claim = ", and the invariants of paper 000's Theorem 2 hold"
     _require_verdict(done.kinds, options, result)
     states = len(done.states)
     if not how.inner_loop:
         _require_counts(states, done.transitions, options, result)
     return f"self-check: the interpreter's search of {states:,} states agrees{claim}"
+
+
+def _time_is_up(options: SearchOptions) -> Callable[[], bool]:
+    """The time limit, if there is one, is granted to the interpreter once more."""
+    if options.limit_seconds is None:
+        return lambda: False
+    end = time.perf_counter() + options.limit_seconds
+    return lambda: time.perf_counter() > end
 
 
 def _require_verdict(kinds: set[str], options: SearchOptions, result: SearchResult) -> None:

@@ -6,6 +6,7 @@ file's name with dashes for underscores.  Nothing else has to be edited to add o
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import pkgutil
 from collections.abc import Callable
@@ -160,8 +161,10 @@ def strategy_names() -> list[str]:
 
 def load_strategy(name: str) -> Strategy:
     if name not in strategy_names():
-        known = ", ".join(strategy_names())
-        raise OptionError(f"unknown strategy {name!r}; there are: {known}")
+        known = ["auto", *strategy_names()]
+        close = difflib.get_close_matches(name, known, 1)
+        hint = f"did you mean {close[0]!r}? " if close else ""
+        raise OptionError(f"unknown strategy {name!r}; {hint}there are: {', '.join(known)}")
     module = importlib.import_module(f"mazurka.stateful.strategies.{name.replace('-', '_')}")
     strategy = module.STRATEGY
     assert isinstance(strategy, Strategy)
