@@ -215,9 +215,13 @@ def test_optimistic_ends_with_how_data_are_shared(mazurka, model):
     assert heading.split() == ["cell", "class", "lock", "round"]
     assert {row.split()[1] for row in rows} == {"unprotected"}
     assert "round 1 ended: " in table
-    nothing = mazurka("check", model("deadlock"), "--strategy", "optimistic")
-    assert nothing.status == 1
+    asked = ("check", model("deadlock"), "--strategy", "optimistic")
+    nothing = mazurka(*asked, "--property", "assert")
+    assert nothing.status == 0
     assert nothing.out.endswith("no thread uses shared data\n")
+    cut_short = mazurka(*asked)
+    assert cut_short.status == 1
+    assert "the search ended at the violation" in " ".join(cut_short.out.split())
 
 
 def test_a_classification_in_json(mazurka, model):

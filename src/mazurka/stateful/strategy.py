@@ -161,10 +161,10 @@ def strategy_names() -> list[str]:
 
 def load_strategy(name: str) -> Strategy:
     if name not in strategy_names():
-        known = ["auto", *strategy_names()]
+        known = strategy_names()
         close = difflib.get_close_matches(name, known, 1)
-        hint = f"did you mean {close[0]!r}? " if close else ""
-        raise OptionError(f"unknown strategy {name!r}; {hint}there are: {', '.join(known)}")
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        raise OptionError(f"unknown strategy {name!r}; there are: {', '.join(known)}{hint}")
     module = importlib.import_module(f"mazurka.stateful.strategies.{name.replace('-', '_')}")
     strategy = module.STRATEGY
     assert isinstance(strategy, Strategy)
