@@ -101,7 +101,10 @@ def test_keys_of_the_json_object() -> None:
 
 
 def test_keys_inside_the_json_object() -> None:
-    verdict = mazurka.check(example("lost_update"), properties=["race"], strategy="cpc").to_json()
+    found = mazurka.check(
+        example("lost_update"), properties=["race"], strategy="cpc", explore_all=True
+    )
+    verdict = found.to_json()
     assert isinstance(verdict["stats"], dict)
     assert set(verdict["stats"]) == keys_in("`stats`:")
     assert isinstance(verdict["trace"], list)

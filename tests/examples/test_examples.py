@@ -47,7 +47,7 @@ AS_COMMANDS = [
     "work_queue",
 ]
 
-MEASURED = {"seconds", "states_per_second", "peak_bytes", "bytes_per_state"}
+MEASURED = {"seconds", "total_seconds", "states_per_second", "peak_bytes", "bytes_per_state"}
 """Times and memory, which may differ from run to run."""
 
 
@@ -124,7 +124,9 @@ def run_command(model: Expectation, seed: int) -> tuple[int, dict[str, Any]]:
         [*command, *model.arguments], capture_output=True, text=True, env=environment, check=False
     )
     answer = json.loads(result.stdout)
-    answer["stats"] = {name: v for name, v in answer["stats"].items() if name not in MEASURED}
+    for part in (answer["stats"], *(answer["rounds"] or ())):
+        for name in MEASURED & set(part):
+            del part[name]
     return result.returncode, answer
 
 

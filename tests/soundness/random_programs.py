@@ -28,6 +28,7 @@ from mazurka.ir.expressions import (
 from mazurka.ir.program import (
     FINISHED,
     FIRST_LOCATION,
+    IDLE,
     Assign,
     Cell,
     Check,
@@ -121,9 +122,12 @@ class _Body(ThreadBuilder):
         self.edge(here, end, Kind.LOCAL)
 
     def create(self, here: int, following: int) -> None:
-        """Start the last thread, with a parameter."""
-        last = self.generator.threads
-        self.edge(here, following, Kind.CREATE, Assign(Const(last), Const(FIRST_LOCATION)))
+        """Start the last thread, unless it has been started already."""
+        last = Const(self.generator.threads)
+        idle = Binary("eq", Load(last), Const(IDLE))
+        start = Assign(last, Const(FIRST_LOCATION))
+        self.edge(here, following, Kind.CREATE, start, guard=idle)
+        self.edge(here, following, Kind.CREATE, guard=negate(idle))
 
     def statement(self, here: int, following: int, starts: list[int]) -> None:
         kinds = ["read", "write", "local", "branch", "acquire", "release", "assert", "choose"]

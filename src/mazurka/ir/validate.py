@@ -191,6 +191,8 @@ def _validate_atomic_choices(thread: Thread) -> None:
 
 def _leads_back(thread: Thread, edge: Edge, inside: set[int]) -> bool:
     """Whether an edge lies on a cycle of the given locations."""
+    if edge.target not in inside:
+        return False
     seen, work = {edge.target}, [edge.target]
     while work:
         location = work.pop()
