@@ -1,10 +1,10 @@
 # expect: holds
 """A user thread asks a driver for data; a semaphore hands the buffer over (paper 002).
 
-No lock protects the buffer.  The driver may touch it until it releases `ready`, the user once it has
-acquired `ready`, until it asks again.  `mazurka check examples/user_driver.py --strategy optimistic`
-finds this out and calls the buffer *handed over*.  With -D EARLY=1 the driver releases `ready` before
-it has stored everything, and the user finds half of it.
+No lock protects the buffer.  The driver may touch it until it releases `ready`, the user once it
+has acquired `ready`, until it asks again.  `mazurka check examples/user_driver.py --strategy
+optimistic` finds this out and calls the buffer *handed over*.  With -D EARLY=1 the driver releases
+`ready` before it has stored everything, and the user finds half of it.
 """
 
 import threading
