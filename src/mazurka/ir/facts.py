@@ -143,7 +143,7 @@ class Facts:
         addresses = self.values(operation.address).clip(1, len(cells) - 1)
         values = self.values(operation.value)
         if addresses.is_constant:
-            stored = _storable(cells[addresses.low], values)
+            stored = storable(cells[addresses.low], values)
             if stored.is_empty:
                 return False
             self.known[addresses.low] = stored
@@ -151,7 +151,7 @@ class Facts:
             return True
         possible = False
         for address in addresses.points or range(addresses.low, addresses.high + 1):
-            stored = _storable(cells[address], values)
+            stored = storable(cells[address], values)
             if stored.is_empty:
                 continue
             possible = True
@@ -162,7 +162,7 @@ class Facts:
         return possible
 
 
-def _storable(cell: Cell, values: ValueSet) -> ValueSet:
+def storable(cell: Cell, values: ValueSet) -> ValueSet:
     """The values after which execution goes on: any other is a `range` fault."""
     return values if cell.inferred else values.clip(cell.low, cell.high)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 from collections import defaultdict
 
-from mazurka.ir.facts import Facts, Recorder
+from mazurka.ir.facts import Facts, Recorder, storable
 from mazurka.ir.program import WRONG, Edge, Mode, Program, Role
 from mazurka.ir.tracking import Tracking, plan, thresholds
 from mazurka.ir.values import EMPTY, MOST_ADDRESSES, MOST_POINTS, ValueSet, from_points
@@ -115,7 +115,7 @@ class Analysis:
         new = old.join(values, self.room[address])
         self.growth[address] += 1
         if self.growth[address] > self.exact_visits() and address not in self.counters:
-            new = self.widened(old, new, self.growth[address])
+            new = storable(self.cells[address], self.widened(old, new, self.growth[address]))
         self.summary[address] = new
         if address in self.counters:
             self.jump(self.counters[address], new)
@@ -267,6 +267,7 @@ class Analysis:
                 new = old.join(values, self.room[address])
                 if widening:
                     new = self.widened(old, new, facts.visits[location])
+                    new = storable(self.cells[address], new)
                 grown[address] = new
         if grown or lost:
             known.update(grown)

@@ -107,13 +107,32 @@ from __future__ import annotations
     INNER_LOOP,        # whether invisible steps are run through without storing their states
 ) = range(70, 76)  # fmt: skip
 
-BLOCK_WORDS = 76
+# Cartesian vectors.
+(
+    CYCLE_RULE,        # when a prefix is left off: `stateful.cartesian.CycleRule`, in order
+    LOOPS_COUNTED,     # whether threads that have ended loop, and are counted
+    PREFIXES,          # array by prefix: PREFIX_... words
+    MOST_PREFIXES,     # how many fit
+    PREFIX_STATES,     # where each prefix has got to, and a spare state
+    FEET,              # what the last step of each prefix touches, FOOTPRINT_LENGTH words each
+    MARKS,             # array by cell: MARK_... sets of threads
+    MARK_EPOCH,        # array by cell: the vector for which its marks are valid
+    PASSED,            # the states that prefixes have passed: prefix, state
+    PASSED_TABLE,      # hash table of positions in PASSED, with the vector they belong to
+    PASSED_CAPACITY,
+    LENGTHS,           # array by state: how many steps its origin took to it
+    PAPER_TRANSITIONS, # transitions as the paper counts them
+    PREFIX_COUNT,      # how many prefixes the last vector has
+) = range(76, 90)  # fmt: skip
+
+BLOCK_WORDS = 90
 
 SUCCESSOR_WORDS = 4
 """What the buffer holds for each successor beside its state."""
 
 # Why a search came back to Python.
 SLICE, DONE, STORE_FULL, STACK_FULL, FAULT, DEADLOCK, RACE, FOOTPRINT_FULL, BROKEN = range(9)
+PREFIXES_FULL, PASSED_FULL, STUCK = range(9, 12)
 
 FIRST_DEAD_END = 7
 """Faults from this code on (`livelock`, `bound`) have no successor: the step did not end."""
@@ -157,3 +176,23 @@ FRAME_CHOICE_SHIFT, FRAME_TID_SHIFT, FRAME_NUM_SHIFT = 12, 32, 48
 INFO_COMMITTED, INFO_CPC, INFO_ON_STACK = 1, 2, 4
 INFO_FIRST_THREAD = 3
 """From this bit on: the threads that were here before their commit."""
+
+# A prefix of a cartesian vector.
+(
+    PREFIX_THREAD,
+    PREFIX_CHOICE,     # of its first step
+    PREFIX_LENGTH,
+    PREFIX_FLAGS,
+    PREFIX_FEET,       # how many entries its last step has in FEET
+    PREFIX_RESULT,     # what the step function said about the last step
+    PREFIX_FAULT,      # the number of the step that first failed, 0 for none
+) = range(7)  # fmt: skip
+PREFIX_FIELDS = 7
+PREFIX_EXTENDABLE, PREFIX_INFINITE, PREFIX_DEAD_END, PREFIX_FIRST_MOVED = 1, 2, 4, 8
+
+# Who has touched a cell: with the last step of a prefix, or with an earlier one.
+MARK_EARLIER_READ, MARK_EARLIER_WRITE, MARK_LAST_READ, MARK_LAST_WRITE = range(4)
+MARK_FIELDS = 4
+
+# When a prefix that returns to one of its states is left off.
+RETURN_RULE, LITERAL_RULE, TABLE1_RULE = range(3)

@@ -31,6 +31,7 @@ PARTS = {
     "breadth_first": "the breadth-first engine",
     "store": "the engine for large searches",
     "transactions": "the engine for transactions",
+    "cartesian": "the engine for cartesian vectors",
 }
 """What kernels are called in messages."""
 MAGIC = b"mazurka kernel 1\n"
