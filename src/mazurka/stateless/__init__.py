@@ -1,0 +1,1 @@
+"""Searches over schedules: a program is run again and again, and no state is stored."""

@@ -1,0 +1,166 @@
+"""Searches over schedules against the unreduced search, on random programs that have an end.
+
+Each search must find the kinds of violation that can happen, all of them: a search for schedules
+goes on after a failure, and each failure and each deadlock belongs to some trace.  The traces
+themselves are enumerated by brute force where they are few (`tests.soundness.schedules`).
+"""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+from mazurka.ir.program import DEAD_ENDS, Program
+from mazurka.stateful.reference import Exploration as Whole
+from mazurka.stateful.strategy import Move, Violation
+from mazurka.stateless.dpor import DynamicReduction, SleepingReduction
+from mazurka.stateless.execution import Action
+from mazurka.stateless.ir_execution import IRExecution
+from mazurka.stateless.optimal_dpor import WakeupTrees
+from mazurka.stateless.search import Exploration, ScheduleOptions, ScheduleSearch
+from mazurka.stateless.sleep_sets import SleepSets
+from mazurka.stateless.source_dpor import SourceSets
+from tests.soundness.reductions import Subject
+from tests.soundness.replaying import replays
+from tests.soundness.schedules import (
+    SECONDS,
+    completed_traces,
+    explored_if_it_ends,
+    terminal_traces,
+)
+
+STATES = 400
+"""Programs with more states are left out: a schedule search sees each of them many times."""
+PREFIXES = 3000
+"""Programs with more prefixes of traces are not counted."""
+PROGRAMS = 160
+PORTION = 20
+
+ONE_EACH = (SleepSets, SleepingReduction, SourceSets, WakeupTrees)
+EACH = (DynamicReduction, *ONE_EACH)
+
+portions = pytest.mark.parametrize("first", range(0, PROGRAMS, PORTION))
+
+
+@functools.cache
+def programs(first: int) -> list[tuple[str, Program, Whole]]:
+    """The programs of a portion that are small and have an end, with all that can happen."""
+    found = []
+    for seed in range(first, first + PORTION):
+        subject = Subject(seed)
+        program = subject.program()
+        whole = explored_if_it_ends(program, STATES)
+        if whole is not None:
+            found.append((str(subject), program, whole))
+    return found
+
+
+def search(kind: type[ScheduleSearch], program: Program) -> Exploration | None:
+    """What a search finds; None if it takes too long, which only one of them may."""
+    options = ScheduleOptions(limit_seconds=SECONDS if kind is DynamicReduction else None)
+    found = kind(IRExecution(program), options).run()
+    return None if "time" in found.limits else found
+
+
+@portions
+def test_every_search_finds_what_can_happen(first: int) -> None:
+    for name, program, whole in programs(first):
+        for kind in EACH:
+            found = search(kind, program)
+            if found is not None:
+                assert found.kinds == whole.kinds, (name, kind.__name__)
+                assert bool(found.deadlocks) == bool(whole.deadlocks), (name, kind.__name__)
+
+
+@portions
+def test_what_is_found_first_replays(first: int) -> None:
+    """What is found later may come after another failure, which ends a replay."""
+    for name, program, _ in programs(first):
+        for kind in (SleepingReduction, WakeupTrees):
+            found = search(kind, program)
+            assert found is not None
+            for finding in found.findings[:1]:
+                path = tuple(Move(*move) for move in finding.schedule)
+                assert replays(program, Violation(finding.kind, path)), (name, finding)
+
+
+@portions
+def test_each_trace_is_completed(first: int) -> None:
+    """Each one, and none twice; only without sleep sets there may be repetitions."""
+    for name, program, whole in programs(first):
+        if any(report.fault in DEAD_ENDS for _, _, report in whole.faults):
+            continue  # runs behind a step without an end are no executions
+        traces = terminal_traces(program, PREFIXES)
+        if traces is None:
+            continue
+        for kind in EACH:
+            completed = completed_traces(kind, program)
+            if completed is not None:
+                assert set(completed) == traces, (name, kind.__name__)
+                once = len(completed) == len(traces)
+                assert once or kind is DynamicReduction, (name, kind.__name__)
+
+
+@portions
+def test_optimal_search_makes_no_run_in_vain(first: int) -> None:
+    for name, program, _ in programs(first):
+        found = search(WakeupTrees, program)
+        assert found is not None
+        assert found.blocked == 0, name
+
+
+@portions
+def test_better_searches_take_fewer_steps(first: int) -> None:
+    for name, program, _ in programs(first):
+        found = {kind: search(kind, program) for kind in (SleepSets, SourceSets, WakeupTrees)}
+        alone, source, optimal = (found[kind] for kind in (SleepSets, SourceSets, WakeupTrees))
+        assert alone is not None
+        assert source is not None
+        assert optimal is not None
+        assert optimal.transitions <= alone.transitions, name
+        assert source.transitions <= alone.transitions, name
+
+
+@portions
+def test_actions_change_only_by_conflicts(first: int) -> None:
+    """What searches rely on (`stateless.execution`): see there, 2 and 3."""
+    for name, program, whole in programs(first):
+        execution = IRExecution(program)
+        for state in list(whole.states)[:100]:
+            actions = [execution.actions_at(state, thread) for thread in execution.threads()]
+            for action in (a for some in actions for a in some if a.enabled):
+                step = execution.interpreter.step(state, *action.move)
+                if step.fault is not None and step.fault.fault in DEAD_ENDS:
+                    continue
+                for thread, before in enumerate(actions):
+                    if thread != action.move.thread:
+                        after = execution.actions_at(step.state, thread)
+                        same = [_described(a) for a in before] == [_described(a) for a in after]
+                        conflict = any(not action.writes.isdisjoint(a.reads) for a in before)
+                        still = any(not action.writes.isdisjoint(a.reads) for a in after)
+                        assert same or (conflict and still), (name, action, before, after)
+
+
+@portions
+def test_fixed_actions_touch_the_same_things_whatever_others_do(first: int) -> None:
+    """Two states in which a thread's own cells are the same, and a point that is fixed."""
+    for name, program, whole in programs(first):
+        execution = IRExecution(program)
+        known: dict[object, tuple[frozenset[object], frozenset[object]]] = {}
+        for state in whole.states:
+            for thread in execution.threads():
+                own = tuple(
+                    state[address]
+                    for address, cell in enumerate(program.cells)
+                    if cell.owner == thread
+                )
+                for action in execution.actions_at(state, thread):
+                    if action.fixed and action.enabled and program.threads[thread].active:
+                        touched = (action.reads, action.writes)
+                        key = (thread, own, action.move)
+                        assert known.setdefault(key, touched) == touched, (name, action)
+
+
+def _described(action: Action) -> tuple[object, ...]:
+    return action.move, action.reads, action.writes, action.enabled

@@ -1,0 +1,94 @@
+"""Limits, findings, and why dynamic reduction and sleep sets cannot simply be put together."""
+
+from __future__ import annotations
+
+from schedule_programs import critical_sections, read_modify_write
+from tests.unit.ir.programs import Builder, crossed_locks, load, modular_counters, put
+
+from mazurka.ir.expressions import Binary, Const
+from mazurka.ir.program import FINISHED, Check, Fault, Kind, Mode, Program
+from mazurka.stateless.dpor import DynamicReduction, SleepingReduction
+from mazurka.stateless.execution import Move
+from mazurka.stateless.ir_execution import IRExecution
+from mazurka.stateless.optimal_dpor import WakeupTrees
+from mazurka.stateless.search import Exploration, ScheduleOptions
+
+
+def test_an_execution_that_is_too_long_gives_no_verdict() -> None:
+    found = WakeupTrees(IRExecution(modular_counters(2, 3)), ScheduleOptions(max_steps=50)).run()
+    assert found.limits == ("an execution takes more than 50 steps",)
+    assert found.executions == 0
+
+
+def test_an_execution_as_long_as_allowed_is_none_too_long() -> None:
+    options = ScheduleOptions(max_steps=6)  # two sections of three steps
+    found = WakeupTrees(IRExecution(critical_sections(2, 1)), options).run()
+    assert (found.limits, found.executions, found.depth) == ((), 2, 6)
+
+
+def test_stop_at_first() -> None:
+    found = WakeupTrees(IRExecution(crossed_locks()), ScheduleOptions(stop_at_first=True)).run()
+    assert found.kinds == {"deadlock"}
+    assert found.executions < 3
+
+
+def test_time() -> None:
+    execution = IRExecution(read_modify_write(2, 2))
+    assert WakeupTrees(execution, ScheduleOptions(limit_seconds=0.0)).run().limits == ("time",)
+
+
+def test_progress_is_told_after_each_run() -> None:
+    seen: list[int] = []
+
+    def watch(found: Exploration) -> None:
+        seen.append(found.executions)
+
+    WakeupTrees(IRExecution(critical_sections(2, 1)), progress=watch).run()
+    assert seen == [1, 2]
+
+
+def endless_section() -> Program:
+    """A thread whose atomic section never ends if x is 0; another one sets x, a third one fails."""
+    builder = Builder()
+    x = builder.shared("x", 0, 1)
+    body = builder.thread()
+    start, inside = body.at(), body.at(Mode.ATOMIC)
+    body.edge(start, inside, kind=Kind.LOCAL, atomic=True)
+    body.edge(inside, inside, guard=Binary("eq", load(x), Const(0)), atomic=True)
+    body.edge(inside, FINISHED, guard=Binary("ne", load(x), Const(0)), atomic=True)
+    builder.thread().line(put(x, 1))
+    other = builder.thread()
+    other.edge(other.at(), FINISHED, Check(Const(0), Fault.ASSERT, "always"), kind=Kind.ASSERT)
+    return builder.program()
+
+
+def test_a_step_without_an_end_does_not_hide_what_others_do() -> None:
+    found = WakeupTrees(IRExecution(endless_section())).run()
+    assert found.kinds == {"livelock", "assert"}
+    failed = next(finding for finding in found.findings if finding.kind == "assert")
+    assert failed.schedule == (Move(2),)  # not behind the step that never ends
+
+
+class BothAsTheyAre(DynamicReduction):
+    """Flanagan and Godefroid's backtrack points together with sleep sets."""
+
+    uses_sleep_sets = True
+
+
+def two_readers() -> Program:
+    """One thread writes x, one writes y and then reads x, one reads x."""
+    builder = Builder()
+    x, y = builder.shared("x", 0, 1), builder.shared("y", 0, 1)
+    builder.thread().line(put(x, 1))
+    second = builder.thread()
+    second.line(put(y, 1), put(second.local("seen", 0, 1), load(x)))
+    third = builder.thread()
+    third.line(put(third.local("seen", 0, 1), load(x)))
+    return builder.program()
+
+
+def test_sleep_sets_need_other_backtrack_points() -> None:
+    """Each read comes before or after the write: 4 traces.  One is lost if the two are combined as
+    they are: the write sleeps where the reads are to come in another order."""
+    assert SleepingReduction(IRExecution(two_readers())).run().executions == 4
+    assert BothAsTheyAre(IRExecution(two_readers())).run().executions == 3
