@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from test_trace import act
+from test_schedule_trace import act
 
 from mazurka.stateless.execution import Action, Move
 from mazurka.stateless.optimal_dpor import WakeupTree
