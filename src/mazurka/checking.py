@@ -40,6 +40,8 @@ from mazurka.stateful.strategy import (
 ENGINES = ("stateful",)
 ORDERS = ("dfs", "bfs")
 MOVERS = ("inferred", "static", "declared")
+CYCLE_RULES = ("return", "literal", "table1")
+PROVISOS = ("stack", "sticky")
 DEFAULT_STRATEGY = "full"
 HIDDEN_DEADLOCKS = (
     "a thread that fails an assertion stops, and a state with a stopped thread is no deadlock;"
@@ -62,6 +64,9 @@ class CheckOptions:
     counterexample: str = "auto"
     movers: str = "inferred"
     self_check: bool = False
+    cycle_rule: str = "return"
+    workers: int = 1
+    proviso: str = "stack"
 
     def to_json(self) -> dict[str, object]:
         return {
@@ -69,6 +74,9 @@ class CheckOptions:
             "strategy": self.strategy,
             **self.reading.to_json(),
             "movers": self.movers,
+            "cycle_rule": self.cycle_rule,
+            "workers": self.workers,
+            "proviso": self.proviso,
             "explore_all": self.explore_all,
             "limit_seconds": self.limit_seconds,
             "limit_bytes": self.limit_bytes,
@@ -241,6 +249,8 @@ def validate(options: CheckOptions) -> None:
     one_of("order", options.order, ORDERS)
     one_of("counterexample", options.counterexample, CHOICES)
     one_of("movers", options.movers, MOVERS)
+    one_of("cycle rule", options.cycle_rule, CYCLE_RULES)
+    one_of("proviso", options.proviso, PROVISOS)
     for name in options.properties:
         one_of("property", name, PROPERTIES)
     validate_granularity(options)
@@ -249,6 +259,7 @@ def validate(options: CheckOptions) -> None:
         ("--limit-memory", options.limit_bytes),
         ("--max-threads", options.reading.max_threads),
         ("--max-depth", options.reading.max_depth),
+        ("--workers", options.workers),
     ):
         if value is not None and not value > 0:
             raise OptionError(f"{name} must be greater than 0, not {value}")
@@ -283,6 +294,7 @@ def choose_strategy(options: CheckOptions) -> Strategy:
             f"strategy {strategy.name!r} does not preserve {', '.join(missing)};"
             f" strategies that do: {able}"
         )
+    refuse_idle_options(strategy, options)
     if options.order not in strategy.orders:
         orders = ", ".join(strategy.orders)
         raise OptionError(
@@ -290,6 +302,16 @@ def choose_strategy(options: CheckOptions) -> Strategy:
             f" it knows: {orders}"
         )
     return strategy
+
+
+def refuse_idle_options(strategy: Strategy, options: CheckOptions) -> None:
+    """An option that changes nothing is a misunderstanding."""
+    usual = CheckOptions()
+    for name in ("cycle_rule", "workers", "proviso"):
+        idle = name not in strategy.tuned_by
+        if idle and getattr(options, name) != getattr(usual, name):
+            option = name.replace("_", "-")
+            raise OptionError(f"--{option} means nothing to strategy {strategy.name!r}")
 
 
 def strategies_for(properties: Iterable[str]) -> list[str]:
@@ -306,6 +328,9 @@ def search_options(options: CheckOptions) -> SearchOptions:
         limit_bytes=options.limit_bytes,
         movers=options.movers,
         self_check=options.self_check,
+        cycle_rule=options.cycle_rule,
+        workers=options.workers,
+        proviso=options.proviso,
     )
 
 

@@ -36,6 +36,26 @@ Movers = Annotated[
         " beforehand, or from the model's declarations.",
     ),
 ]
+CycleRule = Annotated[
+    str,
+    typer.Option(
+        "--cycle-rule",
+        metavar="return|literal|table1",
+        help="Cartesian vectors: when a thread's prefix counts as infinite.",
+    ),
+]
+Workers = Annotated[
+    int,
+    typer.Option("--workers", metavar="N", help="Cartesian vectors: how many are made at once."),
+]
+Proviso = Annotated[
+    str,
+    typer.Option(
+        "--proviso",
+        metavar="stack|sticky",
+        help="Persistent sets: what keeps a thread from being ignored for ever.",
+    ),
+]
 LimitTime = Annotated[
     float | None, typer.Option("--limit-time", metavar="S", help="Stop after this many seconds.")
 ]

@@ -51,6 +51,10 @@ class Statistics:
     """What the visited states take: the table and, where states are kept apart, the states."""
     peak_bytes: int = 0
     """Table, stack, queue and everything else of the search."""
+    executions: int | None = None
+    """For searches over schedules: how many runs came to an end."""
+    partial_orders: int | None = None
+    """How many of them differ in more than the order of independent steps, where it is known."""
 
     @property
     def bytes_per_state(self) -> float:
@@ -96,6 +100,12 @@ class SearchOptions:
     searching, `static` (a lockset analysis beforehand), or `declared` in the model."""
     self_check: bool = False
     """Repeat the search on the interpreter, its invariants asserted (`stateful.self_check`)."""
+    cycle_rule: str = "return"
+    """When a thread's prefix in a cartesian vector counts as infinite (`stateful.cartesian`)."""
+    workers: int = 1
+    """How many cartesian vectors are made at the same time."""
+    proviso: str = "stack"
+    """What keeps persistent sets from ignoring a thread for ever: `stack` or `sticky`."""
 
 
 @dataclass(frozen=True)
@@ -148,6 +158,10 @@ class Strategy:
     run: Callable[[Program, SearchOptions, Observer], SearchResult]
     sound: bool = True
     """False for a strategy that is unsound by design: it finds violations, never excludes them."""
+    tuned_by: frozenset[str] = frozenset()
+    """The options it listens to beyond those that all do: `cycle_rule`, `workers`, `proviso`."""
+    over_schedules: bool = False
+    """It runs schedules to their end and stores no states, so it needs executions that end."""
 
 
 def strategy_names() -> list[str]:
