@@ -23,6 +23,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from tests.soundness.reductions import (
+    PROVISO,
     STATES,
     Agreement,
     Comparison,
@@ -76,22 +77,22 @@ class Tally:
 
 
 def examine(
-    strategies: tuple[str, ...], movers: str, limit: int, seed: int, *, thoroughly: bool = False
+    strategies: tuple[str, ...], asked: argparse.Namespace, seed: int, *, thoroughly: bool = False
 ) -> Report:
     subject = Subject(seed)
-    oracle = consult(subject.program(), limit)
+    oracle = consult(subject.program(), asked.states)
     if oracle is None:
         return Report(subject)
     comparisons = []
     for name in strategies:
         turn = None if thoroughly else seed // 8  # every kind of program gets every turn
-        comparisons += compare_all(oracle, load_strategy(name), movers, turn)
+        comparisons += compare_all(oracle, load_strategy(name), asked.movers, turn, asked.proviso)
     return Report(subject, len(oracle.whole.states), comparisons)
 
 
 def reports(arguments: argparse.Namespace, strategies: tuple[str, ...]) -> Iterator[Report]:
     seeds = range(arguments.seed, arguments.seed + arguments.programs)
-    work = partial(examine, strategies, arguments.movers, arguments.states)
+    work = partial(examine, strategies, arguments)
     if arguments.jobs == 1:
         yield from map(work, seeds)
         return
@@ -107,6 +108,8 @@ def count(found: Iterable[Report], strategies: tuple[str, ...]) -> tuple[dict[st
         skipped += not report.comparisons
         for name in strategies if report.comparisons else ():
             own = [one for one in report.comparisons if one.strategy == name]
+            if not own:  # too large for a search over schedules
+                continue
             tallies[name].add(report, own)
             wrong = [one for one in own if one.agreement is Agreement.DISAGREES]
             if wrong:
@@ -141,9 +144,7 @@ def show_one(arguments: argparse.Namespace, strategies: tuple[str, ...]) -> int:
     """Everything about one program; small, if asked for and something is wrong with it."""
     subject = Subject(arguments.only)
     program = subject.program()
-    report = examine(
-        strategies, arguments.movers, arguments.states, arguments.only, thoroughly=True
-    )
+    report = examine(strategies, arguments, arguments.only, thoroughly=True)
     print(subject, f"{report.states} states" if report.comparisons else "has too many states")
     print(listing(program))
     for comparison in report.comparisons:
@@ -164,6 +165,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument("--strategies", help="by name, with commas; all but `full` by default")
     parser.add_argument("--movers", default="inferred", choices=("inferred", "static", "declared"))
+    parser.add_argument("--proviso", default=PROVISO, choices=("stack", "sticky"))
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--states", type=int, default=STATES, help="skip larger programs")
     parser.add_argument("--only", type=int, metavar="SEED", help="show one program in detail")

@@ -42,7 +42,9 @@ ORDERS = ("dfs", "bfs")
 MOVERS = ("inferred", "static", "declared")
 CYCLE_RULES = ("return", "literal", "table1")
 PROVISOS = ("stack", "sticky")
-DEFAULT_STRATEGY = "full"
+AUTO = "auto"
+TUNING = ("cycle_rule", "workers", "proviso")
+"""The options that only some strategies listen to."""
 HIDDEN_DEADLOCKS = (
     "a thread that fails an assertion stops, and a state with a stopped thread is no deadlock;"
     " with --property assert,deadlock failing assertions are found, too"
@@ -86,17 +88,32 @@ class CheckOptions:
 def check_file(path: str, options: CheckOptions, observer: Observer) -> Verdict:
     """Load a file and check it."""
     validate(options)
-    strategy = choose_strategy(options)
+    strategy = None
+    if options.strategy == AUTO:
+        refuse_tuning(options)
+    else:
+        strategy = choose_strategy(options)
     program = load_program(path, options.reading)
     return check_program(path, program, strategy, options, observer)
 
 
 def check_program(
-    path: str, program: Program, strategy: Strategy, options: CheckOptions, observer: Observer
+    path: str,
+    program: Program,
+    strategy: Strategy | None,
+    options: CheckOptions,
+    observer: Observer,
 ) -> Verdict:
-    """Search a prepared program and judge what comes back."""
+    """Search a prepared program and judge what comes back; without a strategy choose one."""
     search = search_options(options)
-    result = strategy.run(program, search, observer)
+    choice = None
+    if strategy is None:
+        from mazurka.stateful import auto
+
+        chosen = auto.search(program, search, observer)
+        strategy, choice, result = chosen.strategy, chosen.reason, chosen.result
+    else:
+        result = strategy.run(program, search, observer)
     base = Verdict(
         input=path,
         verdict=INCONCLUSIVE,
@@ -109,6 +126,7 @@ def check_program(
         classification=result.classification,
         rounds=result.rounds,
         options=options.to_json(),
+        choice=choice,
     )
     verdict = judge(base, program, strategy, result, options, observer)
     return replace(verdict, scope=options.reading.scope(verdict.scope))
@@ -285,8 +303,7 @@ def one_of(
 
 def choose_strategy(options: CheckOptions) -> Strategy:
     """The strategy asked for, if it can answer what is asked."""
-    name = DEFAULT_STRATEGY if options.strategy == "auto" else options.strategy
-    strategy = load_strategy(name)
+    strategy = load_strategy(options.strategy)
     missing = [name for name in ordered(options.properties) if name not in strategy.preserves]
     if missing:
         able = ", ".join(strategies_for(options.properties)) or "none"
@@ -306,12 +323,26 @@ def choose_strategy(options: CheckOptions) -> Strategy:
 
 def refuse_idle_options(strategy: Strategy, options: CheckOptions) -> None:
     """An option that changes nothing is a misunderstanding."""
+    for name in tuned(options):
+        if name not in strategy.tuned_by:
+            raise OptionError(f"{option_of(name)} means nothing to strategy {strategy.name!r}")
+
+
+def refuse_tuning(options: CheckOptions) -> None:
+    """Whoever lets `auto` choose cannot say how the strategy is to work."""
+    for name in tuned(options):
+        able = [each for each in strategy_names() if name in load_strategy(each).tuned_by]
+        raise OptionError(f"{option_of(name)} needs --strategy {' or '.join(able)}")
+
+
+def tuned(options: CheckOptions) -> list[str]:
+    """Those of `TUNING` that are not as usual."""
     usual = CheckOptions()
-    for name in ("cycle_rule", "workers", "proviso"):
-        idle = name not in strategy.tuned_by
-        if idle and getattr(options, name) != getattr(usual, name):
-            option = name.replace("_", "-")
-            raise OptionError(f"--{option} means nothing to strategy {strategy.name!r}")
+    return [name for name in TUNING if getattr(options, name) != getattr(usual, name)]
+
+
+def option_of(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def strategies_for(properties: Iterable[str]) -> list[str]:

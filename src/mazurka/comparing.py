@@ -6,17 +6,24 @@ from dataclasses import dataclass, replace
 
 from mazurka import __version__
 from mazurka.checking import (
+    TUNING,
     CheckOptions,
     check_program,
     choose_strategy,
     load_program,
+    option_of,
     ordered,
     strategies_for,
+    tuned,
     validate,
 )
 from mazurka.errors import OptionError
 from mazurka.report.verdict import UNREDUCED, Verdict
-from mazurka.stateful.strategy import Observer, load_strategy, strategy_names
+from mazurka.stateful.strategy import Observer, Strategy, load_strategy, strategy_names
+
+SCHEDULE_SECONDS = 10.0
+"""What a search over schedules may take where nobody says: the number of schedules is exponential,
+and a comparison should come to an end."""
 
 
 @dataclass(frozen=True)
@@ -46,12 +53,12 @@ def compare_file(
     """Run the strategies named, or all that can answer; each explores everything."""
     validate(options)
     left_out: list[tuple[str, str]] = []
-    chosen: list[str] = []
+    chosen: list[Strategy] = []
     for name in names if names is not None else every_strategy():
-        wanted = replace(options, strategy=name)
+        strategy = load_strategy(name)
         try:
-            choose_strategy(wanted)
-            chosen.append(name)
+            choose_strategy(options_for(strategy, options))
+            chosen.append(strategy)
         except OptionError as error:
             if names is not None:
                 raise
@@ -59,17 +66,42 @@ def compare_file(
     if not chosen:
         able = ", ".join(strategies_for(options.properties)) or "none"
         raise OptionError(f"no strategy can answer this; for these properties there are: {able}")
+    refuse_what_none_listens_to(chosen, options)
     program = load_program(path, options.reading)
     verdicts: list[Verdict] = []
-    for name in chosen:
+    for strategy in chosen:
         if verdicts and "interrupted" in verdicts[-1].limits:
-            left_out.append((name, "interrupted"))
+            left_out.append((strategy.name, "interrupted"))
             continue
-        wanted = replace(options, strategy=name)
-        verdicts.append(check_program(path, program, load_strategy(name), wanted, observer))
+        wanted = options_for(strategy, options)
+        verdicts.append(check_program(path, program, strategy, wanted, observer))
     return Comparison(path, ordered(options.properties), tuple(verdicts), tuple(left_out))
 
 
+def options_for(strategy: Strategy, options: CheckOptions) -> CheckOptions:
+    """What is asked of one strategy among others: an option that means nothing to it is left as it
+    usually is, and a search over schedules, which may take for ever, has an end."""
+    usual = CheckOptions()
+    ignored = {name: getattr(usual, name) for name in TUNING if name not in strategy.tuned_by}
+    seconds = options.limit_seconds
+    if seconds is None and strategy.over_schedules:
+        seconds = SCHEDULE_SECONDS
+    return replace(options, strategy=strategy.name, limit_seconds=seconds, **ignored)
+
+
+def refuse_what_none_listens_to(chosen: list[Strategy], options: CheckOptions) -> None:
+    for name in tuned(options):
+        if not any(name in strategy.tuned_by for strategy in chosen):
+            compared = ", ".join(strategy.name for strategy in chosen)
+            raise OptionError(
+                f"{option_of(name)} means nothing to the strategies compared: {compared}"
+            )
+
+
 def every_strategy() -> list[str]:
-    """All strategies, the unreduced one first: the others are measured against it."""
-    return sorted(strategy_names(), key=lambda name: (name != UNREDUCED, name))
+    """All strategies, the unreduced one first, as the others are measured against it; those over
+    schedules last, as they count something else."""
+    return sorted(
+        strategy_names(),
+        key=lambda name: (name != UNREDUCED, load_strategy(name).over_schedules, name),
+    )

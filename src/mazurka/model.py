@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, overload
 __all__ = [
     "Array", "Barrier", "Bool", "BoundedSemaphore", "Condition", "Event", "Handle", "Int",
     "LifoQueue", "Mutex", "Queue", "RMutex", "RWLock", "Semaphore", "assume", "atomic", "cas",
-    "choose", "fetch_add", "join", "protected_by", "spawn", "swap", "unprotected", "unshared",
-    "yield_",
+    "choose", "fetch_add", "invariant", "join", "protected_by", "spawn", "swap", "unprotected",
+    "unshared", "yield_",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -333,6 +333,10 @@ def spawn(function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> 
 def join(thread: Handle) -> None:
     """Wait for the thread to end."""
     _only_checked("join")
+
+
+def invariant(condition: object, message: str = "", /) -> None:
+    """Declare that the condition holds in every reachable state; does nothing itself."""
 
 
 def protected_by(lock: Any, *places: Any) -> None:

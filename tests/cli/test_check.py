@@ -86,7 +86,7 @@ def test_people_see_the_verdict_first(mazurka, model):
     [
         (("check", "none.py"), "none.py"),
         (("check", "holds.py", "--engine", "symbolic"), "not available yet; there is: stateful"),
-        (("check", "holds.py", "--strategy", "best"), "there are: cpc"),
+        (("check", "holds.py", "--strategy", "best"), "there are: ample, cartesian, cpc"),
         (("check", "holds.py", "--order", "random"), "dfs, bfs"),
         (("check", "holds.py", "--movers", "guessed"), "inferred, static, declared"),
         (("compare", "holds.py", "--movers", "guessed"), "inferred, static, declared"),
@@ -106,7 +106,7 @@ def test_people_see_the_verdict_first(mazurka, model):
         (("check", "holds.py", "--trace", "."), "is a directory"),
         (("check",), "FILE"),
         (("chek", "holds.py"), "chek"),
-        (("compare", "holds.py", "--strategies", "full,none"), "there are: cpc"),
+        (("compare", "holds.py", "--strategies", "full,none"), "there are: ample, cartesian, cpc"),
         (("bench", "nonsense"), "speed"),
         (("bench", "speed", "--repeat", "0"), "--repeat"),
         (("bench", "speed", "--order", "up"), "dfs, bfs"),
@@ -154,13 +154,13 @@ def test_the_error_object_names_the_line(mazurka, model):
     [("--limit-time", "0.2", "time"), ("--limit-memory", "1", "memory")],
 )
 def test_limits_end_in_status_3_with_statistics(mazurka, model, option, value, limit):
-    answer = mazurka("check", model("large"), option, value, "--json")
+    answer = mazurka("check", model("large"), "--strategy", "full", option, value, "--json")
     assert answer.status == 3
     data = answer.json
     assert (data["verdict"], data["limits"]) == ("inconclusive", [limit])
     assert data["stats"]["states"] > 0
     assert data["violation"] is None
-    shown = mazurka("check", "large.py", option, value)
+    shown = mazurka("check", "large.py", "--strategy", "full", option, value)
     assert shown.status == 3
     assert shown.out.startswith(f"inconclusive: {limit} limit\n")
     assert option in shown.out

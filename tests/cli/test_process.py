@@ -64,7 +64,7 @@ def test_a_closed_pipe_is_no_disaster(model, environment):
 
 
 def test_interrupting_a_search_gives_partial_statistics(model, environment):
-    command = [sys.executable, "-m", "mazurka", "check", model("large")]
+    command = [sys.executable, "-m", "mazurka", "check", model("large"), "--strategy", "full"]
     run = subprocess.Popen(
         command,
         stdout=subprocess.PIPE,

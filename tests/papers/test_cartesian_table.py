@@ -1,13 +1,14 @@
 """Table 1 of paper 003: the paper's own numbers, states and transitions, of both searches.
 
-These are the rows that the algorithm as written, on the interpreter, does in a few seconds.
+Of the reduced searches these are the rows that the algorithm as written, on the interpreter, does
+in a few seconds.  Without reduction it is every row that the paper has.
 """
 
 from __future__ import annotations
 
 import pytest
 
-from mazurka.bench.cartesian_subjects import ROWS, Published, Row, select
+from mazurka.bench.cartesian_subjects import ROWS, Row, select
 from mazurka.frontend.python import load_model
 from mazurka.ir.prepare import prepare
 from mazurka.ir.program import Program
@@ -16,17 +17,13 @@ from mazurka.stateful.strategy import SearchOptions, Silent, load_strategy
 
 MOST_TRANSITIONS = 13_000
 """A few seconds of the search on the interpreter."""
-MOST_STATES = 60_000
-"""A moment of the native search without reduction."""
 
 SMALL = [
     row
     for row in ROWS
-    if row.cartesian is not None and row.cartesian.transitions <= MOST_TRANSITIONS
+    if row.cartesian is not None and (row.cartesian.transitions or 0) <= MOST_TRANSITIONS
 ]
-ALSO_STANDARD = [
-    row for row in ROWS if row.standard is not None and row.standard.states <= MOST_STATES
-]
+ALSO_STANDARD = [row for row in ROWS if row.standard is not None]
 
 
 def program(row: Row) -> Program:
@@ -34,15 +31,16 @@ def program(row: Row) -> Program:
     return prepare(load_model(str(row.path), definitions))
 
 
-def counts(search: Cartesian) -> Published:
-    return Published(len(search.covered), search.transitions)
+def counts(search: Cartesian) -> tuple[int, int]:
+    return len(search.covered), search.transitions
 
 
 @pytest.mark.parametrize("row", SMALL, ids=lambda row: row.name)
 def test_cartesian_numbers(row: Row) -> None:
     subject = program(row)
     as_published = explore_cartesian(subject, rule=CycleRule.TABLE1, finished=row.finished)
-    assert counts(as_published) == row.cartesian
+    assert row.cartesian is not None
+    assert counts(as_published) == row.cartesian.counts
     assert not as_published.kinds
     by_default = explore_cartesian(subject, finished=row.finished)
     assert len(by_default.covered) <= len(as_published.covered)
@@ -67,7 +65,8 @@ def test_standard_numbers(row: Row) -> None:
     else:
         search = explore_cartesian(subject)
         assert search.moves == search.transitions
-    assert Published(states, transitions) == row.standard
+    assert row.standard is not None
+    assert (states, transitions) == row.standard.counts
 
 
 @pytest.mark.parametrize(
@@ -88,7 +87,7 @@ def test_figure_6_to_the_letter(name: str, states: int, transitions: int) -> Non
     """
     (row,) = select(name)
     search = explore_cartesian(program(row), rule=CycleRule.LITERAL, finished=row.finished)
-    assert counts(search) == Published(states, transitions)
+    assert counts(search) == (states, transitions)
 
 
 def test_the_table_is_complete() -> None:

@@ -6,13 +6,15 @@ thread at the same place; and by the argument in `mazurka.stateful.cartesian` ev
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import product
 
 import pytest
 
-from mazurka.ir.interpreter import State
-from mazurka.ir.program import Program
+from mazurka.ir.interpreter import Interpreter, Outcome, State
+from mazurka.ir.program import IDLE, Program
 from mazurka.stateful.cartesian import Cartesian, CycleRule, Finished, explore_cartesian
 from mazurka.stateful.reference import Exploration, explore
 from tests.soundness.reductions import Subject
@@ -69,6 +71,50 @@ def assert_nothing_is_lost(seeds: Iterable[int]) -> None:
 @portions
 def test_nothing_is_lost_or_added(first: int) -> None:
     assert_nothing_is_lost(range(first, first + PORTION))
+
+
+def watched(program: Program) -> Program:
+    """The program, whose last thread only observes: it does not count for deadlocks."""
+    *others, last = program.threads
+    return replace(program, threads=(*others, replace(last, observer=True)))
+
+
+def test_observers_neither_make_nor_prevent_deadlocks() -> None:
+    different = 0
+    for name, program, whole in programs(range(1000, 1080)):
+        changed = watched(program)
+        observed = explore(changed, races=False)
+        search = explore_cartesian(changed)
+        assert_same(f"{name}, last thread observes", changed, observed, search)
+        different += bool(observed.deadlocks) != bool(whole.deadlocks)
+    assert different
+
+
+def features(program: Program, whole: Exploration) -> Iterator[str]:
+    """What the theory has to be extended for, and what is hard for it, as far as it happens."""
+    interpreter = Interpreter(program)
+    for state in whole.states:
+        for choice, step in interpreter.steps(state):
+            yield str(step.outcome)
+            if choice and step.happened:
+                yield "choice"
+            others = (n for n in range(len(program.threads)) if n != step.thread)
+            if any(interpreter.location(state, n) == IDLE for n in others):
+                yield "not created yet"
+    search = explore_cartesian(program)
+    for state in search.covered:
+        if any(prefix.infinite and prefix.last_tran.happened for prefix in search.calc_cv(state)):
+            yield "prefix that returns"
+
+
+def test_programs_have_what_the_theory_is_extended_for() -> None:
+    found: Counter[str] = Counter()
+    for _, program, whole in programs(range(PROGRAMS)):
+        found.update(set(features(program, whole)))
+        found["deadlock"] += bool(whole.deadlocks)
+    outcomes = (str(outcome) for outcome in Outcome if outcome is not Outcome.INVALID)
+    rare = ("choice", "not created yet", "prefix that returns", "deadlock", *outcomes)
+    assert all(found[feature] >= 5 for feature in rare), found
 
 
 def test_default_rule_explores_least() -> None:

@@ -16,7 +16,7 @@ from mazurka.stateful.reference import Exploration as Whole
 from mazurka.stateful.strategy import Move, Violation
 from mazurka.stateless.dpor import DynamicReduction, SleepingReduction
 from mazurka.stateless.execution import Action
-from mazurka.stateless.ir_execution import IRExecution
+from mazurka.stateless.ir_execution import IRExecution, PlainIRExecution
 from mazurka.stateless.optimal_dpor import WakeupTrees
 from mazurka.stateless.search import Exploration, ScheduleOptions, ScheduleSearch
 from mazurka.stateless.sleep_sets import SleepSets
@@ -120,6 +120,15 @@ def test_better_searches_take_fewer_steps(first: int) -> None:
         assert optimal is not None
         assert optimal.transitions <= alone.transitions, name
         assert source.transitions <= alone.transitions, name
+
+
+@portions
+def test_remembered_views_change_nothing(first: int) -> None:
+    """Counts, findings and schedules are those of a search that asks the interpreter each time."""
+    for name, program, _ in programs(first):
+        quick, plain = (SourceSets(kind(program)).run() for kind in (IRExecution, PlainIRExecution))
+        quick.seconds = plain.seconds = 0.0
+        assert quick == plain, name
 
 
 @portions

@@ -333,8 +333,11 @@ class Discipline:
         else:
             lock = self.program.cells[declared.lock].name
             reason = f"is declared protected by `{lock}`, which is not held here"
-        name, thread = self.program.cells[address].name, self.program.threads[step.thread].name
-        self.corrections.append(f"`{name}` {reason} ({thread}, declared at {declared.span})")
+        name, thread = self.program.cells[address].name, self.program.threads[step.thread]
+        if not thread.observer:  # it looks without a lock, and the declaration may still be right
+            self.corrections.append(
+                f"`{name}` {reason} ({thread.name}, declared at {declared.span})"
+            )
         return Broken(address, step.thread, reason)
 
     def forget(self) -> None:

@@ -53,15 +53,21 @@ class StaticProtection:
     whoever creates a thread may write its arguments."""
 
 
-def static_protection(program: Program) -> StaticProtection:
-    """Classify the shared cells of a program."""
+def static_protection(program: Program, *, observed: bool = True) -> StaticProtection:
+    """Classify the shared cells of a program, with what threads that only watch read, or without.
+
+    An observer looks without a lock.  A reduction must respect that; to the program itself it is
+    nothing.
+    """
     ownership = Ownership(program)
     found = {
         address: _Sharing()
         for address, cell in enumerate(program.cells)
         if address and cell.owner is None and cell.role is not Role.OWNER
     }
-    for number in range(len(program.threads)):
+    for number, thread in enumerate(program.threads):
+        if thread.observer and not observed:
+            continue
         for access in ThreadAccesses(ownership, number).accesses():
             for address in access.cells & found.keys():
                 found[address].add(number, access)

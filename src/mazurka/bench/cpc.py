@@ -8,40 +8,29 @@ classification of the cells is settled; the rounds before it are reported apart.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Unpack
 
 from mazurka.bench.cpc_results import Results, Row, Search, print_results
 from mazurka.bench.cpc_subjects import Subject, select
-from mazurka.bench.printing import print_json
+from mazurka.bench.printing import Options, announce, publish
 from mazurka.errors import OptionError
 from mazurka.frontend.python import load_model
 from mazurka.ir.prepare import prepare
 from mazurka.ir.program import Program
 from mazurka.stateful.strategy import SearchOptions, Silent, load_strategy
 
-NOT_REDUCED = 1
 STRATEGIES = ("full", "transactions", "cpc", "cycle-detection")
 
 Announce = Callable[[str], None]
 
 
-def run(
-    *,
-    as_json: bool = False,
-    quick: bool = False,
-    only: str | None = None,
-    repeat: int = 1,
-    order: str = "dfs",
-) -> int:
+def run(*, as_json: bool = False, **options: Unpack[Options]) -> int:
     """Measure and print; the exit status is 1 if `cpc` ever has more states than `full`."""
-    results = measure(quick=quick, only=only, repeat=repeat, order=order, announce=_announce)
-    if as_json:
-        print_json(results)
-    else:
-        print_results(results)
-    return NOT_REDUCED if any(row.exceeds_full for row in results.rows) else 0
+    results = measure(announce=announce, **options)
+    wrong = any(row.exceeds_full for row in results.rows)
+    return publish(results, print_results, as_json=as_json, wrong=wrong)
 
 
 def measure(
@@ -101,9 +90,3 @@ def _search(program: Program, strategy: str, title: str) -> Search:
         rounds=len(result.rounds),
         earlier_states=sum(earlier.statistics.states for earlier in result.rounds),
     )
-
-
-def _announce(text: str) -> None:
-    """Tell somebody who watches what takes so long."""
-    if sys.stderr.isatty():
-        print(text, file=sys.stderr)

@@ -9,19 +9,18 @@ one counts, in which the classification is settled; the others are in the JSON o
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
+from typing import Unpack
 
 from mazurka.bench.optimistic_results import Results, Row, Search, print_results
 from mazurka.bench.optimistic_subjects import Subject, select
-from mazurka.bench.printing import print_json
+from mazurka.bench.printing import LimitedOptions, announce, publish
 from mazurka.errors import OptionError
 from mazurka.frontend.python import load_model
 from mazurka.ir.granularity import Granularity
 from mazurka.ir.prepare import prepare
 from mazurka.stateful.strategy import SearchOptions, SearchResult, Silent, load_strategy
 
-NOT_REDUCED = 1
 REDUCTION = "optimistic"
 PROPERTIES = frozenset({"assert", "deadlock"})
 LIMIT_SECONDS = 60.0
@@ -30,29 +29,11 @@ LIMITS = {"time", "memory"}
 Announce = Callable[[str], None]
 
 
-def run(
-    *,
-    as_json: bool = False,
-    quick: bool = False,
-    only: str | None = None,
-    repeat: int = 1,
-    order: str = "dfs",
-    limit_seconds: float | None = None,
-) -> int:
+def run(*, as_json: bool = False, **options: Unpack[LimitedOptions]) -> int:
     """Measure and print; the exit status is 1 if a reduced search ever has the most states."""
-    results = measure(
-        quick=quick,
-        only=only,
-        repeat=repeat,
-        order=order,
-        limit_seconds=limit_seconds,
-        announce=_announce,
-    )
-    if as_json:
-        print_json(results)
-    else:
-        print_results(results)
-    return NOT_REDUCED if any(row.not_reduced for row in results.rows) else 0
+    results = measure(announce=announce, **options)
+    wrong = any(row.not_reduced for row in results.rows)
+    return publish(results, print_results, as_json=as_json, wrong=wrong)
 
 
 def measure(
@@ -118,9 +99,3 @@ def _outcome(result: SearchResult, what: str) -> Search:
         rounds=len(result.rounds),
         earlier_states=sum(earlier.statistics.states for earlier in result.rounds),
     )
-
-
-def _announce(text: str) -> None:
-    """Tell somebody who watches what takes so long."""
-    if sys.stderr.isatty():
-        print(text, file=sys.stderr)

@@ -6,14 +6,14 @@ the two tools take turns, and the median of each counts.
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Unpack
 
 from mazurka.bench import spin
 from mazurka.bench.measurement import Measurement, Row, typical
-from mazurka.bench.printing import print_json
+from mazurka.bench.printing import Options, announce, publish
 from mazurka.bench.results import Results, print_results
 from mazurka.bench.subjects import Subject, select
 from mazurka.errors import OptionError
@@ -23,27 +23,16 @@ from mazurka.ir.prepare import prepare
 from mazurka.ir.program import Program
 from mazurka.stateful.strategy import SearchOptions, Silent, load_strategy
 
-COUNTS_DIFFER = 1
 ORDERS = ("dfs", "bfs")
 
 Announce = Callable[[str], None]
 
 
-def run(
-    *,
-    as_json: bool = False,
-    quick: bool = False,
-    only: str | None = None,
-    repeat: int = 1,
-    order: str = "dfs",
-) -> int:
+def run(*, as_json: bool = False, **options: Unpack[Options]) -> int:
     """Measure and print; the exit status is 1 if the tools do not count the same, else 0."""
-    results = measure(quick=quick, only=only, repeat=repeat, order=order, announce=_announce)
-    if as_json:
-        print_json(results)
-    else:
-        print_results(results)
-    return COUNTS_DIFFER if any(row.agrees is False for row in results.rows) else 0
+    results = measure(announce=announce, **options)
+    wrong = any(row.agrees is False for row in results.rows)
+    return publish(results, print_results, as_json=as_json, wrong=wrong)
 
 
 def measure(
@@ -145,9 +134,3 @@ class Trial:
             table_bytes=statistics.table_bytes,
             peak_bytes=statistics.peak_bytes,
         )
-
-
-def _announce(text: str) -> None:
-    """Tell somebody who watches what takes so long."""
-    if sys.stderr.isatty():
-        print(text, file=sys.stderr)

@@ -17,9 +17,12 @@ BENCHMARKS = {
     "speed": "mazurka.bench.speed",
     "cpc": "mazurka.bench.cpc",
     "optimistic": "mazurka.bench.optimistic",
+    "cartesian": "mazurka.bench.cartesian",
 }
-LIMITED = frozenset({"optimistic"})
+LIMITED = frozenset({"optimistic", "cartesian"})
 """Benchmarks that know what to say of a search that was stopped by a time limit."""
+CONCURRENT = frozenset({"cartesian"})
+"""Benchmarks with a search by several workers."""
 
 
 def register(app: typer.Typer) -> None:
@@ -43,7 +46,15 @@ def bench(
     limit_time: Annotated[
         float | None,
         typer.Option(
-            "--limit-time", metavar="S", help="Stop each search after S seconds (optimistic: 60)."
+            "--limit-time",
+            metavar="S",
+            help="Stop each search after S seconds (optimistic, cartesian: 60).",
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers", metavar="N", help="Workers of the concurrent search (cartesian: 2)."
         ),
     ] = None,
     json: args.Json = False,
@@ -60,10 +71,13 @@ def bench(
             raise OptionError(f"order {order!r} is not known; there are: dfs, bfs")
         if limit_time is not None and name not in LIMITED:
             raise OptionError(f"--limit-time: the searches of {name!r} always run to their end")
-        limit = {} if limit_time is None else {"limit_seconds": limit_time}
+        if workers is not None and name not in CONCURRENT:
+            raise OptionError(f"--workers: the searches of {name!r} have one worker each")
+        special = {"limit_seconds": limit_time, "workers": workers}
+        given = {option: value for option, value in special.items() if value is not None}
         benchmark = importlib.import_module(home)
         status = benchmark.run(
-            as_json=json, quick=quick, only=only, repeat=repeat, order=order, **limit
+            as_json=json, quick=quick, only=only, repeat=repeat, order=order, **given
         )
         return status if isinstance(status, int) else 0
 

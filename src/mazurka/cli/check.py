@@ -26,7 +26,9 @@ def check(
     ] = "stateful",
     strategy: Annotated[
         str,
-        typer.Option("--strategy", metavar="NAME|auto", help="How to search; auto takes full."),
+        typer.Option(
+            "--strategy", metavar="NAME|auto", help="How to search; auto chooses, and says why."
+        ),
     ] = "auto",
     order: args.Order = "dfs",
     movers: args.Movers = "inferred",

@@ -19,6 +19,7 @@ from mazurka.stateful.strategy import Statistics
 CUT_SHORT = frozenset({"time", "memory", "interrupted"})
 """Limits after which the counts say nothing about the strategy."""
 GAP = 2
+NOT_APPLICABLE = "-"
 
 
 @dataclass(frozen=True)
@@ -81,20 +82,52 @@ def comparison_table(verdicts: Sequence[Verdict], width: int, glyphs: Glyphs) ->
 
 def columns_for(verdicts: Sequence[Verdict]) -> list[Column]:
     """Counts are those of the last round, time and memory those of all rounds together."""
-    yardstick = next((v for v in verdicts if v.strategy == UNREDUCED and complete(v)), None)
-    columns = [Column("states", lambda v: f"{counts(v).states:,}")]
-    if yardstick is not None and len(verdicts) > 1:
-        columns.append(Column(f"of {UNREDUCED}", lambda v: share(v, yardstick), 4))
+    stored = any(stores_states(verdict) for verdict in verdicts)
+    columns = state_counts(verdicts) if stored else []
+    if not all(stores_states(verdict) for verdict in verdicts):
+        columns.append(Column("executions", executions))
     columns += [
         Column("transitions", lambda v: f"{counts(v).transitions:,}", 6),
         Column("seconds", lambda v: f"{v.total_seconds:.3f}", usual=7),
-        Column("states/s", lambda v: f"{counts(v).states_per_second:,.0f}", 1, usual=10),
-        Column("memory", lambda v: bytes_text(v.peak_bytes), 5, usual=6),
-        Column("bytes/state", lambda v: f"{counts(v).bytes_per_state:.1f}", 2, usual=5),
     ]
+    if stored:
+        columns += storage_columns()
     if any(verdict.rounds for verdict in verdicts):
         columns.append(Column("rounds", lambda v: f"{len(v.searches)}", 3))
     return columns
+
+
+def state_counts(verdicts: Sequence[Verdict]) -> list[Column]:
+    yardstick = next((v for v in verdicts if v.strategy == UNREDUCED and complete(v)), None)
+    columns = [Column("states", of_states(lambda v: f"{counts(v).states:,}"))]
+    if yardstick is not None and len(verdicts) > 1:
+        columns.append(Column(f"of {UNREDUCED}", of_states(lambda v: share(v, yardstick)), 4))
+    return columns
+
+
+def storage_columns() -> list[Column]:
+    """What storing states costs."""
+    speed = of_states(lambda v: f"{counts(v).states_per_second:,.0f}")
+    each = of_states(lambda v: f"{counts(v).bytes_per_state:.1f}")
+    return [
+        Column("states/s", speed, 1, usual=10),
+        Column("memory", of_states(lambda v: bytes_text(v.peak_bytes)), 5, usual=6),
+        Column("bytes/state", each, 2, usual=5),
+    ]
+
+
+def of_states(figure: Callable[[Verdict], str]) -> Callable[[Verdict], str]:
+    """A figure that means nothing where no states are stored."""
+    return lambda verdict: figure(verdict) if stores_states(verdict) else NOT_APPLICABLE
+
+
+def stores_states(verdict: Verdict) -> bool:
+    return counts(verdict).executions is None
+
+
+def executions(verdict: Verdict) -> str:
+    number = counts(verdict).executions
+    return NOT_APPLICABLE if number is None else f"{number:,}"
 
 
 def fitting(columns: list[Column], verdicts: Sequence[Verdict], room: int) -> list[Column]:
@@ -135,12 +168,24 @@ def remarks(verdicts: Sequence[Verdict], left_out: Iterable[tuple[str, str]]) ->
     lines = []
     if any(verdict.rounds for verdict in verdicts):
         lines.append("states and transitions: the last round; seconds: all rounds together")
+    for remark, names in limits_hit(verdicts).items():
+        lines.append(f"{', '.join(names)}{remark}")
+    lines += [f"{name} is left out: {why}" for name, why in left_out]
+    return lines
+
+
+def limits_hit(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:
+    """What is to be said about limits, and of which strategies."""
+    found: dict[str, list[str]] = {}
     for verdict in verdicts:
         for limit in verdict.limits:
             if limit == UNSOUND:
-                what = "is unsound by design: what it does not find may still be there"
-                lines.append(f"{verdict.strategy} {what}")
+                remark = " is unsound by design: what it does not find may still be there"
+            elif limit == "time" and (seconds := verdict.options.get("limit_seconds")):
+                remark = f": time limit of {seconds:g} s (--limit-time sets another)"
             elif limit in CUT_SHORT or verdict.violation is None:
-                lines.append(f"{verdict.strategy}: {limit_name(limit)}")
-    lines += [f"{name} is left out: {why}" for name, why in left_out]
-    return lines
+                remark = f": {limit_name(limit)}"
+            else:
+                continue
+            found.setdefault(remark, []).append(verdict.strategy or "")
+    return found

@@ -77,7 +77,16 @@ class ProgressLine:
 
 
 def progress_text(statistics: Statistics) -> str:
-    """`1,234,567 states  812,000/s  depth 4,000  35 MB  1.5 s`."""
+    """`1,234,567 states  812,000/s  depth 4,000  35 MB  1.5 s`, or executions that have ended."""
+    if statistics.executions is not None:
+        return "  ".join(
+            (
+                f"{statistics.executions:,} executions",
+                f"{statistics.transitions:,} transitions",
+                f"depth {statistics.depth:,}",
+                f"{statistics.seconds:.1f} s",
+            )
+        )
     return "  ".join(
         (
             f"{statistics.states:,} states",

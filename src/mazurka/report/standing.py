@@ -27,10 +27,12 @@ READER = re.compile(r"\.reader\[(\d+)\]$")
 
 
 def standings(program: Program, state: State) -> tuple[Standing, ...]:
-    """One entry for each thread, in order."""
+    """One entry for each thread, in order; those that only watch a property stand nowhere."""
     interpreter = Interpreter(program)
     return tuple(
-        _standing(program, interpreter, state, thread) for thread in range(len(program.threads))
+        _standing(program, interpreter, state, number)
+        for number, thread in enumerate(program.threads)
+        if not thread.observer
     )
 
 

@@ -24,7 +24,6 @@ from mazurka.report.trace import Trace
 from mazurka.report.verdict import (
     HOLDS,
     INCONCLUSIVE,
-    UNREDUCED,
     UNSOUND,
     VIOLATED,
     Verdict,
@@ -42,6 +41,8 @@ CHOSEN = {
 }
 CLASSIFYING = "optimistic"
 """The strategy whose answer is the classification, as much as the verdict."""
+CLASSIFIERS = frozenset({"cpc", "cpc-strict", "cycle-detection", "optimistic", "transactions"})
+"""The strategies by transactions, which find out how the threads share data."""
 MOST_NOTES = 10
 MOST_REASONS = 5
 
@@ -92,8 +93,9 @@ class Summary(Story):
         verdict = self.verdict
         self.blank()
         if not verdict.classification:
-            unable = verdict.strategy == UNREDUCED
-            why = "strategy full does not classify data" if unable else "no thread uses shared data"
+            unable = verdict.strategy not in CLASSIFIERS
+            not_asked = f"strategy {verdict.strategy} does not classify data"
+            why = not_asked if unable else "no thread uses shared data"
             if verdict.violation is not None and not unable:
                 why = "the search ended at the violation (--explore-all goes on)"
             self.line(f"there is no classification to show: {why}", "dim")
@@ -153,18 +155,18 @@ class Summary(Story):
 
     def statistics(self, statistics: Statistics) -> str:
         verdict = self.verdict
-        chosen = " (chosen by auto)" if verdict.options.get("strategy") == "auto" else ""
+        chosen = f" (chosen by auto: {verdict.choice})" if verdict.choice else ""
         rounds = len(verdict.searches)
         together = f" in {rounds_text(rounds)}" if rounds > 1 else ""
-        return "  ".join(
-            (
-                states_text(statistics.states),
-                counted(statistics.transitions, "transition"),
-                f"{verdict.total_seconds:.2f} s{together}",
-                bytes_text(verdict.peak_bytes),
-                f"strategy {verdict.strategy}{chosen}, {ORDERS.get(verdict.order or '', '')}",
-            )
-        )
+        chosen_by = f"strategy {verdict.strategy}{chosen}"
+        seconds = f"{verdict.total_seconds:.2f} s{together}"
+        transitions = counted(statistics.transitions, "transition")
+        if statistics.executions is not None:
+            executions = counted(statistics.executions, "execution")
+            return "  ".join((executions, transitions, seconds, chosen_by))
+        order = ORDERS.get(verdict.order or "", "")
+        states, memory = states_text(statistics.states), bytes_text(verdict.peak_bytes)
+        return "  ".join((states, transitions, seconds, memory, f"{chosen_by}, {order}"))
 
     def advice(self, saved: str | None) -> list[str]:
         """The next thing to try."""

@@ -72,6 +72,8 @@ class Verdict:
     counterexample: str | None = None
     """How the trace was chosen: `found`, `shortest` or `switches`."""
     options: dict[str, object] = field(default_factory=dict)
+    choice: str | None = None
+    """Why `auto` has chosen the strategy, where it has."""
 
     @property
     def exit_status(self) -> int:
@@ -108,6 +110,7 @@ class Verdict:
             "scope": self.scope,
             "property": list(self.properties),
             "strategy": self.strategy,
+            "choice": self.choice,
             "order": self.order,
             "definitions": dict(self.subject.reading.definitions) if self.subject else {},
             "options": self.options,
@@ -131,28 +134,44 @@ class Verdict:
         if statistics is None:
             return {}
         return {
-            "states": statistics.states,
-            "transitions": statistics.transitions,
+            **size_json(statistics),
             "depth": statistics.depth,
             "seconds": round(statistics.seconds, 6),
+            **self._storage_json(statistics),
+            "rounds": len(self.searches),
+            "total_seconds": round(self.total_seconds, 6),
+        }
+
+    def _storage_json(self, statistics: Statistics) -> dict[str, object]:
+        """What storing states costs; a search that stores none has no such figures."""
+        if statistics.executions is not None:
+            return {}
+        return {
             "states_per_second": round(statistics.states_per_second),
             "peak_bytes": self.peak_bytes,
             "bytes_per_state": round(statistics.bytes_per_state, 2),
-            "rounds": len(self.searches),
-            "total_seconds": round(self.total_seconds, 6),
         }
 
     def _rounds_json(self) -> list[dict[str, object]]:
         reasons = [*(earlier.reason for earlier in self.rounds), None]
         return [
             {
-                "states": search.states,
-                "transitions": search.transitions,
+                **size_json(search),
                 "seconds": round(search.seconds, 6),
                 "reason": reason,
             }
             for search, reason in zip(self.searches, reasons, strict=False)
         ]
+
+
+def size_json(statistics: Statistics) -> dict[str, object]:
+    """How much a search has seen: states, or executions and the partial orders among them."""
+    seen: dict[str, object] = {"states": statistics.states}
+    if statistics.executions is not None:
+        seen = {"executions": statistics.executions}
+        if statistics.partial_orders is not None:
+            seen["partial_orders"] = statistics.partial_orders
+    return {**seen, "transitions": statistics.transitions}
 
 
 def cell_json(cell: CellClass) -> dict[str, object]:
@@ -176,6 +195,18 @@ def states_text(states: int) -> str:
     return f"{states:,} {'state' if states == 1 else 'states'}"
 
 
+def executions_text(executions: int) -> str:
+    return f"{executions:,} {'execution' if executions == 1 else 'executions'}"
+
+
+def extent_text(statistics: Statistics) -> str:
+    """How far a search went: `12 states examined`, `3 executions run to their end`."""
+    number = statistics.executions
+    if number is None:
+        return f"{states_text(statistics.states)} examined"
+    return f"{executions_text(number)} run to {'its' if number == 1 else 'their'} end"
+
+
 def scope_sentence(
     verdict: str,
     properties: tuple[str, ...],
@@ -191,16 +222,21 @@ def scope_sentence(
     what = property_list(properties)
     if properties:
         what = f"{what}, and {ALWAYS}"
-    count = states_text(statistics.states)
     by = "" if strategy in (None, UNREDUCED) else f" (reduced by {strategy})"
     if limits == (UNSOUND,):
+        count = states_text(statistics.states)
         return f"{what}: none found in {count}{by}, but the strategy may miss some"
     if verdict == INCONCLUSIVE:
-        return f"{what}: {count} examined{by}, others were not"
+        return f"{what}: {extent_text(statistics)}{by}, others were not"
+    if verdict == HOLDS and statistics.executions is not None:
+        same = "differs from it" if statistics.executions == 1 else "differs from one of these"
+        alike = f"every other {same} only in the order of independent steps"
+        return f"{what}: {extent_text(statistics)}, and {alike}{by}"
     if verdict == HOLDS and not by:
         one = statistics.states == 1
         count = "the only reachable state" if one else f"all {statistics.states:,} reachable states"
-    return f"{what}: {count} examined{by}"
+        return f"{what}: {count} examined"
+    return f"{what}: {extent_text(statistics)}{by}"
 
 
 def error_verdict(

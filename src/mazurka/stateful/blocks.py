@@ -125,7 +125,42 @@ from __future__ import annotations
     PREFIX_COUNT,      # how many prefixes the last vector has
 ) = range(76, 90)  # fmt: skip
 
-BLOCK_WORDS = 90
+# Persistent sets.
+(
+    RELATION,          # how the sets are made: PERSISTENT_... below
+    STACK_PROVISO,     # whether a set whose steps all close cycles is passed over
+    COLUMNS,           # array by cell: its place in the bit sets below, -1 where no conflict can be
+    COLUMN_WORDS,      # words of a bit set
+    OWN,               # by location code: what a step uses of its thread's own cells
+    LATER,             # by pattern of locks and location code: what may be read later, and written
+    PATTERNS,          # hash table: the locks held, as bits, and the number of the pattern
+    PATTERN_CAPACITY,
+    TRAITS,            # array by location code: TRAIT_... flags
+    ACTING,            # the threads that do not only watch, as bits
+    PLACES_AT,         # array by thread: where it is in the state at hand, as a location code
+    EXAMINED,          # what is known of the threads in the state at hand: EXAMINED_... sets
+    NOW,               # by thread: what its step reads there, and writes
+    CONFLICTS,         # array by thread: the threads that may interfere with it, as bits
+    REMAINING,         # array by frame: threads of the set whose steps have not been tried
+    HELD,              # what was found: locks for which there is no pattern yet
+) = range(90, 106)  # fmt: skip
+
+# Cartesian vectors, several at a time.
+(
+    JOB,               # what the kernel is to do: JOB_... below
+    VECTOR_OPEN,       # whether the vector of the state at POSITION has been begun
+    VECTOR_PASSED,     # that vector: states in PASSED, transitions as the paper counts, and moves
+    VECTOR_PAPER,
+    VECTOR_MOVES,
+    STUCK_TOGETHER,    # whether the prefixes of the last vector lead to a deadlock
+    LAST_POSITION,     # the end of the states whose vectors are asked for
+    OUTBOX,            # what a worker hands over: vectors in order, OUT_... words and their ends
+    OUTBOX_ROOM,
+    OUTBOX_USED,
+    OUTBOX_READ,       # how much of it has been entered in the store
+) = range(106, 117)  # fmt: skip
+
+BLOCK_WORDS = 117
 
 SUCCESSOR_WORDS = 4
 """What the buffer holds for each successor beside its state."""
@@ -133,6 +168,8 @@ SUCCESSOR_WORDS = 4
 # Why a search came back to Python.
 SLICE, DONE, STORE_FULL, STACK_FULL, FAULT, DEADLOCK, RACE, FOOTPRINT_FULL, BROKEN = range(9)
 PREFIXES_FULL, PASSED_FULL, STUCK = range(9, 12)
+PATTERN_MISSING = 12
+OUTBOX_FULL, FOUND = 13, 14
 
 FIRST_DEAD_END = 7
 """Faults from this code on (`livelock`, `bound`) have no successor: the step did not end."""
@@ -196,3 +233,37 @@ MARK_FIELDS = 4
 
 # When a prefix that returns to one of its states is left off.
 RETURN_RULE, LITERAL_RULE, TABLE1_RULE = range(3)
+
+# How persistent sets are made.
+PERSISTENT_CLOSURE, PERSISTENT_AMPLE = range(2)
+
+# Where a set of locks stands in the table of patterns.
+PATTERN_FACTOR, PATTERN_SHIFT = 0x9E3779B97F4A7C15, 32
+
+# A location, for persistent sets.
+TRAIT_STICKY, TRAIT_SAFE = 1, 2
+
+# Sets of threads in the state at hand.
+(
+    EXAMINED_KNOWN,    # their steps have been tried
+    EXAMINED_ENABLED,
+    EXAMINED_WAITING,
+    EXAMINED_STOPPED,
+    EXAMINED_DEAD_END, # a step of theirs has no successor
+    EXAMINED_RELATED,  # their row of CONFLICTS is valid
+) = range(6)  # fmt: skip
+EXAMINED_WORDS = 6
+
+# A frame of a search with persistent sets, beside choice and thread: whether it has its set.
+FRAME_CHOSEN = 1
+
+# What the kernel for cartesian vectors is to do: search on, make vectors for others to enter, enter
+# vectors that were made, or only make the vector of the state before POSITION.
+JOB_SEARCH, JOB_COLLECT, JOB_MERGE, JOB_INSPECT = range(4)
+
+# A vector in an outbox: its counts, whether it contains a violation, how many ends follow.  An end:
+# its origin without the position, its length, its hash, the state.
+OUT_PAPER, OUT_MOVES, OUT_FOUND, OUT_ENDS = range(4)
+OUT_FIELDS = 4
+END_MOVE, END_LENGTH, END_HASH = range(3)
+END_FIELDS = 3

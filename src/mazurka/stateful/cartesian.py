@@ -63,7 +63,7 @@ from __future__ import annotations
 
 import enum
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
@@ -209,11 +209,13 @@ class Cartesian:
         found = {str(report.fault) for _, _, report in self.faults}
         return found | ({"deadlock"} if self.deadlocks else set())
 
-    def model_check(self) -> None:
-        """Fig. 7."""
+    def model_check(self, stop: Callable[[], bool] = lambda: False) -> bool:
+        """Fig. 7; whether it has come to an end before `stop` said so."""
         work = [self.program.initial_state()]
         self.remember(work[0], range(len(self.program.threads)))
         while work:
+            if stop():
+                return False
             state = work.pop()
             if state in self.covered:
                 continue
@@ -225,6 +227,7 @@ class Cartesian:
                 self.verify(prefix)
                 if prefix.goes_on:
                     work.append(prefix.last)
+        return True
 
     def verify(self, prefix: Prefix) -> None:
         """Assertions are checked by the steps themselves: look at each of them."""

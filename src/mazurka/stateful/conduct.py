@@ -72,6 +72,13 @@ class Conductor:
         if self.options.limit_seconds is not None and seconds >= self.options.limit_seconds:
             self.limits.append("time")
             return True
+        most = self.options.limit_transitions
+        if most is not None and self.statistics.transitions >= most:
+            self.limits.append("transitions")
+            return True
+        if self.options.cancelled is not None and self.options.cancelled():
+            self.limits.append("cancelled")
+            return True
         if self.statistics.table_bytes + self.other_bytes > self.limit_bytes:
             return self.out_of_memory()
         return False

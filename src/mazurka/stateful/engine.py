@@ -14,6 +14,7 @@ import os
 import platform
 import sys
 import tempfile
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
@@ -32,11 +33,13 @@ PARTS = {
     "store": "the engine for large searches",
     "transactions": "the engine for transactions",
     "cartesian": "the engine for cartesian vectors",
+    "persistent": "the engine for persistent sets",
 }
 """What kernels are called in messages."""
 MAGIC = b"mazurka kernel 1\n"
 
 _loaded: dict[str, tuple[Any, Callable[[int], int]]] = {}
+_loading = threading.Lock()
 
 # What Numba's compiled functions look like from outside: status, result, exception, argument.
 _CONVENTION = ctypes.CFUNCTYPE(
@@ -46,6 +49,11 @@ _CONVENTION = ctypes.CFUNCTYPE(
 
 def kernel(name: str, observer: Observer) -> Callable[[int], int]:
     """The function `run` of a kernel module, as native code.  It runs without the GIL."""
+    with _loading:
+        return _kernel(name, observer)
+
+
+def _kernel(name: str, observer: Observer) -> Callable[[int], int]:
     if name not in _loaded:
         stored = _read(_path(name))
         if stored is None:

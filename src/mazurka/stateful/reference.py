@@ -101,10 +101,14 @@ def explore(
 
 
 def races_between(program: Program, moved: list[tuple[Move, Step]]) -> list[tuple[Move, Move, int]]:
-    """The pairs of possible moves that collide on a data cell (one entry a pair)."""
+    """The pairs of possible moves that collide on a data cell (one entry a pair).
+
+    Threads that only watch a property are no part of the program; what they read cannot race.
+    """
     found: list[tuple[Move, Move, int]] = []
-    for position, (first, one) in enumerate(moved):
-        for second, other in moved[position + 1 :]:
+    real = [(move, step) for move, step in moved if not program.threads[step.thread].observer]
+    for position, (first, one) in enumerate(real):
+        for second, other in real[position + 1 :]:
             if first.thread == second.thread:
                 continue
             address = race_address(program, one, other)

@@ -9,16 +9,20 @@ kept: every state they reached can really be reached.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import cached_property
 
 from mazurka.analysis.beforehand import known_beforehand
 from mazurka.analysis.discipline import Discipline
+from mazurka.analysis.locksets import Protection, static_protection
 from mazurka.analysis.movers import Reading
 from mazurka.ir.native import NativeProgram, native
 from mazurka.ir.program import Program
 from mazurka.stateful.completion import Completion
+from mazurka.stateful.engine import kernel
 from mazurka.stateful.strategy import (
+    CUT_SHORT,
     CellClass,
     Observer,
     Round,
@@ -27,8 +31,6 @@ from mazurka.stateful.strategy import (
     Strategy,
 )
 from mazurka.stateful.transactions import Transaction, TransactionRound
-
-CUT_SHORT = frozenset({"time", "memory", "interrupted"})
 
 
 class Rounds:
@@ -44,6 +46,7 @@ class Rounds:
         self.discipline = Discipline(code.program, options.movers)
         self.rounds: list[Round] = []
         self.classes: dict[int, CellClass] = {}
+        kernel("transactions", observer)  # before the clock starts
         self.started = time.perf_counter()
 
     def run(self) -> SearchResult:
@@ -94,9 +97,18 @@ class Rounds:
         )
 
     def can_race(self, address: int) -> bool:
-        """Whether a cell is touched by anything but atomic operations."""
-        accesses = known_beforehand(self.code.program).laws.accesses.get(address, [])
-        return any(not access.edge.indivisible for access in accesses)
+        """Whether a cell is touched by anything but atomic operations; observers do not count."""
+        program = self.code.program
+        accesses = known_beforehand(program).laws.accesses.get(address, [])
+        watching = [access for access in accesses if program.threads[access.thread].observer]
+        if watching and self.unobserved[address].kind != "unprotected":
+            return False
+        return any(not access.edge.indivisible for access in accesses if access not in watching)
+
+    @cached_property
+    def unobserved(self) -> Mapping[int, Protection]:
+        """How the threads share the cells if nobody watches them."""
+        return static_protection(self.code.program, observed=False).cells
 
     def self_check(self, result: SearchResult) -> Iterator[str]:
         if self.options.self_check and CUT_SHORT.isdisjoint(result.limits):

@@ -2,7 +2,8 @@
 
 For `full` that is the unreduced reference search.  For transactions it is paper 000's algorithm in
 plain Python (`mazurka.stateful.completion`), which asserts the invariants of Theorem 2 on what it
-has explored.  Slow: a few thousand states a second.
+has explored; for cartesian vectors paper 003's (`mazurka.stateful.cartesian`), which must cover the
+same states.  Slow: a few thousand states a second.
 """
 
 from __future__ import annotations
@@ -12,13 +13,16 @@ from collections.abc import Callable
 
 from mazurka.analysis.discipline import Discipline
 from mazurka.errors import InternalError
+from mazurka.ir.interpreter import State
 from mazurka.ir.program import Program
+from mazurka.stateful.cartesian import Cartesian, CycleRule
 from mazurka.stateful.completion import (
     Completion,
     Stopped,
     assert_theorem_2,
     explore_transactions,
 )
+from mazurka.stateful.persistent import Proviso, Relation, explore_persistent
 from mazurka.stateful.reference import explore
 from mazurka.stateful.strategy import SearchOptions, SearchResult
 from mazurka.stateful.transactions import Transaction
@@ -59,6 +63,40 @@ def check_transactions(
     if not how.inner_loop:
         _require_counts(states, done.transitions, options, result)
     return f"self-check: the interpreter's search of {states:,} states agrees{claim}"
+
+
+def check_cartesian(
+    program: Program, options: SearchOptions, result: SearchResult, covered: set[State]
+) -> str:
+    """`covered` are the states of the search itself, which a number would not tell apart."""
+    rule = CycleRule(options.cycle_rule)
+    written = Cartesian(program, rule)
+    if not written.model_check(_time_is_up(options)):
+        return UNFINISHED
+    _require_verdict(written.kinds, options, result)
+    counted = written.transitions if rule is CycleRule.TABLE1 else written.moves
+    _require_counts(len(written.covered), counted, options, result)
+    if not covered <= written.covered:
+        raise InternalError("self-check: the interpreter's cartesian vectors lead to other states")
+    states = len(written.covered)
+    return f"self-check: the interpreter's search of {states:,} cartesian vectors agrees"
+
+
+def check_persistent(
+    program: Program,
+    options: SearchOptions,
+    relation: Relation,
+    proviso: Proviso,
+    result: SearchResult,
+) -> str:
+    done = explore_persistent(
+        program, relation=relation, proviso=proviso, stop=_time_is_up(options)
+    )
+    if not done.complete:
+        return UNFINISHED
+    _require_verdict(done.kinds, options, result)
+    _require_counts(len(done.states), done.transitions, options, result)
+    return f"self-check: the interpreter's search of {len(done.states):,} states agrees"
 
 
 def _time_is_up(options: SearchOptions) -> Callable[[], bool]:

@@ -17,6 +17,8 @@ from mazurka.errors import OptionError
 from mazurka.ir.program import Program
 
 PROPERTIES = ("assert", "deadlock", "race")
+CUT_SHORT = frozenset({"time", "memory", "interrupted", "transitions", "cancelled"})
+"""Limits after which a search has seen only a part of what it wanted to see."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +106,18 @@ class SearchOptions:
     """When a thread's prefix in a cartesian vector counts as infinite (`stateful.cartesian`)."""
     workers: int = 1
     """How many cartesian vectors are made at the same time."""
+    limit_transitions: int | None = None
+    """Stop after about so many transitions; for searches that try something out."""
+    cancelled: Callable[[], bool] | None = None
+    """Asked between slices whether somebody else has found the answer meanwhile."""
     proviso: str = "stack"
     """What keeps persistent sets from ignoring a thread for ever: `stack` or `sticky`."""
 
 
 @dataclass(frozen=True)
 class SearchResult:
-    """`limits` names what cut the search short: `time`, `memory`, `interrupted`, or the message
-    of a bound that the program passed.  Without limits and violation the search is complete."""
+    """`limits` names what cut the search short, one of `CUT_SHORT`, or the message of a bound that
+    the program passed.  Without limits and violation the search is complete."""
 
     statistics: Statistics
     violation: Violation | None = None

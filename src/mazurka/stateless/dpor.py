@@ -60,6 +60,7 @@ class DynamicReduction(ScheduleSearch):
 
     def look_back(self) -> None:
         for position in range(self.fresh + 1, len(self.nodes)):
+            self.pulse()
             for thread, actions in self.nodes[position].actions.items():
                 past = self.trace.past(thread, position)
                 for action in actions:
@@ -102,5 +103,6 @@ class SleepingReduction(DynamicReduction):
 
     def look_back(self) -> None:
         for reversal in reversals(self.trace, self.nodes[-1], self.execution, self.fresh):
+            self.pulse()
             first, *_ = initials(reversal.sequence)
             self.nodes[reversal.position].backtrack.add(first)

@@ -104,6 +104,10 @@ class Execution(Protocol):
     def deadlocked(self) -> bool:
         """Whether threads wait, none can go on, and nothing else has stopped one."""
 
+    def endless(self) -> str | None:
+        """File and line of a step that led back to where the run has been before, so that it can
+        go round for ever; None if there is none, or nobody can tell."""
+
     def rewind(self, depth: int) -> None:
         """Stand where the first `depth` steps led: by a restart and those steps once more, or by
         something quicker."""

@@ -14,7 +14,9 @@ footprint is that step's, with three changes.
   independent of the choice that was made instead.
 
 Whether a point of a thread's life is *fixed* is decided from the edges alone
-(`mazurka.stateless.fixed_points`).  States are plain tuples, so rewinding costs nothing.
+(`mazurka.stateless.fixed_points`).  States are plain tuples, so rewinding costs nothing, and what a
+thread does is worked out once for all states that look the same to it
+(`mazurka.stateless.views`).
 """
 
 from __future__ import annotations
@@ -22,10 +24,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mazurka.ir.footprints import Footprints
-from mazurka.ir.interpreter import FaultReport, Interpreter, Outcome, State, Step
-from mazurka.ir.program import DEAD_ENDS, FINISHED, WRONG, Program
+from mazurka.ir.interpreter import Interpreter, Outcome, State, Step
+from mazurka.ir.program import FINISHED, WRONG, Program
 from mazurka.stateless.execution import Action, Failure, Move
 from mazurka.stateless.fixed_points import Point, PointTable
+from mazurka.stateless.views import View, Views
 
 Actions = tuple[Action, ...]
 
@@ -42,9 +45,14 @@ class IRExecution:
         footprints = Footprints(program)
         self.points = [PointTable(program, n, footprints) for n in range(len(program.threads))]
         self.visits = _Visits(program, footprints)
-        self.states: list[State] = [program.initial_state()]
-        self.known: list[dict[int, Actions]] = [{}]
-        """For each state passed, the actions worked out there or carried over unchanged."""
+        self.views = Views(program, self.interpreter, self.describe)
+        start = program.initial_state()
+        self.states: list[State] = [start]
+        self.known: list[dict[int, View]] = [{}]
+        """For each state passed, the views worked out there or carried over unchanged."""
+        self.passed: dict[State, int] = {start: 0}
+        """Where the run was first in each of its states."""
+        self.returned: str | None = None
 
     @property
     def state(self) -> State:
@@ -54,59 +62,63 @@ class IRExecution:
         return range(len(self.program.threads))
 
     def next_actions(self, thread: int) -> Actions:
+        return self.view(thread).actions
+
+    def view(self, thread: int) -> View:
         known = self.known[-1]
-        if thread not in known:
-            known[thread] = self.actions_at(self.state, thread)
-        return known[thread]
+        view = known.get(thread)
+        if view is None:
+            view = known[thread] = self.view_at(self.states[-1], thread)
+        return view
 
     def step(self, move: Move) -> Failure | None:
-        taken = next(a for a in self.next_actions(move.thread) if a.move == move and a.enabled)
-        step = self.interpreter.step(self.state, *move)
-        self.known.append(
-            {
-                thread: actions
-                for thread, actions in self.known[-1].items()
-                if thread != move.thread
-                and all(taken.writes.isdisjoint(action.reads) for action in actions)
-            }
-        )
-        self.states.append(step.state)
-        return _failure(step.fault)
+        effect = self.view(move.thread).effects[move]
+        known, writes = self.known[-1], effect.writes
+        kept = {thread: view for thread, view in known.items() if writes.isdisjoint(view.reads)}
+        kept.pop(move.thread, None)
+        state = effect.applied(self.states[-1])
+        if self.passed.setdefault(state, len(self.states)) < len(self.states):
+            self.returned = effect.place
+        self.known.append(kept)
+        self.states.append(state)
+        return effect.failure
+
+    def endless(self) -> str | None:
+        return self.returned
 
     def deadlocked(self) -> bool:
-        waiting = False
+        outcomes: set[Outcome] = set()
         for number, thread in enumerate(self.program.threads):
-            if thread.observer:
-                continue
-            for choice in range(self.interpreter.choices(self.state, number)):
-                outcome = self.interpreter.step(self.state, number, choice).outcome
-                if outcome not in (Outcome.WAITS, Outcome.FINISHED, Outcome.INVALID):
-                    return False
-                waiting |= outcome is Outcome.WAITS
-        return waiting
+            if not thread.observer:
+                outcomes |= self.view(number).outcomes
+        return Outcome.WAITS in outcomes and outcomes <= {Outcome.WAITS, Outcome.FINISHED}
 
     def rewind(self, depth: int) -> None:
+        for position in range(depth + 1, len(self.states)):
+            if self.passed.get(self.states[position]) == position:
+                del self.passed[self.states[position]]
         del self.states[depth + 1 :]
         del self.known[depth + 1 :]
+        self.returned = None
 
     def preview(self, depth: int, moves: Sequence[Move], thread: int) -> Actions:
         state = self.states[depth]
         for move in moves:
-            step = self.interpreter.step(state, *move)
-            assert step.happened, "a preview follows moves that exist"
-            state = step.state
-        return self.actions_at(state, thread)
+            state = self.view_at(state, move.thread).effects[move].applied(state)
+        return self.view_at(state, thread).actions
+
+    def view_at(self, state: State, thread: int) -> View:
+        return self.views.of(state, thread)
 
     def actions_at(self, state: State, thread: int) -> Actions:
+        return self.view_at(state, thread).actions
+
+    def describe(self, state: State, thread: int, steps: list[tuple[Move, Step]]) -> Actions:
+        """The actions that a thread's steps in a state are, one step for each choice."""
         location = self.interpreter.location(state, thread)
         if location in (FINISHED, WRONG) and thread not in self.visits.is_written:
             return ()
         point = self.points[thread].at(location)
-        steps: list[tuple[Move, Step]] = []
-        for choice in range(self.interpreter.choices(state, thread)):
-            step = self.interpreter.step(state, thread, choice)
-            if step.outcome is not Outcome.INVALID:
-                steps.append((Move(thread, choice), step))
         also: frozenset[int] = frozenset()
         if point.may_block and len(steps) > 1:
             also = frozenset().union(*(step.footprint_reads for _, step in steps))
@@ -182,8 +194,8 @@ class _Visits:
         return self.public(thread, addresses) | own
 
 
-def _failure(report: FaultReport | None) -> Failure | None:
-    if report is None:
-        return None
-    unfinished = report.fault in DEAD_ENDS
-    return Failure(str(report.fault), report.message, str(report.span), unfinished)
+class PlainIRExecution(IRExecution):
+    """Asks the interpreter for everything, again and again: what the quick one must agree with."""
+
+    def view_at(self, state: State, thread: int) -> View:
+        return Views(self.program, self.interpreter, self.describe).of(state, thread)

@@ -112,4 +112,5 @@ class WakeupTrees(ScheduleSearch):
         """Of every run all races: an old one may have other events beside it now, which keep
         something from sleeping."""
         for reversal in reversals(self.trace, self.nodes[-1], self.execution):
+            self.pulse()
             self.insert(reversal.position, reversal.sequence)

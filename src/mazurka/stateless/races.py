@@ -74,8 +74,7 @@ def reversals(trace: Trace, last: Node, execution: Execution, fresh: int = 0) ->
 
 def _plain(trace: Trace, execution: Execution, position: int) -> Iterator[Reversal]:
     action = trace.actions[position]
-    past = trace.past(action.move.thread, position)
-    for earlier in trace.maximal(trace.conflicting(action, position) & ~past):
+    for earlier in trace.races(position):
         if action.life is not None and action.life in trace.actions[earlier].writes:
             point = _Point(action.move.thread, action, position)
             yield from _Openings(trace, execution, point).without(earlier)
@@ -107,7 +106,7 @@ class _Openings:
         dependent = trace.conflicting(point.action, point.end) & ~self.past
         if not point.action.may_block:
             return sum(1 << position for position in trace.maximal(dependent))
-        own = sum(1 << position for position in trace.of_thread.get(point.thread, ()))
+        own = trace.of_thread.get(point.thread, 0)
         return (dependent | self.writers()) & up_to(point.end) & ~self.past & ~own
 
     def writers(self) -> Events:
@@ -117,8 +116,7 @@ class _Openings:
             return sum(1 << i for i in range(len(trace)) if trace.actions[i].writes)
         found = 0
         for thing in watched:
-            for position in trace.writers.get(thing, ()):
-                found |= 1 << position
+            found |= trace.writers.get(thing, 0)
         return found
 
     def without(self, earlier: int) -> Iterator[Reversal]:

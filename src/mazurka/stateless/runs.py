@@ -11,9 +11,9 @@ What a search relies on:
 2. *Points lie before operations.*  Every thread that has begun and not ended stands before its next
    operation, which is known.  Which operation that is depends on the thread's own past alone: on
    what it read.  So a thread that has done n operations in two equivalent runs stands before the
-   same one in both.
-3. *Objects tell everything.*  Whether an operation can go on depends on the states of the objects it
-   touches.  Operations of two threads that share no object, or only read the shared ones, commute.
+   same one in both.  Threads have the same numbers in equivalent runs.
+3. *Objects tell everything.*  Whether an operation can go on depends on the states of the objects
+   it touches.  Operations of two threads that share no object, or only read shared ones, commute.
 4. *States are values.*  The state of an object is immutable, hashable, and the same in equivalent
    runs; a search keeps the states an object has passed through and asks an operation whether it
    could go on in a state that is long gone (section 3 of paper 001: prefixes that were never
@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 ObjectName: TypeAlias = Hashable
 """Stable across runs: made of who created the object and when in that thread's life."""
@@ -55,8 +55,12 @@ class Operation(Protocol):
         """What it does, for people: `acquire`, `read`, `put`."""
 
     @property
-    def yields(self) -> bool:
-        """The thread gives way here: to run another one instead is no preemption."""
+    def yields(self) -> bool | Callable[[Lookup], bool]:
+        """The thread gives way here: to run another one instead is no preemption.
+
+        The same for as long as the thread stands there.  Where it depends on the states of objects
+        it is a function of them, for it is asked about states that are long gone.
+        """
 
     def at(self, lookup: Lookup) -> Sequence[Touch] | None:
         """What it would touch if the objects were in these states; None if it could not go on.
@@ -75,6 +79,18 @@ class Decider(Protocol):
         the operation it stands before, or None after its end.  `enabled` are the threads that can
         go on now, never empty.  `last` is the thread that took the previous step, -1 at the start.
         The objects still have the states in which the previous step left them.
+        """
+
+
+@runtime_checkable
+class Witness(Decider, Protocol):
+    """A search that is to see the end of a run."""
+
+    def over(self, pending: Sequence[Operation | None]) -> None:
+        """Nobody can go on, or the program ends the run itself.
+
+        Called while the objects still have the states in which the last step left them.  Where a
+        run unwinds threads that are stuck, which may change those states, it calls this before.
         """
 
 
@@ -109,4 +125,9 @@ class Ended:
 class Runnable(Protocol):
     """A program that can be run again and again from its start."""
 
-    def run(self, decider: Decider) -> Ended: ...
+    def run(self, decider: Decider) -> Ended:
+        """From the start until nobody can go on.
+
+        A run that does not tell a `Witness` about its end leaves the objects as they are then.
+        One that ends although somebody could go on says `abandoned`.
+        """

@@ -10,8 +10,11 @@ A **sleep set** (Godefroid, *Partial-Order Methods for the Verification of Concu
 lead to has been seen.  After a move has been explored it sleeps at its node; an action that depends
 on it wakes it up.  A run in which all that is enabled sleeps is given up: it is *blocked*.
 
-Only programs whose executions all end can be searched in this way.  An execution longer than
-`max_steps` ends the search with that limit, and there is no verdict.
+Only programs whose executions all end can be searched in this way.  One that is seen to go round
+(`Execution.endless`), or is longer than `max_steps`, ends the search with that limit, and there is
+no verdict but what has been found.  Nor is one missed: a search that comes to its end has taken a
+finite number of steps and has completed, for every finite run, one that extends an equivalent run;
+an execution without an end has runs longer than all of those.
 
 After a step that never came to an end (`Failure.unfinished`) the other threads go on, for otherwise
 the orders in which the step comes later, or not at all, would never be found; but nothing that such
@@ -28,6 +31,12 @@ from dataclasses import dataclass, field
 from mazurka.stateless.execution import Action, Execution, Failure, Move
 from mazurka.stateless.trace import Events, Trace
 
+PULSE_SECONDS = 0.1
+"""How often somebody who watches is told."""
+ENDLESS = (
+    "some execution never ends ({place} repeats), so schedules cannot be run to their end;"
+    " strategies that store states can answer (--strategy cpc)"
+)
 BOUND = "bound"
 """The kind of failure that is a limit of the analysis, not an error in the program."""
 DEADLOCK = "deadlock"
@@ -40,6 +49,12 @@ class ScheduleOptions:
     stop_at_first: bool = False
     """End the search with the first failure or deadlock."""
     limit_seconds: float | None = None
+    ignored: frozenset[str] = frozenset()
+    """Kinds of failure that nobody asks for; `deadlock` may be one.  The runs go on after them."""
+
+
+class Stopped(Exception):  # noqa: N818 - it is control flow, not an error of ours
+    """Raised by whoever is told about progress, to end the search there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +62,7 @@ class Finding:
     """Something that went wrong and the schedule that shows it: of a failure the last move.
 
     A failure's schedule has only what happens before it.  The first finding of a search comes
-    after no other failure; later ones may.
+    after no other failure, unless an ignored one; later ones may.
     """
 
     kind: str
@@ -134,6 +149,7 @@ class ScheduleSearch(ABC):
         """Events of the present run that never came to an end."""
         self.fresh = 0
         """The position of the first event that no earlier run had."""
+        self.started = self.told = time.perf_counter()
 
     @abstractmethod
     def choose(self, position: int) -> Action | None:
@@ -150,38 +166,56 @@ class ScheduleSearch(ABC):
         """All that follows an action at a node has been explored."""
 
     def run(self) -> Exploration:
-        started = time.perf_counter()
+        self.started = self.told = time.perf_counter()
+        try:
+            self.search()
+        except Stopped:
+            pass
+        except KeyboardInterrupt:
+            self.found.limit("interrupted")
+        self.found.seconds = time.perf_counter() - self.started
+        return self.found
+
+    def search(self) -> None:
         self.execution.rewind(0)
         self.enter(None)
         while True:
             self.run_on()
-            self.found.seconds = time.perf_counter() - started
             if self.is_over():
-                break
+                return
             self.look_back()
-            if self.progress is not None:
-                self.progress(self.found)
             if not self.back_up():
-                break
-        self.found.seconds = time.perf_counter() - started
-        return self.found
+                return
+
+    def pulse(self) -> None:
+        """Called all the time: see what time it is."""
+        now = time.perf_counter()
+        limit = self.options.limit_seconds
+        if limit is not None and now - self.started >= limit:
+            self.found.limit("time")
+            raise Stopped
+        if self.progress is not None and now - self.told >= PULSE_SECONDS:
+            self.told = now
+            self.found.seconds = now - self.started
+            self.progress(self.found)
 
     def is_over(self) -> bool:
         """Whether to stop before everything has been seen."""
-        limit = self.options.limit_seconds
-        if limit is not None and self.found.seconds > limit:
-            self.found.limit("time")
+        place = self.execution.endless()
+        if place is not None:
+            self.found.limit(ENDLESS.format(place=place))
         too_long = len(self.trace) >= self.options.max_steps and bool(self.nodes[-1].awake())
         if too_long:
             self.found.limit(f"an execution takes more than {self.options.max_steps:,} steps")
         violated = bool(self.found.kinds - {BOUND})
-        return too_long or "time" in self.found.limits or (self.options.stop_at_first and violated)
+        return place is not None or too_long or (self.options.stop_at_first and violated)
 
     def run_on(self) -> None:
         """Extend the present run to its end."""
         while (action := self.choose(len(self.trace))) is not None:
-            if len(self.trace) >= self.options.max_steps:
+            if len(self.trace) >= self.options.max_steps or self.execution.endless() is not None:
                 return
+            self.pulse()
             self.take(action)
         self.end()
 
@@ -198,12 +232,14 @@ class ScheduleSearch(ABC):
         threads = self.execution.threads()
         actions = {thread: self.execution.next_actions(thread) for thread in threads}
         enabled = [action for some in actions.values() for action in some if action.enabled]
-        sleep: dict[Move, Action] = {}
-        if by is not None and self.uses_sleep_sets:
-            asleep = self.nodes[-1].sleep
-            sleep = {move: action for move, action in asleep.items() if not action.depends(by)}
+        sleep = self.still_asleep(by) if by is not None and self.uses_sleep_sets else {}
         self.nodes.append(Node(actions, enabled, sleep))
         self.entered(len(self.trace), by)
+
+    def still_asleep(self, by: Action) -> dict[Move, Action]:
+        """What sleeps on after an action: one that depends on it may now lead somewhere else."""
+        asleep = self.nodes[-1].sleep
+        return {move: action for move, action in asleep.items() if not action.depends(by)}
 
     def note(self, failure: Failure) -> None:
         last = len(self.trace) - 1
@@ -211,7 +247,7 @@ class ScheduleSearch(ABC):
         real = not causes & self.unfinished
         if failure.unfinished:
             self.unfinished |= 1 << last
-        if real:
+        if real and failure.kind not in self.options.ignored:
             self.found.faults += 1
             schedule = tuple(action.move for action in self.trace.pick(causes))
             self.found.add(Finding(failure.kind, failure.message, failure.place, schedule))
@@ -222,7 +258,9 @@ class ScheduleSearch(ABC):
             self.found.blocked += 1
             return
         self.found.executions += 1
-        if not self.unfinished and self.execution.deadlocked():
+        if DEADLOCK in self.options.ignored or self.unfinished:
+            return
+        if self.execution.deadlocked():
             self.found.deadlocks += 1
             self.found.add(Finding(DEADLOCK, "", "", self.trace.schedule))
 

@@ -37,6 +37,7 @@ class SourceSets(ScheduleSearch):
 
     def look_back(self) -> None:
         for reversal in reversals(self.trace, self.nodes[-1], self.execution, self.fresh):
+            self.pulse()
             node = self.nodes[reversal.position]
             first = initials(reversal.sequence)
             if node.backtrack.isdisjoint(first):

@@ -9,7 +9,7 @@ not after e" one operation.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TypeAlias
 
 from mazurka.stateless.execution import Action, Move, SharedObject
@@ -38,9 +38,11 @@ class Trace:
         self.actions: list[Action] = []
         self.before: list[Events] = []
         """For each event those that happen before it, itself included."""
-        self.of_thread: dict[int, list[int]] = {}
-        self.readers: dict[SharedObject, list[int]] = {}
-        self.writers: dict[SharedObject, list[int]] = {}
+        self.of_thread: dict[int, Events] = {}
+        self.readers: dict[SharedObject, Events] = {}
+        self.writers: dict[SharedObject, Events] = {}
+        self.known_races: list[tuple[int, ...] | None] = []
+        self.known_after: dict[int, Events] = {}
 
     def __len__(self) -> int:
         return len(self.actions)
@@ -51,52 +53,58 @@ class Trace:
 
     def push(self, action: Action) -> None:
         position = len(self.actions)
-        before = 1 << position | self.past(action.move.thread)
-        for other in self._latest_conflicts(action):
+        event = 1 << position
+        before = event | self.past(action.move.thread)
+        for other in bits(self._latest_conflicts(action)):
             before |= self.before[other]
         self.actions.append(action)
         self.before.append(before)
-        self.of_thread.setdefault(action.move.thread, []).append(position)
-        for touched, index in ((action.reads, self.readers), (action.writes, self.writers)):
-            for thing in touched:
-                index.setdefault(thing, []).append(position)
+        self.known_races.append(None)
+        self.known_after.clear()
+        self._enter(action, event)
 
     def pop(self) -> None:
         action = self.actions.pop()
         self.before.pop()
-        self.of_thread[action.move.thread].pop()
-        for touched, index in ((action.reads, self.readers), (action.writes, self.writers)):
-            for thing in touched:
-                index[thing].pop()
+        self.known_races.pop()
+        self.known_after.clear()
+        self._enter(action, 1 << len(self.actions))
 
-    def _latest_conflicts(self, action: Action) -> Iterator[int]:
-        """Conflicting events that are enough to order the action after all of them."""
-        for thing in action.reads | action.writes:
-            writers = self.writers.get(thing)
-            if writers:
-                yield writers[-1]
+    def _enter(self, action: Action, event: Events) -> None:
+        """Add the last event to those of its thread and its objects, or take it out again."""
+        thread = action.move.thread
+        self.of_thread[thread] = self.of_thread.get(thread, 0) ^ event
+        for thing in action.reads:
+            self.readers[thing] = self.readers.get(thing, 0) ^ event
         for thing in action.writes:
-            last_write = self.writers[thing][-1] if self.writers.get(thing) else -1
-            for position in reversed(self.readers.get(thing, ())):
-                if position < last_write:
-                    break
-                yield position
+            self.writers[thing] = self.writers.get(thing, 0) ^ event
+
+    def _latest_conflicts(self, action: Action) -> Events:
+        """Conflicting events that are enough to order the action after all of them: of an object
+        the last write, and for a write the reads since then."""
+        found = 0
+        for thing in action.reads:
+            found |= _last(self.writers.get(thing, 0))
+        for thing in action.writes:
+            last_write = _last(self.writers.get(thing, 0))
+            found |= last_write | self.readers.get(thing, 0) & -(last_write << 1 or 1)
+        return found
 
     def past(self, thread: int, end: int | None = None) -> Events:
         """What happens before or is the thread's last event (before position `end`)."""
-        for position in reversed(self.of_thread.get(thread, ())):
-            if end is None or position < end:
-                return self.before[position]
-        return 0
+        own = self.of_thread.get(thread, 0)
+        if end is not None:
+            own &= up_to(end)
+        return self.before[own.bit_length() - 1] if own else 0
 
     def conflicting(self, action: Action, end: int | None = None) -> Events:
         """All events (before position `end`) of other threads that conflict with the action."""
         found = 0
-        for thing in action.reads | action.writes:
-            found |= _mask(self.writers.get(thing, ()))
+        for thing in action.reads:
+            found |= self.writers.get(thing, 0)
         for thing in action.writes:
-            found |= _mask(self.readers.get(thing, ()))
-        found &= ~_mask(self.of_thread.get(action.move.thread, ()))
+            found |= self.writers.get(thing, 0) | self.readers.get(thing, 0)
+        found &= ~self.of_thread.get(action.move.thread, 0)
         return found if end is None else found & up_to(end)
 
     def maximal(self, events: Events) -> Iterator[int]:
@@ -106,20 +114,31 @@ class Trace:
             yield last
             events &= ~self.before[last]
 
-    def after(self, position: int, end: int | None = None) -> Events:
-        """The event and all that happen after it (before position `end`)."""
-        end = len(self) if end is None else end
-        return sum(1 << i for i in range(position, end) if self.before[i] >> position & 1)
+    def races(self, position: int) -> tuple[int, ...]:
+        """The events right before an event in the happens-before order, of other threads."""
+        known = self.known_races[position]
+        if known is None:
+            action = self.actions[position]
+            past = self.past(action.move.thread, position)
+            known = tuple(self.maximal(self.conflicting(action, position) & ~past))
+            self.known_races[position] = known
+        return known
 
-    def threads_of(self, events: Events) -> set[int]:
-        return {self.actions[position].move.thread for position in bits(events)}
+    def after(self, position: int) -> Events:
+        """The event and all that happen after it."""
+        found = self.known_after.get(position)
+        if found is None:
+            found, event = 0, 1 << position
+            for later in range(position, len(self.before)):
+                if self.before[later] & event:
+                    found |= 1 << later
+            self.known_after[position] = found
+        return found
 
     def pick(self, events: Events) -> list[Action]:
         return [self.actions[position] for position in bits(events)]
 
 
-def _mask(positions: Iterable[int]) -> Events:
-    found = 0
-    for position in positions:
-        found |= 1 << position
-    return found
+def _last(events: Events) -> Events:
+    """The latest event of a set, as a set."""
+    return 1 << events.bit_length() - 1 if events else 0

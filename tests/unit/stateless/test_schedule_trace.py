@@ -63,5 +63,4 @@ def test_after() -> None:
     trace = run(act(0, writes="x"), act(1, writes="y"), act(2, reads="x"), act(2, reads="y"))
     assert trace.after(0) == 0b1101
     assert trace.after(1) == 0b1010
-    assert trace.after(0, end=3) == 0b0101
     assert up_to(3) == 0b111

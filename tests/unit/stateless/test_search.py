@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from schedule_programs import critical_sections, read_modify_write
 from tests.unit.ir.programs import Builder, crossed_locks, load, modular_counters, put
 
@@ -11,13 +12,37 @@ from mazurka.stateless.dpor import DynamicReduction, SleepingReduction
 from mazurka.stateless.execution import Move
 from mazurka.stateless.ir_execution import IRExecution
 from mazurka.stateless.optimal_dpor import WakeupTrees
-from mazurka.stateless.search import Exploration, ScheduleOptions
+from mazurka.stateless.search import Exploration, ScheduleOptions, ScheduleSearch, Stopped
+from mazurka.stateless.sleep_sets import SleepSets
+from mazurka.stateless.source_dpor import SourceSets
 
 
 def test_an_execution_that_is_too_long_gives_no_verdict() -> None:
-    found = WakeupTrees(IRExecution(modular_counters(2, 3)), ScheduleOptions(max_steps=50)).run()
-    assert found.limits == ("an execution takes more than 50 steps",)
+    options = ScheduleOptions(max_steps=5)
+    found = WakeupTrees(IRExecution(critical_sections(2, 1)), options).run()
+    assert found.limits == ("an execution takes more than 5 steps",)
     assert found.executions == 0
+
+
+@pytest.mark.parametrize("search", [SleepSets, SleepingReduction, SourceSets, WakeupTrees])
+def test_an_execution_that_goes_round_gives_no_verdict(search: type[ScheduleSearch]) -> None:
+    """Two counters modulo 3: the first thread is back at its start after three steps."""
+    found = search(IRExecution(modular_counters(2, 3))).run()
+    assert len(found.limits) == 1
+    assert "some execution never ends" in found.limits[0]
+    assert (found.executions, found.transitions) == (0, 3)
+
+
+def test_what_was_found_before_an_execution_went_round_counts() -> None:
+    builder = Builder()
+    body = builder.thread()
+    body.edge(body.at(), FINISHED, Check(Const(0), Fault.ASSERT, "always"), kind=Kind.ASSERT)
+    other = builder.thread()
+    loop = other.at()
+    other.edge(loop, loop, kind=Kind.LOCAL)
+    found = WakeupTrees(IRExecution(builder.program())).run()
+    assert found.kinds == {"assert"}
+    assert "never ends" in found.limits[0]
 
 
 def test_an_execution_as_long_as_allowed_is_none_too_long() -> None:
@@ -37,14 +62,33 @@ def test_time() -> None:
     assert WakeupTrees(execution, ScheduleOptions(limit_seconds=0.0)).run().limits == ("time",)
 
 
-def test_progress_is_told_after_each_run() -> None:
-    seen: list[int] = []
+def test_progress_is_told_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mazurka.stateless.search.PULSE_SECONDS", 0.0)
+    seen: list[tuple[int, int]] = []
 
     def watch(found: Exploration) -> None:
-        seen.append(found.executions)
+        seen.append((found.executions, found.transitions))
 
     WakeupTrees(IRExecution(critical_sections(2, 1)), progress=watch).run()
-    assert seen == [1, 2]
+    assert seen[0] == (0, 0)
+    assert (1, 6) in seen  # after the first run
+
+
+def test_who_watches_can_end_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mazurka.stateless.search.PULSE_SECONDS", 0.0)
+
+    def watch(found: Exploration) -> None:
+        if found.transitions == 2:
+            raise Stopped
+
+    found = WakeupTrees(IRExecution(critical_sections(2, 1)), progress=watch).run()
+    assert (found.transitions, found.executions) == (2, 0)
+
+
+def test_failures_nobody_asks_for_do_not_end_a_search() -> None:
+    options = ScheduleOptions(stop_at_first=True, ignored=frozenset({"deadlock"}))
+    found = WakeupTrees(IRExecution(crossed_locks()), options).run()
+    assert (found.findings, found.executions, found.deadlocks) == ([], 3, 0)
 
 
 def endless_section() -> Program:

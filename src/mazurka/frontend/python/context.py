@@ -88,6 +88,15 @@ class ThreadPlan:
     """The functions run by the threads that led to its creation, and its own."""
 
 
+@dataclass(frozen=True, slots=True)
+class Invariant:
+    """A condition that holds in every state."""
+
+    node: ast.Call
+    condition: ast.expr
+    message: str
+
+
 @dataclass(eq=False, slots=True)
 class Model:
     """Everything about the program that its threads share while they are elaborated."""
@@ -97,7 +106,8 @@ class Model:
     survey: Survey
     options: Options
     threads: int
-    """How many threads there will be: found by elaborating until the number is right."""
+    """How many threads there will be: found by elaborating until the number is right.  Those that
+    watch invariants come behind them and are not counted."""
     escaping: frozenset[int]
     """Threads whose local objects other threads can reach."""
     known: frozenset[str]
@@ -115,6 +125,7 @@ class Model:
     facts: dict[int, FunctionFacts] = field(default_factory=dict)
     declared: dict[int, Declaration] = field(default_factory=dict)
     """What the model says about how threads share cells, by address."""
+    invariants: list[Invariant] = field(default_factory=list)
 
     def facts_of(self, definition: ast.FunctionDef) -> FunctionFacts:
         if id(definition) not in self.facts:

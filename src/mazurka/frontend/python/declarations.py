@@ -18,7 +18,7 @@ from mazurka.frontend.python.imports import import_names
 from mazurka.frontend.python.lowering import Lowering, unsupported_statement
 from mazurka.frontend.python.shapes import INTEGER, TRUTH, Blueprint, NumberShape
 from mazurka.frontend.python.statements import declared_shape
-from mazurka.frontend.python.survey import stored_names
+from mazurka.frontend.python.survey import free_names, stored_names
 from mazurka.frontend.python.threads import thread_title
 from mazurka.frontend.python.values import (
     Function,
@@ -95,7 +95,7 @@ class Declarations:
             case ast.Expr(ast.Call(ast.Name("print")) as call):
                 self.low.value(call)
             case ast.Expr(ast.Call() as call) if self.model.survey.declares(node):
-                self._declare_protection(call)
+                self._declare_facts(call)
             case ast.Assign([ast.Name(name)], value):
                 self._declare(name, value, None, node)
             case ast.Assign(names, ast.Constant() as value) if _all_names(names):
@@ -115,12 +115,11 @@ class Declarations:
             case _:
                 self._defer(node)
 
-    def _declare_protection(self, call: ast.Call) -> None:
-        for part in ast.walk(call):
-            if isinstance(part, ast.Name) and part.id in self.deferred:
-                raise self.low.refuse(
-                    call, f"`{part.id}` is a variable of `main` alone; no other thread can reach it"
-                )
+    def _declare_facts(self, call: ast.Call) -> None:
+        for name in sorted(set().union(*map(free_names, call.args)) & self.deferred):
+            raise self.low.refuse(
+                call, f"`{name}` is a variable of `main` alone; no other thread can reach it"
+            )
         self.low.value(call)
 
     def _defer(self, node: ast.stmt) -> None:
@@ -138,16 +137,16 @@ class Declarations:
         self, name: str, expr: ast.expr, annotation: ast.expr | None, node: ast.stmt
     ) -> None:
         survey = self.model.survey
-        seen_by_functions = name in survey.loaded or name in survey.written
+        seen = survey.seen_by_threads(name)
         again = name in self.model.globals
-        private = self.stores[name] > 1 and not seen_by_functions and name != "threads"
+        private = self.stores[name] > 1 and not seen and name != "threads"
         if again and annotation is not None and declared_shape(self.low, annotation):
             raise self.low.refuse(node, f"declare the range of `{name}` where it is first assigned")
         if again or private:
             self._defer(node)
             return
         if any(isinstance(n, ast.Name) and n.id in self.deferred for n in ast.walk(expr)):
-            self._run(name, node, seen_by_functions)
+            self._run(name, node, seen)
             return
         held, plans = len(self.model.storage.cells), len(self.model.plans)
         try:
@@ -157,25 +156,26 @@ class Declarations:
             del self.model.storage.cells[held:], self.model.plans[plans:]
             self.low.frames, self.low.overlay, self.low.direct = [], {}, None
             self.model.making.clear()
-            self._run(name, node, seen_by_functions)
+            self._run(name, node, seen)
             return
         finally:
             self.low.collecting = False
         grows = name != "threads" or survey.creates
         if isinstance(value, Sequence) and not value.items and grows:
-            if seen_by_functions:
+            if seen:
                 raise self.low.refuse(node, _empty(name, expr))
-            self._run(name, node, seen_by_functions)
+            self._run(name, node, seen)
             return
-        if self.main and seen_by_functions:
+        if self.main and seen:
             raise self.low.refuse(node, f"define `{name}` before the statements that run")
         shape = declared_shape(self.low, annotation) if annotation is not None else None
         self._define(name, value, shape, node)
 
-    def _run(self, name: str, node: ast.stmt, seen_by_functions: bool) -> None:
-        if seen_by_functions:
+    def _run(self, name: str, node: ast.stmt, seen: bool) -> None:
+        if seen:
+            user = "an invariant" if name in self.model.survey.watched else "functions"
             raise self.low.refuse(
-                node, f"`{name}` is used by functions, so its first value must be a constant"
+                node, f"`{name}` is used by {user}, so its first value must be a constant"
             )
         self._defer(node)
 

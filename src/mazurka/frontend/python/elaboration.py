@@ -17,6 +17,7 @@ from mazurka.frontend.python import (
     calls,
     constructors,
     containers,
+    invariants,
     loops,
     operations,
     protection,
@@ -32,6 +33,7 @@ from mazurka.frontend.python.arithmetic import fits
 from mazurka.frontend.python.automaton import Automaton, Label
 from mazurka.frontend.python.context import Frame, Model, Options, ThreadPlan, Variable
 from mazurka.frontend.python.declarations import Declarations
+from mazurka.frontend.python.invariants import build_observer
 from mazurka.frontend.python.lowering import CALLS, Lowering
 from mazurka.frontend.python.source import parse, shortened
 from mazurka.frontend.python.survey import Survey, facts_of, survey
@@ -56,6 +58,7 @@ HANDLERS = (
     calls,
     constructors,
     containers,
+    invariants,
     loops,
     operations,
     protection,
@@ -139,7 +142,7 @@ def _reserve(model: Model) -> None:
     """The null cell, the program counters and, where threads are joined, their status."""
     storage = model.storage
     storage.add("null")
-    for number in range(model.threads):
+    for number in range(model.threads + len(model.survey.invariants)):
         storage.add(f"counter {number}", owner=number, role=Role.COUNTER)
     if model.survey.creates and model.survey.joins:
         model.status = len(storage.cells)
@@ -213,14 +216,13 @@ def _program(model: Model, built: list[Automaton], constants: Mapping[str, int])
     titles = _unique([plan.name for plan in model.plans])
     threads = []
     for plan, automaton, title in zip(model.plans, built, titles, strict=True):
-        locations, edges = automaton.finished()
-        counter = plan.number + 1
-        draft = model.storage.cells[counter]
-        draft.name, draft.high = f"{title} at", len(locations) - 1
-        draft.initial = FIRST_LOCATION if plan.active else IDLE
+        threads.append(_thread(model, plan.number, title, automaton, active=plan.active))
         if model.status:
             model.storage.cells[model.status + plan.number].name = f"{title} status"
-        threads.append(Thread(title, counter, FIRST_LOCATION, locations, edges, plan.active))
+    for position, invariant in enumerate(model.invariants):
+        automaton = build_observer(model, model.threads + position, invariant)
+        title = f"invariant {position + 1}"
+        threads.append(_thread(model, len(threads), title, automaton, observer=True))
     return Program(
         PurePath(model.file).stem,
         tuple(draft.finished() for draft in model.storage.cells),
@@ -229,6 +231,22 @@ def _program(model: Model, built: list[Automaton], constants: Mapping[str, int])
         {model.file: model.source},
         dict(model.declared),
     )
+
+
+def _thread(
+    model: Model,
+    number: int,
+    title: str,
+    automaton: Automaton,
+    *,
+    active: bool = True,
+    observer: bool = False,
+) -> Thread:
+    locations, edges = automaton.finished()
+    draft = model.storage.cells[number + 1]
+    draft.name, draft.high = f"{title} at", len(locations) - 1
+    draft.initial = FIRST_LOCATION if active else IDLE
+    return Thread(title, number + 1, FIRST_LOCATION, locations, edges, active, observer)
 
 
 def _unique(names: list[str]) -> list[str]:

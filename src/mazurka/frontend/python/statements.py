@@ -190,7 +190,7 @@ def _assert(low: Lowering, node: ast.Assert) -> None:
         return
     message = f"assertion failed: {ast.unparse(node.test)}"
     if node.msg is not None:
-        message = _message(low, node.msg)
+        message = message_text(node.msg)
     low.step(
         Kind.ASSERT,
         node,
@@ -201,7 +201,7 @@ def _assert(low: Lowering, node: ast.Assert) -> None:
         low.building(node).current = None  # it fails, and its thread ends here
 
 
-def _message(low: Lowering, node: ast.expr) -> str:
+def message_text(node: ast.expr) -> str:
     """An f-string keeps its expressions as written: messages are not computed."""
     match node:
         case ast.Constant(value):

@@ -9,12 +9,14 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 ATOMIC_WRITERS = frozenset({"cas", "fetch_add", "swap"})
 CREATORS = frozenset({"spawn", "Thread"})
 MUTATORS = frozenset({"append"})
-DECLARERS = frozenset({"protected_by", "unprotected", "unshared"})
+INVARIANT = "invariant"
+DECLARERS = frozenset({"protected_by", "unprotected", "unshared", INVARIANT})
 """Calls that say something about data and do nothing."""
 
 
@@ -49,6 +51,15 @@ def stored_names(body: Iterable[ast.AST]) -> Counter[str]:
             case ast.comprehension(target):
                 counts.subtract(n.id for n in ast.walk(target) if isinstance(n, ast.Name))
     return +counts
+
+
+def free_names(expr: ast.AST) -> set[str]:
+    """The names that an expression uses and does not bind itself."""
+    bound: set[str] = set()
+    for node in ast.walk(expr):
+        if isinstance(node, ast.comprehension):
+            bound |= {name.id for name in ast.walk(node.target) if isinstance(name, ast.Name)}
+    return {node.id for node in ast.walk(expr) if isinstance(node, ast.Name)} - bound
 
 
 def leaves_early(body: Iterable[ast.AST]) -> bool:
@@ -142,6 +153,14 @@ class Survey:
     """The last parts of everything that is called anywhere."""
     declarers: frozenset[str]
     """How the model's imports spell the calls that only declare something."""
+    invariants: tuple[ast.Call, ...]
+    """The calls of `invariant` that are statements, wherever they stand."""
+    watched: frozenset[str]
+    """Names that invariants read."""
+
+    def seen_by_threads(self, name: str) -> bool:
+        """Whether some code besides the module's own statements uses a module-level name."""
+        return name in self.loaded or name in self.written or name in self.watched
 
     def declares(self, node: ast.AST) -> bool:
         """Whether a statement is a declaration of how data are shared."""
@@ -176,7 +195,9 @@ def survey(module: ast.Module) -> Survey:
         }
         own |= {name for name in facts.stores if facts.is_local(name)}
         loaded |= {n.id for n in own_nodes(function.body) if isinstance(n, ast.Name)} - own
-    declarers = _declarers(module) - functions.keys() - classes.keys()
+    defined_here = functions.keys() | classes.keys()
+    declarers = _spellings(module, DECLARERS) - defined_here
+    invariants = tuple(_invariants(module, _spellings(module, {INVARIANT}) - defined_here))
     calls: set[str] = set()
     for node in ast.walk(module):
         if isinstance(node, ast.Call):
@@ -191,26 +212,35 @@ def survey(module: ast.Module) -> Survey:
         _handed_on(module, declarers),
         frozenset(calls),
         frozenset(declarers),
+        invariants,
+        frozenset(name for call in invariants for name in free_names(call)),
     )
 
 
-def _declarers(module: ast.Module) -> set[str]:
-    """The spellings of `DECLARERS` that the imports at module level allow."""
+def _spellings(module: ast.Module, wanted: AbstractSet[str]) -> set[str]:
+    """How the imports at module level allow to spell these names of the model language."""
     found: set[str] = set()
     for node in module.body:
         match node:
             case ast.ImportFrom("mazurka.model", names):
                 for alias in names:
                     if alias.name == "*":
-                        found |= DECLARERS
-                    elif alias.name in DECLARERS:
+                        found |= wanted
+                    elif alias.name in wanted:
                         found.add(alias.asname or alias.name)
             case ast.ImportFrom("mazurka", names) | ast.Import(names):
                 for alias in names:
                     if alias.name in ("model", "mazurka.model"):
                         prefix = alias.asname or alias.name
-                        found |= {f"{prefix}.{name}" for name in DECLARERS}
+                        found |= {f"{prefix}.{name}" for name in wanted}
     return found
+
+
+def _invariants(module: ast.Module, spellings: set[str]) -> Iterator[ast.Call]:
+    for node in ast.walk(module):
+        match node:
+            case ast.Expr(ast.Call(function) as call) if ast.unparse(function) in spellings:
+                yield call
 
 
 def _names(nodes: Sequence[ast.expr]) -> Iterator[str]:

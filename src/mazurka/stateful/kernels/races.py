@@ -3,7 +3,7 @@
 In each new state every enabled step is executed once with its footprint recorded.  For every cell
 the threads that read or write it are kept as sets of bits, apart for steps that are indivisible
 and steps that are not; a pair of which at least one writes and at least one is not indivisible is
-a race (`docs/semantics.md`).
+a race (`docs/semantics.md`).  Threads that only watch a property do not race.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ def race_at(machine: Any, block: Any, source: Any, target: Any) -> Any:
     indivisible = numbers_at(block[blocks.INDIVISIBLE], block[blocks.EDGES])
     place = block[blocks.FOOTPRINT]
     for thread in range(machine.threads):
+        if machine.observers[thread] != 0:
+            continue
         bit = np.uint64(1) << np.uint64(thread)
         for choice in range(machine.most_choices[thread]):
             footprint[1] = 0

@@ -21,6 +21,7 @@ NOTHING = np.uint64(0)
 ONE = np.uint64(1)
 POSITION_MASK = np.uint64((1 << 40) - 1)
 TAG_MASK = np.uint64(~((1 << 40) - 1) & (1 << 64) - 1)
+ABSENT = -1
 
 
 BATCH = 16
@@ -96,6 +97,22 @@ def insert_logged(tables: Any, size: Any, words: Any, record: Any, hashed: Any) 
             for position in range(words):
                 poke(end, position, peek(record, position))
             return size
+        if entry & TAG_MASK == tag:
+            candidate = np.int64(entry & POSITION_MASK) - 1
+            if same_words(tables.log + 8 * words * candidate, record, words):
+                return candidate
+        slot = (slot + ONE) & tables.mask
+
+
+@compiled
+def find_logged(tables: Any, words: Any, record: Any, hashed: Any) -> Any:
+    """The position in the log of the state at address `record`; ABSENT if it is not there."""
+    tag = hashed & TAG_MASK
+    slot = hashed & tables.mask
+    while True:
+        entry = peek(tables.table, np.int64(slot))
+        if entry == NOTHING:
+            return np.int64(ABSENT)
         if entry & TAG_MASK == tag:
             candidate = np.int64(entry & POSITION_MASK) - 1
             if same_words(tables.log + 8 * words * candidate, record, words):

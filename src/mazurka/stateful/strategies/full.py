@@ -10,12 +10,12 @@ from dataclasses import replace
 
 from mazurka.ir.native import native
 from mazurka.ir.program import Program
-from mazurka.stateful.strategy import Observer, SearchOptions, SearchResult, Strategy
+from mazurka.stateful.strategy import CUT_SHORT, Observer, SearchOptions, SearchResult, Strategy
 
 
 def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
     result = search(program, options, observer)
-    if not options.self_check or {"time", "memory", "interrupted"}.intersection(result.limits):
+    if not options.self_check or CUT_SHORT.intersection(result.limits):
         return result
     from mazurka.stateful.self_check import check_full
 

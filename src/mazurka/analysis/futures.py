@@ -1,0 +1,299 @@
+"""What each thread may touch now and later: the static relations of paper 004.
+
+Kahlon, Gupta, Sinha (CAV 2006), section 4.2: `touch-now`, `touch-now-later`, and, with the locks
+that another thread holds, `touch-now-later-LS`.  The relation *might be the first to interfere*
+asks whether thread j, on some local path from where it stands, does something that depends on an
+operation of thread i; sets of cells by location answer it.
+
+| paper | here |
+|---|---|
+| touch-now(T, x)(pc) | `Futures.now(thread, location)` |
+| touch-now-later(T, x)(pc) | `Futures.later(thread, location)` |
+| touch-now-later-LS(T, x)(pc), CLP(T', s) | `Futures.later(thread, location, held)` |
+| lockPred of a path | `lock_patterns.needed_locks` of its edges |
+
+Sets of cells are integers, bit n standing for address n.  Reads and writes are kept apart, where
+the paper has accesses.  Both contain what any step can touch in any state: every edge, every
+choice, guards that fail as well as those that hold, the transient edges behind the first one.
+
+*A thread's own cells* are in no footprint of its steps.  Where other threads touch them all the
+same, `Futures.own` adds them to each step: as reads what others may write, as writes what others
+may look at.  Two uses by others are harmless.  Asking whether a thread is IDLE: none of its steps
+changes the answer.  Writing its counter and its arguments in the edge that starts it: it is IDLE
+then, and not started a second time.
+
+*Creation.*  A thread at IDLE may begin later, wherever its creators let it.  One that has come to
+its end does nothing more, unless it may be started again (`mazurka.analysis.restarts`): then its
+whole code lies before it wherever it stands.
+
+*With locks held* by another thread that does not move, an edge is dead if it needs one of them, and
+so is a way into an atomic section that cannot be left.  A section that may fail before it needs the
+lock is not dead, for a step that fails has happened; neither is a section that may run for ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from mazurka.analysis.lock_patterns import needed_locks
+from mazurka.analysis.ownership import reach
+from mazurka.analysis.restarts import only_asked_for_idle, restartable_threads
+from mazurka.ir.expressions import Const
+from mazurka.ir.footprints import Footprints
+from mazurka.ir.held import Ownership
+from mazurka.ir.program import FINISHED, IDLE, WRONG, Assign, Edge, Mode, Operation, Program, Thread
+from mazurka.ir.values import cannot_fault
+
+KEY = "_futures"
+
+RESTING = (FINISHED, WRONG, IDLE)
+"""The locations from which no step leads, and where only a creator can change anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """Cells that may be read and cells that may be written: bit n stands for address n."""
+
+    reads: int = 0
+    writes: int = 0
+
+    def __or__(self, other: Touched) -> Touched:
+        return Touched(self.reads | other.reads, self.writes | other.writes)
+
+    def interferes(self, other: Touched) -> bool:
+        """Whether one of the two writes what the other one uses."""
+        return bool(self.writes & (other.reads | other.writes) or self.reads & other.writes)
+
+
+NOTHING = Touched()
+
+
+class Futures:
+    """What each thread may touch now and later, by location."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.footprints = Footprints(program)
+        self.beginnings = Ownership(program).beginnings
+        self.restartable = restartable_threads(program)
+        """The threads that may be started again: their whole code lies before them always."""
+        numbered = list(enumerate(program.threads))
+        threads = range(len(program.threads))
+        self.unwatched = only_asked_for_idle(program)
+        self.mine = [
+            bits(a for a, cell in enumerate(program.cells) if cell.owner == thread)
+            for thread in threads
+        ]
+        """By thread: its own cells."""
+        self.guards = [[self._of_guard(n, edge) for edge in each.edges] for n, each in numbered]
+        """By thread and edge: what its guard may read."""
+        self.operations = [
+            [self._of_operations(n, edge) for edge in each.edges] for n, each in numbered
+        ]
+        """By thread and edge: what it may touch beside its guard."""
+        self.own = [self._own(thread) for thread in threads]
+        """By thread: the cells that each of its steps uses beside its footprint."""
+        self._everywhere = [self._find_everywhere(thread) for thread in threads]
+        self.needed = [
+            [needed_locks(self.footprints, edge, thread) for edge in program.threads[thread].edges]
+            for thread in threads
+        ]
+        """By thread and edge: the locks that must be free, or the thread's own."""
+        self.needed_by = [frozenset[int]().union(*needed) for needed in self.needed]
+        """By thread: all locks that matter to `later`; others held make no difference."""
+        self.observers_meddle = any(
+            each.observer and self.everywhere(thread).writes
+            for thread, each in enumerate(program.threads)
+        )
+        """Whether an observer does more than look.  Deadlocks do not wait for observers, so that
+        one which an observer resolves may be passed over by a reduced search."""
+        self._now: dict[tuple[int, int], Touched] = {}
+        self._later: dict[tuple[int, frozenset[int]], list[Touched]] = {}
+
+    def now(self, thread: int, location: int) -> Touched:
+        """What a step from a location may touch; for a thread that rests, what it waits for."""
+        key = thread, location
+        if key not in self._now:
+            self._now[key] = self._find_now(thread, location)
+        return self._now[key]
+
+    def later(self, thread: int, location: int, held: frozenset[int] = frozenset()) -> Touched:
+        """What the thread may touch, now and ever after, while another one holds these locks."""
+        key = thread, held & self.needed_by[thread]
+        if key not in self._later:
+            self._later[key] = _Ahead(self, *key).by_location()
+        return self._later[key][location]
+
+    def everywhere(self, thread: int) -> Touched:
+        """What a thread touches in any of its edges, reachable or not."""
+        return self._everywhere[thread]
+
+    def _find_everywhere(self, thread: int) -> Touched:
+        found = self.own[thread]
+        for touched in (*self.guards[thread], *self.operations[thread]):
+            found |= touched
+        return found
+
+    def _find_now(self, thread: int, location: int) -> Touched:
+        automaton = self.program.threads[thread]
+        if location in RESTING:
+            return Touched(reads=1 << automaton.counter)
+        found = self.own[thread]
+        for position in reach(automaton, location).edges:
+            found |= self.guards[thread][position] | self.operations[thread][position]
+        return found
+
+    def _own(self, thread: int) -> Touched:
+        """What the steps of a thread use, as far as other threads are concerned with it."""
+        automaton, mine = self.program.threads[thread], self.mine[thread]
+        read = written = 0
+        for number, each in enumerate(self.program.threads):
+            for position, edge in enumerate(each.edges if number != thread else ()):
+                touched = self.guards[number][position] | self.operations[number][position]
+                read |= touched.reads & mine
+                if thread in self.restartable or not _starts(edge, automaton):
+                    written |= touched.writes & mine
+        counter = 1 << automaton.counter
+        if thread not in self.restartable:
+            written &= ~counter
+        if thread in self.unwatched:
+            read &= ~counter
+        return Touched(reads=written, writes=read)
+
+    def _of_operations(self, thread: int, edge: Edge) -> Touched:
+        touched = self.footprints.of_edge(replace(edge, guard=None))
+        others = ~self.mine[thread]
+        return Touched(bits(touched.reads) & others, bits(touched.writes) & others)
+
+    def _of_guard(self, thread: int, edge: Edge) -> Touched:
+        if edge.guard is None:
+            return NOTHING
+        loads = self.footprints.loads(edge.guard, edge.choices)
+        return Touched(reads=bits(loads) & ~self.mine[thread])
+
+
+def bits(cells: Iterable[int]) -> int:
+    found = 0
+    for cell in cells:
+        found |= 1 << cell
+    return found
+
+
+def _starts(edge: Edge, thread: Thread) -> bool:
+    """Whether an edge that gets as far as to write anything is on the way to start a thread.
+
+    A check in between might stop it because the thread runs already, after having written to it.
+    """
+    written = False
+    for operation in edge.operations:
+        if isinstance(operation, Assign):
+            written = True
+            if operation.address == Const(thread.counter):
+                return True
+        elif written:
+            return False
+    return False
+
+
+def futures_of(program: Program) -> Futures:
+    """The futures of a program's threads, kept with it."""
+    kept: Futures | None = program.__dict__.get(KEY)
+    if kept is None:
+        kept = program.__dict__[KEY] = Futures(program)
+    return kept
+
+
+class _Ahead:
+    """The future of one thread while another one holds some locks and does not move."""
+
+    def __init__(self, futures: Futures, thread: int, held: frozenset[int]) -> None:
+        self.futures = futures
+        self.number = thread
+        self.thread = futures.program.threads[thread]
+        self.held = held
+        locations = range(len(self.thread.locations))
+        self.may_fail = [self._guards_may_fail(location) for location in locations]
+        """By location: whether evaluating its guards may be a fault, which is a step as well."""
+        self.sealed: set[int] = set()
+        """Atomic locations from which no way leads on: the step has not happened."""
+        self._seal()
+
+    def by_location(self) -> list[Touched]:
+        found = [self._here(location) for location in range(len(self.thread.locations))]
+        self._close(found)
+        futures, number = self.futures, self.number
+        again = NOTHING
+        for place in futures.beginnings[number]:
+            again |= found[place]
+        if number in futures.restartable:
+            found = [each | again for each in found]
+        found[IDLE] |= again
+        return found
+
+    def _here(self, location: int) -> Touched:
+        """What the edges of a location may touch, as far as they can be taken."""
+        futures, number = self.futures, self.number
+        leaving = self.thread.outgoing[location]
+        alive = [position for position in leaving if self._is_alive(position)]
+        merged = self.thread.locations[location].mode is Mode.MERGED
+        if not (alive or self.may_fail[location] or (merged and leaving)):
+            return NOTHING
+        found = futures.own[number]
+        for position in leaving:
+            found |= futures.guards[number][position]
+        for position in alive:
+            found |= futures.operations[number][position]
+        return found
+
+    def _close(self, found: list[Touched]) -> None:
+        """Add to each location what lies behind it."""
+        arriving: list[list[int]] = [[] for _ in found]
+        for position, edge in enumerate(self.thread.edges):
+            if self._is_alive(position):
+                arriving[edge.target].append(edge.source)
+        work = list(range(len(found)))
+        while work:
+            target = work.pop()
+            for source in arriving[target]:
+                more = found[source] | found[target]
+                if more != found[source]:
+                    found[source] = more
+                    work.append(source)
+
+    def _is_alive(self, position: int) -> bool:
+        """Whether a step that happens can take an edge."""
+        edge = self.thread.edges[position]
+        if self.futures.needed[self.number][position] & self.held:
+            return False
+        return edge.target not in self.sealed or self._edge_may_fail(edge)
+
+    def _seal(self) -> None:
+        """Take out atomic locations without a way on, until none is left."""
+        inside = [n for n, place in enumerate(self.thread.locations) if place.mode is Mode.ATOMIC]
+        while more := [
+            location
+            for location in inside
+            if location not in self.sealed
+            and not self.may_fail[location]
+            and not any(self._is_alive(position) for position in self.thread.outgoing[location])
+        ]:
+            self.sealed.update(more)
+
+    def _guards_may_fail(self, location: int) -> bool:
+        lookup = self.futures.footprints.lookup
+        return not all(
+            edge.guard is None or cannot_fault(edge.guard, lookup, edge.choices)
+            for edge in self.thread.edges_at(location)
+        )
+
+    def _edge_may_fail(self, edge: Edge) -> bool:
+        return not all(self._is_safe(operation) for operation in edge.operations)
+
+    def _is_safe(self, operation: Operation) -> bool:
+        """Whether an operation cannot fail; only the plainest are known not to, lock words."""
+        cells = self.futures.program.cells
+        match operation:
+            case Assign(Const(address), Const(value)) if 0 < address < len(cells):
+                return cells[address].low <= value <= cells[address].high
+        return False

@@ -1,0 +1,49 @@
+"""Cartesian vectors: each thread is followed on its own until the threads get in each other's way.
+
+Gueta, Flanagan, Yahav, Sagiv, *Cartesian Partial-Order Reduction* (SPIN 2007), Fig. 6 to 8.
+Theorem 1: every local state of a thread that the program can reach is in a prefix of a vector.
+Needs no locks and no analysis beforehand: whether two steps depend on each other is decided by the
+cells that they touch where they are taken.
+
+The ignoring problem: a prefix is left off for ever only if it returns to one of its own states; the
+proof in `mazurka.stateful.cartesian` shows that a shortest run contains none such.  `--cycle-rule`
+chooses when a prefix counts as returning, `--workers` how many vectors are made at the same time.
+States are expanded in the order of discovery, and the depth that is reported is how many vectors
+follow each other.
+
+Keeps assertions and all other faults, and deadlocks.  Races are a property of two threads at a
+time, and are not kept.  Deviations from the paper: `stateful.cartesian`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mazurka.ir.native import native
+from mazurka.ir.program import Program
+from mazurka.stateful.cartesian import CycleRule
+from mazurka.stateful.strategy import CUT_SHORT, Observer, SearchOptions, SearchResult, Strategy
+
+
+def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
+    from mazurka.stateful.cartesian_search import Vectors, cartesian_search
+
+    how = Vectors(rule=CycleRule(options.cycle_rule))
+    search = cartesian_search(native(program), options, observer, how)
+    result = search.run()
+    if not options.self_check or CUT_SHORT.intersection(result.limits):
+        return result
+    from mazurka.stateful.self_check import check_cartesian
+
+    note = check_cartesian(program, options, result, search.covered())
+    return replace(result, notes=(*result.notes, note))
+
+
+STRATEGY = Strategy(
+    name="cartesian",
+    summary="threads on their own until they meet: cartesian vectors",
+    preserves=frozenset({"assert", "deadlock"}),
+    orders=("dfs",),
+    run=run,
+    tuned_by=frozenset({"cycle_rule", "workers"}),
+)

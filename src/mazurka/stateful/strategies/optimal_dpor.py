@@ -1,0 +1,18 @@
+"""Optimal dynamic partial-order reduction: each Mazurkiewicz trace once, no run given up.
+
+Abdulla, Aronis, Jonsson, Sagonas, *Optimal Dynamic Partial Order Reduction* (POPL 2014), Algorithm
+2.  Wakeup trees say which sequence of steps leads to the other order of a race without meeting
+anything that sleeps.
+
+Keeps assertions, all other faults, and deadlocks, if all executions end; if some do not, the answer
+is inconclusive unless a violation was found.  `stateless.optimal_dpor` has the algorithm.
+"""
+
+from __future__ import annotations
+
+from mazurka.stateless.answering import schedule_strategy
+from mazurka.stateless.optimal_dpor import WakeupTrees
+
+STRATEGY = schedule_strategy(
+    "optimal-dpor", "schedules, each trace once and no run in vain", WakeupTrees
+)

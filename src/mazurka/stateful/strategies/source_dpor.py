@@ -1,0 +1,16 @@
+"""Dynamic partial-order reduction with source sets.
+
+Abdulla, Aronis, Jonsson, Sagonas, *Optimal Dynamic Partial Order Reduction* (POPL 2014), Algorithm
+1.  As `dpor`, but where a thread is explored already with which the other order may begin, none is
+added.
+
+Keeps assertions, all other faults, and deadlocks, if all executions end; if some do not, the answer
+is inconclusive unless a violation was found.  `stateless.source_dpor` has the algorithm.
+"""
+
+from __future__ import annotations
+
+from mazurka.stateless.answering import schedule_strategy
+from mazurka.stateless.source_dpor import SourceSets
+
+STRATEGY = schedule_strategy("source-dpor", "schedules, as dpor with source sets", SourceSets)

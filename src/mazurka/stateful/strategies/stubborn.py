@@ -1,0 +1,22 @@
+"""Stubborn sets: from each state only threads with which nothing that the others do interferes.
+
+Kahlon, Gupta, Sinha (CAV 2006), Algo 2: conditional stubborn sets with the static relation *might
+be the first to interfere*.  What a thread does now is known exactly, from its footprint in the
+state; what the others may do later comes from their code (`mazurka.analysis.futures`).  Theorem 1:
+the steps explored are a persistent set.
+
+The ignoring problem: `--proviso stack` explores all threads where every step of the set leads back
+to the stack of the search, `--proviso sticky` wherever a thread leaves the head of a loop.
+
+Keeps assertions and all other faults, and deadlocks.  Races are not kept.  Deviations from the
+paper, and the proofs: `stateful.persistent`.
+"""
+
+from __future__ import annotations
+
+from mazurka.stateful.persistent import Relation
+from mazurka.stateful.persistent_search import persistent_strategy
+
+STRATEGY = persistent_strategy(
+    "stubborn", "stubborn sets: threads that others leave alone", Relation.STATIC
+)

@@ -1,0 +1,71 @@
+"""Algorithm 1 of paper 001: every state within the bound, each once.
+
+    3  Search(state s)
+    4    H = H ∪ {s}
+    5    for t in E(s)
+    6      if not (next(s, t) in H or CB(s, t) > csb)
+    7        Search(next(s, t))
+
+H holds happens-before graphs, prefixes of executions and not only whole ones, by their hashes.
+Theorem 2: at the end H is the set of states s with CB(s) ≤ csb.  A run ends early where all
+successors have been visited; whole executions are completed once each.
+
+| paper | here |
+|---|---|
+| H | `visited` |
+| csb | `bound` |
+| Search, going down | `choose` |
+| Search, the next t of line 5 | `candidate` |
+"""
+
+from __future__ import annotations
+
+from mazurka.stateless.actions import EMPTY, StateHash
+from mazurka.stateless.bounded_search import Node
+from mazurka.stateless.context_bound import Exceeded
+from mazurka.stateless.graph_search import GraphSearch
+
+
+class Algorithm1(GraphSearch):
+    name = "algorithm-1"
+
+    def restart(self) -> bool:
+        self.visited: set[StateHash] = {EMPTY}
+        self.terminals.clear()
+        self.pruned: set[StateHash] = set()
+        """Successors that the bound kept the search from, at least once."""
+        return super().restart()
+
+    def is_known(self, state: StateHash) -> bool:
+        return state in self.visited
+
+    def choose(self, node: Node) -> int:
+        return self.candidate(node)
+
+    def candidate(self, node: Node) -> int:
+        thread = self.find(node)  # L5, L6
+        if thread >= 0:
+            self.visit(self.graph.hash ^ self._action)  # L7, L4
+            node.tried += 1
+        return thread
+
+    def visit(self, state: StateHash) -> None:
+        limit = self.options.max_states
+        if limit is not None and len(self.visited) >= limit:
+            raise Exceeded(f"more than {limit:,} states")
+        self.visited.add(state)
+
+    def is_within(self, node: Node, thread: int) -> bool:
+        within = super().is_within(node, thread)
+        if not within:
+            following = self.graph.next_hash(thread)
+            assert following is not None
+            self.pruned.add(following)
+        return within
+
+    def is_exhaustive(self) -> bool:
+        return self.pruned <= self.visited
+
+    @property
+    def states(self) -> int:
+        return len(self.visited)

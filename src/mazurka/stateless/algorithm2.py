@@ -1,0 +1,173 @@
+"""Algorithm 2 of paper 001: every terminal state within the bound, each once, and no run in vain.
+
+     3  Search(state s)
+     4    if succ(s) = ∅
+     5      Mark(s)
+     8    else for t in E(s)
+     9      if not (next(s, t) in H or CB(s, t) > csb)
+    10        Search(next(s, t))
+    15  Mark(state s)
+    16    H = H ∪ {s}
+    17    for x with next(x, t) = s and CB(x, t) ≤ csb for some t
+    18      if for all t' in E(x): next(x, t') in H or CB(x, t') > csb
+    19        Mark(x)
+
+H holds the states from which no terminal state within the bound can be reached that has not been
+visited (*Inv* in the paper).  Theorem 3: the terminal states reached are those with CB(s) ≤ csb.
+Theorem 4: the search is never blocked; where it stands at a state that is not in H, some successor
+within the bound is not in H either.  That is asserted.
+
+| paper | here |
+|---|---|
+| H | `closed` |
+| csb | `bound` |
+| Search | `choose`, `candidate` |
+| Mark | `mark` on what is known of states, `mark_along` on the present run |
+| the test of L18 | `open`: how many t' are left for which it does not hold yet |
+
+L18 is a count: an edge x → s is looked at once, when s is marked, so x is closed when the last of
+its steps within the bound has been looked at.  The order in which states are marked has no effect.
+
+Two ways to the same H.  With a bound, CB makes everything known about all prefixes of a terminal
+state (`context_bound.Bounds`), and `mark` needs nothing else; so when the bound is raised, H is
+made anew from the terminal states that have been visited, none of which is run again.  Without a
+bound CB is not needed, and the cursor of the graph walks back from the terminal state.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from mazurka.errors import InternalError
+from mazurka.stateless.actions import EMPTY, StateHash
+from mazurka.stateless.bounded_search import NOBODY, Node
+from mazurka.stateless.context_bound import Exceeded
+from mazurka.stateless.explored import Progress, RunOptions
+from mazurka.stateless.graph_search import GraphSearch
+from mazurka.stateless.runs import Ended, Runnable
+
+
+class Algorithm2(GraphSearch):
+    name = "algorithm-2"
+
+    def __init__(
+        self,
+        program: Runnable,
+        options: RunOptions | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        super().__init__(program, options, progress)
+        self.closed: set[StateHash] = set()
+        self.open: dict[StateHash, int] = {}
+        self.closed_unbounded: set[StateHash] = set()
+        self.open_unbounded: dict[StateHash, int] = {}
+        """H, and what is left, if there were no bound: kept over all levels."""
+        self.highest = -1.0
+        """The bound of the level that the terminal states come from."""
+        self.without_bounds = False
+
+    def restart(self) -> bool:
+        super().restart()
+        self.closed, self.open = set(), {}
+        bound = math.inf if self.bound is None else self.bound
+        if self.without_bounds or bound < self.highest:
+            self.terminals.clear()
+            self.closed_unbounded.clear()
+            self.open_unbounded.clear()
+        self.without_bounds = self.bound is None and not self.terminals
+        self.highest = bound
+        self.mark(self.terminals, self.bound, self.closed, self.open)
+        self.explored.executions = len(self.terminals)
+        return EMPTY not in self.closed
+
+    def is_known(self, state: StateHash) -> bool:
+        return state in self.closed
+
+    def choose(self, node: Node) -> int:
+        node.state = self.graph.hash
+        thread = self.find(node)  # L8, L9
+        if thread == NOBODY:
+            raise InternalError("Theorem 4: a state that is not in H has a successor that is not")
+        return thread
+
+    def candidate(self, node: Node) -> int:
+        """By Theorem 4 a state has a successor to search if it is not in H."""
+        return NOBODY if node.state in self.closed else self.choose(node)
+
+    def ended(self, end: Ended) -> None:
+        super().ended(end)
+        state = self.graph.hash
+        if state in self.closed:
+            raise InternalError("a terminal state is reached a second time")
+        limit = self.options.max_states
+        if self.without_bounds:
+            self.mark_along()  # L5
+            if limit is not None and len(self.closed) > limit:
+                raise Exceeded(f"more than {limit:,} states")
+            return
+        bounds = self.bounds.here()
+        if end.abandoned:
+            self.bounds.known[state] = bounds._replace(enabled=0)
+        self.mark([state], self.bound, self.closed, self.open)  # L5
+        self.mark([state], None, self.closed_unbounded, self.open_unbounded)
+
+    def mark(
+        self,
+        states: Iterable[StateHash],
+        bound: int | None,
+        closed: set[StateHash],
+        left_open: dict[StateHash, int],
+    ) -> None:
+        """Mark terminal states, and whatever is closed by that, from what is known of them."""
+        known = self.bounds.known
+        waiting = list(states)
+        while waiting:
+            state = waiting.pop()
+            closed.add(state)  # L16
+            for _, previous, cost in known[state].arrivals:  # L17
+                if bound is not None and cost > bound:
+                    continue
+                left = left_open.pop(previous, 0) or known[previous].within(bound)
+                if left > 1:  # L18
+                    left_open[previous] = left - 1
+                else:
+                    waiting.append(previous)  # L19
+
+    def mark_along(self) -> None:
+        """Mark the state where the present run ends; the graph's cursor walks to its prefixes."""
+        graph, closed, left_open = self.graph, self.closed, self.open
+        closed.add(graph.hash)  # L16
+        path: list[int] = []
+        frontiers = [graph.frontier()]
+        while True:
+            frontier = frontiers[-1]
+            if not frontier:
+                frontiers.pop()
+                if not path:
+                    return
+                graph.forth(path.pop())
+                continue
+            thread = frontier.pop()  # L17
+            previous = graph.hash_before(thread)
+            left = left_open.pop(previous, 0)
+            if left > 1:  # L18
+                left_open[previous] = left - 1
+                continue
+            graph.back(thread)
+            if left == 0 and (left := graph.count_enabled()) > 1:
+                left_open[previous] = left - 1
+                graph.forth(thread)
+                continue
+            closed.add(previous)  # L19, L16
+            path.append(thread)
+            frontiers.append(graph.frontier())
+
+    def is_exhaustive(self) -> bool:
+        """Whether the terminal states visited are all there are: whether the initial state is
+        closed also without a bound."""
+        return self.bound is None or EMPTY in self.closed_unbounded
+
+    @property
+    def states(self) -> int:
+        return len(self.closed)

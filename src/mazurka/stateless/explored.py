@@ -1,0 +1,108 @@
+"""What a search over whole runs reports, and the limits it keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from mazurka.errors import MazurkaError
+from mazurka.stateless.runs import Failed
+
+TIME = "time"
+INTERRUPTED = "interrupted"
+
+
+class DivergedError(MazurkaError):
+    """The program did not do the same again under the same schedule."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    max_steps: int = 10_000
+    """The longest execution; a longer one ends the search with that limit."""
+    stop_at_first: bool = True
+    """End the search with the first failure."""
+    max_runs: int | None = None
+    limit_seconds: float | None = None
+    max_states: int | None = 2_000_000
+    """How many prefixes of executions a search may know."""
+    report_every: float = 0.1
+    """Seconds between two calls of the progress hook."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failing:
+    """A failure, and the schedule that leads to it: the thread of each step."""
+
+    failed: Failed
+    schedule: tuple[int, ...]
+    preemptions: int
+
+
+@dataclass(kw_only=True)
+class Level:
+    """What was seen with at most so many preemptions."""
+
+    bound: int | None
+    executions: int = 0
+    """Terminal executions at this bound, those of lower levels included."""
+    states: int = 0
+    """States, as happens-before graphs, that the algorithm has stored."""
+    failures: int = 0
+    """Sorts of failure known at the end of this level."""
+    complete: bool = False
+    """Everything within the bound was seen."""
+    exhaustive: bool = False
+    """Everything was seen: no execution needs more preemptions."""
+    seconds: float = 0.0
+
+
+@dataclass(kw_only=True)
+class Explored:
+    """What a search has seen so far."""
+
+    executions: int = 0
+    """Terminal executions at the present bound."""
+    runs: int = 0
+    """How often the program was run, on all levels."""
+    abandoned: int = 0
+    """Runs that were ended early: all that could follow had been seen."""
+    steps: int = 0
+    """Steps taken, those of repeated prefixes not counted."""
+    depth: int = 0
+    """The longest execution."""
+    states: int = 0
+    failures: list[Failing] = field(default_factory=list)
+    """The first of each sort: by kind, message and place."""
+    levels: list[Level] = field(default_factory=list)
+    limits: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def complete(self) -> bool:
+        """All that was asked for was seen."""
+        return bool(self.levels) and self.levels[-1].complete and not self.limits
+
+    @property
+    def exhaustive(self) -> bool:
+        """All executions were seen, however many preemptions they have."""
+        return self.complete and self.levels[-1].exhaustive
+
+    def is_new(self, failed: Failed) -> bool:
+        """Whether no failure of this sort is known."""
+        return all(_sort(known.failed) != _sort(failed) for known in self.failures)
+
+    def add(self, failing: Failing) -> None:
+        if self.is_new(failing.failed):
+            self.failures.append(failing)
+
+    def limit(self, message: str) -> None:
+        self.limits = tuple(dict.fromkeys((*self.limits, message)))
+
+
+def _sort(failed: Failed) -> tuple[str, str, str | None, int | None]:
+    return failed.kind, failed.message, failed.file, failed.line
+
+
+Progress: TypeAlias = Callable[[Explored], None]

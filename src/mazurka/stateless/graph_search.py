@@ -1,0 +1,122 @@
+"""What Algorithms 1 and 2 have in common: states are happens-before graphs, steps have a CB(s, t).
+
+A failure is reported with a schedule that has CB(s) preemptions, the fewest of all schedules that
+are the same execution; the one that found it may have more.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+
+from mazurka.errors import InternalError
+from mazurka.stateless.actions import EMPTY, StateHash
+from mazurka.stateless.bounded_search import NOBODY, BoundedSearch, Node
+from mazurka.stateless.context_bound import ContextBounds, Exceeded
+from mazurka.stateless.explored import DivergedError, Failing, Progress, RunOptions
+from mazurka.stateless.happens_before import Graph
+from mazurka.stateless.recording import Touched
+from mazurka.stateless.runs import Ended, Operation, Runnable
+
+
+class GraphSearch(BoundedSearch):
+    """A search that records the happens-before graph of the present run."""
+
+    def __init__(
+        self,
+        program: Runnable,
+        options: RunOptions | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        super().__init__(program, options, progress)
+        self.graph = Graph()
+        self.bounds = ContextBounds(self.graph, self.options.max_states)
+        self.terminals: list[StateHash] = []
+        """The terminal states of this level in the order in which they were reached."""
+        self._action: StateHash = EMPTY
+        self._touched: Touched | None = None
+        """What is going to happen, where it has been worked out in this run."""
+
+    @abstractmethod
+    def is_known(self, state: StateHash) -> bool:
+        """Whether the state is in H."""
+
+    def restart(self) -> bool:
+        self.graph.restart()
+        self.bounds.deadline = self.deadline
+        return super().restart()
+
+    def arrived(self, pending: Sequence[Operation | None]) -> None:
+        self.graph.arrive(pending)
+
+    def returned(self, pending: Sequence[Operation | None]) -> None:
+        self.graph.renew(pending)
+        self._touched = None
+
+    def find(self, node: Node) -> int:
+        """The first thread t, of those not looked at, with next(s, t) not in H and CB(s, t) ≤ csb;
+        s is where the graph ends."""
+        graph = self.graph
+        while node.tried < len(node.order):
+            thread = node.order[node.tried]
+            touched = graph.touches_here(thread)
+            if touched is None:
+                raise DivergedError(
+                    f"thread {thread} can go on after {len(self.schedule)} steps, but the states"
+                    " of the objects that it touches say otherwise"
+                )
+            action = graph.action(thread, touched)
+            if not self.is_known(graph.hash ^ action) and self.is_within(node, thread):
+                self._action, self._touched = action, touched
+                return thread
+            node.tried += 1
+        return NOBODY
+
+    def is_within(self, node: Node, thread: int) -> bool:
+        """CB(s, t) ≤ csb.  The present run shows it where it keeps to the bound itself."""
+        if self.bound is None or node.cost(thread) <= self.bound:
+            return True
+        return self.bounds.here().of(thread) <= self.bound
+
+    def taken(self, node: Node, thread: int) -> None:
+        touched = self._touched
+        if touched is not None:
+            self.graph.extend(thread, touched, self._action)
+            return
+        self.graph.take(thread, self.graph.touches_now(thread))
+        if self.graph.hash_of[-1] != self._action:
+            raise DivergedError(
+                f"step {len(self.schedule) + 1} of thread {thread} is not the one it took after the"
+                " same steps before: the program does not do the same again"
+            )
+
+    def undone(self) -> None:
+        self.graph.undo()
+
+    def over(self, pending: Sequence[Operation | None]) -> None:
+        """The run has come to its end, and the states of objects can still be seen."""
+        self.graph.settle(pending)
+
+    def ended(self, end: Ended) -> None:
+        """The end of a run is a terminal state; if the program gave up itself, it is one, too."""
+        self.graph.settle(end.pending)
+        if not end.abandoned:
+            able, _ = self.graph.enabled()
+            if able:
+                raise InternalError(
+                    "a run ended because nobody could go on, yet the states of objects say that"
+                    f" thread {able.bit_length() - 1} can"
+                )
+        self.terminals.append(self.graph.hash)
+
+    def note(self, end: Ended) -> None:
+        new = [failed for failed in end.failures if self.explored.is_new(failed)]
+        if not new:
+            return
+        try:
+            schedule, preemptions = self.bounds.cheapest()
+        except Exceeded:
+            super().note(end)
+            return
+        for failed in new:
+            self.explored.add(Failing(failed, schedule, preemptions))

@@ -1,0 +1,227 @@
+"""A program in the intermediate representation as a `Runnable`, on the reference interpreter.
+
+Shared cells are the objects, their values the states.  A thread's own cells belong to its position;
+where other threads may touch them (a creator hands over arguments and sets the program counter, a
+joining thread looks at it) they are together one more object, the thread's *life*, which each of
+the thread's own steps writes.
+
+An operation is one interpreter step that touches an object.  Steps that touch none are taken
+together with the one before, or at the start: nobody can tell when they happen.  So the scheduling
+points are those of real Python code, before accesses to what is shared.
+
+A schedule says who goes on, not what a nondeterministic step chooses, so programs with `choose` are
+refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+from mazurka.errors import UnsupportedError
+from mazurka.ir.footprints import Footprints
+from mazurka.ir.interpreter import Interpreter, Outcome, State, Step
+from mazurka.ir.program import FINISHED, WRONG, Fault, Mode, Program
+from mazurka.stateless.runs import Abandon, Decider, Ended, Failed, Lookup, Shared, Touch
+
+LOCAL_LIMIT = 100_000
+"""How many steps a thread may take in a row without touching anything shared."""
+
+
+class IRRuns:
+    """Runs a program again and again from its start."""
+
+    def __init__(self, program: Program) -> None:
+        refuse_choices(program)
+        self.program = program
+        self.interpreter = Interpreter(program)
+        self.footprints = Footprints(program)
+        self.own_cells = [
+            tuple(a for a, cell in enumerate(program.cells) if cell.owner == thread)
+            for thread in range(len(program.threads))
+        ]
+        self.visited = self._visited()
+        """Threads whose own cells others may touch."""
+        self._looks_at: dict[tuple[int, int], tuple[int, ...]] = {}
+
+    def run(self, decider: Decider) -> Ended:
+        return _Run(self).to_the_end(decider)
+
+    def _visited(self) -> frozenset[int]:
+        found: set[int] = set()
+        for number, thread in enumerate(self.program.threads):
+            for edge in thread.edges:
+                touched = self.footprints.of_edge(edge)
+                owners = {self.program.cells[a].owner for a in touched.reads | touched.writes}
+                found |= {owner for owner in owners if owner is not None and owner != number}
+        return frozenset(found)
+
+    def looks_at(self, thread: int, location: int) -> tuple[int, ...]:
+        """The cells of others that a step from a location may read, in any state."""
+        known = self._looks_at.get((thread, location))
+        if known is None:
+            known = self._looks_at[thread, location] = self._work_out(thread, location)
+        return known
+
+    def _work_out(self, thread: int, location: int) -> tuple[int, ...]:
+        automaton, cells = self.program.threads[thread], self.program.cells
+        found: set[int] = set()
+        passed, waiting = {location}, [location]
+        while waiting:
+            for edge in automaton.edges_at(waiting.pop()):
+                found |= self.footprints.of_edge(edge).reads
+                rests = automaton.locations[edge.target].mode is Mode.VISIBLE
+                if not rests and edge.target not in passed:
+                    passed.add(edge.target)
+                    waiting.append(edge.target)
+        return tuple(sorted(a for a in found if cells[a].owner != thread))
+
+
+def refuse_choices(program: Program) -> None:
+    for edge in program.edges:
+        if edge.choices > 1:
+            raise UnsupportedError(
+                "a nondeterministic choice is no part of a schedule; use a search of the model's"
+                " states, or one thread for each choice",
+                file=edge.span.file,
+                line=edge.span.line,
+            )
+
+
+class IRStep:
+    """What a thread stands before: its next step, with its own cells as they are.
+
+    Other cells are looked up if a step from there may read them; the rest has no effect on it.
+    """
+
+    yields = False
+
+    def __init__(self, run: _Run, thread: int) -> None:
+        self.run = run
+        self.thread = thread
+        self.own = run.state
+
+    @property
+    def kind(self) -> str:
+        location = self.own[self.run.program.threads[self.thread].counter]
+        edges = self.run.program.threads[self.thread].edges_at(location)
+        return next((str(edge.kind) for edge in edges), "")
+
+    def at(self, lookup: Lookup) -> Sequence[Touch] | None:
+        step = self.step(lookup)
+        return self.run.touches(step) if step.happened else None
+
+    def step(self, lookup: Lookup) -> Step:
+        run, thread = self.run, self.thread
+        cells = list(self.own)
+        if thread in run.lives:
+            run.unpack(cells, thread, lookup(run.lives[thread]))
+        location = cells[run.program.threads[thread].counter]
+        for address in run.runs.looks_at(thread, location):
+            owner = run.program.cells[address].owner
+            if owner is None:
+                cells[address] = lookup(run.objects[address])  # type: ignore[call-overload]
+            else:
+                run.unpack(cells, owner, lookup(run.lives[owner]))
+        return run.runs.interpreter.step(tuple(cells), thread)
+
+
+class _Run:
+    """One run: the objects in their present states."""
+
+    def __init__(self, runs: IRRuns) -> None:
+        self.runs = runs
+        self.program = program = runs.program
+        self.state: State = program.initial_state()
+        self.objects = {
+            address: Shared(f"{cell.name}@{address}", self.state[address])
+            for address, cell in enumerate(program.cells)
+            if address and cell.owner is None
+        }
+        self.lives = {
+            thread: Shared(f"life of thread {thread}", self.own(thread)) for thread in runs.visited
+        }
+        self.failures: list[Failed] = []
+        self.pending: list[IRStep | None] = []
+
+    def to_the_end(self, decider: Decider) -> Ended:
+        threads = range(len(self.program.threads))
+        self.pending = [self.stand(thread) for thread in threads]
+        last, abandoned = -1, False
+        while enabled := [thread for thread in threads if self.is_enabled(thread)]:
+            try:
+                last = decider.decide(self.pending, enabled, last)
+            except Abandon:
+                abandoned = True
+                break
+            self.apply(self.runs.interpreter.step(self.state, last))
+            self.pending[last] = self.stand(last)
+        if not abandoned and self.deadlocked():
+            self.failures.append(Failed(kind="deadlock", message=""))
+        return Ended(failures=self.failures, abandoned=abandoned, pending=tuple(self.pending))
+
+    def is_enabled(self, thread: int) -> bool:
+        stands = self.pending[thread] is not None
+        return stands and self.runs.interpreter.step(self.state, thread).happened
+
+    def stand(self, thread: int) -> IRStep | None:
+        """Go on to the next step that touches an object."""
+        for _ in range(LOCAL_LIMIT):
+            location = self.runs.interpreter.location(self.state, thread)
+            if location in (FINISHED, WRONG) and thread not in self.lives:
+                return None
+            step = self.runs.interpreter.step(self.state, thread)
+            if not step.happened or self.touches(step):
+                return IRStep(self, thread)
+            self.apply(step)
+        name = self.program.threads[thread].name
+        message = f"{name} takes more than {LOCAL_LIMIT:,} steps without touching what is shared"
+        self.failures.append(Failed(kind=str(Fault.BOUND), message=message, thread=thread))
+        return None
+
+    def apply(self, step: Step) -> None:
+        before, self.state = self.state, step.state
+        for address, shared in self.objects.items():
+            if before[address] != step.state[address]:
+                shared.state = step.state[address]
+        for thread, life in self.lives.items():
+            life.state = self.own(thread)
+        if step.fault is not None:
+            span = step.fault.span
+            failed = Failed(
+                kind=str(step.fault.fault),
+                message=step.fault.message,
+                thread=step.thread,
+                file=span.file,
+                line=span.line,
+            )
+            self.failures.append(failed)
+
+    def touches(self, step: Step) -> list[Touch]:
+        found: dict[Shared, bool] = {}
+        if step.thread in self.lives:
+            found[self.lives[step.thread]] = True
+        for addresses, written in ((step.footprint_writes, True), (step.footprint_reads, False)):
+            for address in sorted(addresses):
+                owner = self.program.cells[address].owner
+                if owner is None:
+                    found.setdefault(self.objects[address], written)
+                elif owner != step.thread:
+                    found.setdefault(self.lives[owner], written)
+        return list(found.items())
+
+    def own(self, thread: int) -> tuple[int, ...]:
+        return tuple(self.state[address] for address in self.runs.own_cells[thread])
+
+    def unpack(self, cells: list[int], thread: int, values: Hashable) -> None:
+        assert isinstance(values, tuple)
+        for address, value in zip(self.runs.own_cells[thread], values, strict=True):
+            cells[address] = value
+
+    def deadlocked(self) -> bool:
+        """Whether threads wait, none can go on, and nothing else has stopped one."""
+        outcomes = {
+            self.runs.interpreter.step(self.state, number).outcome
+            for number, thread in enumerate(self.program.threads)
+            if not thread.observer
+        }
+        return Outcome.WAITS in outcomes and outcomes <= {Outcome.WAITS, Outcome.FINISHED}

@@ -1,0 +1,55 @@
+"""Iterative context bounding: all executions with 0 preemptions, then with 1, with 2, and so on.
+
+Musuvathi and Qadeer, *Iterative Context Bounding for Systematic Testing of Multithreaded Programs*,
+PLDI 2007.  A failure is found with the fewest preemptions that show it.  The search ends with the
+bound that was asked for, or earlier, when no execution needs more preemptions.
+
+What a level inherits differs.  Algorithm 2 keeps its terminal states and what it knows about their
+prefixes, so that a level runs only what is new in it.  H of Algorithm 1 is of no use to the next
+level: a state that was visited may have successors that only the higher bound allows; and cb-dfs
+keeps nothing.  These two begin anew.  In any case `Level.executions` counts all executions within
+the bound.
+"""
+
+from __future__ import annotations
+
+from mazurka.errors import OptionError
+from mazurka.stateless.algorithm1 import Algorithm1
+from mazurka.stateless.algorithm2 import Algorithm2
+from mazurka.stateless.bounded_search import BoundedSearch
+from mazurka.stateless.cb_dfs import ContextBoundedDFS
+from mazurka.stateless.explored import Explored, Progress, RunOptions
+from mazurka.stateless.runs import Runnable
+
+ALGORITHMS: dict[str, type[BoundedSearch]] = {
+    kind.name: kind for kind in (Algorithm2, Algorithm1, ContextBoundedDFS)
+}
+DEFAULT = Algorithm2.name
+
+
+def search_for(name: str) -> type[BoundedSearch]:
+    if name not in ALGORITHMS:
+        raise OptionError(f"there is no search {name!r}; there are {', '.join(ALGORITHMS)}")
+    return ALGORITHMS[name]
+
+
+def explore(
+    program: Runnable,
+    bound: int | None,
+    algorithm: str = DEFAULT,
+    options: RunOptions | None = None,
+    progress: Progress | None = None,
+) -> Explored:
+    """All executions with at most `bound` preemptions, level by level.
+
+    Without a bound there is one level, and everything is seen in it.
+    """
+    search = search_for(algorithm)(program, options, progress)
+    if bound is None:
+        search.explore(None)
+        return search.explored
+    for level in range(bound + 1):
+        reached = search.explore(level)
+        if not reached.complete or reached.exhaustive:
+            break
+    return search.explored

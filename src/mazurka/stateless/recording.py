@@ -1,0 +1,275 @@
+"""The recording of a run, from which everything about its prefixes is derived.
+
+It is extended step by step and cut back where the next run parts from it.  For each step: who took
+it, what it touched, which steps happen before it, and the hash of its action.  For each object: its
+writes, its reads, and the states between its writes.  For each thread: where it stood.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TypeAlias
+
+from mazurka.stateless.actions import EMPTY, StateHash, action_hash
+from mazurka.stateless.runs import Lookup, ObjectName, Operation, Shared, Touch
+
+Touched: TypeAlias = tuple[tuple[int, Shared, bool], ...]
+"""What an action touches: the object's number in the graph, the object, whether it is written."""
+
+
+def live(shared: Shared) -> Hashable:
+    """The state of an object now."""
+    return shared.state
+
+
+def gives_way(operation: Operation, lookup: Lookup) -> bool:
+    """Whether to switch away from a thread that stands before this is no preemption."""
+    yields = operation.yields
+    return yields if isinstance(yields, bool) else yields(lookup)
+
+
+class Stand:
+    """Where a thread stood: before an operation, or at its end."""
+
+    __slots__ = ("answers", "first", "fixed", "operation", "run")
+
+    def __init__(self, operation: Operation | None, run: int) -> None:
+        self.operation = operation
+        self.run = run
+        """The run that the operation comes from."""
+        self.fixed: Touched | None = None
+        """What the operation touches, if it does not depend on states."""
+        self.first = -1
+        """The object that the operation looks at first, always the same one."""
+        self.answers: dict[Hashable, Touched | None] = {}
+        """What it touches, by the state of that object, where it looked at no other one."""
+
+
+class Recording:
+    """The present run, and a cursor at one of its prefixes; at the end while the run goes on."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[ObjectName, int] = {}
+        self.names: list[ObjectName] = []
+        self.hashes: dict[tuple[int, ...], StateHash] = {}
+        """The hashes of actions, by thread, position and numbers of what they touch."""
+        # By object: its writes and reads, as sets of events, and the states between its writes.
+        self.writes: list[int] = []
+        self.reads: list[int] = []
+        self.states: list[list[Hashable]] = []
+        self.first_noted: list[int] = []
+        """The last run in which an object had no writes, or lost them, and its first state was
+        known."""
+        # By event.
+        self.schedule: list[int] = []
+        self.before: list[int] = []
+        self.hash_of: list[StateHash] = []
+        self.touched: list[Touched] = []
+        self.begun: dict[int, list[int]] = {}
+        """The threads that an event has begun."""
+        # By thread: its events, and where it stood before each of them and stands now.
+        self.events: list[list[int]] = []
+        self.stands: list[list[Stand]] = []
+        self.born: list[int] = []
+        """The event that began a thread; -1 for those that were there at the start."""
+        # The cursor.
+        self.counts: list[int] = []
+        self.here = 0
+        self.hash: StateHash = EMPTY
+        self.run = 0
+        self._looking: Stand = Stand(None, 0)
+        self._looked_at: list[int] = []
+        """What the operation of `_looking` has looked at, while it is asked."""
+        self._unsettled: Touched = ()
+
+    def restart(self) -> None:
+        """Forget the run, and keep numbers and hashes."""
+        while self.schedule:
+            self.undo()
+        self.counts.clear()
+        self.events.clear()
+        self.stands.clear()
+        self.born.clear()
+        self.run += 1
+
+    def arrive(self, pending: Sequence[Operation | None]) -> None:
+        """Note where threads stand after the last step, and the states in which it left objects."""
+        for number, shared, written in self._unsettled:
+            if written:
+                self.states[number].append(shared.state)
+        self._unsettled = ()
+        last = self.schedule[-1] if self.schedule else -1
+        while len(self.counts) < len(pending):
+            self.counts.append(0)
+            self.events.append([])
+            self.stands.append([])
+            self.born.append(-1)
+        if last >= 0:
+            self.stand(last, pending[last])
+        for thread, operation in enumerate(pending):
+            if operation is not None and not self.stands[thread]:
+                self.stand(thread, operation)
+                self.born[thread] = len(self.schedule) - 1
+                if last >= 0:
+                    self.begun.setdefault(len(self.schedule) - 1, []).append(thread)
+
+    def settle(self, pending: Sequence[Operation | None]) -> None:
+        """At the end of a run: note where threads stand, if that has not been done."""
+        last = self.schedule[-1] if self.schedule else -1
+        if last < 0 or len(self.stands[last]) == self.counts[last]:
+            self.arrive(pending)
+
+    def stand(self, thread: int, operation: Operation | None) -> None:
+        """A thread has come to an operation, or to its end."""
+        stand = Stand(operation, self.run)
+        self.stands[thread].append(stand)
+        if operation is not None:
+            looked_at = self._looked_at
+            looked_at.clear()
+            touches = operation.at(self._probe)
+            if looked_at:
+                stand.first = looked_at[0]
+            elif touches is not None:
+                stand.fixed = self.resolved(touches)
+
+    def renew(self, pending: Sequence[Operation | None]) -> None:
+        """The run has come again to the end of the graph: threads stand before operations that are
+        the same as before, but on objects of this run."""
+        self.run += 1
+        for thread, operation in enumerate(pending):
+            if operation is not None and self.stands[thread]:
+                self.stands[thread].pop()
+                self.stand(thread, operation)
+
+    def _probe(self, shared: Shared) -> Hashable:
+        """The state of an object now.  Where it has not been written, that is its first state; it
+        is noted, since threads that unwind after a run may change it."""
+        number = self.number(shared.name)
+        self._looked_at.append(number)
+        if not self.writes[number]:
+            self.states[number] = [shared.state]
+            self.first_noted[number] = self.run
+        return shared.state
+
+    def resolved(self, touches: Sequence[Touch]) -> Touched:
+        """Touches with the objects' numbers, each object once."""
+        if len(touches) > 1 and len({shared.name for shared, _ in touches}) < len(touches):
+            merged: dict[ObjectName, Touch] = {}
+            for shared, written in touches:
+                known = merged.get(shared.name)
+                merged[shared.name] = (shared, written or (known is not None and known[1]))
+            touches = tuple(merged.values())
+        return tuple(
+            [(self.number(shared.name), shared, bool(written)) for shared, written in touches]
+        )
+
+    def number(self, name: ObjectName) -> int:
+        number = self.numbers.get(name)
+        if number is None:
+            number = self.numbers[name] = len(self.names)
+            self.names.append(name)
+            self.writes.append(0)
+            self.reads.append(0)
+            self.states.append([])
+            self.first_noted.append(-1)
+        return number
+
+    def touches_now(self, thread: int) -> Touched:
+        """What the thread's next action touches if it is taken now; it must be possible."""
+        stand = self.stands[thread][-1]
+        if stand.fixed is not None:
+            return stand.fixed
+        touches = None if stand.operation is None else stand.operation.at(live)
+        if touches is None:
+            raise ValueError(f"thread {thread} is said to be enabled, but it cannot go on")
+        return self.resolved(touches)
+
+    def take(self, thread: int, touched: Touched) -> None:
+        """The thread takes its next step, from the end of the graph, where the cursor stands."""
+        self.extend(thread, touched, self.action(thread, touched))
+
+    def extend(self, thread: int, touched: Touched, action: StateHash) -> None:
+        """The same, with the hash of the action."""
+        event = len(self.schedule)
+        bit = 1 << event
+        line = self.events[thread]
+        cause = line[-1] if line else self.born[thread]
+        before = self.before[cause] | 1 << cause if cause >= 0 else 0
+        for number, shared, written in touched:
+            writes = self.writes[number]
+            if writes:
+                last = writes.bit_length() - 1
+                before |= self.before[last] | 1 << last
+            if written:
+                if self.reads[number] > writes:  # the last access was a read
+                    before |= self._past_of_reads(number)
+                if not writes:
+                    self.states[number] = [shared.state]
+                self.writes[number] = writes | bit
+            else:
+                self.reads[number] |= bit
+        line.append(event)
+        self.schedule.append(thread)
+        self.before.append(before)
+        self.hash_of.append(action)
+        self.touched.append(touched)
+        self.counts[thread] += 1
+        self.here |= bit
+        self.hash ^= action
+        self._unsettled = touched
+
+    def _past_of_reads(self, number: int) -> int:
+        """Reads since the last write, and what happened before them."""
+        first = self.writes[number].bit_length()
+        reads = self.reads[number] >> first << first
+        past = reads
+        while reads:
+            last = reads.bit_length() - 1
+            past |= self.before[last]
+            reads ^= 1 << last
+        return past
+
+    def undo(self) -> None:
+        """Forget the last step."""
+        event = len(self.schedule) - 1
+        bit = 1 << event
+        thread = self.schedule.pop()
+        for child in self.begun.pop(event, ()):
+            self.stands[child].clear()
+            self.born[child] = -1
+        if len(self.stands[thread]) > self.counts[thread]:
+            self.stands[thread].pop()
+        for number, _, written in self.touched.pop():
+            if not written:
+                self.reads[number] ^= bit
+                continue
+            self.writes[number] ^= bit
+            states = self.states[number]
+            if not self._unsettled:
+                states.pop()
+            if not self.writes[number]:
+                self.first_noted[number] = self.run
+        self._unsettled = ()
+        self.events[thread].pop()
+        self.before.pop()
+        self.counts[thread] -= 1
+        self.here ^= bit
+        self.hash ^= self.hash_of.pop()
+
+    def action(self, thread: int, touched: Touched) -> StateHash:
+        """The hash of the thread's next action, with the versions of the cursor."""
+        key = [thread, self.counts[thread]]
+        here, writes = self.here, self.writes
+        for number, _, written in touched:
+            key += (number, written, (here & writes[number]).bit_count())
+        known = self.hashes.get(tuple(key))
+        return self._new_hash(tuple(key)) if known is None else known
+
+    def _new_hash(self, key: tuple[int, ...]) -> StateHash:
+        thread, position, *rest = key
+        touches = [
+            (self.names[rest[i]], bool(rest[i + 1]), rest[i + 2] + rest[i + 1])
+            for i in range(0, len(rest), 3)
+        ]
+        made = self.hashes[key] = action_hash(thread, position + 1, touches)
+        return made

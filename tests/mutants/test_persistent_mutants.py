@@ -1,0 +1,163 @@
+"""Deliberately broken persistent sets: verdicts or counts must tell each from ours.
+
+These break the reference (`mazurka.stateful.persistent`) and the analyses below it, on which the
+native search relies as well.  An unsound mutant loses the violation of one model
+(`persistent_models`); a wasteful one is told by the exact number of transitions.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mazurka.analysis import futures as futures_module
+from mazurka.analysis.futures import NOTHING, Futures, Touched
+from mazurka.analysis.lock_patterns import needed_locks
+from mazurka.frontend.python import elaborate
+from mazurka.ir.footprints import Footprints
+from mazurka.ir.interpreter import Step
+from mazurka.ir.prepare import prepare
+from mazurka.ir.program import Edge, Kind, Program, Role
+from mazurka.stateful import persistent
+from mazurka.stateful.persistent import (
+    Attempt,
+    PersistentSearch,
+    PersistentSets,
+    Proviso,
+    Relation,
+    explore_persistent,
+)
+from mazurka.stateful.reference import explore
+from tests.mutants.persistent_models import MODELS
+
+original_uses = PersistentSets.uses
+
+
+def only_what_happens(
+    self: PersistentSets, thread: int, location: int, steps: list[Step]
+) -> Touched:
+    """Failed attempts read nothing."""
+    return original_uses(self, thread, location, [step for step in steps if step.happened])
+
+
+def every_lock(program: Program) -> frozenset[int]:
+    """Nobody asks who releases a lock."""
+    return frozenset(a for a, cell in enumerate(program.cells) if cell.role is Role.OWNER)
+
+
+def any_target(footprints: Footprints, edge: Edge, thread: int) -> frozenset[int]:
+    """An acquisition counts for all locks that it might be of."""
+    if edge.kind is not Kind.ACQUIRE:
+        return needed_locks(footprints, edge, thread)
+    written = footprints.of_edge(edge).writes
+    return frozenset(a for a in written if footprints.program.cells[a].role is Role.OWNER)
+
+
+def by_kind(footprints: Footprints, edge: Edge, thread: int) -> frozenset[int]:
+    """Trying a lock counts as taking it, whether or not it succeeds."""
+    if edge.kind is not Kind.TRY_ACQUIRE:
+        return needed_locks(footprints, edge, thread)
+    touched = footprints.of_edge(edge)
+    cells = footprints.program.cells
+    return frozenset(a for a in touched.reads | touched.writes if cells[a].role is Role.OWNER)
+
+
+def no_threads(program: Program) -> frozenset[int]:
+    return frozenset()
+
+
+def nothing_is_sticky(program: Program) -> list[frozenset[int]]:
+    return [frozenset() for _ in program.threads]
+
+
+def reads_nothing(self: Futures, thread: int, edge: Edge) -> Touched:
+    return NOTHING
+
+
+# name, object, attribute, replacement, the model, the proviso
+MUTANTS: list[tuple[str, Any, str, Any, str, Proviso]] = [
+    ("guards read nothing", Futures, "_of_guard", reads_nothing, "a guard is a read",
+     Proviso.STACK),
+    ("failed attempts read nothing", PersistentSets, "uses", only_what_happens,
+     "waits for a third", Proviso.STACK),
+    ("locks are held although others release them", persistent, "pattern_locks", every_lock,
+     "released by another", Proviso.STACK),
+    ("an acquisition counts for each of several locks", futures_module, "needed_locks", any_target,
+     "another lock", Proviso.STACK),
+    ("trying in vain counts as taking", futures_module, "needed_locks", by_kind,
+     "tries the lock", Proviso.STACK),
+    ("proviso dropped", PersistentSearch, "is_allowed", lambda *_: True,
+     "goes round for ever", Proviso.STACK),
+    ("nothing is sticky", persistent, "sticky_locations", nothing_is_sticky,
+     "goes round for ever", Proviso.STICKY),
+    ("steps without an end can stand alone", Attempt, "dead_end", False,
+     "never ends", Proviso.STACK),
+    ("no thread is started again", futures_module, "restartable_threads", no_threads,
+     "started again", Proviso.STACK),
+    ("observers may write", Futures, "observers_meddle", property(lambda _: False, lambda *_: None),
+     "observer that helps", Proviso.STACK),
+]  # fmt: skip
+
+unsound = pytest.mark.parametrize(
+    ("owner", "attribute", "replacement", "model", "proviso"),
+    [mutant[1:] for mutant in MUTANTS],
+    ids=[mutant[0] for mutant in MUTANTS],
+)
+
+
+def kinds(program: Program, proviso: Proviso) -> set[str]:
+    found = [
+        explore_persistent(program, relation=relation, proviso=proviso).kinds
+        for relation in (Relation.STATIC, Relation.LOCK_PATTERNS)
+    ]
+    return found[0] & found[1]
+
+
+@unsound
+def test_mutant_loses_a_violation(
+    monkeypatch: pytest.MonkeyPatch,
+    owner: Any,
+    attribute: str,
+    replacement: Any,
+    model: str,
+    proviso: Proviso,
+) -> None:
+    expected = explore(MODELS[model](), races=False).kinds
+    assert expected
+    monkeypatch.setattr(owner, attribute, replacement, raising=False)
+    assert kinds(MODELS[model](), proviso) < expected
+
+
+@pytest.mark.parametrize("proviso", Proviso)
+@pytest.mark.parametrize("model", MODELS)
+def test_without_a_mutant_nothing_is_lost(model: str, proviso: Proviso) -> None:
+    program = MODELS[model]()
+    assert kinds(program, proviso) == explore(program, races=False).kinds
+
+
+FIGURES = Path(__file__).parents[1] / "papers" / "stubborn"
+
+
+def figure(number: int) -> Program:
+    """T1 twice beside T2: `a` and `y` are shared then, and give no thread a turn for nothing."""
+    text = (FIGURES / f"fig{number}.py").read_text(encoding="utf-8")
+    more = text.replace("threads = [first(), ", "threads = [first(), first(), ")
+    assert more != text
+    return prepare(elaborate(more, "model.py"))
+
+
+def ignored(_: Program) -> frozenset[int]:
+    return frozenset()
+
+
+@pytest.mark.parametrize(("number", "transitions", "more"), [(1, 164, 178), (2, 95, 106)])
+def test_ignoring_lock_patterns_explores_too_much(
+    monkeypatch: pytest.MonkeyPatch, number: int, transitions: int, more: int
+) -> None:
+    program = figure(number)
+    assert explore_persistent(program).transitions == transitions
+    assert explore_persistent(program, relation=Relation.STATIC).transitions == more
+    monkeypatch.setattr(persistent, "pattern_locks", ignored)
+    assert explore_persistent(program).transitions == more

@@ -1,0 +1,231 @@
+"""Deliberately broken searches over schedules: verdicts or counts must tell each from ours.
+
+A mutant that is unsound loses a violation, and says that the program is free of it.  A wasteful one
+gives the right verdict and runs too many schedules, or begins too many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from mazurka.ir.expressions import Const, negate
+from mazurka.ir.interpreter import State, Step
+from mazurka.ir.program import FINISHED, Check, Fault, Kind, Program
+from mazurka.stateful.strategy import SearchOptions, SearchResult, Silent, load_strategy
+from mazurka.stateless.dpor import DynamicReduction
+from mazurka.stateless.execution import Action, Move
+from mazurka.stateless.ir_execution import IRExecution
+from mazurka.stateless.search import ScheduleSearch
+from mazurka.stateless.views import Effect, Views
+from tests.unit.ir.programs import Builder, crossed_locks, equals, load, plus, put
+
+ALL = ("sleep-sets", "dpor", "source-dpor", "optimal-dpor")
+RACING = ("dpor", "source-dpor", "optimal-dpor")
+"""Those that look for races."""
+
+next_actions = IRExecution.next_actions
+effect = Views.effect
+
+
+def run(name: str, program: Program) -> SearchResult:
+    return load_strategy(name).run(program, SearchOptions(stop_at_first=False), Silent())
+
+
+def never() -> Check:
+    return Check(Const(0), Fault.ASSERT, "never")
+
+
+def look_twice() -> Program:
+    """One thread sets x; another one fails if it finds 0 there, and 1 a moment later."""
+    builder = Builder()
+    x = builder.shared("x", 0, 1)
+    builder.thread().line(put(x, 1))
+    body = builder.thread()
+    here, there = body.at(), body.at()
+    body.edge(here, there, guard=equals(x, 0))
+    body.edge(here, FINISHED, guard=negate(equals(x, 0)))
+    body.edge(there, FINISHED, never(), guard=equals(x, 1), kind=Kind.ASSERT)
+    return builder.program()
+
+
+def early_wait() -> Program:
+    """One thread sets x; another one goes on only if x is 0, and then fails."""
+    builder = Builder()
+    x = builder.shared("x", 0, 1)
+    builder.thread().line(put(x, 1))
+    body = builder.thread()
+    here, there = body.at(), body.at()
+    body.edge(here, there, guard=equals(x, 0), kind=Kind.ASSUME)
+    body.edge(there, FINISHED, never(), kind=Kind.ASSERT)
+    return builder.program()
+
+
+def late_look() -> Program:
+    """One thread sets x; another one fails if it finds it set."""
+    builder = Builder()
+    x = builder.shared("x", 0, 1)
+    builder.thread().line(put(x, 1))
+    body = builder.thread()
+    here = body.at()
+    body.edge(here, FINISHED, guard=equals(x, 0))
+    body.edge(here, FINISHED, never(), guard=negate(equals(x, 0)), kind=Kind.ASSERT)
+    return builder.program()
+
+
+def last_write() -> Program:
+    """x is 1 from the start; one thread sets it to 1, one to 2, and a third one fails if it finds 1
+    after the other two."""
+    builder = Builder()
+    x, done = builder.shared("x", 0, 2, initial=1), builder.shared("done", 0, 2)
+    for value in (1, 2):
+        builder.thread().line(put(x, value), put(done, plus(done, 1)))
+    body = builder.thread()
+    here, there = body.at(), body.at()
+    body.edge(here, there, guard=equals(done, 2), kind=Kind.ASSUME)
+    body.edge(there, FINISHED, never(), guard=equals(x, 1), kind=Kind.ASSERT)
+    body.edge(there, FINISHED, guard=negate(equals(x, 1)))
+    return builder.program()
+
+
+def two_readers() -> Program:
+    """One thread writes x, one writes y and then reads x, one reads x: each read comes before or
+    after the write, which makes 4 traces."""
+    builder = Builder()
+    x, y = builder.shared("x", 0, 1), builder.shared("y", 0, 1)
+    builder.thread().line(put(x, 1))
+    second = builder.thread()
+    second.line(put(y, 1), put(second.local("seen", 0, 1), load(x)))
+    third = builder.thread()
+    third.line(put(third.local("seen", 0, 1), load(x)))
+    return builder.program()
+
+
+def lost_update() -> Program:
+    """R and W of one thread, r and w of another: 4! / (2! 2!) = 6 schedules; among the 4 that begin
+    with both reads, these commute, and 2 traces are left: 4 in all."""
+    builder = Builder()
+    x = builder.shared("x", 0, 2)
+    for _ in range(2):
+        body = builder.thread()
+        copy = body.local("copy", 0, 2)
+        body.line(put(copy, load(x)), put(x, plus(copy, 1)))
+    return builder.program()
+
+
+def guard_cells(execution: IRExecution, thread: int) -> frozenset[int]:
+    """What the guards at the thread's present location look at."""
+    automaton = execution.program.threads[thread]
+    location = execution.interpreter.location(execution.state, thread)
+    footprints = execution.points[thread].footprints
+    found: set[int] = set()
+    for edge in automaton.edges_at(location):
+        if edge.guard is not None:
+            found |= set(footprints.loads(edge.guard))
+    return frozenset(found)
+
+
+def without_guards(self: IRExecution, thread: int) -> tuple[Action, ...]:
+    looked_at = guard_cells(self, thread)
+    return tuple(
+        replace(action, reads=action.reads - looked_at, watched=frozenset())
+        for action in next_actions(self, thread)
+    )
+
+
+def without_attempts(self: IRExecution, thread: int) -> tuple[Action, ...]:
+    return tuple(action for action in next_actions(self, thread) if action.enabled)
+
+
+def no_reversals(*_: object) -> Iterator[object]:
+    return iter(())
+
+
+def nothing_wakes(self: ScheduleSearch, by: Action) -> dict[Move, Action]:
+    return dict(self.nodes[-1].sleep)
+
+
+def only_own_reads(self: Views, thread: int, steps: list[tuple[Move, Step]]) -> tuple[int, ...]:
+    return ()
+
+
+def only_changes(self: Views, state: State, step: Step, writes: frozenset[object]) -> Effect:
+    found = effect(self, state, step, writes)
+    changes = tuple((a, value) for a, value in found.changes if state[a] != value)
+    return replace(found, changes=changes)
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """What is changed, and a program that tells."""
+
+    name: str
+    changes: tuple[tuple[str, Any], ...]
+    program: Callable[[], Program]
+    strategies: Sequence[str] = ALL
+
+
+PACKAGE = "mazurka.stateless"
+REVERSALS = tuple(
+    (f"{PACKAGE}.{module}.reversals", no_reversals)
+    for module in ("dpor", "source_dpor", "optimal_dpor")
+)
+
+UNSOUND = [
+    Mutant("dependence without guard reads",
+           ((f"{PACKAGE}.ir_execution.IRExecution.next_actions", without_guards),),
+           look_twice),
+    Mutant("attempts read nothing",
+           ((f"{PACKAGE}.ir_execution.IRExecution.next_actions", without_attempts),),
+           early_wait, RACING),
+    Mutant("race reversal forgotten", REVERSALS, crossed_locks, RACING),
+    Mutant("sleep set not woken by a dependent action",
+           ((f"{PACKAGE}.search.ScheduleSearch.still_asleep", nothing_wakes),),
+           look_twice),
+    Mutant("views ignore what a step reads",
+           ((f"{PACKAGE}.views.Views.read_from_others", only_own_reads),),
+           late_look),
+    Mutant("a write that changes nothing is left out of an effect",
+           ((f"{PACKAGE}.views.Views.effect", only_changes),),
+           last_write),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("mutant", "strategy"),
+    [(mutant, name) for mutant in UNSOUND for name in mutant.strategies],
+    ids=lambda value: value.name if isinstance(value, Mutant) else value,
+)
+def test_unsound_mutant_loses_a_violation(
+    monkeypatch: pytest.MonkeyPatch, mutant: Mutant, strategy: str
+) -> None:
+    assert run(strategy, mutant.program()).violation is not None
+    for place, replacement in mutant.changes:
+        monkeypatch.setattr(place, replacement)
+    found = run(strategy, mutant.program())
+    assert (found.violation, found.limits) == (None, ())
+
+
+def test_backtrack_points_of_the_paper_lose_a_trace_with_sleep_sets(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert run("dpor", two_readers()).statistics.executions == 4
+    reduction = f"{PACKAGE}.dpor.SleepingReduction.look_back"
+    monkeypatch.setattr(reduction, DynamicReduction.look_back)
+    assert run("dpor", two_readers()).statistics.executions == 3
+
+
+@pytest.mark.parametrize(
+    ("strategy", "module"),
+    [("sleep-sets", "sleep_sets.SleepSets"), ("source-dpor", "source_dpor.SourceSets"),
+     ("dpor", "dpor.SleepingReduction")],
+)  # fmt: skip
+def test_wasteful_without_sleep_sets(
+    monkeypatch: pytest.MonkeyPatch, strategy: str, module: str
+) -> None:
+    assert run(strategy, lost_update()).statistics.executions == 4
+    monkeypatch.setattr(f"{PACKAGE}.{module}.uses_sleep_sets", False)
+    assert run(strategy, lost_update()).statistics.executions == 6

@@ -1,0 +1,119 @@
+"""The searches of paper 001 against brute force, on random programs of simulated threads.
+
+Algorithm 2 completes exactly the executions within the bound, each once; so does Algorithm 1; and
+cb-dfs covers the same ones.  Nothing is left out at any bound, and without one.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+from mazurka.stateless.explored import Explored, RunOptions
+from mazurka.stateless.iterative import explore, search_for
+from tests.soundness.simulated_threads import random_program
+from tests.soundness.whole_runs import Execution, Watched, execution, executions
+from tests.unit.stateless.simulated import Simulated
+
+PROGRAMS = 320
+PORTION = 40
+SCHEDULES = 900
+"""Programs with more schedules are left out."""
+ALL = RunOptions(stop_at_first=False)
+BOUNDS = (0, 1, 2, 3, None)
+
+portions = pytest.mark.parametrize("first", range(0, PROGRAMS, PORTION))
+
+
+@functools.cache
+def programs(first: int) -> list[tuple[int, Simulated, dict[Execution, int]]]:
+    found = []
+    for seed in range(first, first + PORTION):
+        program = random_program(seed)
+        whole = executions(program, SCHEDULES)
+        if whole is not None:
+            found.append((seed, program, whole))
+    return found
+
+
+def within(whole: dict[Execution, int], bound: int | None) -> set[Execution]:
+    return {ran for ran, least in whole.items() if bound is None or least <= bound}
+
+
+def completed(program: Simulated, algorithm: str, bound: int | None) -> list[Execution]:
+    """What one level completes, with nothing known from lower ones."""
+    watched = Watched(program)
+    level = search_for(algorithm)(watched, ALL).explore(bound)
+    assert level.complete
+    assert level.executions == len(watched.completed)
+    return watched.completed
+
+
+def test_programs_are_varied() -> None:
+    several = [whole for first in range(0, PROGRAMS, PORTION) for _, _, whole in programs(first)]
+    assert len(several) >= 200
+    assert max(len(whole) for whole in several) > 40
+    assert {0, 1, 2, 3} <= {least for whole in several for least in whole.values()}
+
+
+@portions
+@pytest.mark.parametrize("algorithm", ["algorithm-1", "algorithm-2"])
+def test_each_execution_within_the_bound_is_completed_once(first: int, algorithm: str) -> None:
+    for seed, program, whole in programs(first):
+        for bound in BOUNDS:
+            found = completed(program, algorithm, bound)
+            assert set(found) == within(whole, bound), (seed, bound)
+            assert len(found) == len(set(found)), (seed, bound)
+
+
+@portions
+def test_the_baseline_covers_the_same_executions(first: int) -> None:
+    for seed, program, whole in programs(first):
+        for bound in BOUNDS:
+            found = completed(program, "cb-dfs", bound)
+            assert set(found) == within(whole, bound), (seed, bound)
+
+
+@portions
+def test_levels_go_on_where_the_last_one_ended(first: int) -> None:
+    for seed, program, whole in programs(first):
+        watched = Watched(program)
+        explored = explore(watched, 3, options=ALL)
+        assert set(watched.completed) == within(whole, 3), seed
+        assert len(watched.completed) == explored.executions == len(set(watched.completed)), seed
+        for level in explored.levels:
+            assert level.executions == len(within(whole, level.bound)), seed
+
+
+@portions
+@pytest.mark.parametrize("algorithm", ["algorithm-1", "algorithm-2", "cb-dfs"])
+def test_everything_is_said_to_be_seen_only_if_it_was(first: int, algorithm: str) -> None:
+    for seed, program, whole in programs(first):
+        for level in explore(program, 3, algorithm, ALL).levels:
+            everything = within(whole, level.bound) == set(whole)
+            assert level.exhaustive <= everything, (seed, level.bound)
+            assert algorithm != "algorithm-2" or level.exhaustive == everything, (seed, level.bound)
+
+
+@portions
+def test_failures_come_with_the_fewest_preemptions(first: int) -> None:
+    for seed, program, whole in programs(first):
+        for algorithm in ("algorithm-1", "algorithm-2"):
+            for failing in _all_failures(program, algorithm).failures:
+                end = program.run(_Fixed(failing.schedule))
+                assert failing.failed in end.failures, seed
+                assert program.preemptions == failing.preemptions, seed
+                assert whole[execution(program.log)] == failing.preemptions, seed
+
+
+def _all_failures(program: Simulated, algorithm: str) -> Explored:
+    return explore(program, None, algorithm, ALL)
+
+
+class _Fixed:
+    def __init__(self, schedule: tuple[int, ...]) -> None:
+        self.rest = iter(schedule)
+
+    def decide(self, pending: object, enabled: object, last: int) -> int:
+        return next(self.rest)

@@ -1,0 +1,99 @@
+"""Which strategies are compared, and with which options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mazurka import comparing
+from mazurka.checking import CheckOptions
+from mazurka.comparing import compare_file, every_strategy, options_for
+from mazurka.errors import OptionError
+from mazurka.ir.program import Program
+from mazurka.stateful.strategy import (
+    Observer,
+    SearchOptions,
+    SearchResult,
+    Silent,
+    Statistics,
+    Strategy,
+    load_strategy,
+)
+
+MODEL = """
+from mazurka.model import Int
+x: Int[0, 9] = 0
+
+def writes(value):
+    global x
+    x = value
+
+threads = [writes(n) for n in range(8)]
+"""
+
+
+def nothing(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
+    return SearchResult(Statistics())
+
+
+DEAF = Strategy("deaf", "", frozenset({"assert"}), ("dfs",), nothing)
+TUNED = Strategy("tuned", "", frozenset({"assert"}), ("dfs",), nothing, tuned_by={"workers"})
+SCHEDULES = Strategy("runs", "", frozenset({"assert"}), ("dfs",), nothing, over_schedules=True)
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> str:
+    path = tmp_path / "model.py"
+    path.write_text(MODEL, encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three strategies and nothing else."""
+    strategies = {each.name: each for each in (DEAF, TUNED, SCHEDULES)}
+    for module in ("comparing", "checking"):
+        monkeypatch.setattr(f"mazurka.{module}.load_strategy", strategies.__getitem__)
+
+
+def test_an_option_reaches_only_those_who_listen():
+    options = CheckOptions(workers=3)
+    assert options_for(TUNED, options).workers == 3
+    assert options_for(DEAF, options).workers == 1
+    assert options_for(DEAF, options).strategy == "deaf"
+
+
+def test_a_search_over_schedules_has_an_end():
+    assert options_for(SCHEDULES, CheckOptions()).limit_seconds == comparing.SCHEDULE_SECONDS
+    assert options_for(SCHEDULES, CheckOptions(limit_seconds=77)).limit_seconds == 77
+    assert options_for(DEAF, CheckOptions()).limit_seconds is None
+
+
+@pytest.mark.usefixtures("known")
+def test_an_option_is_refused_if_nobody_listens(model: str):
+    options = CheckOptions(workers=3, properties=("assert",))
+    found = compare_file(model, ("deaf", "tuned", "runs"), options, Silent())
+    assert [verdict.options["workers"] for verdict in found.verdicts] == [1, 3, 1]
+    with pytest.raises(OptionError, match=r"--workers means nothing to .*: deaf, runs"):
+        compare_file(model, ("deaf", "runs"), options, Silent())
+    other = CheckOptions(cycle_rule="literal", properties=("assert",))
+    with pytest.raises(OptionError, match="--cycle-rule means nothing"):
+        compare_file(model, ("tuned",), other, Silent())
+
+
+def test_schedules_come_last():
+    names = every_strategy()
+    over_schedules = [load_strategy(name).over_schedules for name in names]
+    assert names[0] == "full"
+    assert over_schedules == sorted(over_schedules)
+    assert {"sleep-sets", "dpor", "source-dpor", "optimal-dpor"} <= set(names)
+
+
+def test_a_comparison_ends_though_the_schedules_do_not(model: str, monkeypatch: pytest.MonkeyPatch):
+    """Eight writes of one variable have 8! = 40,320 orders."""
+    monkeypatch.setattr(comparing, "SCHEDULE_SECONDS", 0.05)
+    found = compare_file(model, ("dpor",), CheckOptions(), Silent())
+    (verdict,) = found.verdicts
+    assert (verdict.verdict, verdict.limits) == ("inconclusive", ("time",))
+    assert verdict.options["limit_seconds"] == 0.05

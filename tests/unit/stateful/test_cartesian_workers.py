@@ -1,0 +1,180 @@
+"""The concurrent cartesian search: shares, limits, interruptions, and what it asks Python for."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+
+import pytest
+
+from mazurka.bench.cartesian_subjects import select
+from mazurka.errors import UnsupportedError
+from mazurka.frontend.python import elaborate, load_model
+from mazurka.ir.native import native
+from mazurka.ir.prepare import prepare
+from mazurka.ir.program import Program
+from mazurka.stateful import blocks
+from mazurka.stateful.cartesian_schedules import VectorSchedules
+from mazurka.stateful.cartesian_search import Vectors, cartesian_search
+from mazurka.stateful.cartesian_workers import Batch, ConcurrentSearch
+from mazurka.stateful.strategies.cartesian import STRATEGY
+from mazurka.stateful.strategy import SearchOptions, SearchResult, Silent, Statistics
+
+OPTIONS = SearchOptions(limit_bytes=1 << 28)
+PHILOSOPHERS = """
+from mazurka.model import *
+N = 5
+forks = Array(Mutex, N)
+def philosopher(first, second):
+    while True:
+        forks[first].acquire()
+        forks[second].acquire()
+        forks[first].release()
+        forks[second].release()
+threads = [philosopher(i, (i + 1) % N) for i in range(N)]
+"""
+LONG_WAYS = """
+from mazurka.model import *
+meeting: Int[0, 2] = 0
+counts = Array(Int[0, 60000], 2)
+def traveller(me):
+    global meeting
+    while counts[me] < 60000:
+        counts[me] += 1
+    meeting += 1
+    assert meeting < 2
+threads = [traveller(0), traveller(1)]
+"""
+
+
+def model(source: str) -> Program:
+    return prepare(elaborate(source, "model"))
+
+
+def row(name: str) -> Program:
+    (found,) = select(name)
+    constants = {name: str(value) for name, value in found.constants.items()}
+    return prepare(load_model(str(found.path), constants))
+
+
+def search(
+    program: Program, workers: int, observer: Silent | None = None, **options: object
+) -> SearchResult:
+    chosen = replace(OPTIONS, workers=workers, **options)  # type: ignore[arg-type]
+    return STRATEGY.run(program, chosen, observer or Silent())
+
+
+def test_batch_is_claimed_once_and_in_order() -> None:
+    batch = Batch(3, 10, 3)
+    claimed = [batch.claim() for _ in range(4)]
+    assert [(share.first, share.last) for share in claimed if share] == [(3, 6), (6, 9), (9, 10)]
+    assert claimed[-1] is None
+    assert not batch.is_done
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_counts_do_not_depend_on_the_number_of_workers(workers: int) -> None:
+    result = search(row("indexer-15"), workers, cycle_rule="table1")
+    assert (result.statistics.states, result.statistics.transitions) == (6561, 282852)
+    assert result.statistics.depth == search(row("indexer-15"), 1).statistics.depth
+
+
+def test_batches_are_made_where_there_is_enough_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    batches: list[Batch] = []
+    work = ConcurrentSearch.work
+    monkeypatch.setattr(
+        ConcurrentSearch, "work", lambda self, batch: batches.append(batch) or work(self, batch)
+    )
+    search(row("indexer-15"), 2)
+    assert batches
+    assert all(share.worker is not None for batch in batches for share in batch.shares)
+
+
+def test_long_vectors_are_made_piece_by_piece() -> None:
+    """One vector of 120,000 moves takes several slices; the last steps of both collide."""
+    told: list[int] = []
+
+    class Listening(Silent):
+        def progress(self, statistics: Statistics) -> None:
+            told.append(statistics.states)
+
+    alone, together = search(model(LONG_WAYS), 1, Listening()), search(model(LONG_WAYS), 2)
+    assert alone.violation == together.violation
+    assert alone.violation is not None
+    assert len(told) > 3
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_time_limit_holds_within_a_vector(workers: int) -> None:
+    result = search(model(LONG_WAYS), workers, limit_seconds=1e-9)
+    assert result.limits == ("time",)
+    assert result.statistics.transitions == 0
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_vectors_keep_to_the_memory_limit(workers: int) -> None:
+    result = search(model(LONG_WAYS), workers, limit_bytes=1 << 20)
+    assert result.limits == ("memory",)
+    assert result.violation is None
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_states_keep_to_the_memory_limit(workers: int) -> None:
+    result = search(row("indexer-16"), workers, limit_bytes=4 << 20)
+    assert result.limits == ("memory",)
+    assert result.statistics.states < 59049
+
+
+def test_interruption_ends_the_workers() -> None:
+    class Interrupting(Silent):
+        def progress(self, statistics: Statistics) -> None:
+            if statistics.states > 1000:
+                raise KeyboardInterrupt
+
+    before = threading.active_count()
+    result = search(row("indexer-16"), 3, Interrupting())
+    assert result.limits == ("interrupted",)
+    assert 1000 < result.statistics.states < 59049
+    assert threading.active_count() == before
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_python_looks_at_one_deadlock_only(monkeypatch: pytest.MonkeyPatch, workers: int) -> None:
+    """Vectors are not made again on the interpreter where they contain nothing, or no news."""
+    looked: list[int] = []
+    deadlock = VectorSchedules.deadlock
+    monkeypatch.setattr(
+        VectorSchedules,
+        "deadlock",
+        lambda self, position: looked.append(position) or deadlock(self, position),
+    )
+    result = search(model(PHILOSOPHERS), workers, stop_at_first=False)
+    assert result.violation is not None
+    assert result.violation.kind == "deadlock"
+    assert len(looked) == 1
+
+
+def test_too_many_threads_are_refused() -> None:
+    source = "from mazurka.model import *\ndef one():\n    yield_()\n"
+    source += "threads = [one() for _ in range(65)]\n"
+    with pytest.raises(UnsupportedError, match="65 threads; cartesian vectors take at most 64"):
+        search(model(source), 1)
+
+
+def test_depth_counts_vectors_in_a_row() -> None:
+    """The first steps collide: each leads to a state, from which the other thread goes on."""
+    source = """
+from mazurka.model import *
+x: Int[0, 2] = 0
+def one():
+    global x
+    x = 1
+def other():
+    global x
+    x = 2
+threads = [one(), other()]
+"""
+    found = cartesian_search(native(model(source)), OPTIONS, Silent(), Vectors())
+    statistics = found.run().statistics
+    assert (statistics.states, statistics.transitions, statistics.depth) == (3, 4, 2)
+    assert found.numbers[blocks.POSITION] == 3

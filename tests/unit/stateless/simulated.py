@@ -1,0 +1,175 @@
+"""Small programs without real threads: generators that yield what they are about to do.
+
+A second `Runnable` beside models and real threads, quick and simple enough to be trusted.  A thread
+is a generator; it yields an `Op` and receives its result when it has been performed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from mazurka.stateless.runs import Abandon, Decider, Ended, Failed, Lookup, Operation, Shared, Touch
+
+Body: TypeAlias = Generator["Op", Any, None]
+
+
+def now(shared: Shared) -> Hashable:
+    return shared.state
+
+
+@dataclass(eq=False)
+class Op:
+    kind: str
+    touches: Sequence[Touch]
+    perform: Callable[[], object] = lambda: None
+    guard: Callable[[Lookup], bool] | None = None
+    yields: bool | Callable[[Lookup], bool] = False
+    choose: Callable[[Lookup], Sequence[Touch]] | None = None
+    """What is touched, where it depends on states."""
+
+    def at(self, lookup: Lookup) -> Sequence[Touch] | None:
+        if self.guard is not None and not self.guard(lookup):
+            return None
+        return self.touches if self.choose is None else self.choose(lookup)
+
+
+class World:
+    """The objects and threads of one run."""
+
+    def __init__(self) -> None:
+        self.objects: dict[str, Shared] = {}
+        self.values: dict[str, int] = {}
+        self.threads: list[Body] = []
+        self.failures: list[Failed] = []
+
+    def shared(self, name: str, state: Hashable = None) -> Shared:
+        if name not in self.objects:
+            self.objects[name] = Shared(name, state)
+        return self.objects[name]
+
+    def read(self, name: str) -> Op:
+        return Op("read", [(self.shared(name), False)], lambda: self.values.get(name, 0))
+
+    def write(self, name: str, value: int) -> Op:
+        return Op("write", [(self.shared(name), True)], lambda: self.values.update({name: value}))
+
+    def acquire(self, name: str) -> Op:
+        lock = self.shared(name, True)
+        return Op("acquire", [(lock, True)], lambda: _set(lock, False), lambda at: bool(at(lock)))
+
+    def release(self, name: str) -> Op:
+        lock = self.shared(name, True)
+        return Op("release", [(lock, True)], lambda: _set(lock, True))
+
+    def acquire_timed(self, name: str) -> Op:
+        """Takes the lock if it is free, else it times out, having looked."""
+        lock = self.shared(name, True)
+
+        def perform() -> bool:
+            free = bool(lock.state)
+            lock.state = False
+            return free
+
+        return Op(
+            "acquire",
+            (),
+            perform,
+            yields=lambda at: not at(lock),
+            choose=lambda at: [(lock, bool(at(lock)))],
+        )
+
+    def add(self, name: str, amount: int = 1) -> Op:
+        """A counter that others wait for."""
+        counter = self.shared(name, 0)
+        return Op("add", [(counter, True)], lambda: _set(counter, counter.state + amount))  # type: ignore[operator]
+
+    def wait(self, name: str, least: int) -> Op:
+        counter = self.shared(name, 0)
+        return Op("wait", [(counter, False)], guard=lambda at: at(counter) >= least)  # type: ignore[operator]
+
+    def start(self, body: Callable[[World], Body]) -> Op:
+        """Threads are numbered by who starts first, so all starts touch one object."""
+        everybody = self.shared("threads")
+        return Op("start", [(everybody, True)], lambda: self.threads.append(body(self)))
+
+    def nothing(self, *, yields: bool = False) -> Op:
+        return Op("nothing", (), yields=yields)
+
+    def fail(self, message: str) -> None:
+        self.failures.append(Failed(kind="assert", message=message))
+
+
+def _set(shared: Shared, state: Hashable) -> None:
+    shared.state = state
+
+
+@dataclass
+class Simulated:
+    """A program: what its threads do, each made anew for each run."""
+
+    bodies: Sequence[Callable[[World], Body]]
+    at_end: Callable[[World], None] | None = None
+    log: list[tuple[int, tuple[tuple[Hashable, bool], ...]]] = field(default_factory=list)
+    """The steps of the last run: who, and what was touched."""
+    spent: list[int] = field(default_factory=list)
+    """Preemptions of the last run up to each of its steps."""
+    runs: int = 0
+
+    @property
+    def preemptions(self) -> int:
+        return self.spent[-1] if self.spent else 0
+
+    def run(self, decider: Decider) -> Ended:
+        world = World()
+        world.threads = [body(world) for body in self.bodies]
+        pending: list[Op | None] = []
+        self.log, self.spent = [], []
+        self.runs += 1
+        last = -1
+        abandoned = False
+        while True:
+            while len(pending) < len(world.threads):
+                pending.append(next(world.threads[len(pending)], None))
+            enabled = [n for n, op in enumerate(pending) if op and op.at(now) is not None]
+            if not enabled:
+                break
+            try:
+                thread = decider.decide(pending, enabled, last)
+            except Abandon:
+                abandoned = True
+                break
+            self.step(world, pending, thread, enabled, last)
+            last = thread
+        return self.end(world, pending, abandoned)
+
+    def step(
+        self, world: World, pending: list[Op | None], thread: int, enabled: list[int], last: int
+    ) -> None:
+        assert thread in enabled
+        preempts = last != thread and last in enabled and not _yields(pending[last])
+        self.spent.append(self.preemptions + preempts)
+        op = pending[thread]
+        assert op is not None
+        touches = op.at(now)
+        assert touches is not None
+        self.log.append((thread, tuple((shared.name, written) for shared, written in touches)))
+        try:
+            pending[thread] = world.threads[thread].send(op.perform())
+        except StopIteration:
+            pending[thread] = None
+
+    def end(self, world: World, pending: list[Op | None], abandoned: bool) -> Ended:
+        if not abandoned:
+            stuck = [n for n, op in enumerate(pending) if op is not None]
+            if stuck:
+                world.failures.append(Failed(kind="deadlock", message=f"{stuck}"))
+            elif self.at_end is not None:
+                self.at_end(world)
+        return Ended(failures=world.failures, abandoned=abandoned, pending=tuple(pending))
+
+
+def _yields(op: Operation | None) -> bool:
+    assert op is not None
+    return op.yields if isinstance(op.yields, bool) else op.yields(now)
