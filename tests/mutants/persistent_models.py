@@ -98,6 +98,19 @@ def second():
     assert False, "gets its turn all the same"
 """
 
+TWO_GO_ROUND_FOR_EVER = """
+def first():
+    global x
+    while True:
+        x = 1 - x
+def second():
+    global y
+    while True:
+        y = 1 - y
+def third():
+    assert False, "gets its turn after both"
+"""
+
 
 def started_again() -> Program:
     """A worker that has finished is started a second time, and runs into the writer."""
@@ -146,6 +159,7 @@ MODELS: dict[str, Callable[[], Program]] = {
     "another lock": model(ANOTHER_LOCK),
     "tries the lock": model(TRIES_THE_LOCK),
     "goes round for ever": model(GOES_ROUND_FOR_EVER),
+    "two go round for ever": model(TWO_GO_ROUND_FOR_EVER),
     "never ends": model(NEVER_ENDS),
     "started again": started_again,
     "observer that helps": observer_that_helps,

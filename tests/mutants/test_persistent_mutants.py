@@ -7,6 +7,7 @@ native search relies as well.  An unsound mutant loses the violation of one mode
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from mazurka.analysis.futures import NOTHING, Futures, Touched
 from mazurka.analysis.lock_patterns import needed_locks
 from mazurka.frontend.python import elaborate
 from mazurka.ir.footprints import Footprints
-from mazurka.ir.interpreter import Step
+from mazurka.ir.interpreter import State, Step
 from mazurka.ir.prepare import prepare
 from mazurka.ir.program import Edge, Kind, Program, Role
 from mazurka.stateful import persistent
@@ -76,6 +77,19 @@ def reads_nothing(self: Futures, thread: int, edge: Edge) -> Touched:
     return NOTHING
 
 
+def next_of_two(
+    self: PersistentSets,
+    state: State,
+    attempts: list[Attempt],
+    allowed: Callable[[list[Attempt]], bool],
+) -> frozenset[int] | None:
+    """The proviso is asked of the first set only."""
+    for number, threads in enumerate(self.candidates(state, attempts)):
+        if number or allowed([attempts[thread] for thread in threads]):
+            return threads
+    return None
+
+
 # name, object, attribute, replacement, the model, the proviso
 MUTANTS: list[tuple[str, Any, str, Any, str, Proviso]] = [
     ("guards read nothing", Futures, "_of_guard", reads_nothing, "a guard is a read",
@@ -90,6 +104,8 @@ MUTANTS: list[tuple[str, Any, str, Any, str, Proviso]] = [
      "tries the lock", Proviso.STACK),
     ("proviso dropped", PersistentSearch, "is_allowed", lambda *_: True,
      "goes round for ever", Proviso.STACK),
+    ("a set that closes a cycle gives way to any other", PersistentSets, "choose", next_of_two,
+     "two go round for ever", Proviso.STACK),
     ("nothing is sticky", persistent, "sticky_locations", nothing_is_sticky,
      "goes round for ever", Proviso.STICKY),
     ("steps without an end can stand alone", Attempt, "dead_end", False,

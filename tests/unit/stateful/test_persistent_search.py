@@ -22,7 +22,7 @@ from tests.unit.ir.programs import (
 from mazurka.errors import InternalError
 from mazurka.ir.expressions import Binary, Choice, Const
 from mazurka.ir.native import native
-from mazurka.ir.program import FINISHED, Check, Fault, Kind, Mode, Program
+from mazurka.ir.program import FINISHED, Assign, Check, Fault, Kind, Mode, Program
 from mazurka.stateful.persistent import Proviso, Relation, explore_persistent
 from mazurka.stateful.persistent_search import PersistentSearch, Sets, search_persistent
 from mazurka.stateful.reference import explore
@@ -167,6 +167,47 @@ def test_footprints_of_any_length_are_recorded(relation: Relation, proviso: Prov
         require(body, inside, FINISHED, cells[-1], number)
     found = assert_as_written(builder.program(), relation, proviso)
     assert found.violation is not None
+
+
+def goes_round(body: Body, *operations: Assign) -> None:
+    """A loop of as many steps as there are operations."""
+    places = [body.at() for _ in operations]
+    for here, there, operation in zip(places, places[1:] + places[:1], operations, strict=True):
+        body.edge(here, there, operation)
+
+
+@pytest.mark.parametrize("relation", Relation)
+def test_thread_that_closes_a_cycle_gives_way_to_the_next(relation: Relation) -> None:
+    """A loop of two steps beside one of three, with nothing in common.
+
+    The first thread goes round once where the second one stands, which then makes a step; at the
+    last of the six states both threads lead back, and both are explored: 5 + 2 transitions.
+    """
+    builder = Builder()
+    for name, steps in (("x", 2), ("y", 3)):
+        cell = builder.shared(name, 0, 2)
+        goes_round(
+            builder.thread(), *(put(cell, number) for number in range(1, steps)), put(cell, 0)
+        )
+    found = assert_as_written(builder.program(), relation, Proviso.STACK)
+    assert counts(found) == (6, 7)
+
+
+@pytest.mark.parametrize("relation", [Relation.STATIC, Relation.LOCK_PATTERNS])
+def test_cycle_through_a_state_explored_in_full_is_no_reason_to_explore_more(
+    relation: Relation,
+) -> None:
+    """One thread goes round between a write of z and a step of its own, the other writes z once.
+
+    Both are explored from the initial state, which is on the stack when the loop comes back to it;
+    so the other thread has no turn inside of the loop.  Then the first one is alone: three states.
+    """
+    builder = Builder()
+    z, x = builder.shared("z", 0, 1), builder.shared("x", 0, 0)
+    goes_round(builder.thread(), put(z, 0), put(x, 0))
+    builder.thread().line(put(z, 1))
+    found = assert_as_written(builder.program(), relation, Proviso.STACK)
+    assert counts(found) == (5, 6)
 
 
 @every_way

@@ -5,8 +5,9 @@ be the first to interfere*.  What a thread does now is known exactly, from its f
 state; what the others may do later comes from their code (`mazurka.analysis.futures`).  Theorem 1:
 the steps explored are a persistent set.
 
-The ignoring problem: `--proviso stack` explores all threads where every step of the set leads back
-to the stack of the search, `--proviso sticky` wherever a thread leaves the head of a loop.
+The ignoring problem: `--proviso stack` passes over sets whose steps all lead back to the stack of
+the search, and explores all threads where there is no other; `--proviso sticky` explores all
+wherever a thread leaves the head of a loop.
 
 Keeps assertions and all other faults, and deadlocks.  Races are not kept.  Deviations from the
 paper, and the proofs: `stateful.persistent`.
