@@ -17,32 +17,40 @@ if TYPE_CHECKING:
     from mazurka.report.replaying import ReplayReport
     from mazurka.report.trace import Trace
     from mazurka.report.verdict import Verdict
+    from mazurka.runtime.explore import ExplorationFailure, explore
+    from mazurka.runtime.results import Result
 
 __all__ = [
     "Comparison",
+    "ExplorationFailure",
     "MazurkaError",
     "OptionError",
     "ReplayReport",
+    "Result",
     "Trace",
     "UnsupportedError",
     "Verdict",
     "__version__",
     "check",
     "compare",
+    "explore",
     "replay",
     "save_trace",
 ]
 
 _HOMES = {
     "Comparison": "mazurka.comparing",
+    "ExplorationFailure": "mazurka.runtime.explore",
     "MazurkaError": "mazurka.errors",
     "OptionError": "mazurka.errors",
     "ReplayReport": "mazurka.report.replaying",
+    "Result": "mazurka.runtime.results",
     "Trace": "mazurka.report.trace",
     "UnsupportedError": "mazurka.errors",
     "Verdict": "mazurka.report.verdict",
     "check": "mazurka.api",
     "compare": "mazurka.api",
+    "explore": "mazurka.runtime.explore",
     "replay": "mazurka.api",
     "save_trace": "mazurka.api",
 }

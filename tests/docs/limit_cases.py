@@ -71,6 +71,11 @@ REFUSED = {
         "global x", "x = 1", before=SHARED + "unshared(a[x])\n"
     ),
     "declaration out of range": body("pass", before=SHARED + "unshared(a[2])\n"),
+    "invariant in a function": body("invariant(x < 2)", before=SHARED),
+    "invariant that writes": body(
+        "g()", before=SHARED + "def g():\n    global x\n    x = 1\ninvariant(not g())\n"
+    ),
+    "invariant of a thread": body("pass", before=OTHER + "h = spawn(g)\ninvariant(h is None)\n"),
     "protection by a semaphore": body("pass", before=SHARED + "protected_by(s, a)\n"),
     "protection by a read-write lock": body("pass", before=SHARED + "protected_by(r, a)\n"),
     "protection by too many locks": body("pass", before=SHARED + "protected_by(locks, a)\n"),

@@ -3,6 +3,7 @@
 A fenced block may have an HTML comment on the line before it, which tells what it is:
 
 - `<!-- file: NAME -->` before a `python` block: a model that the page's commands use by that name;
+- `<!-- test file: NAME -->` before a `python` block: tests with threads, used by that name;
 - `<!-- api -->` before a `python` block: a program that calls Mazurka, and is run;
 - any other `python` block is a model, and has to be accepted.
 
@@ -22,6 +23,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 ELLIPSIS = "..."
+PLUGIN = "mazurka.runtime.pytest_plugin"
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class Block:
     @property
     def file(self) -> str | None:
         kind, _, name = self.marker.partition(":")
-        return name.strip() if kind == "file" else None
+        return name.strip() if kind in ("file", "test file") else None
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,11 @@ def prepare_directory(page: Path, directory: Path) -> None:
 
 def run(command: str, directory: Path) -> tuple[str, ...]:
     """What a command line prints, as it would on a terminal of 100 columns without colours."""
-    script = f'mazurka() {{ "{sys.executable}" -m mazurka "$@"; }}\n{command}'
+    script = f"""
+mazurka() {{ "{sys.executable}" -m mazurka "$@"; }}
+python() {{ "{sys.executable}" "$@"; }}
+pytest() {{ "{sys.executable}" -m pytest -p no:cacheprovider -p {PLUGIN} "$@"; }}
+{command}"""
     done = subprocess.run(
         ["sh", "-c", script],
         cwd=directory,
@@ -125,6 +131,8 @@ def environment() -> dict[str, str]:
         "PYTHONPATH": search.rstrip(os.pathsep),
         "PYTHONIOENCODING": "utf-8",
         "COLUMNS": "100",
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        "PYTEST_ADDOPTS": "",
         "NO_COLOR": "1",
     }
 
@@ -132,7 +140,8 @@ def environment() -> dict[str, str]:
 MEASURED = (
     # A row of `compare`: seconds, states/s where there is room, memory, bytes/state.
     (re.compile(r"\d+\.\d{3}(\s+[\d,]+)?\s+[\d.]+ [kMG]?B\s+\d+\.\d\b"), "MEASURED"),
-    (re.compile(r"\b\d+\.\d+ s\b"), "TIME"),
+    (re.compile(r"\b\d+\.\d+ ?s\b"), "TIME"),
+    (re.compile(r"\bmz1-[\w-]+"), "TOKEN"),
     (re.compile(r"\b\d+(\.\d+)? [kMG]?B\b"), "MEMORY"),
     (
         re.compile(

@@ -27,7 +27,12 @@ from tests.docs.pages import (
 
 PAGES = pages()
 PYTHON = [(page, block) for page in PAGES for block in blocks(page) if block.language == "python"]
-MODELS = [(page, block) for page, block in PYTHON if block.marker != "api"]
+TESTS = [(page, block) for page, block in PYTHON if block.marker.startswith("test file")]
+MODELS = [
+    (page, block)
+    for page, block in PYTHON
+    if block.marker != "api" and not block.marker.startswith("test file")
+]
 PROGRAMS = [(page, block) for page, block in PYTHON if block.marker == "api"]
 SHOWING = [page for page in PAGES if any(block.language == "console" for block in blocks(page))]
 
@@ -58,6 +63,13 @@ def test_model_is_accepted(page: Path, block: Block, tmp_path: Path) -> None:
     path = tmp_path / (block.file or "model.py")
     path.write_text(block.text, encoding="utf-8")
     assert load_program(str(path), Reading()).threads
+
+
+@pytest.mark.parametrize(("page", "block"), TESTS, ids=title)
+def test_files_with_tests_are_used(page: Path, block: Block) -> None:
+    """A file that no command of its page names would go unchecked."""
+    used = [command.text for other in blocks(page) for command in commands(other)]
+    assert any(str(block.file) in text or "pytest" in text for text in used), block.file
 
 
 @pytest.mark.parametrize(("page", "block"), PROGRAMS, ids=title)

@@ -28,7 +28,6 @@ from mazurka.ir.expressions import (
 from mazurka.ir.program import (
     FINISHED,
     FIRST_LOCATION,
-    IDLE,
     Assign,
     Cell,
     Check,
@@ -122,12 +121,9 @@ class _Body(ThreadBuilder):
         self.edge(here, end, Kind.LOCAL)
 
     def create(self, here: int, following: int) -> None:
-        """Start the last thread, unless it has been started already."""
+        """Start the last thread; where a loop leads here again, whatever it is doing by then."""
         last = Const(self.generator.threads)
-        idle = Binary("eq", Load(last), Const(IDLE))
-        start = Assign(last, Const(FIRST_LOCATION))
-        self.edge(here, following, Kind.CREATE, start, guard=idle)
-        self.edge(here, following, Kind.CREATE, guard=negate(idle))
+        self.edge(here, following, Kind.CREATE, Assign(last, Const(FIRST_LOCATION)))
 
     def statement(self, here: int, following: int, starts: list[int]) -> None:
         kinds = ["read", "write", "local", "branch", "acquire", "release", "assert", "choose"]

@@ -43,11 +43,13 @@ def watched(program: Program, condition: Expr) -> Program:
     return replace(program, cells=(*program.cells, cell), threads=(*program.threads, thread))
 
 
-def unequal_pair(program: Program, whole: Exploration, rng: Random) -> tuple[Expr, bool]:
+def unequal_pair(
+    program: Program, whole: Exploration, rng: Random, *, holding: bool
+) -> tuple[Expr, bool]:
     """A condition over two shared cells, `not (a == v and b == w)`, and whether it always holds.
 
-    Of some pairs one is taken that never occurs, or the one that occurs in the fewest states: then
-    there are few moments at which an observer can see it.
+    It is to hold if there is a pair of values that never occurs.  Else the pair is taken that
+    occurs in the fewest states: then there are few moments at which an observer can see it.
     """
     shared = [a for a, cell in enumerate(program.cells) if a and cell.owner is None]
     states = list(whole.states)
@@ -60,7 +62,7 @@ def unequal_pair(program: Program, whole: Exploration, rng: Random) -> tuple[Exp
         )
     rare = {pair: count for pair, count in counted.items() if count} or counted
     never = [pair for pair, count in counted.items() if not count]
-    pair = never[0] if never and rng.random() < 0.5 else min(rare, key=rare.__getitem__)
+    pair = never[0] if never and holding else min(rare, key=rare.__getitem__)
     one, other = (
         Binary("eq", Load(Const(cell)), Const(value))
         for cell, value in zip(pair[:2], pair[2:], strict=True)

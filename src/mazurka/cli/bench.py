@@ -18,8 +18,9 @@ BENCHMARKS = {
     "cpc": "mazurka.bench.cpc",
     "optimistic": "mazurka.bench.optimistic",
     "cartesian": "mazurka.bench.cartesian",
+    "context-bounded": "mazurka.bench.context_bounded",
 }
-LIMITED = frozenset({"optimistic", "cartesian"})
+LIMITED = frozenset({"optimistic", "cartesian", "context-bounded"})
 """Benchmarks that know what to say of a search that was stopped by a time limit."""
 CONCURRENT = frozenset({"cartesian"})
 """Benchmarks with a search by several workers."""
@@ -48,7 +49,7 @@ def bench(
         typer.Option(
             "--limit-time",
             metavar="S",
-            help="Stop each search after S seconds (optimistic, cartesian: 60).",
+            help="Stop each search after S seconds (context-bounded: 300, others: 60).",
         ),
     ] = None,
     workers: Annotated[

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from mazurka import __version__
-from mazurka.cli import bench, check, compare, export, replay
+from mazurka.cli import bench, check, compare, export, replay, test
 from mazurka.cli.failures import run_guarded
 
 app = typer.Typer(
@@ -28,6 +28,7 @@ app = typer.Typer(
 check.register(app)
 compare.register(app)
 replay.register(app)
+test.register(app)
 export.register(app)
 bench.register(app)
 

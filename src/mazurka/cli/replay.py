@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,6 +14,8 @@ from mazurka.cli.failures import guarded, print_json
 if TYPE_CHECKING:
     from mazurka.report.replaying import ReplayReport
 
+TOKENS = "mz1-"
+"""How the tokens of failed tests begin."""
 EPILOG = "Example: mazurka check model.py --trace bug.json; mazurka replay bug.json --step"
 
 
@@ -22,7 +25,11 @@ def register(app: typer.Typer) -> None:
 
 def replay(
     trace: Annotated[
-        str, typer.Argument(metavar="TRACE", help="A file that mazurka check --trace has written.")
+        str,
+        typer.Argument(
+            metavar="TRACE|TOKEN",
+            help="A file that mazurka check --trace has written, or the token of a failed test.",
+        ),
     ],
     step: Annotated[
         bool, typer.Option("--step", help="Show one step at a time; Enter goes on, q ends.")
@@ -32,12 +39,14 @@ def replay(
     ] = False,
     json: args.Json = False,
 ) -> int:
-    """Replay a saved counterexample on the reference interpreter.
+    """Replay a saved counterexample on the reference interpreter, or a test by its token.
 
     Exit status: 1 the violation was reproduced, 0 it was not, 2 the program has changed.
     """
 
     def action() -> int:
+        if trace.startswith(TOKENS):
+            return replay_token(trace, as_json=json)
         from mazurka.api import replay as replay_file
 
         report = replay_file(trace)
@@ -48,6 +57,28 @@ def replay(
         return report.exit_status
 
     return guarded(action, as_json=json, path=trace)
+
+
+def replay_token(text: str, *, as_json: bool) -> int:
+    """Run the schedule of a failed test again."""
+    from mazurka.runtime.collecting import collect
+    from mazurka.runtime.columns import print_result
+    from mazurka.runtime.exploration import replay_test
+    from mazurka.runtime.options import Options
+    from mazurka.runtime.tokens import decode
+
+    token = decode(text)
+    with redirect_stdout(sys.stderr):  # what the test prints
+        found = collect(token.test)[0]
+        if found.problem is not None:
+            raise found.problem
+        with found.surroundings():
+            result = replay_test(found.test, found.options or Options(), token)
+    if as_json:
+        print_json(result.to_json())
+    else:
+        print_result(result)
+    return result.exit_status
 
 
 def show(report: ReplayReport, *, step: bool, full_trace: bool) -> None:

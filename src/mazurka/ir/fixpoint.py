@@ -10,7 +10,7 @@ import heapq
 from collections import defaultdict
 
 from mazurka.ir.facts import Facts, Recorder, storable
-from mazurka.ir.program import WRONG, Edge, Mode, Program, Role
+from mazurka.ir.program import WRONG, Edge, Kind, Mode, Program, Role
 from mazurka.ir.tracking import Tracking, plan, thresholds
 from mazurka.ir.values import EMPTY, MOST_ADDRESSES, MOST_POINTS, ValueSet, from_points
 
@@ -110,6 +110,8 @@ class Analysis:
         owner = self.cells[address].owner
         if owner is not None and owner != self.reader[0] and address not in self.counters:
             self.expose(address, owner)
+        if address in self.counters:
+            self.start_again(self.counters[address], values)
         if values is old or values.is_subset(old):
             return
         new = old.join(values, self.room[address])
@@ -157,6 +159,17 @@ class Analysis:
                 facts.jumps.add(location)
                 self.reach(number, location)
                 facts.enqueue(location)
+
+    def start_again(self, number: int, counters: ValueSet) -> None:
+        """Another thread may put this one where it began; its local cells then hold anything."""
+        facts, (creator, location) = self.threads[number], self.reader
+        if facts.start in facts.jumps or not counters.contains(facts.start):
+            return
+        creating = self.threads[creator].thread.edges_at(location)
+        if creator != number and any(edge.kind is Kind.CREATE for edge in creating):
+            facts.jumps.add(facts.start)
+            facts.known[facts.start] = {}
+            facts.enqueue(facts.start)
 
     # -- going up ------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ The top bit of the first word is always 0; the state table uses it to mark a slo
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from mazurka.ir.expressions import Const, Expr, Load, negate, walk
@@ -23,6 +23,7 @@ from mazurka.ir.footprints import Footprints, cell_values
 from mazurka.ir.interpreter import State, choice_bounds
 from mazurka.ir.liveness import stored_locals
 from mazurka.ir.program import IDLE, WRONG, Assign, Edge, Mode, Program, Thread
+from mazurka.ir.starts import Start, all_starts
 from mazurka.ir.values import cannot_fault, evaluate
 
 WORD_BITS = 64
@@ -133,22 +134,26 @@ class _Plan:
 def make_layout(program: Program) -> Layout:
     """Decide where every cell of a prepared program lies."""
     footprints = Footprints(program)
-    plans = _plan_cells(footprints)
+    starts = all_starts(footprints)
+    resting = tuple(
+        resting_locations(footprints, number, starts.get(number, ()))
+        for number in range(len(program.threads))
+    )
+    plans = _plan_cells(footprints, resting)
     _agree(plans, alternatives(footprints))
     slots, words = _place(program, plans)
     choices = tuple(choice_bounds(program, number) for number in range(len(program.threads)))
-    starts = tuple(resting_locations(footprints, number) for number in range(len(program.threads)))
-    return Layout(program, slots, words, choices, starts)
+    return Layout(program, slots, words, choices, resting)
 
 
-def _plan_cells(footprints: Footprints) -> list[_Plan]:
+def _plan_cells(footprints: Footprints, resting: Sequence[tuple[int, ...]]) -> list[_Plan]:
     program = footprints.program
     stored = stored_locals(program)
     counters = {thread.counter: number for number, thread in enumerate(program.threads)}
     plans = [_Plan(0, 0, (0,))]
     for address, cell in enumerate(program.cells[1:], 1):
         if address in counters:
-            points: tuple[int, ...] | None = resting_locations(footprints, counters[address])
+            points: tuple[int, ...] | None = resting[counters[address]]
         else:
             values = cell_values(cell)
             points = None if values.points is None else values.points
@@ -161,13 +166,19 @@ def _plan_cells(footprints: Footprints) -> list[_Plan]:
     return plans
 
 
-def resting_locations(footprints: Footprints, number: int) -> tuple[int, ...]:
-    """The locations at which a thread can be found between steps."""
+def resting_locations(
+    footprints: Footprints, number: int, starts: Iterable[Start] = ()
+) -> tuple[int, ...]:
+    """The locations at which a thread can be found between steps, those it is put at included."""
     program = footprints.program
     thread = program.threads[number]
     found = {program.cells[thread.counter].initial}
     if not thread.active:
         found |= {IDLE, thread.entry}
+    for start in starts:
+        anywhere = range(len(thread.locations))
+        put = anywhere if start.location is None else {start.location}.intersection(anywhere)
+        found.update(place for place in put if thread.locations[place].mode is not Mode.ATOMIC)
     for edge in thread.edges:
         if can_rest(thread, edge.target):
             found.add(edge.target)

@@ -5,6 +5,10 @@ it.  Forward: it is *dirty* where it may differ from its initial value.  A threa
 rest resets the cells that are dirty and dead there; what is neither dirty nor live anywhere a
 thread rests needs no room in a state at all (`mazurka.ir.layout`).
 
+A thread that is started again, while it runs or after it has ended, finds its local cells as it
+left them.  Those that it may read first, and that not every such start writes, are *carried over*
+and live everywhere, FINISHED and WRONG included.
+
 Sets of cells are Python integers used as bit sets: bit i is the thread's i-th local cell.
 """
 
@@ -15,6 +19,7 @@ from dataclasses import dataclass, replace
 from mazurka.ir.expressions import Const, Expr
 from mazurka.ir.footprints import Footprints
 from mazurka.ir.program import WRONG, Assign, Edge, Mode, Program, Thread
+from mazurka.ir.starts import Start, starts_again
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +35,22 @@ def reset_dead_locals(program: Program) -> Program:
     """The program with `Location.resets` filled in."""
     footprints = Footprints(program)
     foreign = _written_by_others(program, footprints)
+    starts = starts_again(footprints)
     threads = tuple(
-        _reset_thread(footprints, number, thread, foreign)
+        _reset_thread(_Locals(footprints, number, thread, foreign, starts.get(number, [])))
         for number, thread in enumerate(program.threads)
     )
     return replace(program, threads=threads)
+
+
+def carried_over(program: Program) -> dict[int, frozenset[int]]:
+    """For each thread that might be started again, the local cells that it carries over."""
+    footprints = Footprints(program)
+    found = {}
+    for number, starts in starts_again(footprints).items():
+        cells = _Locals(footprints, number, program.threads[number], set(), starts)
+        found[number] = frozenset(cells.addresses(cells.carried(cells.reads_first())))
+    return found
 
 
 def _written_by_others(program: Program, footprints: Footprints) -> set[int]:
@@ -48,8 +64,8 @@ def _written_by_others(program: Program, footprints: Footprints) -> set[int]:
     }
 
 
-def _reset_thread(footprints: Footprints, number: int, thread: Thread, foreign: set[int]) -> Thread:
-    cells = _Locals(footprints, number, thread, foreign)
+def _reset_thread(cells: _Locals) -> Thread:
+    thread = cells.thread
     live = cells.live()
     dirty = cells.dirty(live)
     locations = []
@@ -65,7 +81,7 @@ def stored_locals(program: Program) -> set[int]:
     foreign = _written_by_others(program, footprints)
     stored: set[int] = set(foreign)
     for number, thread in enumerate(program.threads):
-        cells = _Locals(footprints, number, thread, foreign)
+        cells = _Locals(footprints, number, thread, foreign, [])
         kept = [~cells.mask(location.resets) for location in thread.locations]
         dirty = cells.dirty(kept)
         for location, place in enumerate(thread.locations):
@@ -78,7 +94,12 @@ class _Locals:
     """The data-flow problems over one thread's local cells."""
 
     def __init__(
-        self, footprints: Footprints, number: int, thread: Thread, foreign: set[int]
+        self,
+        footprints: Footprints,
+        number: int,
+        thread: Thread,
+        foreign: set[int],
+        starts: list[Start],
     ) -> None:
         self.thread = thread
         self.cells = [
@@ -89,6 +110,7 @@ class _Locals:
         self.bits = {address: 1 << position for position, address in enumerate(self.cells)}
         self.effects = [_effect(footprints, edge, self.bits) for edge in thread.edges]
         self.given = self.mask(tuple(foreign))
+        self.starts = starts
 
     def mask(self, addresses: tuple[int, ...]) -> int:
         return sum(self.bits.get(address, 0) for address in addresses)
@@ -97,6 +119,21 @@ class _Locals:
         return tuple(address for address in self.cells if self.bits[address] & mask)
 
     def live(self) -> list[int]:
+        """What some path from each location, or from a later start, reads before writing it."""
+        live = self.reads_first()
+        carried = self.carried(live)
+        return [cells | carried for cells in live]
+
+    def carried(self, live: list[int]) -> int:
+        """What some start may leave as it is, and some path from there reads first."""
+        carried = 0
+        for start in self.starts:
+            there = live if start.location is None else live[start.location : start.location + 1]
+            for cells in there:
+                carried |= cells & ~self.mask(tuple(start.given))
+        return carried
+
+    def reads_first(self) -> list[int]:
         """What some path from each location reads before writing it."""
         edges = self.thread.edges
         live = [0] * len(self.thread.locations)

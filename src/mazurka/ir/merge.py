@@ -7,6 +7,9 @@ a loop that never ends must remain a loop of the state graph, not a step that ne
 
 Local steps that a thread takes before its first visible location are folded into the initial
 state.
+
+A thread that might be started again could be stopped by that before a local step.  It makes a
+difference where the step writes what the thread then finds (`carried_over`): such a step stays.
 """
 
 from __future__ import annotations
@@ -15,30 +18,36 @@ from dataclasses import replace
 
 from mazurka.ir.footprints import Footprints
 from mazurka.ir.interpreter import Interpreter, Outcome
+from mazurka.ir.liveness import carried_over
 from mazurka.ir.program import FIRST_LOCATION, Kind, Location, Mode, Program, Thread
 
 MERGEABLE = frozenset({Kind.LOCAL, Kind.ASSERT, Kind.ASSUME})
 
 
 def merge_local_steps(program: Program) -> Program:
-    footprints = Footprints(program)
+    footprints, carried = Footprints(program), carried_over(program)
     threads = []
     for number, thread in enumerate(program.threads):
-        merged = acyclic(thread, _local_locations(footprints, number, thread))
+        kept = carried.get(number, frozenset())
+        merged = acyclic(thread, _local_locations(footprints, number, thread, kept))
         if not thread.active:
             merged.discard(thread.entry)
         threads.append(_with_modes(thread, merged))
     return _fold_prefixes(replace(program, threads=tuple(threads)))
 
 
-def _local_locations(footprints: Footprints, number: int, thread: Thread) -> set[int]:
+def _local_locations(
+    footprints: Footprints, number: int, thread: Thread, carried: frozenset[int]
+) -> set[int]:
+    """Where a thread does nothing that others could notice."""
     shared = {
         edge.source
         for edge in thread.edges
         if edge.kind not in MERGEABLE
         or edge.choices > 1
         or thread.locations[edge.target].mode is Mode.ATOMIC
-        or not footprints.of_edge(edge).only_own(footprints.program, number)
+        or not (touched := footprints.of_edge(edge)).only_own(footprints.program, number)
+        or touched.writes & carried
     }
     return {
         location

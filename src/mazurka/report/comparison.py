@@ -14,10 +14,8 @@ from mazurka.report.observer import bytes_text
 from mazurka.report.summary import STYLES
 from mazurka.report.terminal import Glyphs, glyphs_for, safe
 from mazurka.report.verdict import UNREDUCED, UNSOUND, Verdict, limit_name, property_list
-from mazurka.stateful.strategy import Statistics
+from mazurka.stateful.strategy import CUT_SHORT, Statistics
 
-CUT_SHORT = frozenset({"time", "memory", "interrupted"})
-"""Limits after which the counts say nothing about the strategy."""
 GAP = 2
 NOT_APPLICABLE = "-"
 

@@ -19,6 +19,7 @@ from mazurka.stateful.persistent import Proviso, Relation
 from mazurka.stateful.persistent_tables import PersistentTables
 from mazurka.stateful.store import Store
 from mazurka.stateful.strategy import (
+    CUT_SHORT,
     Move,
     Observer,
     SearchOptions,
@@ -30,7 +31,6 @@ from mazurka.stateful.view import View
 FRAME_BYTES = 24
 """A position, how far its steps have been tried, and a set of threads."""
 MOST_THREADS = 64
-CUT_SHORT = frozenset({"time", "memory", "interrupted"})
 SHORT_FOOTPRINT = 64
 
 

@@ -28,12 +28,18 @@ def action_hash(
     A touch is an object, whether it is written, and the number of the write: the one it is, or the
     one that is read.  Their order means nothing.
     """
-    parts = sorted(
-        b"%s%s%d" % (encoded(name), b"W" if written else b"R", number)
-        for name, written, number in touches
-    )
+    known = [(encoded(name), written, number) for name, written, number in touches]
+    return encoded_action_hash(thread, position, known)
+
+
+def encoded_action_hash(
+    thread: int, position: int, touches: Sequence[tuple[bytes, bool, int]]
+) -> StateHash:
+    """The same, where the names are encoded already."""
+    parts = [b"%s%s%d" % (name, b"W" if written else b"R", m) for name, written, m in touches]
+    parts.sort()
     text = b"%d,%d:" % (thread, position) + b";".join(parts)
-    return int.from_bytes(hashlib.blake2b(text, digest_size=16).digest())
+    return int.from_bytes(hashlib.blake2b(text, digest_size=16).digest(), "big")
 
 
 def encoded(name: Hashable) -> bytes:

@@ -31,7 +31,7 @@ its steps within the bound has been looked at.  The order in which states are ma
 Two ways to the same H.  With a bound, CB makes everything known about all prefixes of a terminal
 state (`context_bound.Bounds`), and `mark` needs nothing else; so when the bound is raised, H is
 made anew from the terminal states that have been visited, none of which is run again.  Without a
-bound CB is not needed, and the cursor of the graph walks back from the terminal state.
+bound CB is not needed, and `mark_along` takes the prefixes from the graph.
 """
 
 from __future__ import annotations
@@ -60,9 +60,6 @@ class Algorithm2(GraphSearch):
         super().__init__(program, options, progress)
         self.closed: set[StateHash] = set()
         self.open: dict[StateHash, int] = {}
-        self.closed_unbounded: set[StateHash] = set()
-        self.open_unbounded: dict[StateHash, int] = {}
-        """H, and what is left, if there were no bound: kept over all levels."""
         self.highest = -1.0
         """The bound of the level that the terminal states come from."""
         self.without_bounds = False
@@ -73,11 +70,10 @@ class Algorithm2(GraphSearch):
         bound = math.inf if self.bound is None else self.bound
         if self.without_bounds or bound < self.highest:
             self.terminals.clear()
-            self.closed_unbounded.clear()
-            self.open_unbounded.clear()
+            self.bounds.forget()
         self.without_bounds = self.bound is None and not self.terminals
         self.highest = bound
-        self.mark(self.terminals, self.bound, self.closed, self.open)
+        self.mark(self.terminals)
         self.explored.executions = len(self.terminals)
         return EMPTY not in self.closed
 
@@ -106,21 +102,15 @@ class Algorithm2(GraphSearch):
             if limit is not None and len(self.closed) > limit:
                 raise Exceeded(f"more than {limit:,} states")
             return
-        bounds = self.bounds.here()
+        self.bounds.here()
         if end.abandoned:
-            self.bounds.known[state] = bounds._replace(enabled=0)
-        self.mark([state], self.bound, self.closed, self.open)  # L5
-        self.mark([state], None, self.closed_unbounded, self.open_unbounded)
+            self.bounds.end_here()
+        self.mark([state])  # L5
 
-    def mark(
-        self,
-        states: Iterable[StateHash],
-        bound: int | None,
-        closed: set[StateHash],
-        left_open: dict[StateHash, int],
-    ) -> None:
+    def mark(self, states: Iterable[StateHash]) -> None:
         """Mark terminal states, and whatever is closed by that, from what is known of them."""
-        known = self.bounds.known
+        known, bound = self.bounds.known, self.bound
+        closed, left_open = self.closed, self.open
         waiting = list(states)
         while waiting:
             state = waiting.pop()
@@ -135,38 +125,26 @@ class Algorithm2(GraphSearch):
                     waiting.append(previous)  # L19
 
     def mark_along(self) -> None:
-        """Mark the state where the present run ends; the graph's cursor walks to its prefixes."""
+        """Mark the state where the present run ends, from the graph."""
         graph, closed, left_open = self.graph, self.closed, self.open
-        closed.add(graph.hash)  # L16
-        path: list[int] = []
-        frontiers = [graph.frontier()]
-        while True:
-            frontier = frontiers[-1]
-            if not frontier:
-                frontiers.pop()
-                if not path:
-                    return
-                graph.forth(path.pop())
-                continue
-            thread = frontier.pop()  # L17
-            previous = graph.hash_before(thread)
-            left = left_open.pop(previous, 0)
-            if left > 1:  # L18
-                left_open[previous] = left - 1
-                continue
-            graph.back(thread)
-            if left == 0 and (left := graph.count_enabled()) > 1:
-                left_open[previous] = left - 1
-                graph.forth(thread)
-                continue
-            closed.add(previous)  # L19, L16
-            path.append(thread)
-            frontiers.append(graph.frontier())
+        maximal, hash_of, count_able = graph.maximal, graph.hash_of, graph.count_able
+        waiting = [(graph.here, graph.hash)]
+        while waiting:
+            here, state = waiting.pop()
+            closed.add(state)  # L16
+            for event in maximal(here):  # L17
+                previous = state ^ hash_of[event]
+                rest = here ^ 1 << event
+                left = left_open.pop(previous, 0) or count_able(rest)
+                if left > 1:  # L18
+                    left_open[previous] = left - 1
+                else:
+                    waiting.append((rest, previous))  # L19
 
     def is_exhaustive(self) -> bool:
-        """Whether the terminal states visited are all there are: whether the initial state is
-        closed also without a bound."""
-        return self.bound is None or EMPTY in self.closed_unbounded
+        """Whether the terminal states visited are all there are: no step leads away from their
+        prefixes."""
+        return self.bound is None or self.bounds.unseen == 0
 
     @property
     def states(self) -> int:

@@ -3,6 +3,11 @@
 A schedule search keeps one run, what is left to do along it, and the views of single threads.  That
 is little, except for wakeup trees, which may grow with the number of traces; so the limit of memory
 is held against what the process has taken since the search began.
+
+A thread that might be started again is another matter than its past tells, while dynamic reductions
+reason about what a thread would have done earlier.  Such programs, which no front end makes, are
+searched with sleep sets alone, whatever was asked for: these rely on nothing but the conflict
+between starting a thread and every step of it.
 """
 
 from __future__ import annotations
@@ -12,9 +17,12 @@ import os
 from dataclasses import replace
 
 from mazurka.errors import InternalError
+from mazurka.ir.footprints import Footprints
 from mazurka.ir.program import Program
+from mazurka.ir.starts import starts_again
 from mazurka.stateful.memory import default_limit_bytes
 from mazurka.stateful.strategy import (
+    CUT_SHORT,
     Move,
     Observer,
     SearchOptions,
@@ -31,9 +39,10 @@ from mazurka.stateless.search import (
     ScheduleSearch,
     Stopped,
 )
+from mazurka.stateless.sleep_sets import SleepSets
 
 PRESERVED = frozenset({"assert", "deadlock"})
-CUT_SHORT = frozenset({"time", "memory", "interrupted"})
+STARTED_AGAIN = "a thread might be started again: searched with sleep sets alone"
 UNFINISHED = "self-check: the interpreter did not come to an end within the time limit"
 
 
@@ -68,16 +77,18 @@ class _Answering:
         self.program = program
         self.options = options
         self.observer = observer
-        self.search = search
+        self.again = bool(starts_again(Footprints(program)))
+        self.search = SleepSets if self.again else search
         self.limit_bytes = options.limit_bytes or default_limit_bytes()
         self.bytes_before = resident_bytes()
 
     def answer(self) -> SearchResult:
         found = self.explore(IRExecution(self.program))
-        result = SearchResult(statistics_of(found), violation_in(found), found.limits)
+        notes = (STARTED_AGAIN,) if self.again else ()
+        result = SearchResult(statistics_of(found), violation_in(found), found.limits, notes)
         if not self.options.self_check or CUT_SHORT.intersection(found.limits):
             return result
-        return replace(result, notes=(self.checked(found),))
+        return replace(result, notes=(*notes, self.checked(found)))
 
     def explore(self, execution: IRExecution) -> Exploration:
         options = ScheduleOptions(

@@ -41,9 +41,11 @@ NOBODY = -1
 class Node:
     """A scheduling point of the present run."""
 
-    __slots__ = ("kept", "order", "spent", "state", "tried")
+    __slots__ = ("depth", "kept", "order", "spent", "state", "tried")
 
-    def __init__(self, order: Sequence[int], kept: int, spent: int) -> None:
+    def __init__(self, order: Sequence[int], kept: int, spent: int, depth: int) -> None:
+        self.depth = depth
+        """How many steps lead here."""
         self.order = order
         """The threads that can go on, the preferred one first."""
         self.kept = kept
@@ -105,11 +107,15 @@ class BoundedSearch(ABC):
     def returned(self, pending: Sequence[Operation | None]) -> None:  # noqa: B027 - for some
         """The run has come again to the last point it shares with the one before."""
 
+    def at_once(self, enabled: Sequence[int]) -> int:
+        """A thread that goes on without being a choice; NOBODY if there is none."""
+        return NOBODY
+
     def taken(self, node: Node, thread: int) -> None:  # noqa: B027 - for some
         """A thread goes on from a node."""
 
     def undone(self) -> None:  # noqa: B027 - for some
-        """The last step has been taken back."""
+        """The step from the last node has been taken back, and what followed it."""
 
     def ended(self, end: Ended) -> None:  # noqa: B027 - for some
         """A run has come to its end."""
@@ -210,9 +216,9 @@ class BoundedSearch(ABC):
     def note(self, end: Ended) -> None:
         if end.failures:
             schedule = tuple(self.schedule)
-            last = self.nodes[-1].cost(schedule[-1]) if schedule else 0
+            spent = self.spent(schedule[self.nodes[-1].depth]) if self.nodes else 0
             for failed in end.failures:
-                self.explored.add(Failing(failed, schedule, last))
+                self.explored.add(Failing(failed, schedule, spent))
 
     def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
         depth = self.depth
@@ -245,6 +251,10 @@ class BoundedSearch(ABC):
                 self.explored.limit(f"an execution takes more than {len(self.schedule):,} steps")
                 raise Abandon
             self.arrived(pending)
+            thread = self.at_once(enabled)
+            if thread != NOBODY:
+                self.schedule.append(thread)
+                return thread
             node = self.enter(pending, enabled, last)
             thread = self.choose(node)
             if thread == NOBODY:
@@ -268,10 +278,13 @@ class BoundedSearch(ABC):
         else:
             later = (thread for thread in enabled if thread > last)
             order = (*later, *(thread for thread in enabled if thread <= last))
-        spent = self.nodes[-1].cost(last) if self.nodes else 0
-        node = Node(order, kept, spent)
+        node = Node(order, kept, self.spent(last), len(self.schedule))
         self.nodes.append(node)
         return node
+
+    def spent(self, thread: int) -> int:
+        """Preemptions of the present run, if the thread goes on from the last node."""
+        return self.nodes[-1].cost(thread) if self.nodes else 0
 
     def diverged(self, thread: int, depth: int) -> DivergedError:
         return DivergedError(
@@ -283,10 +296,11 @@ class BoundedSearch(ABC):
         """Return to the last node that has a candidate; False if there is none."""
         nodes, schedule = self.nodes, self.schedule
         while nodes:
-            if len(schedule) == len(nodes):
-                schedule.pop()
+            node = nodes[-1]
+            if len(schedule) > node.depth:
+                del schedule[node.depth :]
                 self.undone()
-            thread = self.candidate(nodes[-1])
+            thread = self.candidate(node)
             if thread != NOBODY:
                 self.branch = thread
                 self.replayed = len(schedule)

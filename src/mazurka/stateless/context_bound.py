@@ -31,6 +31,7 @@ Arrival: TypeAlias = tuple[int, StateHash, int]
 """A thread t' whose step was last, the state before it, and CB of that step."""
 
 CHECK_EVERY = 1024
+NEVER = 1 << 30
 
 
 class Exceeded(Exception):  # noqa: N818 - it is control flow, not an error of ours
@@ -76,6 +77,8 @@ class ContextBounds:
     ) -> None:
         self.graph = graph
         self.known: dict[StateHash, Bounds] = {}
+        self.unseen = 0
+        """How many steps lead from known states to states that are not known."""
         self.max_states = max_states
         self.deadline = deadline
 
@@ -83,6 +86,16 @@ class ContextBounds:
         """The bounds of the state at the graph's cursor, and of all its prefixes."""
         known = self.known.get(self.graph.hash)
         return self._work_out() if known is None else known
+
+    def end_here(self) -> None:
+        """Nobody goes on from the cursor: the program has given up."""
+        state, bounds = self.graph.hash, self.here()
+        self.unseen -= bounds.enabled.bit_count()
+        self.known[state] = bounds._replace(enabled=0)
+
+    def forget(self) -> None:
+        self.known.clear()
+        self.unseen = 0
 
     def cheapest(self) -> tuple[tuple[int, ...], int]:
         """The schedule with the fewest preemptions that leads to the cursor, and their number."""
@@ -107,47 +120,43 @@ class ContextBounds:
         return tuple(reversed(taken)), least
 
     def _work_out(self) -> Bounds:
-        """Depth first over the prefixes that are not known; the cursor comes back at the end."""
+        """Depth first over the prefixes that are not known."""
         graph, known = self.graph, self.known
-        path: list[int] = []
-        try:
-            frames: list[tuple[list[int], list[Arrival]]] = [(graph.frontier(), [])]
-            while True:
-                frontier, arrivals = frames[-1]
-                unknown = self._arrive(frontier, arrivals)
-                if unknown is not None:
-                    graph.back(unknown)
-                    path.append(unknown)
-                    frames.append((graph.frontier(), []))
-                    continue
-                bounds = known[graph.hash] = self._bounds(arrivals)
+        maximal, hash_of = graph.maximal, graph.hash_of
+        frames = [(graph.here, graph.hash, maximal(graph.here))]
+        while frames:
+            here, state, frontier = frames[-1]
+            for event in frontier:
+                previous = state ^ hash_of[event]
+                if previous not in known:
+                    rest = here ^ 1 << event
+                    frames.append((rest, previous, maximal(rest)))
+                    break
+            else:
+                self._add(here, state, frontier)
                 frames.pop()
-                if not frames:
-                    return bounds
-                graph.forth(path.pop())
-        finally:
-            while path:
-                graph.forth(path.pop())
+        return known[graph.hash]
 
-    def _arrive(self, frontier: list[int], arrivals: list[Arrival]) -> int | None:
-        """Complete the arrivals as far as predecessors are known; the first thread whose is not."""
-        graph = self.graph
-        while len(arrivals) < len(frontier):
-            last = frontier[len(arrivals)]
-            previous = graph.hash_before(last)
-            bounds = self.known.get(previous)
-            if bounds is None:
-                return last
-            arrivals.append((last, previous, bounds.of(last)))
-        return None
-
-    def _bounds(self, arrivals: list[Arrival]) -> Bounds:
-        count = len(self.known)
-        if count % CHECK_EVERY == 0:
-            self._check(count)
-        enabled, stays = self.graph.enabled()
-        others = min((cost + (stays >> last & 1) for last, _, cost in arrivals), default=0)
-        return Bounds(enabled, others, tuple(arrivals))
+    def _add(self, here: int, state: StateHash, frontier: list[int]) -> None:
+        """Work out the bounds of a prefix from those of its own."""
+        graph, known = self.graph, self.known
+        if len(known) % CHECK_EVERY == 0:
+            self._check(len(known))
+        schedule, hash_of = graph.schedule, graph.hash_of
+        able, stays = graph.able(here)
+        others = 0 if not frontier else NEVER
+        arrivals = []
+        for event in frontier:
+            last = schedule[event]
+            previous = state ^ hash_of[event]
+            cost = known[previous].of(last)
+            arrivals.append((last, previous, cost))
+            if stays >> last & 1:
+                cost += 1
+            if cost < others:
+                others = cost
+        self.unseen += able.bit_count() - len(arrivals)
+        known[state] = Bounds(able, others, tuple(arrivals))
 
     def _check(self, count: int) -> None:
         if self.max_states is not None and count >= self.max_states:

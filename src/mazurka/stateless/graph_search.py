@@ -13,8 +13,8 @@ from mazurka.errors import InternalError
 from mazurka.stateless.actions import EMPTY, StateHash
 from mazurka.stateless.bounded_search import NOBODY, BoundedSearch, Node
 from mazurka.stateless.context_bound import ContextBounds, Exceeded
-from mazurka.stateless.explored import DivergedError, Failing, Progress, RunOptions
-from mazurka.stateless.happens_before import Graph
+from mazurka.stateless.explored import DivergedError, Failing, Level, Progress, RunOptions
+from mazurka.stateless.lives import LifeGraph, LivesMatter
 from mazurka.stateless.recording import Touched
 from mazurka.stateless.runs import Ended, Operation, Runnable
 
@@ -29,7 +29,7 @@ class GraphSearch(BoundedSearch):
         progress: Progress | None = None,
     ) -> None:
         super().__init__(program, options, progress)
-        self.graph = Graph()
+        self.graph = LifeGraph(silently=False)
         self.bounds = ContextBounds(self.graph, self.options.max_states)
         self.terminals: list[StateHash] = []
         """The terminal states of this level in the order in which they were reached."""
@@ -41,6 +41,23 @@ class GraphSearch(BoundedSearch):
     def is_known(self, state: StateHash) -> bool:
         """Whether the state is in H."""
 
+    def explore(self, bound: int | None) -> Level:
+        try:
+            return super().explore(bound)
+        except LivesMatter:
+            self.begin_anew(silently=False)
+            self.explored.levels.pop()
+            return super().explore(bound)
+
+    def begin_anew(self, *, silently: bool) -> None:
+        """Forget all states.  From now on ends and joins are steps, or, if possible, they are not.
+
+        States are not the same with and without them, so searches that share states have to agree.
+        """
+        self.graph = LifeGraph(silently=silently)
+        self.bounds = ContextBounds(self.graph, self.options.max_states)
+        self.terminals.clear()
+
     def restart(self) -> bool:
         self.graph.restart()
         self.bounds.deadline = self.deadline
@@ -48,6 +65,17 @@ class GraphSearch(BoundedSearch):
 
     def arrived(self, pending: Sequence[Operation | None]) -> None:
         self.graph.arrive(pending)
+
+    def at_once(self, enabled: Sequence[int]) -> int:
+        thread = self.graph.silent(enabled)
+        if thread != NOBODY:
+            self.graph.slip(thread)
+        return thread
+
+    def enter(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> Node:
+        """Who took the last step is who took the last one that is an event."""
+        schedule = self.graph.schedule
+        return super().enter(pending, enabled, schedule[-1] if schedule else NOBODY)
 
     def returned(self, pending: Sequence[Operation | None]) -> None:
         self.graph.renew(pending)
@@ -100,13 +128,12 @@ class GraphSearch(BoundedSearch):
     def ended(self, end: Ended) -> None:
         """The end of a run is a terminal state; if the program gave up itself, it is one, too."""
         self.graph.settle(end.pending)
-        if not end.abandoned:
+        if not end.abandoned and self.graph.count_able(self.graph.here):
             able, _ = self.graph.enabled()
-            if able:
-                raise InternalError(
-                    "a run ended because nobody could go on, yet the states of objects say that"
-                    f" thread {able.bit_length() - 1} can"
-                )
+            raise InternalError(
+                "a run ended because nobody could go on, yet the states of objects say that"
+                f" thread {able.bit_length() - 1} can"
+            )
         self.terminals.append(self.graph.hash)
 
     def note(self, end: Ended) -> None:
@@ -119,4 +146,4 @@ class GraphSearch(BoundedSearch):
             super().note(end)
             return
         for failed in new:
-            self.explored.add(Failing(failed, schedule, preemptions))
+            self.explored.add(Failing(failed, self.graph.expanded(schedule), preemptions))

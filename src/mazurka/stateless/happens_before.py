@@ -8,20 +8,23 @@ the same graph are one execution.
 |---|---|
 | action ⟨o, t, n, v, m⟩, h(a) | `Graph.action`, `actions.action_hash` |
 | h(A), the XOR of the h(a) | `Graph.hash`, kept up to date in both directions |
-| frontier F(s) | `Graph.frontier` |
+| frontier F(s) | `Graph.maximal`, `Graph.frontier` |
 | s − t, and back again | `Graph.back`, `Graph.forth` |
-| E(s) | `Graph.enabled` |
+| E(s) | `Graph.able`, `Graph.count_able`, `Graph.enabled` |
 | next(s, t) | `Graph.next_hash` |
 
 The graph belongs to the present run; it is extended step by step and cut back where the next run
-parts from it.  A **cursor** stands at a prefix, at first at the end.  The order H is kept as a set
-of events for each event, everything in its past, which is an integer with one bit an event; so the
-number of writes an object has seen at the cursor, and with it the object's state there, is a count
-of bits.  What a thread would do at a prefix is asked of the operation it stood before, with
-the states of that prefix (`Operation.at`); the program is not needed.
+parts from it.  A prefix is a set of events, which is an integer with one bit an event, and so is
+the past of each event, which is the order H; the number of writes an object has seen in a prefix,
+and with it the object's state there, is a count of bits.  A **cursor** stands at a prefix, at first
+at the end.  What is asked most often takes the prefix as an argument and moves nothing.
+
+What a thread would do at a prefix is asked of the operation it stood before, with the states of
+that prefix (`Operation.at`); the program is not needed.
 
 Deviations: an action may touch several objects; hashes have 128 bits and stand for the states
-themselves; a thread's first action comes after the one that began the thread.
+themselves; a thread's first action comes after the one that began the thread; the searches leave
+out ends and joins of threads where they can (`stateless.lives`).
 """
 
 from __future__ import annotations
@@ -36,35 +39,32 @@ from mazurka.stateless.runs import Shared
 class Graph(Recording):
     """The happens-before graph of the present run, and a cursor at one of its prefixes."""
 
+    def maximal(self, here: int) -> list[int]:
+        """The events of a prefix that nothing comes after."""
+        before, last, covered = self.before, [], 0
+        for line in self.lines:
+            mine = here & line
+            if mine:
+                event = mine.bit_length() - 1
+                last.append(event)
+                covered |= before[event]
+        return [event for event in last if not covered >> event & 1]
+
     def frontier(self) -> list[int]:
         """F(s): the threads whose last action nothing comes after."""
-        before, last, covered = self.before, [], 0
-        for thread, count in enumerate(self.counts):
-            if count:
-                event = self.events[thread][count - 1]
-                last.append((thread, event))
-                covered |= before[event]
-        return [thread for thread, event in last if not covered >> event & 1]
-
-    def hash_before(self, thread: int) -> StateHash:
-        """The hash of s − t."""
-        return self.hash ^ self.hash_of[self.events[thread][self.counts[thread] - 1]]
+        return [self.schedule[event] for event in self.maximal(self.here)]
 
     def back(self, thread: int) -> None:
         """The cursor goes to s − t."""
-        count = self.counts[thread] - 1
-        event = self.events[thread][count]
-        self.counts[thread] = count
+        event = (self.here & self.lines[thread]).bit_length() - 1
         self.here ^= 1 << event
         self.hash ^= self.hash_of[event]
 
     def forth(self, thread: int) -> None:
         """The cursor goes to next(s, t), along the run's own events."""
-        count = self.counts[thread]
-        event = self.events[thread][count]
-        self.counts[thread] = count + 1
-        self.here ^= 1 << event
-        self.hash ^= self.hash_of[event]
+        rest = self.lines[thread] & ~self.here
+        self.here |= rest & -rest
+        self.hash ^= self.hash_of[(rest & -rest).bit_length() - 1]
 
     def state_here(self, shared: Shared) -> Hashable:
         """The state of an object at the cursor, as the operation that is being asked looks at it.
@@ -82,39 +82,38 @@ class Graph(Recording):
             return self.states[number][0]
         return shared.state
 
-    def touches_here(self, thread: int) -> Touched | None:
-        """What the thread's next action touches at the cursor; None if it cannot go on."""
+    def touches_at(self, thread: int, here: int) -> Touched | None:
+        """What the thread's next action touches at a prefix; None if it cannot go on."""
         line = self.stands[thread]
         if not line:
             return None
-        count = self.counts[thread]
-        if not count and (born := self.born[thread]) >= 0 and not self.here >> born & 1:
+        stand = line[(here & self.lines[thread]).bit_count()]
+        if stand.needs & ~here:
             return None
-        stand = line[count]
         if stand.fixed is not None:
             return stand.fixed
-        if stand.operation is None:
-            return None
         number = stand.first
         if number < 0:
-            return self._ask(stand)
-        states = self.states[number]
-        state = states[(self.here & self.writes[number]).bit_count()]
-        try:
-            return stand.answers[state]
-        except KeyError:
-            return self._ask(stand)
+            return None if stand.operation is None else self._ask(stand, here)
+        state = self.states[number][(here & self.writes[number]).bit_count()]
+        answers = stand.answers
+        return answers[state] if state in answers else self._ask(stand, here)
 
-    def _ask(self, stand: Stand) -> Touched | None:
+    def touches_here(self, thread: int) -> Touched | None:
+        return self.touches_at(thread, self.here)
+
+    def _ask(self, stand: Stand, here: int) -> Touched | None:
         """Ask an operation what it touches, and keep the answer where one object decided it."""
         assert stand.operation is not None
         looked_at, self._looking = self._looked_at, stand
         looked_at.clear()
+        self.here, cursor = here, self.here
         touches = stand.operation.at(self.state_here)
+        self.here = cursor
         touched = None if touches is None else self.resolved(touches)
         if looked_at and looked_at.count(stand.first) == len(looked_at):
             number = stand.first
-            state = self.states[number][(self.here & self.writes[number]).bit_count()]
+            state = self.states[number][(here & self.writes[number]).bit_count()]
             stand.answers[state] = touched
         return touched
 
@@ -123,41 +122,70 @@ class Graph(Recording):
         touched = self.touches_here(thread)
         return None if touched is None else self.hash ^ self.action(thread, touched)
 
-    def enabled(self) -> tuple[int, int]:
-        """E(s), and those among them from which a switch is a preemption: as sets of bits."""
+    def able(self, here: int) -> tuple[int, int]:
+        """E(s) of a prefix, and those from which a switch is a preemption: as sets of bits.
+
+        This is asked of every state; what most operations need is done here.
+        """
         able = stays = 0
         bit = 1
-        for thread, count in enumerate(self.counts):
-            if self.touches_here(thread) is not None:
-                able |= bit
-                stand = self.stands[thread][count]
-                assert stand.operation is not None
-                yields = stand.operation.yields
-                if yields is False:
-                    stays |= bit
-                elif yields is not True:
-                    self._looking = stand
-                    stays |= 0 if yields(self.state_here) else bit
+        states, writes = self.states, self.writes
+        for line, mine in zip(self.stands, self.lines, strict=True):
+            if line:
+                stand = line[(here & mine).bit_count()]
+                if not stand.needs & ~here:
+                    number = stand.first
+                    if number >= 0:
+                        state = states[number][(here & writes[number]).bit_count()]
+                        answers = stand.answers
+                        touched = answers[state] if state in answers else self._ask(stand, here)
+                    else:
+                        touched = stand.fixed
+                        if touched is None and stand.operation is not None:
+                            touched = self._ask(stand, here)
+                    if touched is not None:
+                        able |= bit
+                        yields = stand.yields
+                        if yields is False or (
+                            yields is not True and not self._yields(stand, here)
+                        ):
+                            stays |= bit
             bit <<= 1
         return able, stays
 
-    def count_enabled(self) -> int:
-        """The number of threads in E(s)."""
-        able = 0
-        here, states, writes = self.here, self.states, self.writes
-        for thread, count in enumerate(self.counts):
-            line = self.stands[thread]
-            if not line or (not count and self.born[thread] >= 0):
-                able += self.touches_here(thread) is not None
-                continue
-            stand = line[count]
-            if stand.fixed is not None:
-                able += 1
-            elif (number := stand.first) >= 0:
-                state = states[number][(here & writes[number]).bit_count()]
-                answers = stand.answers
-                touched = answers[state] if state in answers else self._ask(stand)
-                able += touched is not None
-            elif stand.operation is not None:
-                able += self._ask(stand) is not None
-        return able
+    def _yields(self, stand: Stand, here: int) -> bool:
+        """Whether a thread gives way at a prefix, where that depends on the states of objects."""
+        assert not isinstance(stand.yields, bool)
+        self._looking = stand
+        self.here, cursor = here, self.here
+        yields = stand.yields(self.state_here)
+        self.here = cursor
+        return yields
+
+    def enabled(self) -> tuple[int, int]:
+        """The same at the cursor."""
+        return self.able(self.here)
+
+    def count_able(self, here: int) -> int:
+        """The number of threads in E(s) of a prefix.
+
+        This is asked of every state; what most operations need is done here.
+        """
+        count = 0
+        states, writes = self.states, self.writes
+        for line, mine in zip(self.stands, self.lines, strict=True):
+            if line:
+                stand = line[(here & mine).bit_count()]
+                if stand.needs & ~here:
+                    continue
+                number = stand.first
+                if number >= 0:
+                    state = states[number][(here & writes[number]).bit_count()]
+                    answers = stand.answers
+                    touched = answers[state] if state in answers else self._ask(stand, here)
+                    count += touched is not None
+                elif stand.fixed is not None or (
+                    stand.operation is not None and self._ask(stand, here) is not None
+                ):
+                    count += 1
+        return count

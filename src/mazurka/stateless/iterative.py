@@ -19,6 +19,7 @@ from mazurka.stateless.algorithm2 import Algorithm2
 from mazurka.stateless.bounded_search import BoundedSearch
 from mazurka.stateless.cb_dfs import ContextBoundedDFS
 from mazurka.stateless.explored import Explored, Progress, RunOptions
+from mazurka.stateless.graph_search import GraphSearch
 from mazurka.stateless.runs import Runnable
 
 ALGORITHMS: dict[str, type[BoundedSearch]] = {
@@ -45,6 +46,13 @@ def explore(
     Without a bound there is one level, and everything is seen in it.
     """
     search = search_for(algorithm)(program, options, progress)
+    if isinstance(search, GraphSearch):
+        search.begin_anew(silently=True)
+    return by_levels(search, bound)
+
+
+def by_levels(search: BoundedSearch, bound: int | None) -> Explored:
+    """The same with a search that has not begun."""
     if bound is None:
         search.explore(None)
         return search.explored

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import TypeAlias
 
-from mazurka.stateless.actions import EMPTY, StateHash, action_hash
-from mazurka.stateless.runs import Lookup, ObjectName, Operation, Shared, Touch
+from mazurka.stateless.actions import EMPTY, StateHash, encoded, encoded_action_hash
+from mazurka.stateless.runs import Lookup, ObjectName, Operation, Role, Shared, Touch
 
 Touched: TypeAlias = tuple[tuple[int, Shared, bool], ...]
 """What an action touches: the object's number in the graph, the object, whether it is written."""
@@ -31,26 +31,47 @@ def gives_way(operation: Operation, lookup: Lookup) -> bool:
 class Stand:
     """Where a thread stood: before an operation, or at its end."""
 
-    __slots__ = ("answers", "first", "fixed", "operation", "run")
+    __slots__ = (
+        "answers",
+        "first",
+        "fixed",
+        "joined",
+        "needs",
+        "operation",
+        "role",
+        "run",
+        "silent",
+        "yields",
+    )
 
-    def __init__(self, operation: Operation | None, run: int) -> None:
+    def __init__(self, operation: Operation | None, run: int, needs: int) -> None:
         self.operation = operation
+        """None also before an end or a join, which are no steps (`stateless.lives`)."""
         self.run = run
         """The run that the operation comes from."""
+        self.needs = needs
+        """Events that must have happened, besides what the operation itself asks for."""
+        self.silent: tuple[tuple[int, int], ...] = ()
+        """Ends and joins that the thread has passed since its last step: what they needed, and who
+        was joined."""
+        self.role = Role.STEP
+        self.joined = -1
+        self.yields = False if operation is None else operation.yields
         self.fixed: Touched | None = None
         """What the operation touches, if it does not depend on states."""
         self.first = -1
         """The object that the operation looks at first, always the same one."""
-        self.answers: dict[Hashable, Touched | None] = {}
+        self.answers: dict[Hashable, Touched | None]
         """What it touches, by the state of that object, where it looked at no other one."""
 
 
 class Recording:
-    """The present run, and a cursor at one of its prefixes; at the end while the run goes on."""
+    """The present run.  A set of its events, as a prefix is one, is an integer with a bit each."""
 
     def __init__(self) -> None:
         self.numbers: dict[ObjectName, int] = {}
-        self.names: list[ObjectName] = []
+        self.names: list[bytes] = []
+        """The names of objects, encoded, by their numbers."""
         self.hashes: dict[tuple[int, ...], StateHash] = {}
         """The hashes of actions, by thread, position and numbers of what they touch."""
         # By object: its writes and reads, as sets of events, and the states between its writes.
@@ -68,29 +89,37 @@ class Recording:
         self.begun: dict[int, list[int]] = {}
         """The threads that an event has begun."""
         # By thread: its events, and where it stood before each of them and stands now.
-        self.events: list[list[int]] = []
+        self.lines: list[int] = []
         self.stands: list[list[Stand]] = []
-        self.born: list[int] = []
-        """The event that began a thread; -1 for those that were there at the start."""
-        # The cursor.
-        self.counts: list[int] = []
+        self._unborn = 0
+        """How many threads have not begun in this run, though there is a number for them."""
+        # The cursor: at the end while the run goes on.
         self.here = 0
         self.hash: StateHash = EMPTY
         self.run = 0
-        self._looking: Stand = Stand(None, 0)
+        self._looking: Stand = Stand(None, 0, 0)
         self._looked_at: list[int] = []
         """What the operation of `_looking` has looked at, while it is asked."""
+        self._seen: Hashable = None
         self._unsettled: Touched = ()
+        self._moved = -1
+        """Who took the last step, while it is not known where that has led."""
+        self._silent = False
+        """Whether that was no event (`stateless.lives`)."""
 
     def restart(self) -> None:
         """Forget the run, and keep numbers and hashes."""
         while self.schedule:
             self.undo()
-        self.counts.clear()
-        self.events.clear()
+        self.lines.clear()
         self.stands.clear()
-        self.born.clear()
+        self._unborn = 0
         self.run += 1
+
+    @property
+    def counts(self) -> list[int]:
+        """By thread: how many steps it has taken at the cursor."""
+        return [(self.here & line).bit_count() for line in self.lines]
 
     def arrive(self, pending: Sequence[Operation | None]) -> None:
         """Note where threads stand after the last step, and the states in which it left objects."""
@@ -98,62 +127,94 @@ class Recording:
             if written:
                 self.states[number].append(shared.state)
         self._unsettled = ()
-        last = self.schedule[-1] if self.schedule else -1
-        while len(self.counts) < len(pending):
-            self.counts.append(0)
-            self.events.append([])
+        moved = self._moved
+        if moved >= 0:
+            self._moved = -1
+            operation = pending[moved]
+            if self._silent or getattr(operation, "role", None):
+                self.advance(moved, operation)
+            else:
+                self.stands[moved].append(self.ask(operation, 0))
+        if self._unborn or len(pending) != len(self.lines):
+            self._meet(pending)
+
+    def _meet(self, pending: Sequence[Operation | None]) -> None:
+        """Note threads that the last step has begun."""
+        while len(self.lines) < len(pending):
+            self.lines.append(0)
             self.stands.append([])
-            self.born.append(-1)
-        if last >= 0:
-            self.stand(last, pending[last])
+            self._unborn += 1
+        last = len(self.schedule) - 1
+        needs = 0 if last < 0 else self.before[last] | 1 << last
         for thread, operation in enumerate(pending):
             if operation is not None and not self.stands[thread]:
-                self.stand(thread, operation)
-                self.born[thread] = len(self.schedule) - 1
+                self.stands[thread].append(self.stand(operation, needs))
+                self._unborn -= 1
                 if last >= 0:
-                    self.begun.setdefault(len(self.schedule) - 1, []).append(thread)
+                    self.begun.setdefault(last, []).append(thread)
 
     def settle(self, pending: Sequence[Operation | None]) -> None:
         """At the end of a run: note where threads stand, if that has not been done."""
-        last = self.schedule[-1] if self.schedule else -1
-        if last < 0 or len(self.stands[last]) == self.counts[last]:
+        if self._moved >= 0 or not self.schedule:
             self.arrive(pending)
 
-    def stand(self, thread: int, operation: Operation | None) -> None:
-        """A thread has come to an operation, or to its end."""
-        stand = Stand(operation, self.run)
-        self.stands[thread].append(stand)
+    def advance(self, thread: int, operation: Operation | None) -> None:
+        """A thread has taken a step, and stands before the end of a thread, or behind it."""
+        self.stands[thread].append(self.stand(operation, 0))
+
+    def stand(self, operation: Operation | None, needs: int) -> Stand:
+        """A thread has come to any operation, or to its end."""
+        return self.ask(operation, needs)
+
+    def ask(self, operation: Operation | None, needs: int) -> Stand:
+        """Where a thread stands; and what the operation touches, as far as that is settled."""
+        stand = Stand(operation, self.run, needs)
         if operation is not None:
             looked_at = self._looked_at
             looked_at.clear()
             touches = operation.at(self._probe)
+            touched = None if touches is None else self.resolved(touches)
             if looked_at:
                 stand.first = looked_at[0]
-            elif touches is not None:
-                stand.fixed = self.resolved(touches)
+                stand.answers = {}
+                if len(looked_at) == 1:
+                    stand.answers[self._seen] = touched
+            else:
+                stand.fixed = touched
+        return stand
 
     def renew(self, pending: Sequence[Operation | None]) -> None:
         """The run has come again to the end of the graph: threads stand before operations that are
         the same as before, but on objects of this run."""
         self.run += 1
-        for thread, operation in enumerate(pending):
-            if operation is not None and self.stands[thread]:
-                self.stands[thread].pop()
-                self.stand(thread, operation)
+        for line, operation in zip(self.stands, pending, strict=False):
+            if operation is not None and line:
+                old = line[-1]
+                line[-1] = new = self.stand(operation, old.needs)
+                new.silent = old.silent
 
     def _probe(self, shared: Shared) -> Hashable:
         """The state of an object now.  Where it has not been written, that is its first state; it
         is noted, since threads that unwind after a run may change it."""
-        number = self.number(shared.name)
+        number = self.numbers.get(shared.name)
+        if number is None:
+            number = self.number(shared.name)
         self._looked_at.append(number)
         if not self.writes[number]:
             self.states[number] = [shared.state]
             self.first_noted[number] = self.run
+        self._seen = shared.state
         return shared.state
 
     def resolved(self, touches: Sequence[Touch]) -> Touched:
         """Touches with the objects' numbers, each object once."""
-        if len(touches) > 1 and len({shared.name for shared, _ in touches}) < len(touches):
+        if len(touches) == 1:
+            shared, written = touches[0]
+            number = self.numbers.get(shared.name)
+            if number is None:
+                number = self.number(shared.name)
+            return ((number, shared, written),)
+        if len({shared.name for shared, _ in touches}) < len(touches):
             merged: dict[ObjectName, Touch] = {}
             for shared, written in touches:
                 known = merged.get(shared.name)
@@ -167,7 +228,7 @@ class Recording:
         number = self.numbers.get(name)
         if number is None:
             number = self.numbers[name] = len(self.names)
-            self.names.append(name)
+            self.names.append(encoded(name))
             self.writes.append(0)
             self.reads.append(0)
             self.states.append([])
@@ -192,9 +253,11 @@ class Recording:
         """The same, with the hash of the action."""
         event = len(self.schedule)
         bit = 1 << event
-        line = self.events[thread]
-        cause = line[-1] if line else self.born[thread]
-        before = self.before[cause] | 1 << cause if cause >= 0 else 0
+        line = self.lines[thread]
+        before = self.stands[thread][-1].needs
+        if line:
+            last = line.bit_length() - 1
+            before |= self.before[last] | 1 << last
         for number, shared, written in touched:
             writes = self.writes[number]
             if writes:
@@ -208,15 +271,15 @@ class Recording:
                 self.writes[number] = writes | bit
             else:
                 self.reads[number] |= bit
-        line.append(event)
+        self.lines[thread] = line | bit
         self.schedule.append(thread)
         self.before.append(before)
         self.hash_of.append(action)
         self.touched.append(touched)
-        self.counts[thread] += 1
         self.here |= bit
         self.hash ^= action
         self._unsettled = touched
+        self._moved = thread
 
     def _past_of_reads(self, number: int) -> int:
         """Reads since the last write, and what happened before them."""
@@ -234,10 +297,11 @@ class Recording:
         event = len(self.schedule) - 1
         bit = 1 << event
         thread = self.schedule.pop()
+        line = self.lines[thread]
         for child in self.begun.pop(event, ()):
             self.stands[child].clear()
-            self.born[child] = -1
-        if len(self.stands[thread]) > self.counts[thread]:
+            self._unborn += 1
+        if len(self.stands[thread]) > line.bit_count():
             self.stands[thread].pop()
         for number, _, written in self.touched.pop():
             if not written:
@@ -250,20 +314,27 @@ class Recording:
             if not self.writes[number]:
                 self.first_noted[number] = self.run
         self._unsettled = ()
-        self.events[thread].pop()
+        self._moved = -1
+        self.lines[thread] = line ^ bit
         self.before.pop()
-        self.counts[thread] -= 1
         self.here ^= bit
         self.hash ^= self.hash_of.pop()
 
     def action(self, thread: int, touched: Touched) -> StateHash:
         """The hash of the thread's next action, with the versions of the cursor."""
-        key = [thread, self.counts[thread]]
         here, writes = self.here, self.writes
-        for number, _, written in touched:
-            key += (number, written, (here & writes[number]).bit_count())
-        known = self.hashes.get(tuple(key))
-        return self._new_hash(tuple(key)) if known is None else known
+        position = (here & self.lines[thread]).bit_count()
+        key: tuple[int, ...]
+        if len(touched) == 1:
+            number, _, written = touched[0]
+            key = (thread, position, number, written, (here & writes[number]).bit_count())
+        else:
+            parts = [thread, position]
+            for number, _, written in touched:
+                parts += (number, written, (here & writes[number]).bit_count())
+            key = tuple(parts)
+        known = self.hashes.get(key)
+        return self._new_hash(key) if known is None else known
 
     def _new_hash(self, key: tuple[int, ...]) -> StateHash:
         thread, position, *rest = key
@@ -271,5 +342,5 @@ class Recording:
             (self.names[rest[i]], bool(rest[i + 1]), rest[i + 2] + rest[i + 1])
             for i in range(0, len(rest), 3)
         ]
-        made = self.hashes[key] = action_hash(thread, position + 1, touches)
+        made = self.hashes[key] = encoded_action_hash(thread, position + 1, touches)
         return made

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import Protocol, TypeAlias, runtime_checkable
 
 ObjectName: TypeAlias = Hashable
@@ -45,6 +46,22 @@ Touch: TypeAlias = tuple[Shared, bool]
 """An object, and whether it is written."""
 Lookup: TypeAlias = Callable[[Shared], Hashable]
 """The state of an object at some moment."""
+
+
+class Role(IntEnum):
+    """What an operation has to do with the life of a thread.
+
+    An operation may have an attribute `role`; without one it is a `STEP`.  A search may take ends
+    and joins as soon as they can go on, without counting them as steps (`stateless.lives`).
+    """
+
+    STEP = 0
+    END = 1
+    """The end of the thread that performs it.  Always possible."""
+    JOIN = 2
+    """Waits for the end of a thread that has begun, whose number is the attribute `joined`."""
+    LOOK = 3
+    """Does something else that depends on whether a thread has ended."""
 
 
 class Operation(Protocol):

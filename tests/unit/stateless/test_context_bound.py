@@ -74,11 +74,7 @@ def compare(program: Simulated, costs: Costs) -> None:
     for counts in prefixes(graph):
         move_to(graph, counts)
         here = bounds.here()
-        past = [
-            entry
-            for event, entry in enumerate(log)
-            if graph.events[entry[0]].index(event) < counts[entry[0]]
-        ]
+        past = [entry for event, entry in enumerate(log) if graph.here >> event & 1]
         ran = execution(past)
         able = {thread for known, thread in costs if known == ran}
         assert here.enabled == sum(1 << thread for thread in able)

@@ -1,0 +1,49 @@
+"""Transfers in both directions that take the locks in one order.  Right."""
+
+import threading
+from collections.abc import Callable
+
+
+class Account:
+    def __init__(self, number: int, balance: int) -> None:
+        self.number = number
+        self.balance = balance
+        self.lock = threading.Lock()
+
+
+class State:
+    def __init__(self) -> None:
+        self.savings = Account(1, 10)
+        self.current = Account(2, 10)
+
+
+def transfer(source: Account, target: Account, amount: int) -> None:
+    first, second = sorted((source, target), key=lambda account: account.number)
+    with first.lock, second.lock:
+        source.balance -= amount
+        target.balance += amount
+
+
+def saves(state: State) -> None:
+    transfer(state.current, state.savings, 3)
+
+
+def spends(state: State) -> None:
+    transfer(state.savings, state.current, 5)
+
+
+def holds(state: State) -> bool:
+    return (state.savings.balance, state.current.balance) == (8, 12)
+
+
+WORKERS: tuple[Callable[[State], None], ...] = (saves, spends)
+
+
+def test() -> None:
+    state = State()
+    threads = [threading.Thread(target=worker, args=(state,)) for worker in WORKERS]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert holds(state)

@@ -1,0 +1,38 @@
+"""Two futures: one thread answers the other's question with a question of its own.  Right."""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+
+
+class State:
+    def __init__(self) -> None:
+        self.question: Future[int] = Future()
+        self.answer: Future[int] = Future()
+        self.total = 0
+
+
+def asks(state: State) -> None:
+    state.question.set_result(20)
+    state.total = state.answer.result() + 2
+
+
+def answers(state: State) -> None:
+    state.answer.set_result(state.question.result() * 2)
+
+
+def holds(state: State) -> bool:
+    return state.total == 42
+
+
+WORKERS: tuple[Callable[[State], None], ...] = (asks, answers)
+
+
+def test() -> None:
+    state = State()
+    threads = [threading.Thread(target=worker, args=(state,)) for worker in WORKERS]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert holds(state)

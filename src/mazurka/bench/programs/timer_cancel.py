@@ -1,0 +1,43 @@
+"""A time limit that is cancelled when the work is done.
+
+Wrong: the timer may have looked before, and says that the work took too long.
+"""
+
+import threading
+from collections.abc import Callable
+
+
+class State:
+    def __init__(self) -> None:
+        self.done = False
+        self.late = False
+
+
+def expires(state: State) -> None:
+    if not state.done:
+        state.late = True
+
+
+def works(state: State) -> None:
+    timer = threading.Timer(0.01, expires, args=(state,))
+    timer.start()
+    state.done = not state.late
+    timer.cancel()
+    timer.join()
+
+
+def holds(state: State) -> bool:
+    return not (state.done and state.late)
+
+
+WORKERS: tuple[Callable[[State], None], ...] = (works,)
+
+
+def test() -> None:
+    state = State()
+    threads = [threading.Thread(target=worker, args=(state,)) for worker in WORKERS]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert holds(state)

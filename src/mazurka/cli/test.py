@@ -1,0 +1,172 @@
+"""`mazurka test`: run tests with real threads under every schedule."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mazurka.cli import arguments as args
+from mazurka.cli.failures import guarded, print_json
+from mazurka.errors import OptionError
+
+if TYPE_CHECKING:
+    from mazurka.runtime.results import Result
+
+EPILOG = "Example: mazurka test tests/test_bank.py::test_transfer --preemptions 2"
+
+
+def register(app: typer.Typer) -> None:
+    app.command("test", epilog=EPILOG)(explore_tests)
+
+
+def explore_tests(
+    target: Annotated[
+        str,
+        typer.Argument(metavar="PATH[::NAME]", help="A Python file, or one of its tests."),
+    ],
+    preemptions: Annotated[
+        str | None,
+        typer.Option(
+            "--preemptions",
+            metavar="K|none",
+            help="The most preemptions of an execution; 2 unless given, none for any number.",
+        ),
+    ] = None,
+    strategy: Annotated[
+        str | None,
+        typer.Option(
+            "--strategy",
+            metavar="NAME",
+            help="How to search: algorithm2 (the default), algorithm1, cb-dfs, random, pct.",
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", metavar="N", help="For random and pct schedules.")
+    ] = None,
+    executions: Annotated[
+        int | None,
+        typer.Option(
+            "--executions", metavar="N", help="The most runs; for random schedules, how many."
+        ),
+    ] = None,
+    races: Annotated[
+        bool, typer.Option("--races", help="Report data races, even where the test passes.")
+    ] = False,
+    instrument: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--instrument",
+            metavar="MODULE",
+            help="Observe the accesses of this module or package, too; repeatable.",
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers", metavar="N", help="Processes that search together; 1 unless given."
+        ),
+    ] = None,
+    json: args.Json = False,
+    limit_time: args.LimitTime = None,
+) -> int:
+    """Run tests with real threads under every schedule with few preemptions.
+
+    Exit status: 0 holds, 1 violated, 2 bad input, 3 inconclusive; of several tests the worst.
+    """
+
+    def action() -> int:
+        given: dict[str, Any] = {
+            "strategy": strategy,
+            "seed": seed,
+            "executions": executions,
+            "seconds": args.seconds(limit_time),
+            "races": races or None,
+            "instrument": tuple(instrument) if instrument else None,
+            "workers": workers,
+        }
+        chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        if preemptions is not None:
+            chosen["preemptions"] = bound_of(preemptions)
+        return run_tests(target, chosen, as_json=json)
+
+    return guarded(action, as_json=json, path=target)
+
+
+def bound_of(text: str | None) -> int | None:
+    if text is None or text == "none":
+        return None
+    if not text.isdecimal():
+        raise OptionError(f"--preemptions needs a number or none, not {text!r}")
+    return int(text)
+
+
+def run_tests(target: str, given: dict[str, Any], *, as_json: bool) -> int:
+    """Explore the tests one after the other; returns the exit status."""
+    from mazurka.runtime.collecting import collect
+    from mazurka.runtime.explore import options_from
+    from mazurka.runtime.results import worst
+
+    options_from(given)
+    with silent():
+        found = collect(target)
+    results = []
+    for one in found:
+        result = explore_one(one, given)
+        results.append(result)
+        if not as_json:
+            show(result, several=len(found) > 1)
+    for result in results:
+        if as_json and result.error is not None:
+            print(f"mazurka: {' '.join(str(result.error).split())}", file=sys.stderr)
+    if as_json and len(found) > 1:
+        print_json({"tool": "mazurka", "results": [result.to_json() for result in results]})
+    elif as_json:
+        print_json(results[0].to_json())
+    return worst([result.exit_status for result in results])
+
+
+@contextmanager
+def silent() -> Iterator[None]:
+    """What tests print, hundreds of times, is not shown; `mazurka replay` shows it."""
+    with (
+        open(os.devnull, "w", encoding="utf-8") as nowhere,
+        redirect_stdout(nowhere),
+        redirect_stderr(nowhere),
+    ):
+        yield
+
+
+def explore_one(found: Any, given: dict[str, Any]) -> Result:
+    from mazurka.runtime.exploration import explore_test
+    from mazurka.runtime.explore import options_from
+    from mazurka.runtime.progress import finish, progress_on
+    from mazurka.runtime.results import ERROR, INCONCLUSIVE, Result
+
+    if found.problem is not None:
+        return Result(input=found.test.name, verdict=ERROR, error=found.problem)
+    progress = progress_on()
+    try:
+        with silent(), found.surroundings():
+            return explore_test(found.test, options_from(given, found.options), progress)
+    except found.test.propagate as skipped:
+        reason = f"skipped: {skipped}"
+        return Result(
+            input=found.test.name, verdict=INCONCLUSIVE, scope=reason, limits=("skipped",)
+        )
+    finally:
+        finish(progress)
+
+
+def show(result: Result, *, several: bool) -> None:
+    from mazurka.runtime.columns import print_result
+
+    if several:
+        print(f"{result.input}")
+    print_result(result)
+    if several:
+        print()

@@ -1,0 +1,292 @@
+"""What rewritten code calls to touch attributes, globals and closure cells.
+
+Each function does what the construct that it stands for does; before that, where the code runs
+under control, it notes the access or stands before it.  The short ways through come first: no
+control, no other thread, a location that this thread alone has used.
+"""
+
+from __future__ import annotations
+
+import operator
+from _thread import get_ident
+from collections.abc import Callable
+from types import CellType, FunctionType
+from typing import Any, Final
+
+from mazurka.runtime.accesses_homes import NOWHERE, home_of, home_of_store
+from mazurka.runtime.accesses_names import EVERYBODY, Seen, names, objects
+from mazurka.runtime.accesses_operations import Access, Read, ReadSeveral, Variable, Write
+from mazurka.runtime.scheduler import session
+from mazurka.runtime.sharing import Location, now, points, suspect
+
+_SETTLED: Final = Location()
+"""Stands for attributes that are no locations."""
+_SETTLED.owner = -3
+
+
+# -- noting --------------------------------------------------------------------------------------
+
+
+def touch(seen: Seen, name: str, site: int, written: bool) -> None:
+    """The running thread is about to touch a variable of an object."""
+    location = seen.get(name)
+    if location is None or location is _SETTLED:
+        location = seen[name] = Location()
+    run = session.current
+    if run.over:
+        return
+    if site in points and not now.alone:
+        _stand(location, _variable(location, seen, name), site, written)
+        return
+    location.use(site, written)
+    if written:
+        run.running.rounds = None
+        now.idle = 0
+    else:
+        now.idle += 1
+        if now.idle > now.limit:
+            suspect(site)
+
+
+def _stand(location: Location, variable: Variable, site: int, written: bool) -> None:
+    """Stand before an access until it is chosen."""
+    operation: Access = Write(variable, site) if written else Read(variable, site)
+    session.current.point(operation)
+    location.use_at_point(site, written)
+    if written:
+        state: Any = variable.state
+        variable.state = state + 1
+
+
+def _touch_attribute(thing: Any, name: str, site: int) -> None:
+    home = home_of(thing, name)
+    if home is NOWHERE:
+        seen = objects.get(id(thing))
+        if seen is not None:
+            seen[name] = _SETTLED
+    elif home is thing:
+        touch(names.see(thing), name, site, False)
+    else:
+        _touch_several([names.see(asked) for asked in home], name, site)
+
+
+def _touch_several(asked: list[Seen], name: str, site: int) -> None:
+    """Read what a class has because its instance has nothing: both decide what is found."""
+    run = session.current
+    if run.over:
+        return
+    locations = []
+    for seen in asked:
+        location = seen.get(name)
+        if location is None or location is _SETTLED:
+            location = seen[name] = Location()
+        locations.append(location)
+    locations[0].open()  # so that the short ways are never taken
+    locations[0].direct = False
+    if site in points and not now.alone:
+        variables = [_variable(*pair, name) for pair in zip(locations, asked, strict=True)]
+        run.point(ReadSeveral(variables, site))
+        for location in locations:
+            location.use_at_point(site, False)
+    else:
+        for location in locations:
+            location.use(site, False)
+        now.idle += 1
+        if now.idle > now.limit:
+            suspect(site)
+
+
+def _variable(location: Location, seen: Seen, name: str) -> Variable:
+    variable: Variable | None = location.shared
+    if variable is None:
+        variable = location.shared = Variable(f"{seen.name}.{name}")
+        variable.origin = f"{seen.origin or seen.name}.{name}"
+    return variable
+
+
+# -- attributes ----------------------------------------------------------------------------------
+
+
+def load(thing: Any, name: str, site: int) -> Any:
+    """`thing.name`"""
+    if session.current.ident != get_ident() or now.alone:
+        return getattr(thing, name)
+    seen = objects.get(id(thing))
+    if seen is not None:
+        location = seen.get(name)
+        if location is not None:
+            if site in points:
+                if location.shared is not None and location.direct and seen.maker == EVERYBODY:
+                    _stand(location, location.shared, site, False)
+                    return getattr(thing, name)
+            elif location.owner == now.thread:
+                location.read = now.count
+                location.read_site = site
+                now.idle = idle = now.idle + 1
+                if idle > now.limit:
+                    suspect(site)
+                return getattr(thing, name)
+            elif (last := location.uses.get((now.thread, False))) and last[0] == now.count:
+                # Read since the last operation of this thread: whoever writes it meets that read.
+                now.idle = idle = now.idle + 1
+                if idle > now.limit:
+                    suspect(site)
+                return getattr(thing, name)
+            if location is _SETTLED:
+                return getattr(thing, name)
+    _touch_attribute(thing, name, site)
+    return getattr(thing, name)
+
+
+def store(value: Any, thing: Any, name: str, site: int) -> None:
+    """`thing.name = value`"""
+    run = session.current
+    if run.ident == get_ident():
+        seen = objects.get(id(thing))
+        location = None if seen is None else seen.get(name)
+        if location is None or site in points or location.owner != now.thread:
+            touch_own(thing, name, site)
+        else:
+            location.write = now.count
+            location.write_site = site
+            now.idle = 0
+            run.running.rounds = None
+    setattr(thing, name, value)
+
+
+def touch_own(thing: Any, name: str, site: int) -> None:
+    """The running thread is about to write or delete an attribute."""
+    home = home_of_store(thing, name)
+    if home is not NOWHERE:
+        touch(names.see(home), name, site, True)
+
+
+def delete(thing: Any, name: str, site: int) -> None:
+    """`del thing.name`"""
+    if session.current.ident == get_ident():
+        touch_own(thing, name, site)
+        seen = objects.get(id(thing))
+        if seen is not None and name in seen:
+            seen[name].direct = False  # what a class has may show now
+    delattr(thing, name)
+
+
+# -- globals -------------------------------------------------------------------------------------
+
+
+def look_global(seen_by: Any, name: str, site: int) -> None:
+    """Before a global variable of a module is read."""
+    if session.current.ident != get_ident() or now.alone:
+        return
+    seen = objects.get(id(seen_by))
+    location = None if seen is None else seen.get(name)
+    if location is not None and location.owner == now.thread and site not in points:
+        location.read = now.count
+        location.read_site = site
+        now.idle = idle = now.idle + 1
+        if idle > now.limit:
+            suspect(site)
+    else:
+        touch(names.see(seen_by), name, site, False)
+
+
+def touch_global(value: Any, seen_by: Any, name: str, site: int) -> Any:
+    """Before a global variable is written; gives the value that will be."""
+    if session.current.ident == get_ident():
+        touch(names.see(seen_by), name, site, True)
+    return value
+
+
+# -- closure cells -------------------------------------------------------------------------------
+
+
+def look_cell(look: FunctionType, site: int) -> None:
+    """Before a variable that functions share is read; it is the only free variable of `look`."""
+    if session.current.ident == get_ident() and not now.alone:
+        touch(_see_cell(look), "cell", site, False)
+
+
+def touch_cell(value: Any, look: FunctionType, site: int) -> Any:
+    """Before such a variable is written; gives the value that will be."""
+    if session.current.ident == get_ident():
+        touch(_see_cell(look), "cell", site, True)
+    return value
+
+
+def _see_cell(look: FunctionType) -> Seen:
+    assert look.__closure__ is not None
+    cell: CellType = look.__closure__[0]
+    seen = names.see(cell)
+    if not seen.origin:
+        seen.origin = look.__code__.co_freevars[0]
+    return seen
+
+
+# -- targets of assignments that are not alone ---------------------------------------------------
+
+
+class Spot:
+    """An assignment target, whose `value` is set: `for thing.name in ...`, `a, b.c = ...`."""
+
+    __slots__ = ("_store",)
+
+    def __init__(self, store_value: Callable[[Any], None]) -> None:
+        self._store = store_value
+
+    @property
+    def value(self) -> Any:
+        raise AttributeError("an assignment target has no value")
+
+    @value.setter
+    def value(self, value: Any) -> None:
+        self._store(value)
+
+
+def spot(thing: Any, name: str, site: int) -> Spot:
+    return Spot(lambda value: store(value, thing, name, site))
+
+
+def cell_spot(look: FunctionType, site: int) -> Spot:
+    assert look.__closure__ is not None
+    cell = look.__closure__[0]
+
+    def put(value: Any) -> None:
+        cell.cell_contents = touch_cell(value, look, site)
+
+    return Spot(put)
+
+
+class GlobalSpot(Spot):
+    """A global variable as a target; `seen_by` is its module."""
+
+    __slots__ = ()
+
+    def __init__(self, space: dict[str, Any], seen_by: Any, name: str, site: int) -> None:
+        def put(value: Any) -> None:
+            space[name] = touch_global(value, seen_by, name, site)
+
+        super().__init__(put)
+
+
+# -- augmented assignments -----------------------------------------------------------------------
+
+IN_PLACE: Final[dict[str, Callable[[Any, Any], Any]]] = {
+    "Add": operator.iadd,
+    "Sub": operator.isub,
+    "Mult": operator.imul,
+    "MatMult": operator.imatmul,
+    "Div": operator.itruediv,
+    "Mod": operator.imod,
+    "Pow": operator.ipow,
+    "LShift": operator.ilshift,
+    "RShift": operator.irshift,
+    "BitOr": operator.ior,
+    "BitXor": operator.ixor,
+    "BitAnd": operator.iand,
+    "FloorDiv": operator.ifloordiv,
+}
+
+
+def held(thing: Any, name: str, site: int) -> tuple[Any, str, Any]:
+    """The first half of `thing.name += ...`: the object, and what it has now."""
+    return thing, name, load(thing, name, site)

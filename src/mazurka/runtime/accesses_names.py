@@ -1,0 +1,194 @@
+"""Names of the objects that instrumented code touches: the same in all equivalent runs.
+
+An object is named when a thread first meets it: after the thread, and how many it has named before.
+The rewritten code shows every object to `made` where it comes into being (calls, displays,
+comprehensions), so the one that names it is nearly always its creator, before anybody else can know
+it.  Modules, classes and what modules hold when the exploration begins have names of their own.
+
+If two threads meet an object for the first time and neither comes before the other, then its name
+would depend on the schedule.  Every run notices that.  The object is then *pinned*: if it existed
+before the run, it has the same name from the next run on, whoever meets it first.  If objects of
+that type turn out to be new ones in every run, made where nobody watches, they are not told apart
+any more: all of them are one object, which is coarse and sound.
+
+Objects that have been met are forgotten when they end; those that do not tell when they end (lists,
+dictionaries, cells) are kept until the run ends, so that their identities stay theirs.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from types import CellType, ModuleType
+from typing import Any
+
+from mazurka.runtime.accesses_operations import Structure
+from mazurka.runtime.scheduler import session
+from mazurka.runtime.sharing import Location, learned, now, order
+
+EVERYBODY = -1
+PINS = 3
+"""How many objects of a type are pinned before they are not told apart any more."""
+SWEEP = 50_000
+"""How many objects are kept before those are dropped that nobody else knows any more."""
+
+
+class Seen(dict[str, Location]):
+    """An object that the run has met: its name, and the locations that belong to it."""
+
+    __slots__ = ("count", "kept", "maker", "met", "number", "origin", "path", "whole")
+
+    def __init__(self, kept: Any, maker: int, path: str, number: int) -> None:
+        super().__init__()
+        self.kept = kept
+        self.maker = maker
+        self.path = path
+        self.number = number
+        self.count = now.count
+        self.met: set[int] = set()
+        self.whole = Location()
+        """All of it, where it is a container."""
+        self.origin = ""
+
+    @property
+    def name(self) -> str:
+        return f"{self.path}:{self.number}" if self.number else self.path
+
+    @property
+    def vague(self) -> bool:
+        """Whether it stands for all objects of a type."""
+        return self.number < 0
+
+    def structure(self) -> Structure | None:
+        found: Structure | None = self.whole.shared
+        return found
+
+
+class Names:
+    """What has been named in this run, and what has a name for the whole exploration."""
+
+    def __init__(self) -> None:
+        self.objects: dict[int, Seen] = {}
+        self._counts: dict[int, int] = {}
+        self._pinned: dict[int, tuple[Any, str]] = {}
+        self._pins: dict[type, int] = {}
+        self._vague: dict[type, Seen | None] = {}
+        self._limit = SWEEP
+
+    def clear(self) -> None:
+        """Forget the exploration."""
+        self._pinned.clear()
+        self._pins.clear()
+        self._vague.clear()
+        self.restart()
+
+    def restart(self) -> None:
+        """Forget the run."""
+        self.objects.clear()
+        self._counts.clear()
+        self._limit = SWEEP
+        for kind in self._vague:
+            self._vague[kind] = None
+
+    def pin(self, thing: Any, name: str) -> None:
+        """Give an object a name for the whole exploration."""
+        self._pinned.setdefault(id(thing), (thing, name))
+
+    def see(self, thing: Any) -> Seen:
+        """The running thread has an object in its hands."""
+        seen = self.objects.get(id(thing))
+        if seen is None:
+            seen = self.objects[id(thing)] = self._name(thing)
+            if len(self.objects) > self._limit:
+                self._sweep()
+        elif seen.maker != EVERYBODY and seen.maker != now.thread:
+            self._meet(thing, seen)
+        return seen
+
+    def _name(self, thing: Any) -> Seen:
+        pinned = self._pinned.get(id(thing))
+        if pinned is not None:
+            return Seen(thing, EVERYBODY, pinned[1], 0)
+        kind = type(thing)
+        if kind in self._vague:
+            seen = self._vague_one(kind)
+            seen.kept.append(thing)
+            return seen
+        if kind is ModuleType:
+            return Seen(thing, EVERYBODY, thing.__name__, 0)
+        if isinstance(thing, type) and "<locals>" not in thing.__qualname__:
+            return Seen(thing, EVERYBODY, f"{thing.__module__}.{thing.__qualname__}", 0)
+        me = now.thread
+        number = self._counts[me] = self._counts.get(me, 0) + 1
+        maker = EVERYBODY if now.alone else me
+        return Seen(self._kept(thing), maker, session.current.running.path, number)
+
+    def _kept(self, thing: Any) -> Any:
+        """What keeps the identity of an object: a word from it when it ends, or the object."""
+        identity = id(thing)
+        objects = self.objects
+
+        def forget(reference: Any) -> None:
+            seen = objects.get(identity)
+            if seen is not None and seen.kept is reference:
+                del objects[identity]
+
+        try:
+            return weakref.ref(thing, forget)
+        except TypeError:
+            return thing
+
+    def _vague_one(self, kind: type) -> Seen:
+        seen = self._vague[kind]
+        if seen is None:
+            seen = Seen([], EVERYBODY, f"any {kind.__module__}.{kind.__qualname__}", -1)
+            self._vague[kind] = seen
+        return seen
+
+    def _meet(self, thing: Any, seen: Seen) -> None:
+        me = now.thread
+        if me in seen.met:
+            return
+        seen.met.add(me)
+        if order.is_before(seen.maker, seen.count, me):
+            return
+        kind = type(thing)
+        learned.news.append(f"a name for {kind.__qualname__}")
+        if kind in self._pins and (self._pins[kind] >= PINS or kind is CellType):
+            self._vague.setdefault(kind, None)
+            return
+        self._pins[kind] = self._pins.get(kind, 0) + 1
+        self.pin(thing, f"outside {kind.__qualname__} {self._pins[kind]}")
+
+    def _sweep(self) -> None:
+        """Drop objects that nobody else knows; they cannot come back."""
+        probe = Seen(object(), 0, "", 0)
+        ours = sys.getrefcount(probe.kept)
+        dead = [
+            identity
+            for identity, seen in self.objects.items()
+            if seen.number > 0
+            and type(seen.kept) is not weakref.ref
+            and sys.getrefcount(seen.kept) <= ours
+        ]
+        for identity in dead:
+            del self.objects[identity]
+        self._limit = max(SWEEP, 2 * len(self.objects))
+
+
+names = Names()
+objects = names.objects
+
+
+def short(value: object) -> str:
+    """A value in a report: short, and whatever its own `repr` does."""
+    kind = type(value)
+    if kind in (int, float, bool, type(None)):
+        return repr(value)
+    try:
+        text = repr(value)
+    except Exception:
+        return f"<{kind.__name__}>"
+    if text.startswith("<") and " at 0x" in text:
+        text = f"<{kind.__name__}>"
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,219 @@
+"""The tests of a file, without a test runner: functions and methods named `test*`."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import sys
+import unittest
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from mazurka.errors import MazurkaError
+from mazurka.runtime.cases import run_case
+from mazurka.runtime.explore import MARK, Explored, options_from
+from mazurka.runtime.options import Options, Test
+from mazurka.runtime.tokens import portable
+
+
+def skipping() -> tuple[type[BaseException], ...]:
+    """The exceptions by which a test says that it is not to be run."""
+    pytest = sys.modules.get("pytest")
+    return (unittest.SkipTest, *([pytest.skip.Exception] if pytest is not None else []))
+
+
+class CollectionError(MazurkaError):
+    """A file or a test that cannot be had."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A test, and the options that its decorator or its marker gives."""
+
+    test: Test
+    options: Options | None
+    problem: MazurkaError | None = None
+    """Why it cannot be run here."""
+    case: type[unittest.TestCase] | None = None
+
+    @contextmanager
+    def surroundings(self) -> Iterator[None]:
+        """What is set up once for a test case's class."""
+        if self.case is None:
+            yield
+            return
+        self.case.setUpClass()
+        try:
+            yield
+        finally:
+            self.case.tearDownClass()
+            self.case.doClassCleanups()
+
+
+def split(target: str) -> tuple[str, str | None]:
+    """`tests/test_bank.py::Class::test` as a path and a name."""
+    path, separator, name = target.partition("::")
+    return path, name if separator else None
+
+
+def collect(target: str) -> list[Found]:
+    """The tests that a target names."""
+    path, name = split(target)
+    module = load(path)
+    found = list(tests_of(module, portable(path)))
+    if name is None:
+        if not found:
+            raise CollectionError("there is no function named test* in this file", file=path)
+        return found
+    named = [one for one in found if one.test.name.partition("::")[2] == name]
+    if named:
+        return named
+    plain = resolve(module, name)
+    if plain is None:
+        there = ", ".join(one.test.name.partition("::")[2] for one in found) or "no tests"
+        advice = "; tests with parameters are run by pytest" if "[" in name else ""
+        raise CollectionError(f"there is no test {name!r}; there are {there}{advice}", file=path)
+    return [plain_test(plain, f"{portable(path)}::{name}")]
+
+
+def load(path: str) -> ModuleType:
+    """Import a file as a module, with its directory to import its neighbours from."""
+    file = Path(path)
+    if not file.exists():
+        raise CollectionError("there is no such file", file=path)
+    if file.is_dir() or file.suffix != ".py":
+        raise CollectionError("a Python file is expected, PATH or PATH::NAME", file=path)
+    file = file.resolve()
+    directory = str(file.parent)
+    if directory not in sys.path:
+        sys.path.insert(0, directory)
+    name = module_name(file)
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except MazurkaError:
+        raise
+    except Exception as error:
+        raise broken(error, path) from error
+    return module
+
+
+def module_name(file: Path) -> str:
+    """The name of the file, unless somebody else has it."""
+    known = sys.modules.get(file.stem)
+    taken = known is not None and getattr(known, "__file__", None) != str(file)
+    return f"tests_in_{file.stem}" if taken or file.stem in sys.stdlib_module_names else file.stem
+
+
+def broken(error: Exception, path: str) -> CollectionError:
+    """A file that cannot be imported, in one line."""
+    line = None
+    if isinstance(error, SyntaxError):
+        return CollectionError(f"syntax error: {error.msg}", file=path, line=error.lineno)
+    trace = error.__traceback__
+    while trace is not None:
+        if Path(trace.tb_frame.f_code.co_filename).name == Path(path).name:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    what = f"{type(error).__name__}: {error}"
+    return CollectionError(f"the file cannot be imported: {what}", file=path, line=line)
+
+
+def tests_of(module: ModuleType, path: str) -> Iterator[Found]:
+    """Tests in the order in which the file defines them."""
+    for name, value in list(vars(module).items()):
+        if inspect.isclass(value) and value.__module__ == module.__name__:
+            yield from methods_of(value, f"{path}::{name}")
+        elif is_test(name, value) and value.__module__ == module.__name__:
+            yield plain_test(value, f"{path}::{name}")
+
+
+def is_test(name: str, value: Any) -> bool:
+    return inspect.isfunction(value) and (name.startswith("test") or hasattr(value, MARK))
+
+
+def plain_test(function: Callable[..., Any], name: str) -> Found:
+    inner, options = opened(function)
+    test = Test(body=inner, name=name, function=inner, propagate=skipping())
+    return Found(test, options, problem_with(inner, name))
+
+
+def opened(function: Callable[..., Any]) -> tuple[Callable[..., Any], Options | None]:
+    """The user's own function, and how it wants to be explored."""
+    explored = getattr(function, MARK, None)
+    if isinstance(explored, Explored):
+        return explored.function, explored.options
+    for mark in getattr(function, "pytestmark", ()):
+        if getattr(mark, "name", None) == "mazurka":
+            return function, options_from(dict(mark.kwargs))
+    return function, None
+
+
+def methods_of(kind: type, path: str) -> Iterator[Found]:
+    is_case = issubclass(kind, unittest.TestCase)
+    if not (is_case or kind.__name__.startswith("Test")) or "__init__" in vars(kind):
+        return
+    for name, value in inspect.getmembers(kind, inspect.isfunction):
+        if is_test(name, value):
+            inner, options = opened(value)
+            body = case_body(kind, name, inner) if is_case else method_body(kind, inner)
+            test = Test(body=body, name=f"{path}::{name}", function=inner, propagate=skipping())
+            case = kind if issubclass(kind, unittest.TestCase) else None
+            yield Found(test, options, problem_with(inner, test.name, given=1), case)
+
+
+def case_body(kind: type, name: str, function: Callable[..., Any]) -> Callable[[], Any]:
+    return lambda: run_case(kind(name), function, (), {})
+
+
+def method_body(kind: type, function: Callable[..., Any]) -> Callable[[], Any]:
+    """A method on a fresh instance, between `setup_method` and `teardown_method`."""
+
+    def body() -> None:
+        instance = kind()
+        call_if_there(instance, "setup_method", function)
+        try:
+            function(instance)
+        finally:
+            call_if_there(instance, "teardown_method", function)
+
+    return body
+
+
+def call_if_there(instance: object, name: str, function: Callable[..., Any]) -> None:
+    method = getattr(instance, name, None)
+    if method is not None:
+        method(function) if inspect.signature(method).parameters else method()
+
+
+def resolve(module: ModuleType, name: str) -> Callable[..., Any] | None:
+    """Any function of the module, also one that is not named like a test."""
+    value = vars(module).get(name)
+    return value if inspect.isfunction(value) else None
+
+
+def problem_with(function: Callable[..., Any], name: str, given: int = 0) -> MazurkaError | None:
+    """A test that needs more arguments than are given needs a test runner that has them."""
+    needed = [
+        parameter.name
+        for parameter in list(inspect.signature(function).parameters.values())[given:]
+        if parameter.default is parameter.empty
+        and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+    ]
+    if not needed:
+        return None
+    path, _, test = name.partition("::")
+    return CollectionError(
+        f"{test} has arguments ({', '.join(needed)}); fixtures and parameters are given by pytest:"
+        " run it there, with @pytest.mark.mazurka",
+        file=path,
+        line=inspect.unwrap(function).__code__.co_firstlineno,
+    )

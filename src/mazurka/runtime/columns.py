@@ -1,0 +1,175 @@
+"""The report: verdict and scope, one column a thread, how it ends, and how to see it again.
+
+The table is the one that counterexamples of models have (`report.columns`).
+"""
+
+from __future__ import annotations
+
+import io
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+from mazurka.report.columns import OPERATION, Columns
+from mazurka.report.rows import Row
+from mazurka.report.story import Story as Prose
+from mazurka.report.terminal import make_console
+from mazurka.report.trace import Standing, Trace
+from mazurka.runtime.recording import Story
+from mazurka.runtime.results import HOLDS, Result, Violation, counted
+from mazurka.runtime.rows import Rows, failing_site
+from mazurka.runtime.sites import shown_path
+
+
+def report_text(result: Result, *, width: int | None = None) -> str:
+    """The report as plain text."""
+    paper = io.StringIO()
+    columns = width or shutil.get_terminal_size((100, 24)).columns
+    console = Console(
+        file=paper, width=columns, color_system=None, highlight=False, markup=False, emoji=False
+    )
+    Report(console, result).print()
+    return paper.getvalue().rstrip("\n")
+
+
+def print_result(result: Result) -> None:
+    """The report on the terminal."""
+    Report(make_console(), result).print()
+
+
+class Report:
+    """Prints one result."""
+
+    def __init__(self, console: Console, result: Result) -> None:
+        self.console = console
+        self.result = result
+        self.prose = Prose(console)
+
+    def print(self) -> None:
+        result = self.result
+        self.headline()
+        if result.scope:
+            self.prose.line(result.scope, indent=2)
+        for note in result.notes:
+            self.prose.line(note, indent=2)
+        if result.violation is not None and result.story is not None:
+            self.counterexample(result.violation, result.story)
+        self.footer()
+
+    def headline(self) -> None:
+        result, dash = self.result, self.prose.glyphs.dash
+        if result.violation is not None:
+            violated = result.violation
+            place = f"{violated.file}:{violated.line}: " if violated.file else ""
+            text = f"violated: {violated.kind} {dash} {place}{violated.message}"
+            self.prose.line(text, "bold red")
+        elif result.error is not None:
+            for number, line in enumerate(str(result.error).splitlines()):
+                text = f"error: {line}" if number == 0 else line.strip()
+                self.prose.line(text, "bold red" if number == 0 else "dim", indent=2 * bool(number))
+        else:
+            self.prose.line(result.verdict, "bold green" if result.verdict == HOLDS else "bold")
+
+    def counterexample(self, violated: Violation, story: Story) -> None:
+        rows = Rows(story, violated)
+        trace = rows.trace()
+        self.prose.blank()
+        switches = counted(trace.switches, "context switch").replace("switchs", "switches")
+        preempted = [row.number for row in rows.rows if row.preempts]
+        before = "" if not preempted else f" (before {_steps(preempted)})"
+        self.prose.line(
+            f"counterexample: {counted(len(rows.rows), 'step')}, {switches},"
+            f" {counted(len(preempted), 'preemption')}{before}"
+        )
+        if rows.main:
+            others = ", other files are named" if rows.several else ""
+            self.prose.line(f"lines of {shown_path(rows.main)}{others}", "dim")
+        self.prose.blank()
+        Table(self.console, trace).draw()
+        self.prose.blank()
+        self.ending(violated, story, rows)
+
+    def ending(self, violated: Violation, story: Story, rows: Rows) -> None:
+        stuck = [rows.standing(stands) for stands in story.standing]
+        if violated.kind in ("deadlock", "livelock", "leak"):
+            self.prose.line(ENDINGS[violated.kind])
+            for standing in stuck:
+                self.prose.marked(_standing(standing), standing.reason)
+            for lost in story.lost:
+                self.prose.line(f"lost wake-up: {lost}", indent=2)
+            return
+        name = story.threads.get(violated.thread or 0, "")
+        site = failing_site(violated)
+        where = f", line {site.line}: {rows.source(site)}" if site is not None else ""
+        self.prose.marked(f"{name}{where}", violated.message)
+        stack = violated.details[1:]
+        for line in stack if len(stack) > 1 else ():
+            self.prose.line(line, "dim", indent=4)
+
+    def footer(self) -> None:
+        result = self.result
+        self.prose.blank()
+        if result.token is not None:
+            self.prose.line("see it again, here or with pytest --mazurka-replay=TOKEN:", "dim")
+            self.console.print(f"  mazurka replay {result.token}", soft_wrap=True)
+            self.prose.blank()
+        if result.verdict != "error":
+            self.prose.line(self.statistics())
+
+    def statistics(self) -> str:
+        result = self.result
+        bounds = ", ".join(
+            f"{level.bound}: {level.executions:,}"
+            for level in result.levels
+            if level.bound is not None
+        )
+        parts = [counted(result.executions, "execution")]
+        if bounds:
+            parts.append(f"by preemptions {bounds}")
+        parts += [f"{result.seconds:.2f} s", f"strategy {result.strategy}"]
+        if result.seed is not None:
+            parts.append(f"seed {result.seed}")
+        return "  ".join(parts)
+
+
+ENDINGS = {
+    "deadlock": "now nobody can go on:",
+    "livelock": "now nobody makes progress:",
+    "leak": "the test has returned, and left behind:",
+}
+
+
+class Table(Columns):
+    """The table of steps; names of threads are long, so a list gives them more room."""
+
+    def __init__(self, console: Console, trace: Trace) -> None:
+        super().__init__(console, trace, full=True)
+        layout = self.layout
+        if not layout.threads:
+            longest = max((cell_len(row.name) for row in trace.rows), default=0)
+            name = min(longest, MOST_NAME)
+            self.layout = replace(layout, name=name, width=layout.width + layout.name - name)
+
+    def effects(self, row: Row) -> list[Text]:
+        """Each operation apart, so that a narrow column can put them below each other."""
+        parts = super().effects(replace(row, synchronizes=False))
+        if not row.synchronizes:
+            return parts
+        return [self.effect(one, OPERATION) for one in row.operation.split("\n")] + parts
+
+
+MOST_NAME = 28
+
+
+def _steps(numbers: Sequence[int]) -> str:
+    word = "step" if len(numbers) == 1 else "steps"
+    return f"{word} {', '.join(map(str, numbers))}"
+
+
+def _standing(standing: Standing) -> str:
+    place = f", line {standing.line}: {standing.source}" if standing.line else ""
+    return f"{standing.name}{place}"

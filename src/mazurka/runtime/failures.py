@@ -1,0 +1,142 @@
+"""What went wrong in a run, in words: exceptions, and threads that stand for ever."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING
+
+from mazurka.runtime.operations import Step
+from mazurka.runtime.spinning import Spin
+from mazurka.runtime.tasks import Join, Task
+from mazurka.stateless.runs import Failed
+
+if TYPE_CHECKING:
+    from mazurka.runtime.scheduler import Scheduler
+
+_HERE = str(Path(__file__).parent)
+_LIBRARY = Path(traceback.__file__).parent
+_MACHINERY = (
+    f"{_HERE}/",
+    *(str(_LIBRARY / name) for name in ("threading.py", "queue.py", "contextlib.py", "concurrent")),
+)
+"""Code between the user's and the operation; people want to see the line that calls it."""
+
+
+class ControlError(Exception):
+    """The program cannot be kept under control; what was explored so far says nothing."""
+
+
+class UnstoppableThreadError(ControlError):
+    """A thread that cannot be ended when its run is over."""
+
+    def __init__(self, label: str) -> None:
+        super().__init__(
+            f"thread {label} catches every exception, BaseException included, and goes on for ever:"
+            " it cannot be ended when its run is over"
+        )
+
+
+class EndlessRunError(ControlError):
+    """A run that has taken too many steps."""
+
+    def __init__(self, limit: int, label: str) -> None:
+        super().__init__(
+            f"a run has taken more than {limit} steps and may never end; thread {label} ran last"
+        )
+
+
+def of_exception(error: BaseException, number: int, label: str) -> Failed:
+    """A finding from an exception that left a thread."""
+    where = _innermost(error.__traceback__)
+    text = str(error)
+    name = type(error).__name__
+    asserts = isinstance(error, AssertionError)
+    return Failed(
+        kind="assert" if asserts else "exception",
+        message=f"{name}: {text}" if text else name,
+        thread=number,
+        file=where.filename if where else None,
+        line=where.lineno if where else None,
+        details=(f"in thread {label}", *_lines(error.__traceback__)),
+    )
+
+
+def _innermost(trace: TracebackType | None) -> traceback.FrameSummary | None:
+    frames = traceback.extract_tb(trace)
+    own = [frame for frame in frames if not frame.filename.startswith(_MACHINERY)]
+    return own[-1] if own else (frames[-1] if frames else None)
+
+
+def _lines(trace: TracebackType | None) -> list[str]:
+    return [
+        f"{frame.filename}:{frame.lineno} in {frame.name}"
+        for frame in traceback.extract_tb(trace)
+        if not frame.filename.startswith(_MACHINERY)
+    ]
+
+
+def where_stands(frame: FrameType | None) -> tuple[str, int] | None:
+    """The place in the user's code at which a thread stands."""
+    outermost: tuple[str, int] | None = None
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if not name.startswith(_HERE):
+            outermost = (name, frame.f_lineno)
+            if not name.startswith(_MACHINERY):
+                return outermost
+        frame = frame.f_back
+    return outermost
+
+
+def of_standing(scheduler: Scheduler) -> list[Failed]:
+    """Findings from the threads that stand where nobody can go on."""
+    standing = [
+        (task, operation)
+        for task, operation in zip(scheduler.tasks, scheduler.pending, strict=True)
+        if task is not None and operation is not None
+    ]
+    if not standing:
+        return []
+    main = scheduler.tasks[0]
+    assert main is not None
+    waits = scheduler.pending[0] is not None
+    stuck = standing if waits else [(t, o) for t, o in standing if not (t.daemon or t.excused)]
+    if not stuck or main.daemon:
+        return []
+    return [_stuck(scheduler, stuck, waits)]
+
+
+def _stuck(scheduler: Scheduler, stuck: list[tuple[Task, Step]], waits: bool) -> Failed:
+    labels = {task.path: task.life.label for task in scheduler.tasks if task is not None}
+    frames = sys._current_frames()
+    lines, places = [], []
+    for task, operation in stuck:
+        place = where_stands(frames.get(task.ident)) if task.begun else None
+        holder = operation.holder()
+        held = f", held by thread {labels.get(holder, holder)}" if holder else ""
+        at = f" at {place[0]}:{place[1]}" if place else ""
+        lines.append(f"thread {task.life.label} waits {operation.waits_for()}{held}{at}")
+        places.append(place)
+    spinners = [i for i, (_, operation) in enumerate(stuck) if isinstance(operation, Spin)]
+    others = [i for i, (_, operation) in enumerate(stuck) if not isinstance(operation, Join)]
+    first = (spinners or others or [0])[0]
+    kind = "livelock" if spinners else ("deadlock" if waits else "leak")
+    place = places[first]
+    return Failed(
+        kind=kind,
+        message=_MESSAGES[kind] + lines[first],
+        thread=stuck[first][0].number,
+        file=place[0] if place else None,
+        line=place[1] if place else None,
+        details=tuple(lines),
+    )
+
+
+_MESSAGES = {
+    "livelock": "a thread goes round a loop for ever: ",
+    "deadlock": "nobody can go on: ",
+    "leak": "the test has returned, and a thread that is no daemon can never end: ",
+}

@@ -1,0 +1,155 @@
+"""Does the test do the same again?  Everything an exploration says rests on that.
+
+The schedule without preemptions is run twice at the start.  Under the same decisions, two runs have
+the same happens-before graph exactly if their steps have the same actions in the same order, so the
+steps are compared; the first one that differs is named.  How the runs end is compared, too.
+
+Where they differ, a third run tells more.  If it equals the second, the first has left something
+behind that the later ones meet: a cache, a module's variable, a file.  If it does not, the test
+takes something from outside: chance, clocks, the order of a set.  What the first run imports is the
+one difference that is no fault: the module is there from then on, and the later runs agree.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import TypeVar
+
+from mazurka.errors import MazurkaError
+from mazurka.runtime.following import Follow
+from mazurka.runtime.labels import unnamed
+from mazurka.runtime.operations import Step
+from mazurka.runtime.scheduler import session
+from mazurka.runtime.sites import Site, shown_path, site_of
+from mazurka.stateless.runs import Ended, Operation, Runnable, Shared
+
+Item = TypeVar("Item")
+
+
+class NondeterministicError(MazurkaError):
+    """The test does not do the same again under the same schedule."""
+
+
+@dataclass(frozen=True)
+class Action:
+    """A step as it is compared: who, what, and on which objects."""
+
+    thread: int
+    kind: str
+    touched: tuple[tuple[object, bool], ...]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One run, with what is needed to compare it and to talk about it."""
+
+    actions: list[Action]
+    sites: list[Site | None]
+    texts: list[str]
+    failures: list[tuple[str, str]]
+
+    def equals(self, other: Sample) -> bool:
+        return self.actions == other.actions and self.failures == other.failures
+
+
+class Sampler:
+    """Takes down the actions of a run under the schedule without preemptions."""
+
+    def __init__(self) -> None:
+        self._inner = Follow()
+        self._standing: dict[int, Site | None] = {}
+        self.actions: list[Action] = []
+        self.sites: list[Site | None] = []
+        self.texts: list[str] = []
+
+    def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
+        self._standing[max(last, 0)] = site_of(sys._getframe(1))
+        chosen = self._inner.decide(pending, enabled, last)
+        operation = pending[chosen]
+        assert isinstance(operation, Step)
+        touches = operation.at(_now) or ()
+        self.actions.append(
+            Action(
+                chosen, operation.kind, tuple((shared.name, written) for shared, written in touches)
+            )
+        )
+        self.sites.append(self._standing.get(chosen))
+        on = ", ".join(unnamed(shared) for shared, _ in touches)
+        self.texts.append(f"{_thread(chosen)}: {operation.kind} {on}".rstrip())
+        return chosen
+
+    def sample(self, ended: Ended) -> Sample:
+        found = [(failed.kind, failed.message) for failed in ended.failures]
+        return Sample(self.actions, self.sites, self.texts, found)
+
+
+def _now(shared: Shared) -> object:
+    return shared.state
+
+
+def _thread(number: int) -> str:
+    tasks = session.current.tasks
+    task = tasks[number] if number < len(tasks) else None
+    return task.life.label if task is not None else f"thread {number}"
+
+
+def sample(program: Runnable) -> Sample:
+    sampler = Sampler()
+    return sampler.sample(program.run(sampler))
+
+
+def check_deterministic(program: Runnable) -> None:
+    """Run the first schedule twice; raises `NondeterministicError` if it is not the same."""
+    modules = set(sys.modules)
+    first = sample(program)
+    imported = set(sys.modules) - modules
+    second = sample(program)
+    if first.equals(second):
+        return
+    third = sample(program)
+    settled = second.equals(third)
+    if settled and imported:
+        return
+    raise difference(first, second, settled=settled)
+
+
+def difference(one: Sample, other: Sample, *, settled: bool) -> NondeterministicError:
+    """Where two runs part, and what the cause may be."""
+    place: Site | None = None
+    rows = zip_longest(one.actions, other.actions)
+    number = next((n for n, (a, b) in enumerate(rows) if a != b), None)
+    if number is None:
+        what = f"it ends differently: {_ending(one)} at first, then {_ending(other)}"
+    else:
+        place = _at(other.sites, number) or _at(one.sites, number)
+        what = (
+            f"step {number + 1} is `{_at(one.texts, number) or 'no more'}` at first and"
+            f" `{_at(other.texts, number) or 'no more'}` then"
+        )
+    line = f", in the line `{place.source}`" if place and place.source else ""
+    why = (
+        "the first execution has left something behind that the later ones meet (a module's"
+        " variable, a cache, a file, an object that the executions share): create what the test"
+        " changes inside the test"
+        if settled
+        else "it depends on something other than the schedule: random numbers, the clock, the"
+        " order of a set or of strings' hashes, object identities, or state that every execution"
+        " changes (a module's variable, a cache, a file)"
+    )
+    return NondeterministicError(
+        f"the test does not do the same again under the same schedule: {what}{line}."
+        f" Probably {why}.",
+        file=shown_path(place.file) if place else None,
+        line=place.line if place else None,
+    )
+
+
+def _at(values: Sequence[Item], number: int) -> Item | None:
+    return values[number] if number < len(values) else None
+
+
+def _ending(found: Sample) -> str:
+    return found.failures[0][1] if found.failures else "it passes"

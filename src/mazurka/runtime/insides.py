@@ -1,0 +1,95 @@
+"""What objects hold, read without running any code of the program.
+
+The objects of a program are searched before its first run.  A proxy may do anything when it is
+asked for an attribute or for its class, a list may define an iterator of its own, a module may load
+others when a name is looked up; so nothing here asks an object.  The interpreter's own descriptors
+are called, on what the type says.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from types import GetSetDescriptorType, MemberDescriptorType, ModuleType
+from typing import Any
+
+_of_class: dict[str, Callable[[type], Any]] = {
+    name: vars(type)[name].__get__ for name in ("__dict__", "__mro__", "__module__", "__qualname__")
+}
+_of_module: Callable[[ModuleType], dict[str, Any] | None] = vars(ModuleType)["__dict__"].__get__
+
+_ITERATORS: tuple[tuple[type, Callable[[Any], Iterator[Any]]], ...] = tuple(
+    (kind, vars(kind)["__iter__"]) for kind in (list, tuple, deque, set, frozenset)
+)
+
+
+def is_module(thing: object) -> bool:
+    """Whether something is a module; not everything in `sys.modules` is."""
+    return issubclass(type(thing), ModuleType)
+
+
+def names_in(module: ModuleType) -> dict[str, Any]:
+    """The namespace of a module."""
+    return _of_module(module) or {}
+
+
+def names_in_class(kind: type) -> Mapping[str, Any]:
+    """The namespace of a class."""
+    found: Mapping[str, Any] = _of_class["__dict__"](kind)
+    return found
+
+
+def ancestors(kind: type) -> tuple[type, ...]:
+    """A class and its bases, in the order in which names are looked up."""
+    found: tuple[type, ...] = _of_class["__mro__"](kind)
+    return found
+
+
+def module_of(kind: type) -> str:
+    """The name of the module of a class; empty where the class does not say."""
+    try:
+        found = _of_class["__module__"](kind)
+    except AttributeError:
+        return ""
+    return found if type(found) is str else ""
+
+
+def qualified_name(kind: type) -> str:
+    found: str = _of_class["__qualname__"](kind)
+    return found
+
+
+def elements(values: Any) -> list[Any]:
+    """The elements of a list, tuple, deque or set, whatever its class makes of iteration."""
+    kind = type(values)
+    for base, iterate in _ITERATORS:
+        if issubclass(kind, base):
+            return list(iterate(values))
+    raise TypeError(f"no elements are known of a {qualified_name(kind)}")
+
+
+def entries(values: dict[Any, Any]) -> list[tuple[Any, Any]]:
+    """The keys and values of a dictionary, whatever its class makes of them."""
+    return list(dict.items(values))
+
+
+def attributes(kind: type) -> Callable[[Any], Any] | None:
+    """What gives the dictionary of an object of a class; None where objects have none.
+
+    A class that has a `__dict__` of its own making, as proxies do, hides the true one.
+    """
+    for ancestor in ancestors(kind):
+        found = names_in_class(ancestor).get("__dict__")
+        if found is not None:
+            return found.__get__ if type(found) is GetSetDescriptorType else None
+    return None
+
+
+def slots(kind: type) -> list[tuple[str, MemberDescriptorType]]:
+    """The slots of a class, and the places where C objects hold what a program gave them."""
+    return [
+        (name, value)
+        for ancestor in ancestors(kind)
+        for name, value in names_in_class(ancestor).items()
+        if type(value) is MemberDescriptorType
+    ]

@@ -1,0 +1,236 @@
+"""Exchanges the code of modules for rewritten code, and back.
+
+Modules stay as they were imported: by pytest, which rewrites assertions, or by anybody else.  Their
+sources are rewritten and compiled once more, and every live function that belongs to one of them,
+wherever it is held (in classes, behind decorators, in closures), is given the new code in place of
+its own.  A finder at the front of `sys.meta_path` does the same to modules that are imported while
+an exploration goes on.  When it ends, all functions have their own code again.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from functools import cache
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+from mazurka.runtime.insides import is_module, names_in
+from mazurka.runtime.instrument_namespace import namespace_of
+from mazurka.runtime.monitoring import MARK
+from mazurka.runtime.rewriting import compile_rewritten
+
+_Key = tuple[str, int, tuple[str, ...], tuple[str, ...]]
+
+_compiled: dict[str, tuple[tuple[int, int], dict[_Key, list[CodeType]]]] = {}
+"""By file: when it was last changed and its size, and its functions, rewritten."""
+
+
+def _key(code: CodeType) -> _Key:
+    count = code.co_argcount + code.co_kwonlyargcount
+    return code.co_qualname, code.co_firstlineno, code.co_freevars, code.co_varnames[:count]
+
+
+def _functions_in(code: CodeType) -> Iterator[CodeType]:
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield constant
+            yield from _functions_in(constant)
+
+
+def _rewritten(file: str) -> dict[_Key, list[CodeType]]:
+    status = os.stat(file)
+    version = (status.st_mtime_ns, status.st_size)
+    known = _compiled.get(file)
+    if known is not None and known[0] == version:
+        return known[1]
+    codes: dict[_Key, list[CodeType]] = {}
+    for code in _functions_in(compile_rewritten(Path(file).read_bytes(), file)):
+        codes.setdefault(_key(code), []).append(code)
+    _compiled[file] = (version, codes)
+    return codes
+
+
+def source_of(module: ModuleType) -> str | None:
+    """The source file of a module; None if there is none."""
+    file = names_in(module).get("__file__")
+    if type(file) is not str or not file.endswith(".py") or not os.path.isfile(file):
+        return None
+    return file
+
+
+class Instrument:
+    """Keeps modules instrumented for as long as its context is open."""
+
+    def __init__(self, is_wanted: Callable[[str, str], bool]) -> None:
+        self._is_wanted = is_wanted
+        """By name and file: whether a module is to be instrumented."""
+        self.modules: dict[str, ModuleType] = {}
+        """The modules that are instrumented."""
+        self.skipped: dict[str, str] = {}
+        """Modules that were wanted and could not be instrumented, and why."""
+        self.functions = 0
+        """How many functions run rewritten code; an exploration of none is worth nothing."""
+        self._old: list[tuple[FunctionType, CodeType]] = []
+        self._finder = _Finder(self)
+
+    def __enter__(self) -> Instrument:
+        found = [
+            (name, module)
+            for name, module in list(sys.modules.items())
+            if is_module(module) and self._wants(name, module)
+        ]
+        self._take_over(found)
+        sys.meta_path.insert(0, self._finder)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._finder in sys.meta_path:
+            sys.meta_path.remove(self._finder)
+        while self._old:
+            function, code = self._old.pop()
+            function.__code__ = code
+        for module in self.modules.values():
+            names_in(module).pop(MARK, None)
+        self.modules.clear()
+
+    def _wants(self, name: str, module: ModuleType) -> bool:
+        file = names_in(module).get("__file__")
+        return type(file) is str and self._is_wanted(name, file)
+
+    def add(self, module: ModuleType) -> None:
+        """Instrument one more module, whatever the rule says."""
+        if module.__name__ not in self.modules:
+            self._take_over([(module.__name__, module)])
+
+    def imported(self, name: str, module: ModuleType) -> None:
+        if self._wants(name, module) and name not in self.modules:
+            self._take_over([(name, module)])
+
+    def _take_over(self, found: Sequence[tuple[str, ModuleType]]) -> None:
+        spaces: dict[int, dict[_Key, list[CodeType]]] = {}
+        for name, module in found:
+            codes = self._codes(name, module)
+            if codes is not None:
+                space = names_in(module)
+                spaces[id(space)] = codes
+                space[MARK] = namespace_of(module)
+                self.modules[name] = module
+        if spaces:
+            for function in _live_functions(spaces):
+                self._exchange(function, spaces[id(function.__globals__)])
+
+    def _codes(self, name: str, module: ModuleType) -> dict[_Key, list[CodeType]] | None:
+        file = source_of(module)
+        if file is None:
+            self.skipped[name] = "no source"
+            return None
+        try:
+            return _rewritten(file)
+        except (SyntaxError, ValueError, OSError, RecursionError) as error:
+            self.skipped[name] = f"{type(error).__name__}: {error}"
+            return None
+
+    def _exchange(self, function: FunctionType, codes: dict[_Key, list[CodeType]]) -> None:
+        code = function.__code__
+        found = codes.get(_key(code), [])
+        if len(found) == 1:
+            function.__code__ = found[0]
+            self._old.append((function, code))
+            self.functions += 1
+        elif found or (not code.co_filename.startswith("<") and code.co_name != "<module>"):
+            reason = "several functions look alike" if found else "made from other source"
+            self.skipped[f"{function.__module__}.{code.co_qualname}"] = reason
+
+
+def _live_functions(spaces: Container[int]) -> list[FunctionType]:
+    """The functions that have one of these namespaces, by identity, wherever they are held."""
+    frozen = gc.get_freeze_count() > 0
+    if frozen:
+        gc.unfreeze()
+    found = [
+        thing
+        for thing in gc.get_objects()
+        if type(thing) is FunctionType and id(thing.__globals__) in spaces
+    ]
+    if frozen:
+        gc.freeze()
+    return found
+
+
+class _Finder:
+    """Sees to it that modules are instrumented as soon as they have been imported."""
+
+    def __init__(self, instrument: Instrument) -> None:
+        self._instrument = instrument
+
+    def find_spec(
+        self, name: str, path: Iterable[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        for finder in sys.meta_path:
+            if finder is self:
+                continue
+            find: Any = getattr(finder, "find_spec", None)
+            spec: ModuleSpec | None = None if find is None else find(name, path, target)
+            if spec is not None:
+                if isinstance(spec.loader, SourceFileLoader):
+                    _call_after(spec.loader, lambda module: self._instrument.imported(name, module))
+                return spec
+        return None
+
+    def invalidate_caches(self) -> None:
+        """Nothing is cached."""
+
+
+def _call_after(loader: Any, then: Callable[[ModuleType], None]) -> None:
+    execute = loader.exec_module
+
+    def exec_module(module: ModuleType) -> None:
+        execute(module)
+        then(module)
+
+    loader.exec_module = exec_module
+
+
+def project_modules(root: Path, names: Sequence[str] = ()) -> Callable[[str, str], bool]:
+    """The rule for what is instrumented: named packages, or all of the project's own.
+
+    Those are the modules below `root` that belong neither to Python, nor to installed packages, nor
+    to Mazurka itself.
+    """
+    prefixes = (sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix)
+    away = {_directory(os.path.realpath(place)) for place in prefixes}
+    own = _directory(os.path.realpath(Path(__file__).parents[1]))
+    top = _directory(os.path.realpath(root))
+    strange = (own, *(place for place in away if not top.startswith(place)))
+
+    def is_wanted(name: str, file: str) -> bool:
+        if names:
+            return any(name == wanted or name.startswith(f"{wanted}.") for wanted in names)
+        path = _real_path(file)
+        if not path.startswith(top) or path.startswith(strange):
+            return False
+        parts = path.split(os.sep)
+        return "site-packages" not in parts and "dist-packages" not in parts
+
+    return is_wanted
+
+
+def _directory(path: str) -> str:
+    """The beginning of the paths of all that is in a directory."""
+    return path if path.endswith(os.sep) else path + os.sep
+
+
+_real_directory = cache(os.path.realpath)
+
+
+def _real_path(file: str) -> str:
+    """Where a file lies; each directory is looked up once, since a process has many modules."""
+    if os.path.islink(file):
+        return os.path.realpath(file)
+    directory, name = os.path.split(file)
+    return os.path.join(_real_directory(directory), name)

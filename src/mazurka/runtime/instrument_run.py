@@ -1,0 +1,145 @@
+"""A program whose accesses are watched (`stateless.runs.Runnable`).
+
+    with Observed(test, is_wanted) as program:
+        explored = program.explore(lambda: explore(program, bound=2))
+
+A search over it sees the operations of the program, accesses at points among them.  Where a run
+shows that more places need points, or that objects need other names, `Learned` is raised at the end
+of the run, and `explore` begins the search anew, until nothing is left to be learned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import TypeVar
+
+from mazurka.runtime.accesses_homes import forget_classes
+from mazurka.runtime.accesses_names import names
+from mazurka.runtime.instrument import Instrument
+from mazurka.runtime.instrument_roots import named_objects
+from mazurka.runtime.monitoring import unobserved
+from mazurka.runtime.operations import present
+from mazurka.runtime.program import RealProgram, Settings
+from mazurka.runtime.sharing import PATIENCE, learned, now, order
+from mazurka.runtime.tasks import Start
+from mazurka.stateless.runs import Decider, Ended, Operation
+
+Result = TypeVar("Result")
+
+
+class RelearnError(Exception):
+    """A run has shown that more is shared than was known; the search has to begin anew."""
+
+    def __init__(self, news: Sequence[str], ended: Ended) -> None:
+        super().__init__(", ".join(dict.fromkeys(news)))
+        self.ended = ended
+        """How the run ended.  Its schedule means nothing in the next search."""
+
+
+class Watching:
+    """A decider that also keeps the happens-before of the run, and knows who runs."""
+
+    def __init__(self, decider: Decider) -> None:
+        self._decide = decider.decide
+        over = getattr(decider, "over", None)
+        if over is not None:
+            self.over = over
+
+    def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
+        chosen = self._decide(pending, enabled, last)
+        operation = pending[chosen]
+        assert operation is not None
+        order.take(chosen, operation.at(present) or ())
+        now.thread = chosen
+        now.count = len(order.of[chosen])
+        now.alone = len(enabled) == 1 and _is_alone(chosen, operation, pending)
+        now.idle = 0
+        now.limit = PATIENCE
+        now.where = None
+        return chosen
+
+
+def _is_alone(chosen: int, operation: Operation, pending: Sequence[Operation | None]) -> bool:
+    """Whether nobody else is there, and the thread knows of all that anybody has done."""
+    if type(operation) is Start:
+        return False
+    others = sum(standing is not None for standing in pending) - 1
+    return others == 0 and order.is_last(chosen)
+
+
+class Observed:
+    """A test function whose threads are under control and whose accesses are watched."""
+
+    def __init__(
+        self,
+        test: Callable[[], object],
+        is_wanted: Callable[[str, str], bool],
+        settings: Settings | None = None,
+    ) -> None:
+        self._test = test
+        self.program = RealProgram(test, settings)
+        self.instrument = Instrument(is_wanted)
+        self.restarts = 0
+
+    def __enter__(self) -> Observed:
+        learned.clear()
+        names.clear()
+        unobserved.clear()
+        self.instrument.__enter__()
+        try:
+            for thing, name in named_objects(self.instrument.modules, self._test):
+                names.pin(thing, name)
+            self.program.__enter__()
+            unobserved.watch()
+        except BaseException:
+            self.instrument.__exit__()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            unobserved.unwatch()
+            self.program.__exit__(kind, error, trace)
+        finally:
+            self.instrument.__exit__()
+            names.clear()
+
+    @property
+    def not_observed(self) -> list[str]:
+        """Packages whose code has run under control without being watched."""
+        return sorted(unobserved.packages)
+
+    # -- runs --------------------------------------------------------------------------------
+
+    def run(self, decider: Decider) -> Ended:
+        """One run; raises `RelearnError` at its end if it has shown anything new."""
+        order.clear()
+        order.know(0)
+        now.clear()
+        forget_classes()
+        names.restart()
+        learned.news.clear()
+        try:
+            ended = self.program.run(Watching(decider))
+        finally:
+            names.restart()
+        if learned.news:
+            raise RelearnError(learned.news, ended)
+        return ended
+
+    def explore(self, search: Callable[[], Result]) -> Result:
+        """Search again and again, until a whole search has learned nothing."""
+        return self.program.explore(lambda: self._until_known(search))
+
+    def _until_known(self, search: Callable[[], Result]) -> Result:
+        while True:
+            try:
+                return search()
+            except RelearnError:
+                self.restarts += 1

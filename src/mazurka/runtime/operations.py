@@ -1,0 +1,154 @@
+"""What a thread can stand before: the operations of real programs.
+
+Each says for any states of its objects whether it could go on and what it would touch then
+(`stateless.runs.Operation`).  Two more things serve the scheduler alone, which asks at every point:
+`free` operations can always go on, and `ready` answers for the present states without building the
+list of touches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from operator import attrgetter
+from typing import ClassVar, TypeAlias
+
+from mazurka.stateless.runs import Lookup, Role, Shared, Touch
+
+Yields: TypeAlias = bool | Callable[[Lookup], bool]
+present: Lookup = attrgetter("state")
+"""The states in which the objects are now."""
+
+
+class Object(Shared):
+    """A shared thing of a real program: the model of a lock, an event, a queue, a thread's life."""
+
+    __slots__ = ("epoch", "kept_by", "origin")
+    kind: ClassVar[str] = "object"
+
+    def __init__(self, name: str, state: Hashable = None) -> None:
+        self.name = name
+        self.state = state
+        self.epoch = 0
+        """The run in which the name and the state were made; 0 before any."""
+        self.kept_by: object = None
+        """The exploration that named it for all its runs, where it outlives a single one."""
+        self.origin: str | None = None
+        """What people call it, where that is known."""
+
+    def refresh(self) -> None:
+        """Take the state over from the real thing: it existed before the run."""
+
+    def restore(self, state: Hashable) -> None:
+        """Put the real thing back into the state in which the run found it."""
+        self.state = state
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.origin or self.name}"
+
+
+class Step:
+    """An operation that can always go on."""
+
+    __slots__ = ("shared",)
+    kind: ClassVar[str] = "step"
+    free: ClassVar[bool] = True
+    writes: ClassVar[bool] = True
+    """Whether it changes anything if it goes on; otherwise its thread may be spinning."""
+    can_spin: ClassVar[bool] = True
+    """False for what is read once for all: it will never change again."""
+    role: Role = Role.STEP
+
+    def __init__(self, shared: Object) -> None:
+        self.shared = shared
+
+    @property
+    def yields(self) -> Yields:
+        return False
+
+    def ready(self) -> bool:
+        return True
+
+    def at(self, lookup: Lookup) -> Sequence[Touch] | None:
+        return ((self.shared, self.writes),)
+
+    def waits_for(self) -> str:
+        """For people: what keeps the thread from going on."""
+        return f"to {self.kind} {self.shared}"
+
+    def holder(self) -> str | None:
+        """The path of the thread that has what is waited for, if any has."""
+        return None
+
+
+class Waiting(Step):
+    """An operation that goes on in some states of its object only."""
+
+    __slots__ = ()
+    free = False
+
+    def lets(self, state: Hashable) -> bool:
+        raise NotImplementedError
+
+    def ready(self) -> bool:
+        return self.lets(self.shared.state)
+
+    def at(self, lookup: Lookup) -> Sequence[Touch] | None:
+        return ((self.shared, self.writes),) if self.lets(lookup(self.shared)) else None
+
+
+class Attempt(Step):
+    """An operation that never blocks: it succeeds in the states that let it, and fails in others.
+
+    Timed ones (`patient`) fail by running out of time; the moment for which they are scheduled is
+    the choice of their outcome.  While they cannot succeed, they give way.
+    """
+
+    __slots__ = ("patient", "wanted")
+
+    @property
+    def role(self) -> Role:  # type: ignore[override]
+        return self.wanted.role and Role.LOOK
+
+    def __init__(self, wanted: Waiting, patient: bool) -> None:
+        self.shared = wanted.shared
+        self.wanted = wanted
+        self.patient = patient
+
+    @property
+    def kind(self) -> str:  # type: ignore[override]
+        return f"{'timed' if self.patient else 'try to'} {self.wanted.kind}"
+
+    @property
+    def yields(self) -> Yields:
+        return self._would_fail if self.patient else False
+
+    def _would_fail(self, lookup: Lookup) -> bool:
+        return not self.wanted.lets(lookup(self.shared))
+
+    @property
+    def writes(self) -> bool:  # type: ignore[override]
+        return self.wanted.writes and self.wanted.ready()
+
+    def at(self, lookup: Lookup) -> Sequence[Touch] | None:
+        return self.wanted.at(lookup) or ((self.shared, False),)
+
+
+class Nap(Step):
+    """`time.sleep`: touches nothing, and gives way."""
+
+    __slots__ = ()
+    kind = "sleep"
+    writes = False
+
+    def __init__(self) -> None:
+        pass
+
+    @property
+    def yields(self) -> Yields:
+        return True
+
+    def at(self, lookup: Lookup) -> Sequence[Touch] | None:
+        return ()
+
+    def waits_for(self) -> str:
+        return "to sleep"

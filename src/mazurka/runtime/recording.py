@@ -1,0 +1,272 @@
+"""One run, told step by step: who did what, where, and how it ended.
+
+A recorder stands between a program and the decider of a run.  Points lie before operations, and the
+thread that asks is the one that has just arrived at its next one; so each call tells where that
+thread stands now, and whose step is next.  What a step has read or written is known at the call
+after it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from types import FrameType
+
+from mazurka.runtime.accesses_operations import Structure, Variable
+from mazurka.runtime.conditions import Notify, Wake
+from mazurka.runtime.effects import Effects, Place, data_access, effects_of, kind_of, place_of
+from mazurka.runtime.following import is_preemption
+from mazurka.runtime.labels import Labels
+from mazurka.runtime.operations import Attempt, Nap, Object, Step
+from mazurka.runtime.scheduler import session
+from mazurka.runtime.sites import Site, in_executor, site_of, user_frame
+from mazurka.runtime.spinning import Spin
+from mazurka.runtime.tasks import Life
+from mazurka.stateless.runs import Decider, Ended, Operation, Runnable, Shared
+
+QUIET = frozenset({"begin", "end"})
+"""Steps that say nothing to people: the column begins, the column ends."""
+
+
+@dataclass(kw_only=True)
+class Taken:
+    """A step of a run."""
+
+    number: int
+    thread: int
+    kind: str
+    site: Site | None
+    text: str
+    effects: Effects
+    inside: bool = False
+    """It happens inside the machinery of an executor, which nobody wants to read about."""
+    preempts: bool = False
+    """It comes after a switch away from a thread that could have gone on."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stands:
+    """Where a thread stands at the end of a run."""
+
+    thread: int
+    kind: str
+    site: Site | None
+    waits: str
+    holder: str | None = None
+
+
+@dataclass(kw_only=True)
+class Story:
+    """A recorded run."""
+
+    ended: Ended
+    threads: dict[int, str] = field(default_factory=dict)
+    """What people call the threads, by number."""
+    paths: dict[int, str] = field(default_factory=dict)
+    """Their paths, which are the same in every exploration."""
+    steps: list[Taken] = field(default_factory=list)
+    standing: list[Stands] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+    """Notifications that nobody waited for, on objects that somebody waits for at the end."""
+
+    @property
+    def schedule(self) -> tuple[int, ...]:
+        return tuple(step.thread for step in self.steps)
+
+    @property
+    def preemptions(self) -> int:
+        return sum(step.preempts for step in self.steps)
+
+
+class Recorder:
+    """A decider that passes questions on to another, and writes down what happens."""
+
+    def __init__(self, inner: Decider) -> None:
+        self._inner = inner
+        self._labels = Labels()
+        self._sites: dict[int, Site | None] = {}
+        self._inside: dict[int, bool] = {}
+        self._places: dict[int, Place] = {}
+        """Of accesses, by the identity of the operation."""
+        self._kept: list[Operation] = []
+        self._open: tuple[Taken, Step] | None = None
+        self._wasted: list[tuple[Shared, Taken]] = []
+        self._over = False
+        self._paths: dict[int, str] = {}
+        self._standing: list[Stands] = []
+        self._lost: list[str] = []
+        self.threads: dict[int, str] = {}
+        self.steps: list[Taken] = []
+
+    def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
+        frame = user_frame(sys._getframe(1))
+        arrived = max(last, 0)
+        operation = pending[arrived]
+        self.close()
+        self.threads.update(_labels_of_threads())
+        if operation is not None:
+            self._arrive(arrived, operation, frame)
+        chosen = self._inner.decide(pending, enabled, last)
+        self._note(pending, enabled, last, chosen)
+        return chosen
+
+    def _arrive(self, thread: int, operation: Operation, frame: FrameType | None) -> None:
+        self._sites[thread] = site_of(frame)
+        self._inside[thread] = in_executor(sys._getframe(2))
+        self._meet(operation, frame)
+
+    def _meet(self, operation: Operation, frame: FrameType | None) -> None:
+        access = data_access(operation)
+        if access is not None:
+            place = self._places[id(operation)] = place_of(access, self._labels, frame)
+            self._labels.give(access.shared, place.whole)
+            self._kept.append(operation)
+            return
+        for shared in _objects(operation):
+            self._labels.meet(shared, frame)
+
+    def _note(
+        self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int, chosen: int
+    ) -> None:
+        operation = pending[chosen]
+        assert isinstance(operation, Step)
+        taken = Taken(
+            number=len(self.steps) + 1,
+            thread=chosen,
+            kind=kind_of(operation),
+            site=self._sites.get(chosen),
+            text=_outcome(operation),
+            effects=Effects(),
+            inside=self._inside.get(chosen, False),
+            preempts=is_preemption(pending, enabled, last, chosen),
+        )
+        self.steps.append(taken)
+        self._open = (taken, operation)
+        if isinstance(operation, Notify) and not operation.shared.state:
+            self._wasted.append((operation.shared, taken))
+
+    def close(self) -> None:
+        """The last step has been taken: what did it read and write?"""
+        if self._open is not None:
+            taken, operation = self._open
+            taken.text = self._text(operation) + taken.text
+            taken.effects = effects_of(operation, self._places.get(id(operation)))
+            self._open = None
+
+    def _text(self, operation: Step) -> str:
+        if isinstance(operation, Spin) and id(operation) not in self._places:
+            return self._text(operation.operation)
+        if isinstance(operation, Nap):
+            return operation.kind
+        if isinstance(operation, Attempt):
+            return self._text(operation.wanted)
+        place = self._places.get(id(operation))
+        if place is not None:
+            return f"{operation.kind} {place.text}"
+        label = self._labels.of(operation.shared)
+        if isinstance(operation.shared, Life):
+            label = label.partition(" (")[0]
+        return f"{operation.kind} {label}"
+
+    def over(self, pending: Sequence[Operation | None]) -> None:
+        """The run has come to its end; threads that are stuck have not been unwound yet."""
+        self.close()
+        self._over = True
+        last = session.current.running.number
+        if last < len(pending) and (operation := pending[last]) is not None:
+            self._arrive(last, operation, user_frame(sys._getframe(1)))
+        self.threads.update(_labels_of_threads())
+        self._paths = {number: path for path, number in _numbers_by_path().items()}
+        self._standing = [
+            self._stands(number, operation)
+            for number, operation in enumerate(pending)
+            if isinstance(operation, Step)
+        ]
+        self._lost = self._lost_for(pending)
+
+    def story(self, ended: Ended) -> Story:
+        """To be called when the run is over."""
+        if not self._over:
+            self.over(ended.pending)
+        return Story(
+            ended=ended,
+            threads=self.threads,
+            paths=self._paths,
+            steps=self.steps,
+            standing=self._standing,
+            lost=self._lost,
+        )
+
+    def _stands(self, number: int, operation: Step) -> Stands:
+        text = operation.waits_for()
+        for shared in _objects(operation):
+            text = text.replace(str(shared), _with_sort(shared, self._labels.of(shared)))
+        holder = operation.holder()
+        paths = _threads_by_path()
+        return Stands(
+            thread=number,
+            kind=kind_of(operation),
+            site=self._sites.get(number),
+            waits=text,
+            holder=paths.get(holder, holder) if holder else None,
+        )
+
+    def _lost_for(self, pending: Sequence[Operation | None]) -> list[str]:
+        waited = [operation.shared for operation in pending if isinstance(operation, Wake)]
+        return [
+            f"{self.threads.get(taken.thread)} notified {self._labels.of(shared)}"
+            f"{_line(taken.site)} when nobody waited"
+            for shared, taken in self._wasted
+            if any(shared is one for one in waited)
+        ]
+
+
+def _with_sort(shared: Shared, label: str) -> str:
+    """A label, and what it is that is called so; threads and variables speak for themselves."""
+    if not isinstance(shared, Object) or isinstance(shared, (Life, Variable, Structure)):
+        return label
+    return label if label.startswith(f"{shared.kind} ") else f"{shared.kind} {label}"
+
+
+def _line(site: Site | None) -> str:
+    return f" at line {site.line}" if site is not None else ""
+
+
+def _outcome(operation: Step) -> str:
+    """How an attempt will end, now that it has been chosen."""
+    if isinstance(operation, Spin):
+        return _outcome(operation.operation)
+    if not isinstance(operation, Attempt):
+        return ""
+    if operation.wanted.ready():
+        return ": done"
+    return ": timed out" if operation.patient else ": not now"
+
+
+def record(program: Runnable, decider: Decider) -> Story:
+    """Run a program once and tell what happened."""
+    recorder = Recorder(decider)
+    return recorder.story(program.run(recorder))
+
+
+def _objects(operation: Operation) -> list[Shared]:
+    """All objects that an operation is about."""
+    if isinstance(operation, Spin):
+        return [shared for shared, _ in operation.seen] + _objects(operation.operation)
+    if isinstance(operation, Attempt):
+        return _objects(operation.wanted)
+    names = ("shared", "lock")
+    return [found for name in names if isinstance(found := getattr(operation, name, None), Shared)]
+
+
+def _labels_of_threads() -> dict[int, str]:
+    return {task.number: task.life.label for task in session.current.tasks if task is not None}
+
+
+def _threads_by_path() -> dict[str, str]:
+    return {task.path: task.life.label for task in session.current.tasks if task is not None}
+
+
+def _numbers_by_path() -> dict[str, int]:
+    return {task.path: task.number for task in session.current.tasks if task is not None}

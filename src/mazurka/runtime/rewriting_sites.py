@@ -1,0 +1,43 @@
+"""Where in the source accesses are: a number for each, given when the source is rewritten."""
+
+from __future__ import annotations
+
+import linecache
+from dataclasses import dataclass
+
+LONGEST = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A place in the source at which data may be touched."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    role: str
+    """What is done there: `load`, `store`, `item`, ..."""
+
+    @property
+    def text(self) -> str:
+        """The source of the expression, on one line."""
+        if self.line != self.end_line:
+            first = linecache.getline(self.file, self.line).encode()[self.column :]
+            return first.decode(errors="replace").strip()[:LONGEST] + " ..."
+        line = linecache.getline(self.file, self.line).encode()
+        text = line[self.column : self.end_column].decode(errors="replace")
+        return text if len(text) <= LONGEST else f"{text[: LONGEST - 4]} ..."
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+sites: list[Site] = []
+"""All places of this process, by number."""
+
+
+def number_of(site: Site) -> int:
+    sites.append(site)
+    return len(sites) - 1

@@ -1,0 +1,333 @@
+"""One run of a real program: who runs, who stands where, and how it ends.
+
+There is no thread that controls the others.  The thread that runs makes the decision itself, inside
+`point`, and hands over directly to the chosen one.  Everything here is therefore touched by one
+thread at a time, and needs no lock.
+
+A run is over when nobody can go on, when the search abandons it, or when something inside breaks.
+Whoever notices lets the test's own thread (number 0) go on, which unwinds first, and then lets the
+others unwind one by one.  Meanwhile points let everything pass that need not wait.
+"""
+
+from __future__ import annotations
+
+from _thread import allocate_lock, get_ident
+from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from mazurka.runtime import failures, spinning
+from mazurka.runtime.operations import Object, Step, present
+from mazurka.runtime.tasks import Begin, End, Life, Path, Task, Unwind
+from mazurka.stateless.runs import Abandon, Decider, Ended, Failed
+
+if TYPE_CHECKING:
+    from mazurka.runtime.program import RealProgram
+
+PATIENCE = 1000
+"""How many points a thread may reach while it unwinds before it is given up."""
+
+
+_NO_TASK = Task(0, "0", Life("0"), [])
+
+
+class Scheduler:
+    """A run.  `ident` is the identity of the thread that runs under control, 0 if none does."""
+
+    def __init__(self, program: RealProgram | None, epoch: int) -> None:
+        self.program = program
+        self.epoch = epoch
+        self.ident = 0
+        self.running = _NO_TASK
+        self.tasks: list[Task | None] = []
+        self.pending: list[Step | None] = []
+        self.last = -1
+        self.steps = 0
+        self.limit = 0 if program is None else program.settings.max_steps
+        self.over = False
+        self.ended = Ended()
+        self.error: BaseException | None = None
+        self.failures: list[Failed] = self.ended.failures
+        self.found: list[tuple[Object, Hashable]] = []
+        """Objects that existed before the run, and the states in which it found them."""
+        self.timed = False
+        """Whether time has passed for any thread."""
+        self.times: dict[Hashable, float] = {}
+        self.witness: Callable[[Sequence[Step | None]], None] | None = None
+        """Told of the end before threads unwind, while objects are as the last step left them."""
+        self.point: Callable[[Step], None] = self._point
+        self.decide: Callable[[Sequence[Step | None], Sequence[int], int], int] = _nobody
+
+    # -- points ------------------------------------------------------------------------------
+
+    def _point(self, operation: Step) -> None:
+        """Stand before an operation; come back when it is this thread's turn to perform it."""
+        me = self.running
+        number = me.number
+        self.ident = 0
+        if me.rounds is not None:
+            operation = me.rounds.guard(operation)
+        self.pending[number] = operation
+        chosen = self._choose()
+        if chosen != number:
+            self._hand_over(chosen)
+            me.baton.acquire()
+            if self.over:
+                self.ident = me.ident
+                raise Unwind
+        if operation.writes:
+            me.rounds = None
+        elif operation.can_spin:
+            spinning.note(me, operation)
+        if self.timed:
+            self._pass_time_on(me, operation)
+        self.ident = me.ident
+
+    def _choose(self) -> int:
+        """The number of the thread that goes on; -1 if the run is over."""
+        self.steps += 1
+        pending = self.pending
+        try:
+            if self.steps > self.limit:
+                raise failures.EndlessRunError(self.limit, self.running.life.label)
+            enabled = [
+                number
+                for number, operation in enumerate(pending)
+                if operation is not None and (operation.free or operation.ready())
+            ]
+            if not enabled:
+                self._conclude()
+                return -1
+            chosen = self.decide(pending, enabled, self.last)
+            if chosen not in enabled:
+                raise RuntimeError(f"thread {chosen} was chosen, but only {enabled} can go on")
+        except Abandon:
+            self.ended.abandoned = True
+            self._conclude()
+            return -1
+        except BaseException as error:
+            self._break(error)
+            return -1
+        self.last = chosen
+        return chosen
+
+    def _break(self, error: BaseException) -> None:
+        """Something inside is wrong: the run ends, and the caller gets to know."""
+        self.error = self.error or error
+        self._conclude()
+
+    def _hand_over(self, chosen: int) -> None:
+        task = self.tasks[chosen if chosen >= 0 else 0]
+        assert task is not None
+        self.running = task
+        task.baton.release()
+
+    def _pass_time_on(self, me: Task, operation: Step) -> None:
+        """Nobody learns of an event before it happened: time flows along the happens-before."""
+        now = me.time
+        touches = operation.at(present) or ()
+        for shared, _ in touches:
+            now = max(now, self.times.get(shared.name, 0.0))
+        for shared, written in touches:
+            if written:
+                self.times[shared.name] = now
+        me.time = now
+
+    # -- threads -----------------------------------------------------------------------------
+
+    def create(self, path: Path, life: Life) -> Task:
+        """A task for a thread that is about to start."""
+        assert self.program is not None
+        number, names = self.program.number_of(path)
+        life.number = number
+        task = Task(number, path, life, names)
+        while len(self.tasks) <= number:
+            self.tasks.append(None)
+            self.pending.append(None)
+        self.tasks[number] = task
+        return task
+
+    def launch(self, task: Task, body: Callable[[], None]) -> None:
+        """Let a task stand before its first operation."""
+        assert self.program is not None
+        task.body = body
+        carrier = self.program.pool.carrier(task.number)
+        task.carried_by(carrier)
+        carrier.task = task
+        task.life.state = "alive"
+        self.pending[task.number] = Begin(task.life)
+
+    def live(self, task: Task) -> Callable[[], None]:
+        """What the carrier of a task does: the whole life of the thread, and then the handover."""
+        task.begun = True
+        if not self.over:
+            try:
+                self._live(task)
+            except BaseException as error:  # not the program's: those are caught below
+                self._break(error)
+        self.ident = 0
+        task.life.state = "ended"
+        task.body = None
+        return self._depart if not self.over else self._go_home
+
+    def _live(self, task: Task) -> None:
+        if self.timed:
+            self._pass_time_on(task, Begin(task.life))
+        self.ident = task.ident
+        body = task.body
+        assert body is not None
+        try:
+            body()
+        except Unwind:
+            pass
+        except BaseException as error:
+            self.fail(task, error)
+        with suppress(Unwind):
+            self.point(End(task.life))
+
+    def _depart(self) -> None:
+        """The running thread has ended; let the next one go on."""
+        self.pending[self.running.number] = None
+        self._hand_over(self._choose())
+
+    def _go_home(self) -> None:
+        self._hand_over(0)
+
+    def fail(self, task: Task, error: BaseException) -> None:
+        """An exception has left a thread."""
+        if self.over:
+            return
+        self.ident, ident = 0, self.ident
+        self.failures.append(failures.of_exception(error, task.number, task.life.label))
+        self.ident = ident
+
+    # -- the whole run -----------------------------------------------------------------------
+
+    def run(self, test: Callable[[], object], decider: Decider) -> Ended:
+        """Run the test as thread 0, here, and everything that it starts."""
+        self.decide = decider.decide
+        self.witness = getattr(decider, "over", None)
+        main = self.create("0", Life("0"))
+        main.life.label = "main"
+        main.life.state = "alive"
+        main.begun = True
+        main.ident = get_ident()
+        main.baton = allocate_lock()
+        main.baton.acquire()
+        self.running = main
+        propagated = self._live_as_main(test, main)
+        if not self.over:
+            self.pending[0] = None
+            chosen = self._choose()
+            if chosen >= 0:
+                self._hand_over(chosen)
+                main.baton.acquire()
+        self._unwind_others()
+        self.ident = 0
+        if propagated is not None:
+            raise propagated
+        if self.error is not None:
+            raise self.error
+        return self.ended
+
+    def _live_as_main(self, test: Callable[[], object], main: Task) -> BaseException | None:
+        assert self.program is not None
+        propagated: BaseException | None = None
+        self.ident = main.ident
+        try:
+            test()
+        except Unwind:
+            pass
+        except self.program.settings.propagate as error:
+            propagated = error
+            self.ended.abandoned = True
+            if not self.over:
+                self._conclude()
+        except BaseException as error:
+            self.fail(main, error)
+            main.daemon = True  # what it left behind is no finding of its own
+        self.ident = 0
+        main.life.state = "ended"
+        return propagated
+
+    def _conclude(self) -> None:
+        """Nobody goes on any more.  Where everybody stands is a finding, unless all have ended."""
+        if not self.over:
+            self.over = True
+            self.point = self._pass
+            standing = tuple(self.pending)
+            self.ended.pending = standing
+            if not self.ended.abandoned and self.error is None:
+                try:
+                    if self.witness is not None:
+                        self.witness(standing)
+                    self.failures.extend(failures.of_standing(self))
+                except BaseException as error:
+                    self.error = error
+
+    def _pass(self, operation: Step) -> None:
+        """A point after the end: `finally` blocks run through, and nothing waits."""
+        self.steps += 1
+        me = self.running
+        me.reached += 1
+        if me.reached > PATIENCE:
+            self._give_up(me)
+        if not (operation.free or operation.ready()):
+            raise Unwind
+
+    def _give_up(self, task: Task) -> None:
+        """A thread that catches everything and goes on for ever cannot be ended, only left."""
+        assert self.program is not None
+        self.error = failures.UnstoppableThreadError(task.life.label)
+        self.ident = 0
+        if task.number == 0:
+            self.program.surrender(self.error)
+        else:
+            self.program.pool.forget(task.number)
+            self._hand_over(0)
+        wait_for_ever()
+
+    def _unwind_others(self) -> None:
+        main = self.tasks[0]
+        assert main is not None
+        self.running = main
+        if not self.over:
+            self._conclude()
+        for task in self.tasks[1:]:
+            if task is None or self.pending[task.number] is None:
+                continue
+            if task.begun:
+                self.running = task
+                self.ident = task.ident
+                task.baton.release()
+                main.baton.acquire()
+            else:
+                assert task.carrier is not None
+                task.carrier.task = None
+                if task.thrown_away is not None:
+                    task.thrown_away()
+            self.pending[task.number] = None
+        self.ident = 0
+        self.running = main
+
+
+def wait_for_ever() -> None:
+    lock = allocate_lock()
+    lock.acquire()
+    lock.acquire()
+
+
+def _nobody(pending: Sequence[Any], enabled: Sequence[int], last: int) -> int:
+    raise RuntimeError("nobody decides: the run has not begun")
+
+
+class Session:
+    """The run that goes on in this process now; an idle one, which controls nobody, in between."""
+
+    __slots__ = ("current",)
+
+    def __init__(self) -> None:
+        self.current = Scheduler(None, 0)
+
+
+session = Session()

@@ -1,0 +1,54 @@
+"""What a verdict covers, in a sentence, so that nobody takes it for more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mazurka.runtime.results import HOLDS, VIOLATED, counted
+from mazurka.stateless.explored import Explored
+
+NAMED = {"time": "the time limit was hit", "interrupted": "it was interrupted"}
+
+
+def bound_text(bound: int | None) -> str:
+    if bound is None:
+        return "all executions"
+    if bound == 0:
+        return "all executions without preemptions"
+    return f"all executions with at most {counted(bound, 'preemption')}"
+
+
+def scope_of(
+    verdict: str,
+    explored: Explored,
+    *,
+    each_once: bool,
+    sampled: bool,
+    seed: int | None,
+    not_observed: Sequence[str],
+) -> str:
+    """`all executions with at most 2 preemptions; 46 partial orders, each run once`."""
+    parts = [_extent(verdict, explored, each_once=each_once, sampled=sampled, seed=seed)]
+    if not_observed:
+        parts.append(f"not observed: {', '.join(not_observed)}")
+    return "; ".join(parts)
+
+
+def _extent(
+    verdict: str, explored: Explored, *, each_once: bool, sampled: bool, seed: int | None
+) -> str:
+    count = explored.executions
+    what = counted(count, "partial order" if each_once else "schedule")
+    if sampled:
+        return f"{counted(count, 'random schedule')} run, seed {seed}; nothing is claimed of others"
+    once = f"{what}, {'run once' if count == 1 else 'each run once'}"
+    level = explored.levels[-1] if explored.levels else None
+    if verdict == HOLDS:
+        bound = None if level is None or explored.exhaustive else level.bound
+        return f"{bound_text(bound)}; {once}"
+    before = [level for level in explored.levels if level.complete]
+    done = f"; nothing found among {bound_text(before[-1].bound)}" if before else ""
+    if verdict == VIOLATED:
+        return f"{once} until the failure{done}"
+    why = ", ".join(NAMED.get(limit, limit) for limit in explored.limits)
+    return f"{once}, then {why}{done}"

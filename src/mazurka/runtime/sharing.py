@@ -1,0 +1,257 @@
+"""Which accesses need scheduling points: those that another thread's can come before or after.
+
+Every access of instrumented code is watched; few are scheduling points.  The set of **points** is
+a set of places in the source.  It begins empty and grows: wherever a run shows two accesses to one
+location by two threads, at least one a write and at least one not a point, that are not ordered by
+the happens-before of the run's operations, both places become points, and the exploration begins
+anew (`Learned.news`).  Accesses at points are operations like all others, and order what comes
+after them.
+
+*Why this is sound.*  Let an exploration with bound k end without learning anything.  Suppose some
+execution with at most k preemptions, which may lie before any access, has two conflicting accesses
+that are unordered and not both points; take the first such pair (a, b) in it.  Up to b, every
+access that is no point is ordered with everything it conflicts with, so it can be moved to where
+the last operation of its thread was performed, and so can b, to before a if need be.  No preemption
+is added: one that lay before such an access now lies before its thread's next operation.  Run on
+from there without preemptions.  The result is an execution whose preemptions lie at operations
+only, at most k; the exploration has seen its partial order, in which a and b occur, unordered.  So
+it would have learned.  Hence there is no such pair at all, every execution can be moved into the
+form that the exploration covers, and nothing is lost by leaving the other accesses without points.
+
+A location that several threads only read, or that a lock protects, costs no point.  One that a
+thread reads again and again, without writing anything and without coming to an operation, may be
+what it waits for; its place becomes a point, too (`suspect`), so that loops which wait are seen to
+wait.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from types import CodeType, FrameType
+from typing import Any
+
+from mazurka.runtime.scheduler import session
+from mazurka.stateless.runs import ObjectName, Touch
+
+PATIENCE = 300
+"""How many reads a thread may do, and nothing else, before somebody looks what it is doing."""
+LIMIT = 100_000
+"""How many before it is taken to be waiting, whatever it does with its local variables."""
+NOBODY = -1
+SEVERAL = -2
+
+
+class Order:
+    """The happens-before of the present run's operations; a set of events is an integer's bits."""
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        self.events = 0
+        self.of: list[list[int]] = []
+        """By thread: its events."""
+        self.past: list[int] = []
+        """By thread: everything that has happened before what it does now."""
+        self._writes: dict[ObjectName, int] = {}
+        self._reads: dict[ObjectName, int] = {}
+
+    def take(self, thread: int, touches: Sequence[Touch]) -> None:
+        """A thread performs an operation."""
+        if thread >= len(self.of):
+            self.know(thread)
+        writes, reads = self._writes, self._reads
+        past = self.past[thread] | 1 << self.events
+        for shared, written in touches:
+            name = shared.name
+            past |= writes.get(name, 0)
+            if written:
+                past |= reads.get(name, 0)
+        for shared, written in touches:
+            name = shared.name
+            if written:
+                writes[name] = past
+            else:
+                reads[name] = reads.get(name, 0) | past
+        self.past[thread] = past
+        self.of[thread].append(self.events)
+        self.events += 1
+
+    def know(self, thread: int) -> None:
+        while len(self.of) <= thread:
+            self.of.append([])
+            self.past.append(0)
+
+    def is_before(self, thread: int, count: int, other: int) -> bool:
+        """Whether what a thread did after so many operations comes before what `other` does now:
+        whether `other` knows of the operation after that."""
+        events = self.of[thread]
+        return count < len(events) and self.past[other] >> events[count] & 1 == 1
+
+    def is_last(self, thread: int) -> bool:
+        """Whether all that the other threads have done comes before what this one does now."""
+        past = self.past[thread]
+        return all(not events or past >> events[-1] & 1 for events in self.of)
+
+
+class Now:
+    """The moment at which the run is: who runs, after how many operations of its own."""
+
+    __slots__ = ("alone", "count", "idle", "limit", "thread", "where")
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        self.thread = 0
+        self.count = 0
+        self.alone = True
+        """No other thread has begun, or all that have are over and this one knows it."""
+        self.idle = 0
+        """Reads since the last operation or write."""
+        self.limit = PATIENCE
+        self.where: tuple[int, CodeType, int, dict[str, Any]] | None = None
+
+
+class Learned:
+    """What is known of the program so far, for the whole exploration."""
+
+    def __init__(self) -> None:
+        self.points: set[int] = set()
+        """Places whose accesses are scheduling points."""
+        self.news: list[str] = []
+        """What the present run has taught; the exploration begins anew if there is anything."""
+
+    def clear(self) -> None:
+        self.points.clear()
+        self.news.clear()
+
+    def learn(self, site: int) -> None:
+        if site not in self.points:
+            self.points.add(site)
+            self.news.append(f"place {site}")
+
+
+order = Order()
+now = Now()
+learned = Learned()
+points = learned.points
+
+
+class Location:
+    """What a thread can touch: a variable, or a whole container.
+
+    As long as one thread alone has used it, `owner` is that thread, and the numbers of operations
+    that it had performed at its last read and write are kept here; afterwards, in `uses`.
+    """
+
+    __slots__ = (
+        *("direct", "owner", "point_uses", "read", "read_site", "shared", "uses", "write"),
+        "write_site",
+    )
+
+    def __init__(self) -> None:
+        self.owner = NOBODY
+        self.read = self.write = -1
+        self.read_site = self.write_site = -1
+        self.direct = True
+        """Whether it alone decides what is found there."""
+        self.shared: Any = None
+        """What operations touch, once there has been one."""
+        self.uses: dict[tuple[int, bool], tuple[int, int]] = {}
+        """By thread and whether it wrote: when and where it last did so without a point."""
+        self.point_uses: dict[tuple[int, bool], tuple[int, int]] = {}
+        """The same for accesses at points."""
+
+    def use(self, site: int, written: bool) -> None:
+        """The running thread touches it, without a point."""
+        me = now.thread
+        unused = self.owner == NOBODY and not self.uses and not self.point_uses
+        if self.owner == me:
+            self._keep(site, written)
+        elif unused:
+            if not now.alone:
+                self.owner = me
+                self._keep(site, written)
+        else:
+            self.open()
+            self._compare(self.uses, site, written)
+            self._compare(self.point_uses, site, written)
+            self.uses[me, written] = (now.count, site)
+
+    def _keep(self, site: int, written: bool) -> None:
+        if written:
+            self.write, self.write_site = now.count, site
+        else:
+            self.read, self.read_site = now.count, site
+
+    def use_at_point(self, site: int, written: bool) -> None:
+        """The running thread touches it by an operation, which has been chosen."""
+        if self.owner >= 0:
+            self.open()
+        if self.uses:
+            self._compare(self.uses, site, written)
+        self.point_uses[now.thread, written] = (now.count, site)
+
+    def _compare(
+        self, uses: dict[tuple[int, bool], tuple[int, int]], site: int, written: bool
+    ) -> None:
+        """Learn that points are needed where uses of others are not ordered with this one."""
+        me = now.thread
+        for (thread, wrote), (count, place) in uses.items():
+            if thread == me or not (wrote or written):
+                continue
+            if not order.is_before(thread, count, me):
+                learned.learn(site)
+                learned.learn(place)
+
+    def open(self) -> None:
+        """From now on, as if several threads had used it."""
+        if self.read >= 0 and self.owner >= 0:
+            self.uses[self.owner, False] = (self.read, self.read_site)
+        if self.write >= 0 and self.owner >= 0:
+            self.uses[self.owner, True] = (self.write, self.write_site)
+        self.owner = SEVERAL
+
+
+def progress() -> None:
+    """The running thread moves something that its frames do not show: it is not idle."""
+    session.current.running.rounds = None
+    now.where = None
+
+
+def suspect(site: int) -> None:
+    """The running thread has only read for a while: is it waiting?"""
+    frame = _user_frame(sys._getframe(1))
+    where = (site, frame.f_code, frame.f_lasti, dict(frame.f_locals))
+    before = now.where
+    if now.idle > LIMIT or (before is not None and _is_same(before, where)):
+        learned.learn(site)
+        now.idle = 0
+        now.where = None
+    elif before is None or before[0] == site or now.idle > now.limit + PATIENCE:
+        now.where = where
+        now.limit = now.idle
+
+
+def _user_frame(frame: FrameType) -> FrameType:
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_OWN):
+        frame = frame.f_back
+    return frame
+
+
+_OWN = "mazurka.runtime."
+_PLAIN = (int, float, str, bytes, bool, type(None))
+
+
+def _is_same(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
+    if one[:3] != other[:3] or one[3].keys() != other[3].keys():
+        return False
+    for name, value in one[3].items():
+        at_present = other[3][name]
+        if value is not at_present and not (
+            type(value) is type(at_present) and type(value) in _PLAIN and value == at_present
+        ):
+            return False
+    return True

@@ -1,0 +1,204 @@
+"""Controlled threads, and the threads of the operating system that carry them.
+
+A run has one `Task` for each thread of the test.  A `Carrier` is an operating system thread that
+carries the task of one number in every run of an exploration: creating one costs as much as a short
+run, and a program that asks for its identity gets the same answer in every run.
+
+The handoff is one raw lock per carrier, its *baton*: held while the carrier runs or waits, released
+by whoever lets it go on.
+"""
+
+from __future__ import annotations
+
+import threading
+from _thread import allocate_lock, get_native_id, start_new_thread
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from mazurka.runtime.operations import Object, Step, Waiting
+from mazurka.runtime.thread_locals import ThreadLocals
+from mazurka.stateless.runs import Role
+
+Path: TypeAlias = str
+"""`0` for the test's own thread, `0.2` for the second thread it creates, `0.2.1`, ..."""
+
+
+class Unwind(BaseException):
+    """Ends a thread that a finished run has left standing.  No user code is meant to catch it."""
+
+
+class Life(Object):
+    """The life of a thread: `new`, `alive` or `ended`."""
+
+    __slots__ = ("label", "number", "path")
+    kind = "thread"
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, "new")
+        self.label = self.path = path
+        self.number = -1
+        """The number of the thread, once it has been started."""
+
+    def __str__(self) -> str:
+        return f"thread {self.label}"
+
+
+class Start(Step):
+    __slots__ = ()
+    kind = "start"
+
+
+class Begin(Step):
+    """The first operation of every thread but the test's own."""
+
+    __slots__ = ()
+    kind = "begin"
+    writes = False
+
+
+class End(Step):
+    __slots__ = ()
+    kind = "end"
+    role = Role.END
+
+
+class Join(Waiting):
+    __slots__ = ("role",)
+    kind = "join"
+    writes = False
+    can_spin = False
+
+    def __init__(self, shared: Life) -> None:
+        self.shared: Life = shared
+        self.role = Role.LOOK if shared.state == "new" else Role.JOIN
+
+    @property
+    def joined(self) -> int:
+        return self.shared.number
+
+    def lets(self, state: object) -> bool:
+        return state != "alive"  # to join a thread that has not started is an error at once
+
+
+class LooksAlive(Step):
+    __slots__ = ()
+    role = Role.LOOK
+    kind = "is_alive"
+    writes = False
+
+
+class Task:
+    """One controlled thread in one run."""
+
+    __slots__ = (
+        "baton",
+        "begun",
+        "body",
+        "carrier",
+        "children",
+        "daemon",
+        "excused",
+        "ident",
+        "life",
+        "names",
+        "number",
+        "objects",
+        "path",
+        "reached",
+        "rounds",
+        "thrown_away",
+        "time",
+        "waits",
+    )
+
+    def __init__(self, number: int, path: Path, life: Life, names: list[str]) -> None:
+        self.number = number
+        self.path = path
+        self.life = life
+        self.names = names
+        """Names of the objects that it creates, made once for all runs."""
+        self.objects = 0
+        self.children = 0
+        self.waits = 0
+        self.time = 0.0
+        self.rounds: Any = None
+        """What it has read since it last wrote, where it may be spinning (`runtime.spinning`)."""
+        self.reached = 0
+        """Points reached after the end of the run, while it unwinds."""
+        self.daemon = False
+        self.excused = False
+        """Ends when the interpreter does, though it is no daemon: a thread of an executor."""
+        self.begun = False
+        self.body: Callable[[], None] | None = None
+        self.thrown_away: Callable[[], None] | None = None
+        """What to do if the run ends before it has begun."""
+        self.carrier: Carrier | None = None
+
+    def carried_by(self, carrier: Carrier) -> None:
+        self.carrier = carrier
+        self.baton = carrier.baton
+        self.ident = carrier.ident
+
+
+class Carrier:
+    """An operating system thread that carries tasks, one after the other."""
+
+    __slots__ = ("baton", "ident", "live", "locals", "native_id", "task")
+
+    def __init__(self, live: Callable[[Task], Callable[[], None]], own: ThreadLocals) -> None:
+        self.live = live
+        self.locals = own
+        self.task: Task | None = None
+        self.baton = allocate_lock()
+        self.baton.acquire()
+        self.ident = start_new_thread(self._carry, ())
+
+    def _carry(self) -> None:
+        self.native_id = get_native_id()
+        forget = self.locals.here()
+        wait = self.baton.acquire
+        while True:
+            wait()
+            task = self.task
+            if task is None:
+                return
+            hand_over = self.live(task)
+            # Whatever the thread leaves behind must go before another thread runs: it may run code.
+            task = self.task = None
+            forget()
+            hand_over()
+
+    def dismiss(self) -> None:
+        self.task = None
+        self.baton.release()
+
+
+class Pool:
+    """The carriers of an exploration, by the number of the thread."""
+
+    def __init__(self, live: Callable[[Task], Callable[[], None]], own: ThreadLocals) -> None:
+        self._live = live
+        self.locals = own
+        self._carriers: dict[int, Carrier] = {}
+
+    def carrier(self, number: int) -> Carrier:
+        found = self._carriers.get(number)
+        if found is None:
+            found = self._carriers[number] = Carrier(self._live, self.locals)
+        return found
+
+    def dismiss(self) -> None:
+        """Let all carriers end.  Only for carriers that wait for a task."""
+        for carrier in self._carriers.values():
+            carrier.dismiss()
+        self._carriers.clear()
+
+    def forget(self, number: int) -> None:
+        """A carrier that will never come back."""
+        self._carriers.pop(number, None)
+
+    def abandon(self) -> None:
+        """Forget carriers that may be stuck in a call that nobody controls."""
+        for carrier in self._carriers.values():
+            threading._active.pop(carrier.ident, None)  # type: ignore[attr-defined]
+        self._carriers.clear()

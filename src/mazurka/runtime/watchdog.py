@@ -1,0 +1,214 @@
+"""A thread that waits for the exploration, and notices when a call never comes back.
+
+The exploration runs in a thread of its own, its *home*, pinned to one processor core where that
+is possible: a handoff between threads costs a third then.  The caller waits here, at no cost, and
+looks up now and then.  If no thread has reached a scheduling point for some time, and nothing is
+being computed, then the thread whose turn it is has called something that nobody controls: a
+socket, a subprocess, a lock inside a C library.  It is reported with its stack and left behind.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import linecache
+import os
+import sys
+import threading
+import time
+import traceback
+from _thread import allocate_lock, get_ident, start_new_thread
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from mazurka.runtime.failures import ControlError, where_stands
+from mazurka.runtime.scheduler import Scheduler, session
+from mazurka.runtime.tasks import Unwind
+from mazurka.runtime.thread_locals import ThreadLocals
+from mazurka.stateless.runs import Abandon, Failed
+
+Result = TypeVar("Result")
+_sleep, _monotonic = time.sleep, time.monotonic
+LOOKS = 4
+"""How often a thread must have been seen at the same point: the whole machine may have slept."""
+BUSY = 4
+"""A thread that computes may take this many times longer than one that is blocked."""
+
+
+class UncontrolledCallError(ControlError):
+    """A thread is in a call that nobody controls; the exploration has ended."""
+
+    def __init__(self, failed: Failed) -> None:
+        super().__init__("\n  ".join((failed.message, *failed.details)))
+        self.failed = failed
+
+
+class Interrupted(BaseException):
+    """Ends a search whose caller has been interrupted."""
+
+
+class Home:
+    """The thread in which an exploration runs."""
+
+    def __init__(self, pin: bool, own: ThreadLocals) -> None:
+        self._pin = pin
+        self._locals = own
+        self._job: Callable[[], None] | None = None
+        self._baton = allocate_lock()
+        self._baton.acquire()
+        self._caller = threading.current_thread()
+        self.done = allocate_lock()
+        self.done.acquire()
+        self.ident = start_new_thread(self._serve, ())
+
+    def _serve(self) -> None:
+        active: dict[int, Any] = threading._active  # type: ignore[attr-defined]
+        active[get_ident()] = self._caller  # the test sees the thread that called
+        self.forget_locals = self._locals.here()
+        if self._pin:
+            _settle_down()
+        try:
+            while True:
+                self._baton.acquire()
+                if self._job is None:
+                    return
+                self._job()
+                self._job = None
+                self.done.release()
+        finally:
+            active.pop(get_ident(), None)
+
+    def begin(self, job: Callable[[], None]) -> None:
+        self._job = job
+        self._baton.release()
+
+    def dismiss(self) -> None:
+        self._job = None
+        self._baton.release()
+
+
+class Watchdog:
+    """Runs calls at home and watches over them."""
+
+    def __init__(self, patience: float, pin: bool, own: ThreadLocals) -> None:
+        self._patience = patience
+        self.home = Home(pin, own)
+        self.lost = False
+        """The home is stuck; nothing can be run there any more."""
+        self.stopping = False
+        self._surrendered: BaseException | None = None
+
+    def call(self, function: Callable[[], Result]) -> Result:
+        """Run a function at home; what it returns or raises."""
+        results: list[Result] = []
+        errors: list[BaseException] = []
+
+        def job() -> None:
+            try:
+                results.append(function())
+            except BaseException as error:
+                errors.append(error)
+
+        self.home.begin(job)
+        self._wait()
+        if errors:
+            raise errors[0]
+        return results[0]
+
+    def surrender(self, error: BaseException) -> None:
+        """Called at home by a thread that cannot be ended: the caller goes on without it."""
+        self._surrendered = error
+        self.lost = True
+        self.home.done.release()
+
+    def _wait(self) -> None:
+        try:
+            self._watch()
+        except UncontrolledCallError:
+            self.lost = True
+            raise
+        except BaseException:
+            self._interrupt()
+            raise
+        if self._surrendered is not None:
+            raise self._surrendered
+
+    def _watch(self) -> None:
+        seen: tuple[Scheduler, int] | None = None
+        since, used, looks = 0.0, 0.0, 0
+        while not self.home.done.acquire(timeout=self._patience / LOOKS):
+            looks += 1
+            run = session.current
+            now = _monotonic()
+            if seen != (run, run.steps):
+                seen, since, used, looks = (run, run.steps), now, _processor_time(run), 0
+                continue
+            waited = now - since
+            busy = _processor_time(run) - used > waited / 20
+            limit = self._patience * (BUSY if busy else 1)
+            if waited >= limit and looks >= LOOKS and (run.ident or not busy):
+                raise UncontrolledCallError(_report(run, waited, busy))
+
+    def _interrupt(self) -> None:
+        """The caller was interrupted: end the run, then the search, but do not wait for ever."""
+        self.stopping = True
+        session.current.decide = _abandon
+        if not self.home.done.acquire(timeout=self._patience):
+            self.lost = True
+
+
+def _settle_down() -> None:
+    """Keep this thread, and those it starts, on one core, and let none of them interrupt another.
+
+    A thread that hands over wakes the next one and goes to sleep a moment later.  If the system let
+    the next one run at once, it would find the interpreter's lock taken, and everything would
+    change places twice.  Threads of a batch wait until the one that runs is asleep.
+    """
+    if not hasattr(os, "sched_setaffinity"):
+        return
+    cores = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, {cores[os.getpid() % len(cores)]})
+    with suppress(OSError):
+        if os.sched_getscheduler(0) == os.SCHED_OTHER:
+            os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+
+
+def _abandon(*_: Any) -> int:
+    raise Abandon
+
+
+def _processor_time(run: Scheduler) -> float:
+    """How long the running thread has computed; the whole process where nobody knows better."""
+    if hasattr(time, "pthread_getcpuclockid") and run.ident:
+        with suppress(OSError):
+            return time.clock_gettime(time.pthread_getcpuclockid(run.running.ident))
+    return time.process_time()
+
+
+def _report(run: Scheduler, waited: float, busy: bool) -> Failed:
+    task = run.running
+    frame = sys._current_frames().get(task.ident)
+    place = where_stands(frame)
+    stack = tuple(
+        f"{entry.filename}:{entry.lineno} in {entry.name}"
+        for entry in traceback.extract_stack(frame)
+    )
+    line = linecache.getline(*place).strip() if place else ""
+    doing = (
+        "has computed without reaching a scheduling point"
+        if busy
+        else "is blocked in a call that is not under control"
+    )
+    if task.ident and run.ident:
+        # Should the call come back after all, the thread ends instead of running on by itself.
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(
+            ctypes.c_ulong(task.ident), ctypes.py_object(Unwind)
+        )
+    return Failed(
+        kind="uncontrolled",
+        message=f"thread {task.life.label} {doing} for {waited:.1f} s: {line}",
+        thread=task.number,
+        file=place[0] if place else None,
+        line=place[1] if place else None,
+        details=stack,
+    )

@@ -1,0 +1,137 @@
+"""Ends and joins of threads, which need be no steps of a search.
+
+After its last operation a thread comes to its end, and another one that waits for it comes out of
+its join.  Nothing that anybody else does can come into conflict with that.  As steps they would
+only multiply states: with n threads that main waits for, each execution would end in more than 2^n
+prefixes that differ in nothing else.  So the search takes ends and joins as soon as they can go on.
+They are no events of the graph; what a thread does after a join *needs* what the other one did
+before its end (`Stand.needs`), and whoever stands before a join cannot go on.
+
+*Why the bound means the same.*  Take a schedule in which ends and joins are steps.  Move the end of
+each thread to where its last step was.  The switch that lay between was a preemption, and is none
+any more.  Only the thread that joins it can go on earlier; if it has been switched away from at its
+join, that is a preemption now, but it is the only one.  Move each join to where its thread's last
+step was, if the other thread had ended by then, and otherwise to before the thread's next step:
+whether to switch away from the thread is a preemption depends on that step alone then.  So no
+preemptions are added, and `LifeGraph.expanded` goes the other way.
+
+This asks for two things.  Nobody else may see whether a thread has ended (`Role.LOOK`), and no two
+threads may join the same one.  Otherwise `LivesMatter` is raised, at the latest when the first
+execution comes to such an operation, and the search begins anew with ends and joins as steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mazurka.stateless.happens_before import Graph
+from mazurka.stateless.recording import Stand
+from mazurka.stateless.runs import Operation, Role
+
+NOBODY = -1
+
+
+class LivesMatter(Exception):  # noqa: N818 - it is control flow, not an error of ours
+    """Ends and joins have to be steps."""
+
+
+class LifeGraph(Graph):
+    """A graph that may do without ends and joins."""
+
+    def __init__(self, *, silently: bool) -> None:
+        super().__init__()
+        self.silently = silently
+        self._ends: dict[int, int] = {}
+        """By thread: what has happened before its end."""
+        self._joiners: dict[int, int] = {}
+        self._replaced: list[tuple[int, int, Stand]] = []
+        """Where threads stood before ends and joins, and how many events there were then."""
+        self._look = False
+        """Whether a thread may have come to where it can go on silently."""
+
+    def silent(self, enabled: Sequence[int]) -> int:
+        """A thread that stands before its end, or before a join that can go on; or NOBODY."""
+        if self._look:
+            for thread in enabled:
+                if self.stands[thread][-1].role:
+                    return thread
+            self._look = False
+        return NOBODY
+
+    def slip(self, thread: int) -> None:
+        """A thread goes on without an event."""
+        self._moved = thread
+        self._silent = True
+
+    def stand(self, operation: Operation | None, needs: int) -> Stand:
+        role = getattr(operation, "role", Role.STEP)
+        if not role or not self.silently:
+            return self.ask(operation, needs)
+        if role is Role.LOOK:
+            raise LivesMatter
+        stand = Stand(None, self.run, needs)
+        stand.role = role
+        self._look = True
+        stand.joined = getattr(operation, "joined", NOBODY)
+        return stand
+
+    def advance(self, thread: int, operation: Operation | None) -> None:
+        line = self.stands[thread]
+        if self._silent:
+            self._silent, self._look = False, True
+            old = line[-1]
+            self._replaced.append((len(self.schedule), thread, old))
+            line[-1] = stand = self.stand(operation, self._pass(thread, old))
+            stand.silent = (*old.silent, (stand.needs, old.joined))
+        else:
+            stand = self.stand(operation, 0)
+            line.append(stand)
+        if stand.role is Role.JOIN and self._joiners.setdefault(stand.joined, thread) != thread:
+            raise LivesMatter
+
+    def _pass(self, thread: int, stand: Stand) -> int:
+        """What a thread has needed once it has passed its end or a join."""
+        if stand.role is Role.JOIN:
+            return stand.needs | self._ends[stand.joined]
+        last = self.lines[thread].bit_length() - 1
+        past = self.before[last] | 1 << last if last >= 0 else 0
+        self._ends[thread] = stand.needs | past
+        return stand.needs
+
+    def undo(self) -> None:
+        count = len(self.schedule)
+        self._silent = self._look = False
+        while self._replaced and self._replaced[-1][0] >= count:
+            _, thread, old = self._replaced.pop()
+            self.stands[thread][-1] = old
+        super().undo()
+
+    def restart(self) -> None:
+        super().restart()
+        self._replaced.clear()
+
+    def expanded(self, order: Sequence[int]) -> tuple[int, ...]:
+        """A schedule of all events, with ends and joins where they cost no preemption."""
+        here, steps, passed = 0, list[int](), [0] * len(self.lines)
+
+        def pass_on(thread: int) -> None:
+            line = self.stands[thread]
+            silent = line[(here & self.lines[thread]).bit_count()].silent if line else ()
+            for needs, joined in silent[passed[thread] :]:
+                if needs & ~here:
+                    break
+                if joined != NOBODY:
+                    pass_on(joined)
+                steps.append(thread)
+                passed[thread] += 1
+
+        for thread in order:
+            pass_on(thread)
+            steps.append(thread)
+            rest = self.lines[thread] & ~here
+            here |= rest & -rest
+            passed[thread] = 0
+            pass_on(thread)
+        for thread in range(len(self.lines)):
+            pass_on(thread)
+        return tuple(steps)

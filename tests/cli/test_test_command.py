@@ -1,0 +1,231 @@
+"""`mazurka test` and the replay of tokens."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BANK = """\
+import threading
+import unittest
+
+import mazurka
+
+
+class Account:
+    def __init__(self):
+        self.balance = 0
+        self.lock = threading.Lock()
+
+    def deposit(self):
+        self.balance += 1
+
+    def deposit_safely(self):
+        with self.lock:
+            self.balance += 1
+
+
+def twice(target):
+    threads = [threading.Thread(target=target) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def test_wrong():
+    account = Account()
+    twice(account.deposit)
+    assert account.balance == 2
+
+
+def test_right():
+    account = Account()
+    twice(account.deposit_safely)
+    assert account.balance == 2
+
+
+@mazurka.explore(preemptions=0)
+def within_its_bound():
+    test_wrong.__wrapped__() if hasattr(test_wrong, "__wrapped__") else test_wrong()
+
+
+class TestMethods:
+    def setup_method(self):
+        self.account = Account()
+
+    def test_method(self):
+        print("not shown")
+        twice(self.account.deposit_safely)
+        assert self.account.balance == 2
+
+
+class Case(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.kind = Account
+
+    def setUp(self):
+        self.account = self.kind()
+
+    def test_case(self):
+        twice(self.account.deposit_safely)
+        assert self.account.balance == 2
+
+    def test_skipped(self):
+        self.skipTest("not today")
+
+
+def test_with_a_fixture(tmp_path):
+    pass
+
+
+def helper():
+    test_right()
+"""
+
+
+@pytest.fixture
+def bank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    Path("bank_tests.py").write_text(BANK, encoding="utf-8")
+    yield "bank_tests.py"
+    sys.modules.pop("bank_tests", None)
+
+
+def test_a_wrong_test_fails_with_a_report(mazurka, bank):
+    answer = mazurka("test", f"{bank}::test_wrong")
+    assert answer.status == 1
+    assert answer.out.startswith("violated: assert")
+    assert "account.balance ➜ 0" in answer.out
+    assert "mazurka replay mz1-" in answer.out
+    assert answer.err == ""
+
+
+def test_a_right_test_holds_with_its_scope(mazurka, bank):
+    answer = mazurka("test", f"{bank}::test_right", "--preemptions", "none", "--json")
+    assert answer.status == 0
+    data = answer.json
+    assert data["verdict"] == "holds"
+    assert data["scope"] == "all executions; 2 partial orders, each run once"
+    assert data["stats"]["executions"] == data["stats"]["partial_orders"] == 2
+    assert data["preemptions"] is None
+    assert data["violation"] is data["trace"] is data["error"] is None
+
+
+def test_the_bound_decides(mazurka, bank):
+    found = {
+        bound: mazurka("test", f"{bank}::test_wrong", "--preemptions", bound, "--json").json
+        for bound in ("0", "1", "none")
+    }
+    assert found["0"]["verdict"] == "holds"
+    assert found["0"]["scope"].startswith("all executions without preemptions")
+    assert found["1"]["verdict"] == found["none"]["verdict"] == "violated"
+    assert found["1"]["violation"]["kind"] == "assert"
+    assert sum(row["preemption"] for row in found["1"]["trace"]) == 1
+
+
+def test_several_tests_are_a_list_and_the_worst_counts(mazurka, bank):
+    answer = mazurka("test", bank, "--json")
+    assert answer.status == 2
+    verdicts = {
+        result["input"].partition("::")[2]: result["verdict"] for result in answer.json["results"]
+    }
+    assert verdicts == {
+        "test_wrong": "violated",
+        "test_right": "holds",
+        "within_its_bound": "holds",
+        "TestMethods::test_method": "holds",
+        "Case::test_case": "holds",
+        "Case::test_skipped": "inconclusive",
+        "test_with_a_fixture": "error",
+    }
+    assert "fixtures" in answer.err
+
+
+@pytest.mark.parametrize("name", ["TestMethods::test_method", "Case::test_case", "helper"])
+def test_any_test_can_be_named(mazurka, bank, name):
+    assert mazurka("test", f"{bank}::{name}").status == 0
+
+
+@pytest.mark.parametrize("strategy", ["algorithm1", "cb-dfs", "random", "pct"])
+def test_other_strategies_find_it(mazurka, bank, strategy):
+    data = mazurka(
+        "test", f"{bank}::test_wrong", "--strategy", strategy, "--seed", "1", "--json"
+    ).json
+    assert data["verdict"] == "violated"
+    assert data["strategy"] == strategy
+
+
+def test_random_schedules_prove_nothing(mazurka, bank):
+    arguments = ("--strategy", "random", "--seed", "5", "--executions", "3", "--json")
+    answer = mazurka("test", f"{bank}::test_right", *arguments)
+    assert answer.status == 3
+    assert answer.json["limits"] == ["unsound-strategy"]
+    assert answer.json["seed"] == 5
+    assert answer.json["stats"]["executions"] == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["missing.py"], "there is no such file"),
+        (["bank_tests.py::test_missing"], "there is no test 'test_missing'"),
+        (["bank_tests.py::test_right", "--strategy", "best"], "there is no strategy 'best'"),
+        (["bank_tests.py::test_right", "--preemptions", "-1"], "needs a number or none"),
+        (["bank_tests.py::test_right", "--instrument", "no_such_module"], "no module"),
+        (["broken.py"], "syntax error"),
+        (["failing.py"], "cannot be imported: ValueError: no"),
+        (["empty.py"], "no function named test*"),
+    ],
+)
+def test_bad_input_is_one_clear_line(mazurka, bank, arguments, message):
+    Path("broken.py").write_text("def test(:\n", encoding="utf-8")
+    Path("failing.py").write_text("\nraise ValueError('no')\n", encoding="utf-8")
+    Path("empty.py").write_text("x = 1\n", encoding="utf-8")
+    answer = mazurka("test", *arguments, "--json")
+    assert answer.status == 2
+    assert answer.json["verdict"] == "error"
+    assert message in answer.json["error"]["message"] + answer.err
+    assert len(answer.err.splitlines()) == 1
+    assert message in answer.err
+
+
+def test_a_token_is_replayed(mazurka, bank):
+    token = mazurka("test", f"{bank}::test_wrong", "--json").json["replay"]
+    again = mazurka("replay", token, "--json")
+    assert again.status == 1
+    assert again.json["violation"]["kind"] == "assert"
+    Path(bank).write_text(BANK.replace("== 2", "<= 2"), encoding="utf-8")
+    changed = mazurka("replay", token)
+    assert changed.status == 0
+    assert "does not occur" in changed.out
+    Path(bank).write_text(BANK.replace("def test_wrong", "def test_gone"), encoding="utf-8")
+    gone = mazurka("replay", token)
+    assert gone.status == 2
+    assert "there is no test 'test_wrong'" in gone.err
+
+
+def test_a_damaged_token_is_refused(mazurka):
+    answer = mazurka("replay", "mz1-damaged")
+    assert answer.status == 2
+    assert "damaged" in answer.err
+
+
+def test_output_is_the_same_whatever_the_hash_seed(bank, environment):
+    def report(seed: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "mazurka", "test", f"{bank}::test_wrong"],
+            env={**environment, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=False,
+            timeout=60,
+        )
+        assert done.returncode == 1, done.stderr
+        return done.stdout.decode().rpartition("\n\n")[0]
+
+    assert report("1") == report("2")

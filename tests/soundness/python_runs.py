@@ -1,0 +1,217 @@
+"""Brute force over the schedules of real Python programs, and the searches of paper 001 beside it.
+
+Nothing of the searches is used to tell executions apart.  An execution is the set of its events,
+each with its thread, its place in that thread's life, and what it touched in which version (the
+actions <o, t, n, v, m> of the paper); its context bound is the fewest preemptions of its schedules.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import sys
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import ModuleType
+from typing import TypeAlias
+
+from mazurka.runtime.instrument_run import Observed
+from mazurka.runtime.observing import see_everything
+from mazurka.runtime.operations import present
+from mazurka.runtime.program import Settings
+from mazurka.stateless.explored import Explored, RunOptions
+from mazurka.stateless.iterative import explore, search_for
+from mazurka.stateless.runs import Decider, Ended, Operation, Touch
+from tests.soundness.whole_runs import every_schedule
+
+Versions: TypeAlias = tuple[tuple[str, int, bool], ...]
+Execution: TypeAlias = frozenset[tuple[int, int, Versions]]
+Outcome: TypeAlias = tuple[tuple[tuple[int, tuple[str, ...]], ...], tuple[str, ...]]
+"""What the threads told, each for itself, and the kinds of failures."""
+
+ALL = RunOptions(stop_at_first=False)
+SETTINGS = Settings(patience=5.0)
+_numbers = itertools.count()
+
+
+class Notes:
+    """What the threads of a run tell, by thread."""
+
+    def __init__(self) -> None:
+        self.told: dict[int, list[str]] = {}
+        self.thread = 0
+
+    def __call__(self, *values: object) -> None:
+        self.told.setdefault(self.thread, []).append(repr(values))
+
+
+class Logged:
+    """A program that knows of its last run which execution it was and how it came out."""
+
+    def __init__(self, program: Observed, notes: Notes) -> None:
+        self.program = program
+        self.notes = notes
+        self.completed: list[Execution] = []
+        self.outcomes: dict[Execution, Outcome] = {}
+        self.preemptions = 0
+
+    def run(self, decider: Decider) -> Ended:
+        self._decider = decider
+        self._events: list[tuple[int, int, Versions]] = []
+        self._steps: dict[int, int] = {}
+        self._versions: dict[Hashable, int] = {}
+        self.preemptions = 0
+        self.notes.told.clear()
+        self.notes.thread = 0
+        end = self.program.run(self)
+        if not end.abandoned:
+            self._complete(end)
+        return end
+
+    def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
+        thread = self._decider.decide(pending, enabled, last)
+        self.preemptions += thread != last and last in enabled and not _gives_way(pending[last])
+        operation = pending[thread]
+        assert operation is not None
+        touches = operation.at(present)
+        assert touches is not None
+        number = self._steps[thread] = self._steps.get(thread, 0) + 1
+        self._events.append((thread, number, self._versions_of(touches)))
+        self.notes.thread = thread
+        return thread
+
+    def _versions_of(self, touches: Sequence[Touch]) -> Versions:
+        written: dict[Hashable, bool] = {}
+        for shared, writes in touches:
+            name = shared.name
+            written[name] = written.get(name, False) or bool(writes)
+        versions = self._versions
+        for name, writes in written.items():
+            if writes:
+                versions[name] = versions.get(name, 0) + 1
+        return tuple(sorted((str(name), versions.get(name, 0), w) for name, w in written.items()))
+
+    def over(self, pending: Sequence[Operation | None]) -> None:
+        over: Callable[[Sequence[Operation | None]], None] | None
+        over = getattr(self._decider, "over", None)
+        if over is not None:
+            over(pending)
+
+    def _complete(self, end: Ended) -> None:
+        ran = frozenset(self._events)
+        told = tuple(sorted((thread, tuple(said)) for thread, said in self.notes.told.items()))
+        outcome: Outcome = (told, tuple(sorted(failed.kind for failed in end.failures)))
+        known = self.outcomes.setdefault(ran, outcome)
+        if known != outcome:
+            raise AssertionError(f"one execution has two outcomes: {known} and {outcome}")
+        self.completed.append(ran)
+
+
+def _gives_way(operation: Operation | None) -> bool:
+    assert operation is not None
+    yields = operation.yields
+    return yields if isinstance(yields, bool) else yields(present)
+
+
+@dataclass
+class Searched:
+    """What a search has completed."""
+
+    logged: Logged
+    explored: Explored
+
+    @property
+    def outcomes(self) -> set[Outcome]:
+        return set(self.logged.outcomes.values())
+
+
+@dataclass
+class Whole:
+    """All executions of a program, with their context bounds, and the outcomes of each."""
+
+    bounds: dict[Execution, int] = field(default_factory=dict)
+    outcomes: dict[Execution, Outcome] = field(default_factory=dict)
+    schedules: int = 0
+
+    def within(self, bound: int | None) -> set[Execution]:
+        return {ran for ran, least in self.bounds.items() if bound is None or least <= bound}
+
+    def outcomes_within(self, bound: int | None) -> set[Outcome]:
+        return {self.outcomes[ran] for ran in self.within(bound)}
+
+
+def brute_force(logged: Logged, limit: int) -> Whole | None:
+    """Every schedule; None if there are more than `limit`."""
+    whole = Whole()
+
+    def seen(schedule: tuple[int, ...], end: Ended) -> None:
+        ran = logged.completed[-1]
+        whole.bounds[ran] = min(logged.preemptions, whole.bounds.get(ran, logged.preemptions))
+        whole.schedules += 1
+
+    finished = every_schedule(logged, limit, seen)
+    whole.outcomes = dict(logged.outcomes)
+    return whole if finished else None
+
+
+def module_of(folder: Path, source: str) -> ModuleType:
+    """A module with that source, imported."""
+    name = f"random_python_{next(_numbers)}"
+    file = folder / f"{name}.py"
+    file.write_text(source)
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+class Subject:
+    """A program under control."""
+
+    def __init__(self, program: Observed, notes: Notes) -> None:
+        self.program = program
+        self.notes = notes
+
+    def fresh(self) -> Logged:
+        return Logged(self.program, self.notes)
+
+    def search(
+        self, algorithm: str, bound: int | None, levels: bool = False, runs: int | None = None
+    ) -> Searched:
+        """What one level completes, with nothing known from lower ones, or all levels together."""
+        options = replace(ALL, max_runs=runs)
+
+        def search() -> Searched:
+            logged = self.fresh()
+            if levels:
+                return Searched(logged, explore(logged, bound, algorithm, options))
+            alone = search_for(algorithm)(logged, options)
+            alone.explore(bound)
+            return Searched(logged, alone.explored)
+
+        return self.program.explore(search)
+
+    def all_executions(self, limit: int) -> Whole | None:
+        return self.program.explore(lambda: brute_force(self.fresh(), limit))
+
+
+@contextmanager
+def under_control(module: ModuleType, everywhere: bool = False) -> Iterator[Subject]:
+    """The program of a module under control.
+
+    `everywhere`: each access is a scheduling point, whether or not it needs to be one.
+    """
+    notes = Notes()
+
+    def is_wanted(name: str, file: str) -> bool:
+        return name == module.__name__
+
+    with Observed(lambda: module.program(notes), is_wanted, SETTINGS) as program:
+        if everywhere:
+            see_everything()
+        yield Subject(program, notes)

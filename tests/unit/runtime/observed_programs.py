@@ -1,0 +1,131 @@
+"""Programs from source text, instrumented and explored."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import sys
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from mazurka.runtime.accesses_operations import Access
+from mazurka.runtime.instrument_run import Observed
+from mazurka.runtime.program import Settings
+from mazurka.runtime.rewriting_sites import sites
+from mazurka.runtime.sharing import learned
+from mazurka.stateless.explored import Explored, RunOptions
+from mazurka.stateless.iterative import explore
+
+SETTINGS = Settings(patience=3.0, pin=False)
+_numbers = itertools.count()
+
+
+def module_of(folder: Path, source: str) -> ModuleType:
+    """A module with that source, imported."""
+    name = f"observed_{next(_numbers)}"
+    file = folder / f"{name}.py"
+    file.write_text(textwrap.dedent(source))
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@contextmanager
+def observed(module: ModuleType, test: Callable[[], object]) -> Iterator[Observed]:
+    with Observed(test, lambda name, file: name == module.__name__, SETTINGS) as program:
+        yield program
+
+
+@dataclass
+class Found:
+    explored: Explored
+    outcomes: set[Any]
+    points: set[str]
+    """What is done at points: the source of each, and its role."""
+    restarts: int
+    not_observed: list[str]
+
+    @property
+    def kinds(self) -> set[str]:
+        return {failing.failed.kind for failing in self.explored.failures}
+
+    @property
+    def messages(self) -> str:
+        return "; ".join(failing.failed.message for failing in self.explored.failures)
+
+
+def find(
+    folder: Path,
+    source: str,
+    bound: int | None = None,
+    everywhere: bool = False,
+    algorithm: str = "algorithm-2",
+) -> Found:
+    """Explore the function `program` of a source; what it returns are the outcomes.
+
+    `everywhere`: all places are points from the start.
+    """
+    module = module_of(folder, source)
+    outcomes: set[Any] = set()
+
+    def search() -> Explored:
+        outcomes.clear()
+        if everywhere:
+            learned.points.update(range(len(sites)))
+        options = RunOptions(stop_at_first=False)
+        return explore(program, bound, algorithm, options)
+
+    with observed(module, lambda: outcomes.add(module.program())) as program:
+        explored = program.explore(search)
+        assert program.instrument.functions > 0
+        points = {f"{sites[site].role} {sites[site].text}" for site in learned.points}
+        restarts, strangers = program.restarts, program.not_observed
+    return Found(explored, set(outcomes), points, restarts, strangers)
+
+
+class Trail:
+    """Follows thread numbers, runs on without preemption after them, and keeps what was done."""
+
+    def __init__(self, schedule: Sequence[int] = ()) -> None:
+        self._schedule = list(schedule)
+        self.accesses: list[tuple[int, str, str]] = []
+        """Threads, kinds of access, and the source of each."""
+        self.touches: list[tuple[int, list[tuple[str, bool]]]] = []
+        """Threads, and the names of what they touch, and whether they write it."""
+
+    def decide(self, pending: Any, enabled: Any, last: int) -> int:
+        chosen = self._schedule.pop(0) if self._schedule else None
+        if chosen not in enabled:
+            chosen = last if last in enabled else enabled[0]
+        operation = pending[chosen]
+        if isinstance(operation, Access):
+            self.accesses.append((chosen, operation.kind, sites[operation.site].text))
+            touches = operation.at(lambda shared: shared.state)
+            self.touches.append((chosen, [(str(shared.name), bool(w)) for shared, w in touches]))
+        return chosen
+
+
+def follow(module: ModuleType, schedules: Iterable[Sequence[int]]) -> list[Trail]:
+    """One run for each schedule, with every place a point."""
+    trails = []
+
+    def runs() -> None:
+        trails.clear()
+        learned.points.update(range(len(sites)))
+        for schedule in schedules:
+            trail = Trail(schedule)
+            program.run(trail)
+            trails.append(trail)
+
+    with observed(module, lambda: module.program()) as program:
+        program.explore(runs)
+    return trails

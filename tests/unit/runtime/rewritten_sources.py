@@ -1,0 +1,65 @@
+"""Runs sources plain and rewritten, with and without control."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from runtime_deciders import QUICK, Follow
+
+from mazurka.runtime.accesses_homes import forget_classes
+from mazurka.runtime.accesses_names import names
+from mazurka.runtime.instrument_namespace import namespace_of
+from mazurka.runtime.instrument_run import Watching
+from mazurka.runtime.monitoring import MARK
+from mazurka.runtime.program import RealProgram
+from mazurka.runtime.rewriting import compile_rewritten
+from mazurka.runtime.sharing import learned, now, order
+
+
+def run_plain(source: str, name: str = "snippet") -> ModuleType:
+    module = ModuleType(name)
+    exec(compile(source, "snippet.py", "exec", dont_inherit=True), module.__dict__)
+    return module
+
+
+def run_rewritten(source: str, name: str = "snippet", file: str = "snippet.py") -> ModuleType:
+    module = ModuleType(name)
+    module.__dict__[MARK] = namespace_of(module)
+    exec(compile_rewritten(source, file), module.__dict__)
+    return module
+
+
+def under_control(action: Callable[[], Any]) -> Any:
+    """Do something under control while another thread waits, so that accesses are watched."""
+    results: list[Any] = []
+
+    def body() -> None:
+        running, done = threading.Event(), threading.Event()
+
+        def wait() -> None:
+            running.set()
+            done.wait()
+
+        other = threading.Thread(target=wait)
+        other.start()
+        running.wait()
+        assert not now.alone
+        try:
+            results.append(action())
+        finally:
+            done.set()
+            other.join()
+
+    order.clear()
+    order.know(0)
+    now.clear()
+    names.clear()
+    learned.clear()
+    forget_classes()
+    ended = RealProgram(body, QUICK).run(Watching(Follow()))
+    names.clear()
+    assert not ended.failures, ended.failures
+    return results[0]

@@ -1,0 +1,32 @@
+"""The twenty programs of `mazurka bench context-bounded`, explored: the right answer for each."""
+
+from __future__ import annotations
+
+import pytest
+
+from mazurka.bench.contestant import PREEMPTIONS
+from mazurka.bench.programs import DIRECTORY, PROGRAMS, Program
+from mazurka.runtime.collecting import collect
+from mazurka.runtime.exploration import explore_test
+from mazurka.runtime.options import Options
+from mazurka.runtime.results import HOLDS, VIOLATED
+
+
+def test_every_file_is_listed() -> None:
+    files = {file.stem for file in DIRECTORY.glob("*.py")} - {"__init__", "work_stealing"}
+    assert files == {program.name for program in PROGRAMS}
+    assert len(PROGRAMS) == 20
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
+def test_the_answer_is_right(program: Program) -> None:
+    (found,) = collect(f"{program.file}::test")
+    result = explore_test(found.test, Options(preemptions=PREEMPTIONS))
+    assert result.error is None
+    if program.failure is None:
+        assert result.verdict == HOLDS
+        assert result.violation is None
+    else:
+        assert result.verdict == VIOLATED
+        assert result.violation is not None
+        assert result.violation.kind == program.failure

@@ -1,0 +1,165 @@
+"""What objects hold is found without asking them: no code of the program runs."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import sys
+import threading
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from mazurka.runtime import existing, insides, locks
+from mazurka.runtime.existing import Takeover
+from mazurka.runtime.instrument_roots import named_objects
+from mazurka.runtime.patches import Patches
+
+
+def refuse(*_: Any, **__: Any) -> Any:
+    raise RuntimeError("asked too early")
+
+
+class Meta(type):
+    """A class that must not be asked anything, either."""
+
+    __getattribute__ = __setattr__ = refuse
+    __eq__ = __hash__ = __instancecheck__ = __subclasscheck__ = refuse
+
+
+def hostile(base: type, **more: Any) -> type:
+    """A class whose objects refuse to be looked at in any way that it can prevent."""
+    names = ("__getattribute__", "__iter__", "__len__", "__getitem__", "__setitem__", "__eq__")
+    more |= dict.fromkeys((*names, "__hash__", "__bool__", "__repr__", "__format__"), refuse)
+    more |= {"items": refuse, "keys": refuse, "values": refuse, "__class__": property(refuse)}
+    return Meta("Hostile", (base,), more)
+
+
+def proxies() -> Iterator[Any]:
+    for base in (object, dict, list, tuple, deque, set, str, int, OrderedDict, defaultdict):
+        kind = hostile(base)
+        yield type.__call__(kind)
+        yield kind
+    yield type.__call__(hostile(functools.partial), print, 1)
+    yield type.__call__(hostile(object, __dict__=property(refuse)))
+    yield type.__call__(hostile(object, __slots__=("lock",)))
+    yield type.__call__(hostile(threading.local))
+
+
+PROXIES = range(sum(1 for _ in proxies()))
+PROXY = type.__call__(hostile(object))
+"""Met by every exploration in this process."""
+
+
+def proxy_at(index: int) -> Any:
+    return next(itertools.islice(proxies(), index, None))
+
+
+class Lazy(ModuleType):
+    __getattribute__ = refuse
+
+
+def module_with(name: str, **names: Any) -> ModuleType:
+    module = Lazy(name)
+    insides.names_in(module).update(names, __getattr__=refuse)
+    return module
+
+
+@pytest.mark.parametrize("index", PROXIES)
+def test_naming_asks_nobody(index: int) -> None:
+    proxy = proxy_at(index)
+    module = module_with("lazy", proxy=proxy, inside=[proxy], keys={1: proxy})
+    found = [name for thing, name in named_objects({"lazy": module}, lambda: proxy)]
+    assert "lazy.inside" in found
+
+
+@pytest.mark.parametrize("index", PROXIES)
+def test_taking_over_asks_nobody(index: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    proxy, lock = proxy_at(index), threading.Lock()
+    space = {"proxy": proxy, "inside": [proxy, (proxy,)], "lock": lock, "call": lambda: proxy}
+    module = module_with("lazy", **space)
+    monkeypatch.setitem(sys.modules, "lazy", module)
+    patches = Patches()
+    Takeover(patches, {}).everything(lambda: proxy)
+    assert type(insides.names_in(module)["lock"]) is locks.Lock
+    patches.undo()
+    assert insides.names_in(module)["lock"] is lock
+
+
+def test_locks_are_replaced_whatever_holds_them() -> None:
+    """Containers and classes that forbid it do not come to know."""
+    items: Any = type.__call__(hostile(list))
+    list.append(items, threading.Lock())
+    entries: Any = type.__call__(hostile(dict))
+    dict.__setitem__(entries, "lock", threading.Lock())
+    kind = hostile(object, lock=threading.Lock())
+    own = vars(type)["__dict__"].__get__(kind)
+
+    def held() -> list[Any]:
+        return [list.__getitem__(items, 0), dict.__getitem__(entries, "lock"), own["lock"]]
+
+    before = held()
+    patches = Patches()
+    Takeover(patches, {}).everything(lambda: (items, entries, kind))
+    assert [type(lock) for lock in held()] == [locks.Lock] * 3
+    patches.undo()
+    assert [new is old for new, old in zip(held(), before, strict=True)] == [True] * 3
+
+
+def test_a_function_of_c_in_a_class_stays_no_method() -> None:
+    class Clock:
+        now = staticmethod(len)
+        later: Any = len
+
+    def ours(value: Any) -> int:
+        return -1
+
+    patches = Patches()
+    Takeover(patches, {id(len): ours}).everything(lambda: Clock)
+    assert (Clock().now([]), Clock().later([])) == (-1, -1)
+    patches.undo()
+    assert (Clock().now([]), Clock().later([])) == (0, 0)
+    assert type(vars(Clock)["now"]) is staticmethod
+
+
+def search(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Which modules of the package are searched now."""
+    searched: list[str] = []
+    original = Takeover._dictionary
+
+    def note(self: Takeover, space: dict[Any, Any], prefix: str) -> None:
+        if prefix.startswith("installed_") and prefix.count(".") == 1:
+            searched.append(prefix.rstrip("."))
+        original(self, space, prefix)
+
+    patches = Patches()
+    with monkeypatch.context() as patched:
+        patched.setattr(Takeover, "_dictionary", note)
+        Takeover(patches, {}).everything(lambda: None)
+    patches.undo()
+    return sorted(searched)
+
+
+def test_an_installed_package_is_searched_again_only_if_need_be(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plain, locked = ModuleType("installed_plain"), ModuleType("installed_locked")
+    for module in (plain, locked):
+        module.__file__ = f"/lib/site-packages/{module.__name__}.py"
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    insides.names_in(plain)["lock"] = None
+    insides.names_in(locked)["deep"] = [[threading.Lock()]]
+    try:
+        assert search(monkeypatch) == ["installed_locked", "installed_plain"]
+        assert search(monkeypatch) == ["installed_locked"]
+        insides.names_in(plain)["lock"] = threading.Lock()
+        assert search(monkeypatch) == ["installed_locked", "installed_plain"]
+        insides.names_in(plain)["lock"] = None
+        insides.names_in(plain)["more"] = {"lock": threading.Lock()}
+        assert search(monkeypatch) == ["installed_locked", "installed_plain"]
+    finally:
+        existing._clean.pop("installed_plain", None)
+        existing._clean.pop("installed_locked", None)

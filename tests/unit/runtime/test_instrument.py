@@ -1,0 +1,149 @@
+"""Modules are instrumented in place, and are as they were afterwards."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from observed_programs import module_of
+
+from mazurka.runtime.instrument import Instrument, project_modules
+from mazurka.runtime.monitoring import MARK
+
+SOURCE = """
+import functools
+
+def deco(f):
+    @functools.wraps(f)
+    def wrapper(*a):
+        return f(*a)
+    return wrapper
+
+@deco
+def hidden(o):
+    return o.x
+
+def plain(o):
+    return o.x
+
+class A:
+    def method(self):
+        return self.x
+    @property
+    def prop(self):
+        return self.x
+    @staticmethod
+    def static(o):
+        return o.x
+    def with_super(self):
+        return super().__init__, __class__
+    class Inner:
+        def method(self):
+            return self.x
+
+def maker(y):
+    def inner(o):
+        return o.x + y
+    return inner
+
+held = [maker(1)]
+twins = [lambda o: o.x, lambda o: o.x]
+"""
+
+
+def instrument(module: ModuleType) -> Instrument:
+    return Instrument(lambda name, file: name == module.__name__)
+
+
+def test_functions_get_new_code_and_their_own_back(tmp_path: Path) -> None:
+    module = module_of(tmp_path, SOURCE)
+    functions = [
+        module.plain,
+        module.hidden.__wrapped__,
+        module.hidden,
+        module.A.method,
+        module.A.prop.fget,
+        module.A.static,
+        module.A.with_super,
+        module.A.Inner.method,
+        module.held[0],
+    ]
+    codes = [function.__code__ for function in functions]
+    with instrument(module) as active:
+        assert module.__name__ in active.modules
+        assert hasattr(module, MARK)
+        for function, code in zip(functions, codes, strict=True):
+            assert function.__code__ is not code
+            assert function.__code__.co_firstlineno == code.co_firstlineno
+        a = module.A()
+        a.x = 4
+        assert module.plain(a) == module.hidden(a) == a.method() == a.prop == 4
+        assert module.held[0](a) == 5
+        assert a.with_super()[1] is module.A
+        assert active.functions >= len(functions)
+    assert not hasattr(module, MARK)
+    for function, code in zip(functions, codes, strict=True):
+        assert function.__code__ is code
+
+
+def test_what_cannot_be_instrumented_is_named(tmp_path: Path) -> None:
+    module = module_of(tmp_path, SOURCE)
+    with instrument(module) as active:
+        assert active.skipped == {f"{module.__name__}.<lambda>": "several functions look alike"}
+    broken = module_of(tmp_path, "def f(): pass\n")
+    assert broken.__file__ is not None
+    Path(broken.__file__).write_text("def f(: pass\n")
+    with instrument(broken) as active:
+        assert "SyntaxError" in active.skipped[broken.__name__]
+        assert active.functions == 0
+    Path(broken.__file__).unlink()
+    with instrument(broken) as active:
+        assert active.skipped == {broken.__name__: "no source"}
+
+
+def test_a_source_that_has_changed_is_not_used_for_old_functions(tmp_path: Path) -> None:
+    module = module_of(tmp_path, "def f(a): return a.x\ndef g(a): return a.y\n")
+    assert module.__file__ is not None
+    Path(module.__file__).write_text("def g(b, c): return b.y\n\ndef f(a): return a.x\n")
+    with instrument(module) as active:
+        assert active.functions == 0
+        assert set(active.skipped.values()) == {"made from other source"}
+
+
+def test_modules_that_are_imported_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "imported_meanwhile.py").write_text("def f(o): return o.x\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    finders = list(sys.meta_path)
+    with Instrument(lambda name, file: name == "imported_meanwhile") as active:
+        import imported_meanwhile  # type: ignore[import-not-found]
+
+        assert active.functions == 1
+        assert hasattr(imported_meanwhile, MARK)
+        new = imported_meanwhile.f.__code__
+    assert imported_meanwhile.f.__code__ is not new
+    assert sys.meta_path == finders
+    del sys.modules["imported_meanwhile"]
+
+
+def test_which_modules_belong_to_a_project(tmp_path: Path) -> None:
+    is_wanted = project_modules(tmp_path)
+    assert is_wanted("own", str(tmp_path / "own.py"))
+    assert is_wanted("tests.test_own", str(tmp_path / "tests" / "test_own.py"))
+    assert not is_wanted("x", str(tmp_path / "venv" / "lib" / "site-packages" / "x.py"))
+    assert not is_wanted("x", str(tmp_path.parent / "elsewhere.py"))
+    import json
+
+    import mazurka
+
+    for module in (json, mazurka):
+        assert module.__file__ is not None
+        assert not project_modules(Path(Path(module.__file__).anchor))(
+            module.__name__, module.__file__
+        )
+    named = project_modules(tmp_path, ["json"])
+    assert named("json.decoder", "/anywhere/decoder.py")
+    assert not named("own", str(tmp_path / "own.py"))

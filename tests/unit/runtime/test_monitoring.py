@@ -1,0 +1,111 @@
+"""What nobody watches is named."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from observed_programs import find, module_of
+
+from mazurka.runtime import monitoring
+from mazurka.runtime.monitoring import MARK, Unobserved, package_of
+
+
+@pytest.mark.parametrize(
+    ("module", "package"),
+    [
+        ("numpy.core", "numpy"),
+        ("mazurka.runtime.locks", None),
+        ("json.decoder", None),
+        ("sqlite3", "sqlite3"),
+        (None, None),
+    ],
+)
+def test_packages(module: str | None, package: str | None) -> None:
+    assert package_of(module) == package
+
+
+def test_calls_of_other_packages_are_named(tmp_path: Path) -> None:
+    other = module_of(tmp_path, "class C:\n    pass\ndef f(x):\n    return x\n")
+    source = """
+import json, threading
+from {other} import C, f
+def program():
+    def work():
+        f(json.dumps([1]))
+        own()
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+def own():
+    pass
+"""
+    found = find(tmp_path, source.replace("{other}", other.__name__))
+    # From Python 3.12 on, the function that calls the program is seen, too.
+    assert set(found.not_observed) - {"observed_programs"} == {other.__name__}
+
+
+class FakeMonitoring:
+    """`sys.monitoring` as Python 3.12 has it, as far as it is used."""
+
+    events = SimpleNamespace(PY_START=1)
+    DISABLE = object()
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[Any, ...]] = []
+        self.tool: str | None = None
+
+    def get_tool(self, tool: int) -> str | None:
+        return self.tool
+
+    def use_tool_id(self, tool: int, name: str) -> None:
+        self.tool = name
+
+    def free_tool_id(self, tool: int) -> None:
+        self.tool = None
+
+    def register_callback(self, tool: int, event: int, callback: Any) -> None:
+        self.callback = callback
+
+    def set_events(self, tool: int, events: int) -> None:
+        self.active = events
+
+    def restart_events(self) -> None:
+        self.calls.append(("restart",))
+
+
+def test_monitoring_names_what_begins_under_control(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = FakeMonitoring()
+    monkeypatch.setattr(sys, "monitoring", fake, raising=False)
+    unobserved = Unobserved()
+    unobserved.watch()
+    assert fake.tool == "mazurka"
+    assert fake.active == fake.events.PY_START
+    strange = {"__name__": "strange.inner", "call": fake.callback}
+    exec("def f(): return call(None, 0)", strange)
+    watched = {"__name__": "watched", "call": fake.callback, MARK: None}
+    exec("def f(): return call(None, 0)", watched)
+    call_strange: Any = strange["f"]
+    call_watched: Any = watched["f"]
+    assert call_strange() is None  # not under control
+    assert unobserved.packages == set()
+    monkeypatch.setattr(monitoring, "get_ident", lambda: monitoring.session.current.ident)
+    assert call_strange() is fake.DISABLE
+    assert call_watched() is fake.DISABLE
+    assert unobserved.packages == {"strange"}
+    unobserved.unwatch()
+    assert fake.tool is None
+    assert fake.active == 0
+
+
+@pytest.mark.skipif(not hasattr(sys, "monitoring"), reason="needs sys.monitoring")
+def test_the_real_monitoring_is_given_back() -> None:
+    unobserved = Unobserved()
+    unobserved.watch()
+    real: Any = sys.monitoring  # type: ignore[attr-defined]
+    assert real.get_tool(monitoring.TOOL) == "mazurka"
+    unobserved.unwatch()
+    assert real.get_tool(monitoring.TOOL) is None

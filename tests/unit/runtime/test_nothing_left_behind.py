@@ -1,0 +1,145 @@
+"""Thousands of runs leave nothing behind, and an exploration leaves the interpreter as it was."""
+
+from __future__ import annotations
+
+import _thread
+import contextvars
+import gc
+import os
+import queue
+import sys
+import threading
+import time
+from typing import Any
+
+import pytest
+from runtime_deciders import QUICK, Follow, run_once
+
+from mazurka.runtime.program import RealProgram, Settings
+
+
+class Prepared(threading.local):
+    """Prepares itself for each thread that looks at it."""
+
+    def __init__(self) -> None:
+        self.looks = 0
+
+
+LOCAL = threading.local()
+PREPARED = Prepared()
+VARIABLE: contextvars.ContextVar[int] = contextvars.ContextVar("VARIABLE", default=0)
+
+
+def snapshot() -> dict[str, Any]:
+    kinds = (
+        threading.Thread,
+        threading.Condition,
+        threading.Event,
+        threading.Semaphore,
+        threading.BoundedSemaphore,
+        queue.Queue,
+    )
+    names = {
+        f"{module.__name__}.{name}": value
+        for module in (threading, _thread, queue, time)
+        for name, value in vars(module).items()
+        if name not in ("_counter", "__builtins__")
+    }
+    methods = {
+        f"{kind.__name__}.{name}": value for kind in kinds for name, value in vars(kind).items()
+    }
+    return {
+        **names,
+        **methods,
+        "gc": gc.isenabled(),
+        "frozen": gc.get_freeze_count(),
+        "cores": os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None,
+        "alive": threading.active_count(),
+    }
+
+
+def failing() -> None:
+    lock = threading.Lock()
+    lock.acquire()
+    threading.Thread(target=lock.acquire).start()
+    raise ValueError("fails")
+
+
+def test_everything_is_put_back_after_a_failure() -> None:
+    before = snapshot()
+    (failed,) = run_once(failing).failures
+    assert failed.message == "ValueError: fails"
+    assert snapshot() == before
+
+
+def test_everything_is_put_back_after_an_error_of_the_search() -> None:
+    before = snapshot()
+
+    def search() -> None:
+        program.run(Follow())
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError), RealProgram(failing, Settings()) as program:
+        program.explore(search)
+    assert snapshot() == before
+
+
+def busy() -> None:
+    lock, channel = threading.Lock(), queue.Queue[int]()
+    condition = threading.Condition()
+
+    def work() -> None:
+        with lock:
+            channel.put(1)
+        with condition:
+            condition.notify_all()
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert channel.qsize() == 2
+
+
+@pytest.mark.parametrize("test", [busy, failing], ids=["passes", "fails"])
+def test_runs_accumulate_nothing(test: Any) -> None:
+    def search() -> tuple[list[int], list[int]]:
+        objects, blocks = [], []
+        for _ in range(4):
+            for _ in range(250):
+                program.run(Follow())
+            gc.collect()
+            objects.append(len(gc.get_objects()))
+            blocks.append(sys.getallocatedblocks())
+        return objects, blocks
+
+    with RealProgram(test, QUICK) as program:
+        objects, blocks = program.explore(search)
+    # Five hundred runs lie between; whatever one of them left would show as much.
+    assert objects[-1] - objects[1] < 400
+    assert blocks[-1] - blocks[1] < 400
+
+
+def test_threads_begin_with_nothing_of_their_own() -> None:
+    seen: list[tuple[bool, int]] = []
+
+    def note() -> None:
+        seen.append((hasattr(LOCAL, "value"), VARIABLE.get()))
+        LOCAL.value = 1
+        VARIABLE.set(1)
+        if threading.current_thread() is not threading.main_thread():
+            PREPARED.looks += 1
+            assert PREPARED.looks == 1
+
+    def test() -> None:
+        thread = threading.Thread(target=note)
+        thread.start()
+        thread.join()
+        note()
+
+    with RealProgram(test, QUICK) as program:
+        for _ in range(3):
+            assert program.run(Follow()).failures == []
+    assert seen[0::2] == [(False, 0)] * 3
+    assert [has for has, _ in seen[1::2]] == [False] * 3

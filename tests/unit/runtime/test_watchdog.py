@@ -1,0 +1,111 @@
+"""Calls that nobody controls are reported, and nothing hangs."""
+
+from __future__ import annotations
+
+import _thread
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Sequence
+
+import pytest
+from runtime_deciders import Follow
+
+from mazurka.runtime.failures import ControlError
+from mazurka.runtime.program import RealProgram, Settings
+from mazurka.runtime.watchdog import UncontrolledCallError
+from mazurka.stateless.runs import Operation
+
+HASTY = Settings(patience=0.3, pin=False)
+real_sleep = time.sleep
+
+
+def test_a_thread_that_waits_for_a_socket() -> None:
+    here, there = socket.socketpair()
+    original = threading.Lock
+
+    def receive() -> None:
+        here.recv(1)
+
+    def test() -> None:
+        thread = threading.Thread(target=receive, name="receiver")
+        thread.start()
+        thread.join()
+
+    with RealProgram(test, HASTY) as program:
+        with pytest.raises(UncontrolledCallError) as caught:
+            program.run(Follow())
+        with pytest.raises(ControlError, match="out of control"):
+            program.run(Follow())
+    failed = caught.value.failed
+    assert (failed.kind, failed.thread, failed.file) == ("uncontrolled", 1, __file__)
+    assert "thread receiver is blocked in a call that is not under control" in failed.message
+    assert "here.recv(1)" in failed.message
+    assert failed.line == receive.__code__.co_firstlineno + 1
+    assert threading.Lock is original
+    there.close()
+    here.close()
+
+
+def test_the_test_itself_blocks_on_a_lock_that_cannot_be_reached() -> None:
+    hidden = (_thread.allocate_lock(),)
+    hidden[0].acquire()
+    with pytest.raises(UncontrolledCallError, match="thread main is blocked"):
+        RealProgram(lambda: hidden[0].acquire(), HASTY).run(Follow())
+    hidden[0].release()
+
+
+def test_a_thread_that_computes_for_ever() -> None:
+    stop: list[int] = []
+
+    def test() -> None:
+        while not stop:
+            pass
+
+    with pytest.raises(UncontrolledCallError, match="has computed without reaching"):
+        RealProgram(test, HASTY).run(Follow())
+    stop.append(1)
+
+
+class Slow(Follow):
+    """A search that thinks longer than threads may be silent."""
+
+    def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
+        until = time.process_time() + 1
+        while time.process_time() < until:
+            pass
+        return super().decide(pending, enabled, last)
+
+
+def test_a_search_may_think() -> None:
+    settings = Settings(patience=0.1, pin=False)
+    ended = RealProgram(lambda: threading.Lock().acquire(), settings).run(Slow())
+    assert ended.failures == []
+
+
+@pytest.mark.skipif(
+    threading.current_thread() is not threading.main_thread(), reason="signals need the main thread"
+)
+def test_an_interrupt_ends_a_search_and_puts_everything_back() -> None:
+    original = threading.Lock
+    runs: list[int] = []
+
+    def test() -> None:
+        lock = threading.Lock()
+        threads = [threading.Thread(target=lock.acquire, daemon=True) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+
+    def search() -> None:
+        while True:
+            program.run(Follow())
+            runs.append(1)
+            if len(runs) == 20:
+                os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt), RealProgram(test, HASTY) as program:
+        program.explore(search)
+    assert len(runs) >= 20
+    assert threading.Lock is original
