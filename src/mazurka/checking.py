@@ -316,7 +316,7 @@ def choose_strategy(options: CheckOptions) -> Strategy:
         orders = ", ".join(strategy.orders)
         raise OptionError(
             f"strategy {strategy.name!r} cannot search in order {options.order!r};"
-            f" it knows: {orders}"
+            f" it knows: {orders}; --strategy full knows all"
         )
     return strategy
 
@@ -325,14 +325,22 @@ def refuse_idle_options(strategy: Strategy, options: CheckOptions) -> None:
     """An option that changes nothing is a misunderstanding."""
     for name in tuned(options):
         if name not in strategy.tuned_by:
-            raise OptionError(f"{option_of(name)} means nothing to strategy {strategy.name!r}")
+            able = " or ".join(listening_to(name))
+            raise OptionError(
+                f"{option_of(name)} means nothing to strategy {strategy.name!r};"
+                f" it is for --strategy {able}"
+            )
 
 
 def refuse_tuning(options: CheckOptions) -> None:
     """Whoever lets `auto` choose cannot say how the strategy is to work."""
     for name in tuned(options):
-        able = [each for each in strategy_names() if name in load_strategy(each).tuned_by]
-        raise OptionError(f"{option_of(name)} needs --strategy {' or '.join(able)}")
+        able = " or ".join(listening_to(name))
+        raise OptionError(f"{option_of(name)} needs --strategy {able}")
+
+
+def listening_to(option: str) -> list[str]:
+    return [name for name in strategy_names() if option in load_strategy(name).tuned_by]
 
 
 def tuned(options: CheckOptions) -> list[str]:
@@ -347,7 +355,8 @@ def option_of(name: str) -> str:
 
 def strategies_for(properties: Iterable[str]) -> list[str]:
     asked = set(properties)
-    return [name for name in strategy_names() if asked <= load_strategy(name).preserves]
+    known = {name: load_strategy(name) for name in strategy_names()}
+    return [name for name, each in known.items() if each.sound and asked <= each.preserves]
 
 
 def search_options(options: CheckOptions) -> SearchOptions:

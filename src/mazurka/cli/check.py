@@ -27,7 +27,9 @@ def check(
     strategy: Annotated[
         str,
         typer.Option(
-            "--strategy", metavar="NAME|auto", help="How to search; auto chooses, and says why."
+            "--strategy",
+            metavar="NAME|auto",
+            help="How to search; auto chooses, and says why; mazurka compare FILE shows all.",
         ),
     ] = "auto",
     order: args.Order = "dfs",

@@ -85,7 +85,7 @@ def columns_for(verdicts: Sequence[Verdict]) -> list[Column]:
     if not all(stores_states(verdict) for verdict in verdicts):
         columns.append(Column("executions", executions))
     columns += [
-        Column("transitions", lambda v: f"{counts(v).transitions:,}", 6),
+        Column("transitions", lambda v: f"{counts(v).transitions:,}", 7),
         Column("seconds", lambda v: f"{v.total_seconds:.3f}", usual=7),
     ]
     if stored:
@@ -99,7 +99,7 @@ def state_counts(verdicts: Sequence[Verdict]) -> list[Column]:
     yardstick = next((v for v in verdicts if v.strategy == UNREDUCED and complete(v)), None)
     columns = [Column("states", of_states(lambda v: f"{counts(v).states:,}"))]
     if yardstick is not None and len(verdicts) > 1:
-        columns.append(Column(f"of {UNREDUCED}", of_states(lambda v: share(v, yardstick)), 4))
+        columns.append(Column(f"of {UNREDUCED}", of_states(lambda v: share(v, yardstick)), 6))
     return columns
 
 
@@ -168,8 +168,15 @@ def remarks(verdicts: Sequence[Verdict], left_out: Iterable[tuple[str, str]]) ->
         lines.append("states and transitions: the last round; seconds: all rounds together")
     for remark, names in limits_hit(verdicts).items():
         lines.append(f"{', '.join(names)}{remark}")
-    lines += [f"{name} is left out: {why}" for name, why in left_out]
-    return lines
+    return lines + left_out_lines(left_out)
+
+
+def left_out_lines(left_out: Iterable[tuple[str, str]]) -> list[str]:
+    """Strategies that are left out for the same reason share a line."""
+    together: dict[str, list[str]] = {}
+    for name, why in left_out:
+        together.setdefault(why.replace(f"strategy {name!r} ", "", 1), []).append(name)
+    return [f"left out: {', '.join(names)}: {why}" for why, names in together.items()]
 
 
 def limits_hit(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:

@@ -40,7 +40,7 @@ from mazurka.stateful.strategy import (
 )
 
 PILOT = "full"
-PILOT_TRANSITIONS = 1 << 17
+PILOT_TRANSITIONS = 1 << 15
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ PULSE_SECONDS = 0.1
 """How often somebody who watches is told."""
 ENDLESS = (
     "some execution never ends ({place} repeats), so schedules cannot be run to their end;"
-    " strategies that store states can answer (--strategy cpc)"
+    " strategies that store states can answer (--strategy auto)"
 )
 BOUND = "bound"
 """The kind of failure that is a limit of the analysis, not an error in the program."""

@@ -59,7 +59,7 @@ def test_the_columns_are_what_check_counts(name: str) -> None:
     (row,) = measure(quick=True, only=name).rows
     searches = {"instruction": row.instruction, "line": row.line, None: row.reduced}
     for granularity, search in searches.items():
-        options = CheckOptions(reading=reading(subject.quick, granularity))
+        options = CheckOptions(strategy="full", reading=reading(subject.quick, granularity))
         verdict = check_file(str(subject.path), options, Silent())
         assert verdict.verdict == "holds"
         assert verdict.statistics is not None

@@ -134,4 +134,4 @@ def test_violations_and_bounds(shown):
     assert f"cpc: {bound}" in out
     # a bound does not cut a search short: its counts are worth comparing
     assert row(out, "cpc")[3] == "33.3%"
-    assert "optimistic is left out: it does not keep races" in out
+    assert "left out: optimistic: it does not keep races" in out
