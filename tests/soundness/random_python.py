@@ -15,7 +15,9 @@ from typing import TypeAlias
 
 Lines: TypeAlias = list[str]
 
-PLACES = ("box.a", "box.a", "box.b", "items[0]", "items[-1]", 'table["k"]', "total", "hits")
+PLACES = (
+    *("box.a", "box.a", "box.b", "box.c", "items[0]", "items[-1]", 'table["k"]', "total", "hits"),
+)
 CONTAINERS = ("items", "table", "bag")
 TOOLS = {
     "lock": ("lock", "threading.Lock()"),
@@ -50,6 +52,8 @@ total = 0
 
 
 class Box:
+    c = 0
+
     def __init__(self):
         self.a = 0
         self.b = 0

@@ -10,14 +10,14 @@ from __future__ import annotations
 import operator
 from _thread import get_ident
 from collections.abc import Callable
-from types import CellType, FunctionType
+from types import BuiltinFunctionType, CellType, FunctionType
 from typing import Any, Final
 
 from mazurka.runtime.accesses_homes import NOWHERE, home_of, home_of_store
 from mazurka.runtime.accesses_names import EVERYBODY, Seen, names, objects
 from mazurka.runtime.accesses_operations import Access, Read, ReadSeveral, Variable, Write
 from mazurka.runtime.scheduler import session
-from mazurka.runtime.sharing import Location, now, points, suspect
+from mazurka.runtime.sharing import Location, learned, now, points, suspect
 
 _SETTLED: Final = Location()
 """Stands for attributes that are no locations."""
@@ -31,7 +31,7 @@ def touch(seen: Seen, name: str, site: int, written: bool) -> None:
     """The running thread is about to touch a variable of an object."""
     location = seen.get(name)
     if location is None or location is _SETTLED:
-        location = seen[name] = Location()
+        location = seen[name] = _new_location(name)
     run = session.current
     if run.over:
         return
@@ -71,7 +71,7 @@ def _touch_attribute(thing: Any, name: str, site: int) -> None:
 
 
 def _touch_several(asked: list[Seen], name: str, site: int) -> None:
-    """Read what a class has because its instance has nothing: both decide what is found."""
+    """Read an attribute that several objects may have: all of them decide what is found."""
     run = session.current
     if run.over:
         return
@@ -79,10 +79,8 @@ def _touch_several(asked: list[Seen], name: str, site: int) -> None:
     for seen in asked:
         location = seen.get(name)
         if location is None or location is _SETTLED:
-            location = seen[name] = Location()
+            location = seen[name] = _new_location(name)
         locations.append(location)
-    locations[0].open()  # so that the short ways are never taken
-    locations[0].direct = False
     if site in points and not now.alone:
         variables = [_variable(*pair, name) for pair in zip(locations, asked, strict=True)]
         run.point(ReadSeveral(variables, site))
@@ -94,6 +92,15 @@ def _touch_several(asked: list[Seen], name: str, site: int) -> None:
         now.idle += 1
         if now.idle > now.limit:
             suspect(site)
+
+
+def _new_location(name: str) -> Location:
+    """A location of that name; the short ways are not for those that do not decide alone."""
+    location = Location()
+    if name in learned.moving:
+        location.open()
+        location.direct = False
+    return location
 
 
 def _variable(location: Location, seen: Seen, name: str) -> Variable:
@@ -109,8 +116,10 @@ def _variable(location: Location, seen: Seen, name: str) -> Variable:
 
 def load(thing: Any, name: str, site: int) -> Any:
     """`thing.name`"""
-    if session.current.ident != get_ident() or now.alone:
+    if session.current.ident != get_ident():
         return getattr(thing, name)
+    if now.alone:
+        return _got(getattr(thing, name), site)
     seen = objects.get(id(thing))
     if seen is not None:
         location = seen.get(name)
@@ -133,9 +142,21 @@ def load(thing: Any, name: str, site: int) -> Any:
                     suspect(site)
                 return getattr(thing, name)
             if location is _SETTLED:
-                return getattr(thing, name)
+                return _got(getattr(thing, name), site)
     _touch_attribute(thing, name, site)
-    return getattr(thing, name)
+    return _got(getattr(thing, name), site)
+
+
+def _same(value: Any, site: int) -> Any:
+    return value
+
+
+hold: Callable[[Any, int], Any] = _same
+"""What a built-in method becomes that is taken from its object; `accesses_calls` says."""
+
+
+def _got(value: Any, site: int) -> Any:
+    return hold(value, site) if type(value) is BuiltinFunctionType else value
 
 
 def store(value: Any, thing: Any, name: str, site: int) -> None:
@@ -165,9 +186,6 @@ def delete(thing: Any, name: str, site: int) -> None:
     """`del thing.name`"""
     if session.current.ident == get_ident():
         touch_own(thing, name, site)
-        seen = objects.get(id(thing))
-        if seen is not None and name in seen:
-            seen[name].direct = False  # what a class has may show now
     delattr(thing, name)
 
 
@@ -193,7 +211,7 @@ def look_global(seen_by: Any, name: str, site: int) -> None:
 def touch_global(value: Any, seen_by: Any, name: str, site: int) -> Any:
     """Before a global variable is written; gives the value that will be."""
     if session.current.ident == get_ident():
-        touch(names.see(seen_by), name, site, True)
+        touch(names.see(home_of_store(seen_by, name)), name, site, True)
     return value
 
 

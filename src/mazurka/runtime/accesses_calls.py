@@ -15,19 +15,28 @@ import heapq
 import random
 from _thread import get_ident
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from types import (
     BuiltinFunctionType,
     FunctionType,
+    GeneratorType,
     MethodDescriptorType,
     MethodType,
     MethodWrapperType,
     ModuleType,
-    WrapperDescriptorType,
 )
 from typing import Any, Final, NamedTuple
 
-from mazurka.runtime.accesses import load, touch, touch_own
+from mazurka.runtime import accesses
+from mazurka.runtime.accesses import load
+from mazurka.runtime.accesses_attributes import (
+    BOUND,
+    deleting,
+    getting,
+    getting_own,
+    having,
+    setting,
+)
 from mazurka.runtime.accesses_containers import (
     UNKNOWN,
     Family,
@@ -38,21 +47,30 @@ from mazurka.runtime.accesses_containers import (
     is_mine,
     perform_all,
 )
-from mazurka.runtime.accesses_expressions import Stepping, each_delegated, family, part_of, parts_of
+from mazurka.runtime.accesses_expressions import (
+    each_delegated,
+    family,
+    part_of,
+    parts_of,
+)
+from mazurka.runtime.accesses_foreign import cached, foreign, moved
 from mazurka.runtime.accesses_methods import METHODS, TAKES_ELEMENTS
 from mazurka.runtime.accesses_names import names, objects
+from mazurka.runtime.accesses_opaque import (
+    PLAIN,
+    is_iterator,
+    is_opaque,
+    iterator_parts,
+    step,
+    stepped,
+)
 from mazurka.runtime.accesses_operations import WRITING, How
+from mazurka.runtime.accesses_stepping import joined, stepping
 from mazurka.runtime.monitoring import MARK, unobserved
 from mazurka.runtime.scheduler import session
 from mazurka.runtime.sharing import now, progress
 
-_PLAIN: Final = frozenset(
-    {
-        *(int, float, complex, str, bytes, bool, type(None), type(...), tuple, frozenset, range),
-        *(slice, type, FunctionType, BuiltinFunctionType, MethodType, ModuleType, partial),
-        *(type(NotImplemented), MethodDescriptorType, WrapperDescriptorType, MethodWrapperType),
-    }
-)
+_PLAIN: Final = PLAIN | {partial}
 
 
 def made(value: Any) -> Any:
@@ -161,6 +179,49 @@ def _is_own(kind: type, name: str) -> bool:
     return getattr(function, "__module__", "") == "collections"
 
 
+class Held:
+    """A built-in method as a value: a thread's target, a callback, a variable.
+
+    Whoever calls it, the call is an access.  It is like the method in all other respects.
+    """
+
+    __slots__ = ("_call", "_method")
+
+    def __init__(self, function: Any, call: Any) -> None:
+        self._method = function
+        self._call = call
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return self._call(*arguments, **named)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._method, name)
+
+    def __repr__(self) -> str:
+        return repr(self._method)
+
+    def __eq__(self, other: object) -> bool:
+        method: object = self._method
+        return method == (other._method if isinstance(other, Held) else other)
+
+    def __hash__(self) -> int:
+        return hash(self._method)
+
+    def __reduce__(self) -> Any:
+        return getattr, (self._method.__self__, self._method.__name__)
+
+
+def _held(function: Any, site: int) -> Any:
+    owner = function.__self__
+    if owner is None or type(owner) in _PLAIN or session.current.ident != get_ident():
+        return function
+    call = _built_in(function, site)
+    return function if call is function else Held(function, call)
+
+
+accesses.hold = _held
+
+
 # -- other calls ---------------------------------------------------------------------------------
 
 
@@ -168,7 +229,9 @@ def _reading(function: Callable[..., Any], site: int, /, *arguments: Any, **name
     """A built-in function, which reads the containers that it is given."""
     if "key" in named and len(arguments) == 1 and function is not sorted:
         return function(each_delegated(arguments[0], site), **named)
-    return perform_all(parts_of(arguments), site, function, *arguments, **named)
+    arguments = stepped(arguments, site, kept=False)
+    parts = [*parts_of(arguments), *iterator_parts(arguments)]
+    return perform_all(parts, site, function, *arguments, **named)
 
 
 def _looking(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
@@ -176,22 +239,25 @@ def _looking(function: Callable[..., Any], site: int, /, *arguments: Any, **name
 
 
 def _stepping(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
-    arguments = tuple(each_delegated(argument, site) for argument in arguments)
-    return function(*arguments, **named)
+    arguments = stepped(arguments, site, kept=True)
+    if not named and (function is zip or function is enumerate):
+        return joined(function, arguments, site)
+    return function(*(stepping(argument, site) for argument in arguments), **named)
 
 
 def _iterating(function: Callable[..., Any], site: int, /, *arguments: Any) -> Any:
     """`iter` and `reversed`: an iterator in the hands of the program."""
     items = function(*arguments)
-    part = part_of(arguments[0], How.READ_ALL) if len(arguments) == 1 else None
-    if part is None or not is_built_in(type(arguments[0]), "__iter__"):
+    if len(arguments) > 1:
         return items
-    return Stepping(part, items, function is iter, site)
+    return stepping(arguments[0], site, items, function is iter)
 
 
 def _advancing(function: Callable[..., Any], site: int, /, *arguments: Any) -> Any:
     """`next`: something moves that no frame shows."""
     progress()
+    if arguments and is_iterator(arguments[0]):
+        return step(function, site, arguments[0], *arguments)
     return function(*arguments)
 
 
@@ -202,61 +268,6 @@ def _changing(function: Callable[..., Any], site: int, /, *arguments: Any, **nam
     return perform_all(parts, site, function, *arguments, **named)
 
 
-def _getting(_: Any, site: int, thing: Any, name: str, *default: Any) -> Any:
-    try:
-        return load(thing, name, site)
-    except AttributeError:
-        if default:
-            return default[0]
-        raise
-
-
-def _getting_own(function: Any, site: int, thing: Any, name: str) -> Any:
-    """`object.__getattribute__(thing, name)`, from a class that has its own `__getattribute__`."""
-    if session.current.ident == get_ident():
-        touch(names.see(thing), name, site, False)
-    return function(thing, name)
-
-
-def _having(_: Any, site: int, thing: Any, name: str) -> bool:
-    try:
-        load(thing, name, site)
-    except AttributeError:
-        return False
-    return True
-
-
-def _setting(function: Any, site: int, thing: Any, name: str, value: Any) -> None:
-    if session.current.ident == get_ident():
-        touch_own(thing, name, site)
-    function(thing, name, value)
-
-
-def _deleting(function: Any, site: int, thing: Any, name: str) -> None:
-    if session.current.ident == get_ident():
-        touch_own(thing, name, site)
-    function(thing, name)
-
-
-def _bound_setting(function: Any, site: int, name: str, *value: Any) -> None:
-    """`super().__setattr__(name, value)`, `super().__delattr__(name)`"""
-    if session.current.ident == get_ident():
-        touch_own(function.__self__, name, site)
-    function(name, *value)
-
-
-def _bound_getting(function: Any, site: int, name: str) -> Any:
-    """`super().__getattribute__(name)`"""
-    if session.current.ident == get_ident():
-        touch(names.see(function.__self__), name, site, False)
-    return function(name)
-
-
-_BOUND: Final[dict[str, Callable[..., Any]]] = {
-    "__setattr__": _bound_setting,
-    "__delattr__": _bound_setting,
-    "__getattribute__": _bound_getting,
-}
 _SPECIAL: Final[dict[int, Callable[..., Any]]] = {
     id(function): how
     for functions, how in (
@@ -268,18 +279,24 @@ _SPECIAL: Final[dict[int, Callable[..., Any]]] = {
         ((next,), _advancing),
         ((heapq.heappush, heapq.heappop, heapq.heapify, heapq.heapreplace), _changing),
         ((heapq.heappushpop, bisect.insort, bisect.insort_left, random.shuffle), _changing),
-        ((getattr,), _getting),
-        ((hasattr,), _having),
-        ((object.__getattribute__,), _getting_own),
-        ((setattr, object.__setattr__), _setting),
-        ((delattr, object.__delattr__), _deleting),
+        ((getattr,), getting),
+        ((hasattr,), having),
+        ((object.__getattribute__,), getting_own),
+        ((setattr, object.__setattr__), setting),
+        ((delattr, object.__delattr__), deleting),
     )
     for function in functions
 }
-_known_places = unobserved.places
+_CachedFunction: Final = type(lru_cache(len))
 _UNTOUCHED: Final = frozenset(
     id(function) for function in (isinstance, issubclass, id, callable, range, abs, ord, chr)
 )
+
+
+def handed(value: Any, what: str) -> Any:
+    """Something is handed to `exec` or `eval`, which run code that nobody has rewritten."""
+    unobserved.note(what)
+    return value
 
 
 def callee(function: Any, site: int) -> Any:
@@ -298,13 +315,20 @@ def callee(function: Any, site: int) -> Any:
         return partial(special, function, site)
     if kind is BuiltinFunctionType:
         return _built_in(function, site)
-    if kind is MethodWrapperType and function.__name__ in _BOUND:
-        return partial(_BOUND[function.__name__], function, site)
+    if kind is MethodWrapperType and function.__name__ in BOUND:
+        return partial(BOUND[function.__name__], function, site)
     if kind is MethodDescriptorType and function.__objclass__ in METHODS:
         if function.__name__ in METHODS[function.__objclass__]:
             return partial(_unbound, function, site)
     elif isinstance(function, type):
-        unobserved.called(function, site)
+        unobserved.called(function)
+    elif kind is _CachedFunction:
+        unobserved.note("functools.lru_cache")
+        return partial(cached, function, site)
+    elif kind is partial:
+        return partial(callee(function.func, site), *function.args, **function.keywords)
+    elif kind.__module__ == "operator":
+        return partial(_reading, function, site)
     return function
 
 
@@ -313,8 +337,7 @@ def _call(function: Any, site: int) -> None:
     space = getattr(function, "__globals__", None)
     if space is None or MARK in space:
         return
-    if site not in _known_places:
-        unobserved.called(function, site)
+    unobserved.called(function)
     run = session.current
     if run.ident == get_ident() and not space.get("__name__", "").startswith(_CONTROLLED):
         progress()
@@ -335,15 +358,19 @@ def _built_in(function: Any, site: int) -> Any:
         return function
     owner = function.__self__
     if owner is None or type(owner) is ModuleType:
-        unobserved.called(function, site)
-        if owner is not builtins:
-            progress()
-        return partial(_reading, function, site)
+        unobserved.called(function)
+        if owner is builtins:
+            return partial(_reading, function, site)
+        progress()
+        return partial(foreign, function, site)
     found = family(owner)
     if found in METHODS and function.__name__ in METHODS[found]:
         return partial(_act, function, owner, _PLANS[found, function.__name__], site)
     if type(owner) is str and function.__name__ == "join":
         return partial(_reading, function, site)
-    if type(owner) not in _PLAIN:
-        progress()
+    if type(owner) is GeneratorType:
+        return partial(step, function, site, owner)
+    if is_opaque(owner) and not hasattr(object, function.__name__):
+        unobserved.meet(type(owner))
+        return partial(moved, function, site, owner)
     return function

@@ -26,12 +26,16 @@ from mazurka.runtime.accesses_containers import (
 )
 from mazurka.runtime.accesses_methods import METHODS
 from mazurka.runtime.accesses_names import short
+from mazurka.runtime.accesses_opaque import is_iterator, steps
 from mazurka.runtime.accesses_operations import How
+from mazurka.runtime.monitoring import unobserved
 from mazurka.runtime.rewriting_sites import sites
 from mazurka.runtime.scheduler import session
 from mazurka.runtime.sharing import progress
 
 _VIEWS: Final[tuple[type, ...]] = (type({}.keys()), type({}.values()), type({}.items()))
+
+_met = unobserved.kinds
 
 
 def family(value: Any) -> Family:
@@ -68,6 +72,8 @@ def item(thing: Any, key: Any, site: int) -> Any:
     kind = type(thing)
     found = families.get(kind, UNKNOWN)
     if found is None:
+        if kind not in _met:
+            unobserved.meet(kind)
         return thing[key]
     if found is kind:
         if session.current.ident != get_ident() or is_mine(thing, site, False):
@@ -85,6 +91,7 @@ def store_item(value: Any, thing: Any, key: Any, site: int) -> None:
     """`thing[key] = value`"""
     found = family(thing)
     if found not in METHODS or not is_built_in(type(thing), "__setitem__"):
+        unobserved.meet(type(thing))
         thing[key] = value
     else:
         perform((thing, found, How.WRITE, key), site, operator.setitem, thing, key, value)
@@ -94,6 +101,7 @@ def delete_item(thing: Any, key: Any, site: int) -> None:
     """`del thing[key]`"""
     found = family(thing)
     if found not in METHODS or not is_built_in(type(thing), "__delitem__"):
+        unobserved.meet(type(thing))
         del thing[key]
     else:
         how = How.REMOVE if found is dict else How.CHANGE
@@ -228,7 +236,7 @@ def each(value: Any, unpacked: bool, site: int) -> Any:
         return value
     part = None if family(value) is None else part_of(value, How.READ_ALL)
     if part is None or not is_built_in(type(value), "__iter__"):
-        return _advancing(value)
+        return steps(value, site) if is_iterator(value) else _advancing(value)
     return _steps(part, iter(value), unpacked, site)
 
 
@@ -264,34 +272,6 @@ def _steps(part: Part, items: Iterator[Any], unpacked: bool, site: int) -> Itera
         index += 1
         progress()
         yield whole(value, site) if unpacked else value
-
-
-class Stepping:
-    """An iterator over a container that the program holds in its hands."""
-
-    __slots__ = ("_index", "_items", "_part", "_site")
-
-    def __init__(self, part: Part, items: Any, forwards: bool, site: int) -> None:
-        how = how_stepping(part, items) if forwards else part[2]
-        self._part = (part[0], part[1], how)
-        self._items = items
-        self._index = 0
-        self._site = site
-
-    def __iter__(self) -> Stepping:
-        return self
-
-    def __next__(self) -> Any:
-        part = (*self._part, self._index)
-        self._index += 1
-        progress()
-        return perform(part, self._site, next, self._items)
-
-    def __length_hint__(self) -> int:
-        return operator.length_hint(self._items)
-
-    def __reduce__(self) -> Any:
-        return self._items.__reduce__()
 
 
 _VALUES_STEP: Final[type] = type(iter({}.values()))

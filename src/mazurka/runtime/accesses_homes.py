@@ -4,14 +4,25 @@ The real lookup, read off the classes: data descriptors come first, then the obj
 dictionary, then the class.  What is computed (properties, `__getattr__`, methods) is a call and no
 location; the code that is called is watched itself.  Functions that a class or a module holds are
 taken to stay where they are.
+
+Which objects an access touches must not depend on the moment at which its thread arrives there: by
+the time it is chosen, others may have added and removed attributes.  So what an instance and its
+classes have at the moment decides nothing.  An attribute that an instance may have is read there,
+found or not.  What classes have does not change, as a rule, and needs no location; where a run
+shows that it does, the name is *moving* from then on, for the whole exploration (`Learned.moving`),
+and all objects that could have it are read.
 """
 
 from __future__ import annotations
 
 import _thread
+import functools
 import types
 import weakref
 from typing import Any, Final
+
+from mazurka.runtime.monitoring import unobserved
+from mazurka.runtime.sharing import learned, now
 
 NOWHERE: Final = object()
 """No location: a call, or something that does not change."""
@@ -32,11 +43,20 @@ _SETTLED = (
     type,
 )
 _MISSING: Final = object()
-_OWN, _MAYBE, _NONE = 1, 2, 3
+_CAN_CHANGE: Final = 1 << 9
+"""The flag of classes that statements have made, which alone can be changed."""
 
-_sorts: dict[tuple[type, str], tuple[int, Any]] = {}
-"""By class and name: whether instances have it, may have it instead of a class, or never do; and
-what then decides, the classes that are asked until one of them has it."""
+_OWN: Final = 0
+"""Instances have it, or nobody has."""
+_DATA: Final = 1
+"""A class has it, and instances may have their own."""
+_CALL: Final = 2
+"""A class has a function for it, and instances may have their own."""
+_COMPUTE: Final = 3
+"""It is computed, and instances have nothing to say."""
+
+_sorts: dict[tuple[type, str], int] = {}
+"""By class and name: what reading the attribute of an instance means."""
 
 
 def forget_classes() -> None:
@@ -44,77 +64,82 @@ def forget_classes() -> None:
     _sorts.clear()
 
 
-def _sort(kind: type, name: str) -> tuple[int, Any]:
+def _sort(kind: type, name: str) -> int:
     found = _sorts.get((kind, name))
     if found is None:
         found = _sorts[kind, name] = _find_sort(kind, name)
     return found
 
 
-def _find_sort(kind: type, name: str) -> tuple[int, Any]:
+def _find_sort(kind: type, name: str) -> int:
     if isinstance(kind.__getattribute__, types.FunctionType) or issubclass(kind, _COMPUTED):
-        return _NONE, NOWHERE
-    asked = []
+        return _COMPUTE
     for base in kind.__mro__:
         value = base.__dict__.get(name, _MISSING)
-        asked.append(base)
         if value is _MISSING:
             continue
         if isinstance(value, types.MemberDescriptorType):
-            return _OWN, NOWHERE
+            return _OWN
         sort = type(value)
+        if sort is functools.cached_property:
+            unobserved.note("functools.cached_property")
         if hasattr(sort, "__set__") or hasattr(sort, "__delete__"):
-            return _NONE, NOWHERE
-        if hasattr(sort, "__get__") or isinstance(value, _SETTLED):
-            return _MAYBE, NOWHERE
-        return _MAYBE, tuple(asked)
-    return _OWN, NOWHERE
+            return _COMPUTE
+        return _CALL if hasattr(sort, "__get__") or isinstance(value, _SETTLED) else _DATA
+    return _OWN
 
 
 def home_of(thing: Any, name: str) -> Any:
     """The object to which the attribute belongs that is about to be read; or NOWHERE.
 
-    A tuple where it is found in a class because others that were asked first do not have it: all
-    of them decide what is read.
+    A tuple where others may have it, too, and all of them decide what is read.
     """
     kind = type(thing)
     if kind is types.ModuleType:
         value = thing.__dict__.get(name, _MISSING)
-        return NOWHERE if isinstance(value, _SETTLED) else thing
+        settled = isinstance(value, _SETTLED) and name not in learned.moving
+        return NOWHERE if settled else thing
     if isinstance(thing, type):
         return _home_in_class(thing, name)
-    sort, classes = _sort(kind, name)
-    if sort == _OWN:
-        return thing
-    if sort == _MAYBE:
-        if name in getattr(thing, "__dict__", ()):
-            return thing
-        return NOWHERE if classes is NOWHERE else (thing, *classes)
-    return NOWHERE
+    if name in learned.moving and kind.__flags__ & _CAN_CHANGE:
+        computed = isinstance(kind.__getattribute__, types.FunctionType)
+        return NOWHERE if computed else (thing, *_changing(kind))
+    return thing if _sort(kind, name) in (_OWN, _DATA) else NOWHERE
+
+
+def _changing(kind: type) -> list[type]:
+    return [base for base in kind.__mro__ or () if base.__flags__ & _CAN_CHANGE]
 
 
 def _home_in_class(thing: type, name: str) -> Any:
-    asked = []
+    if name in learned.moving:
+        return tuple(_changing(thing)) or NOWHERE
     for base in thing.__mro__ or ():
         value = base.__dict__.get(name, _MISSING)
-        asked.append(base)
         if value is not _MISSING:
-            if isinstance(value, _SETTLED) or _is_slot(value):
-                return NOWHERE
-            return thing if base is thing else tuple(asked)
+            return NOWHERE if isinstance(value, (*_SETTLED, types.MemberDescriptorType)) else thing
     return NOWHERE if hasattr(type(thing), name) else thing
-
-
-def _is_slot(value: Any) -> bool:
-    return isinstance(value, types.MemberDescriptorType)
 
 
 def home_of_store(thing: Any, name: str) -> Any:
     """The object to which the attribute belongs that is about to be written; or NOWHERE."""
     kind = type(thing)
     if kind is types.ModuleType:
+        if isinstance(thing.__dict__.get(name), _SETTLED):
+            _move(name)
         return thing
     if isinstance(thing, type):
         _sorts.clear()
+        _move(name)
         return thing
-    return NOWHERE if _sort(kind, name)[0] == _NONE else thing
+    sort = _sort(kind, name)
+    if sort == _CALL:
+        _move(name)
+    return thing if sort != _COMPUTE or name in learned.moving else NOWHERE
+
+
+def _move(name: str) -> None:
+    """Something changes that was taken to stay; while a thread is alone, nobody can tell."""
+    if not now.alone and name not in learned.moving:
+        learned.moving.add(name)
+        learned.news.append(f"attribute {name}")

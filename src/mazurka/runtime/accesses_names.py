@@ -36,7 +36,7 @@ SWEEP = 50_000
 class Seen(dict[str, Location]):
     """An object that the run has met: its name, and the locations that belong to it."""
 
-    __slots__ = ("count", "kept", "maker", "met", "number", "origin", "path", "whole")
+    __slots__ = ("count", "entered", "kept", "maker", "met", "number", "origin", "path", "whole")
 
     def __init__(self, kept: Any, maker: int, path: str, number: int) -> None:
         super().__init__()
@@ -48,6 +48,8 @@ class Seen(dict[str, Location]):
         self.met: set[int] = set()
         self.whole = Location()
         """All of it, where it is a container."""
+        self.entered: set[int] = set()
+        """The generators that somebody is inside, of those that it stands for."""
         self.origin = ""
 
     @property

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from mazurka.errors import MazurkaError
+from mazurka.errors import InternalError, MazurkaError
 from mazurka.runtime.failures import ControlError
 from mazurka.runtime.following import Follow
-from mazurka.runtime.guard import check_deterministic
+from mazurka.runtime.guard import check_deterministic, unseen
 from mazurka.runtime.instrument_run import Observed
 from mazurka.runtime.minimize import is_same, minimize
 from mazurka.runtime.observing import observed, require_known, require_something, see_everything
@@ -31,7 +31,7 @@ from mazurka.runtime.sites import shown_path
 from mazurka.runtime.tokens import Token, token_of
 from mazurka.runtime.watchdog import UncontrolledCallError
 from mazurka.stateless import iterative, randomized
-from mazurka.stateless.explored import Explored, Failing, Progress, RunOptions
+from mazurka.stateless.explored import DivergedError, Explored, Failing, Progress, RunOptions
 from mazurka.stateless.runs import Failed, Runnable
 
 
@@ -112,6 +112,8 @@ def under_control(
             file=shown_path(failed.file) if failed.file else None,
             line=failed.line,
         )
+    except (InternalError, DivergedError) as error:
+        result.error = unseen(error, test.place)
     except MazurkaError as error:
         result.error = error
     except ControlError as error:

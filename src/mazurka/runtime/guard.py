@@ -147,6 +147,20 @@ def difference(one: Sample, other: Sample, *, settled: bool) -> Nondeterministic
     )
 
 
+def unseen(error: MazurkaError, place: tuple[str | None, int | None]) -> NondeterministicError:
+    """What a search means that contradicts itself: equivalent runs of the test were not alike."""
+    file, line = place
+    return NondeterministicError(
+        "executions that should be the same are not: the test depends on something that is not"
+        " observed, so nothing can be said about it. Likely causes are state that C code or"
+        " libraries keep (caches, iterators, files, weak references), random numbers, the clock,"
+        " the order of a set, and objects that the executions share; --instrument adds modules"
+        f" to those that are observed. What was noticed: {error.message}",
+        file=file,
+        line=line,
+    )
+
+
 def _at(values: Sequence[Item], number: int) -> Item | None:
     return values[number] if number < len(values) else None
 

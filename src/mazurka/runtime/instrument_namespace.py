@@ -21,7 +21,7 @@ _FUNCTIONS = {
             *("tested", "whole", "each", "each_delegated"),
         )
     },
-    **{name: getattr(accesses_calls, name) for name in ("made", "method", "callee")},
+    **{name: getattr(accesses_calls, name) for name in ("made", "method", "callee", "handed")},
     "slice": slice,
 }
 

@@ -128,7 +128,8 @@ class Observed:
         try:
             ended = self.program.run(Watching(decider))
         finally:
-            names.restart()
+            if self.program.is_entered:  # otherwise the names are those of another exploration
+                names.restart()
         if learned.news:
             raise RelearnError(learned.news, ended)
         return ended

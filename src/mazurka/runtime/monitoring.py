@@ -21,6 +21,28 @@ OWN: Final = frozenset({"mazurka", "pytest", "_pytest", "pluggy", "unittest", "_
 TOOL: Final = 4
 """Our number among the tools of `sys.monitoring`; 0 to 2 and 5 have their owners by convention."""
 
+_SEEN: Final = frozenset(
+    {
+        *("threading", "_thread", "queue", "_queue", "concurrent", "time", "typing", "dataclasses"),
+        *("functools", "_functools", "contextlib", "abc", "_abc", "enum", "re", "_sre", "math"),
+        *("cmath", "itertools", "collections", "_collections", "operator", "_operator", "copy"),
+        *("heapq", "_heapq", "bisect", "_bisect", "json", "_json", "string", "textwrap", "types"),
+        *("warnings", "_warnings", "traceback", "inspect", "numbers", "fractions", "decimal"),
+        *("_decimal", "statistics", "datetime", "_datetime", "struct", "_struct", "array"),
+        *("base64", "binascii", "pprint", "reprlib", "keyword", "builtins", "sys", "io", "_io"),
+        *("importlib", "posixpath", "ntpath", "contextvars", "_contextvars", "hashlib", "_hashlib"),
+        *("unicodedata", "html", "difflib", "timeit", "dis", "ast", "__future__", "copyreg"),
+    }
+)
+"""Modules of the standard library that keep nothing, or whose objects are watched by other means:
+patched, or counted as changed by whatever is done with them (`accesses_opaque`)."""
+_UNSEEN: Final = frozenset(
+    {
+        *("collections.UserDict", "collections.UserList", "collections.UserString"),
+        *("collections.ChainMap", "io.open", "_io.open"),
+    }
+)
+"""What is in those modules all the same."""
 _STATEFUL: Final = frozenset({"sched", "shelve", "sqlite3", "asyncio", "multiprocessing", "dbm"})
 """Modules of the standard library whose objects are worth sharing and are not watched."""
 
@@ -31,8 +53,11 @@ def package_of(module: str | None) -> str | None:
     if package in OWN:
         return None
     if package in sys.stdlib_module_names:
-        return package if package in _STATEFUL else None
+        return None if package in _SEEN else _CALLED.get(package, package.lstrip("_"))
     return package
+
+
+_CALLED: Final = {"posix": "os", "nt": "os", "genericpath": "os", "_weakrefset": "weakref"}
 
 
 class Unobserved:
@@ -40,27 +65,50 @@ class Unobserved:
 
     def __init__(self) -> None:
         self.packages: set[str] = set()
-        self.places: set[int] = set()
+        self.kinds: set[type] = set()
+        """Types that have been looked at."""
+        self._known: set[tuple[str, str]] = set()
         self._monitoring: Any = None
 
     def clear(self) -> None:
         self.packages.clear()
-        self.places.clear()
+        self.kinds.clear()
+        self._known.clear()
 
-    def called(self, function: Any, site: int) -> None:
-        """A place of the program calls a function or a class."""
-        if site in self.places or session.current.ident != get_ident():
+    def called(self, function: Any) -> None:
+        """The program calls a function or a class."""
+        key = (getattr(function, "__module__", ""), getattr(function, "__qualname__", ""))
+        if key in self._known or session.current.ident != get_ident():
             return
-        self.places.add(site)
+        self._known.add(key)
         if isinstance(function, type):
-            space: Any = getattr(sys.modules.get(function.__module__), "__dict__", {})
-        else:
-            space = getattr(function, "__globals__", {})
-        if MARK not in space:
-            self._add(getattr(function, "__module__", None))
+            self.meet(function)
+            return
+        space: Any = getattr(function, "__globals__", None)
+        # A decorator gives its own function the module's name of the one that it decorates.
+        module = key[0] if space is None else space.get("__name__")
+        if space is None or MARK not in space:
+            self._add(module, key[1])
 
-    def _add(self, module: Any) -> None:
-        package = package_of(module if isinstance(module, str) else None)
+    def meet(self, kind: type) -> None:
+        """The program uses an object of a type: code of its classes may run."""
+        if kind in self.kinds or session.current.ident != get_ident():
+            return
+        self.kinds.add(kind)
+        for base in kind.__mro__ or ():
+            space: Any = getattr(sys.modules.get(base.__module__), "__dict__", {})
+            if MARK not in space and not getattr(base, "_is_protocol", False):
+                self._add(base.__module__, base.__qualname__)
+
+    def note(self, name: str) -> None:
+        if session.current.ident == get_ident():
+            self.packages.add(name)
+
+    def _add(self, module: Any, name: str) -> None:
+        if not isinstance(module, str):
+            return
+        whole = f"{module}.{name.partition('.')[0]}"
+        package = whole.lstrip("_") if whole in _UNSEEN else package_of(module)
         if package is not None:
             self.packages.add(package)
 
@@ -90,8 +138,17 @@ class Unobserved:
             return None
         frame: Any = sys._getframe(1)
         if MARK not in frame.f_globals:
-            self._add(frame.f_globals.get("__name__"))
+            self._began_in(frame.f_globals.get("__name__"))
         return self._monitoring.DISABLE
+
+    def _began_in(self, module: Any) -> None:
+        """Parts of the standard library call each other a lot; what counts is what is called by
+        the program, but for some."""
+        package = module.partition(".")[0] if isinstance(module, str) else ""
+        if package.startswith("namedtuple_"):
+            return  # what `collections.namedtuple` generates calls itself that
+        if package in _STATEFUL or package not in sys.stdlib_module_names:
+            self._add(module, "")
 
 
 unobserved = Unobserved()

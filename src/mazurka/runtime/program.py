@@ -156,6 +156,10 @@ class RealProgram:
         watchdog = self._ready()
         return watchdog.call(search)
 
+    @property
+    def is_entered(self) -> bool:
+        return self._entered
+
     def run(self, decider: Decider) -> Ended:
         if not self._entered:
             with self:
@@ -183,6 +187,9 @@ class RealProgram:
         try:
             return run.run(self._test, decider)
         finally:
+            if watchdog.lost:
+                # The call came back after all, when the exploration was over: so is its search.
+                raise Interrupted
             watchdog.home.forget_locals()
             self._tidy(run)
 

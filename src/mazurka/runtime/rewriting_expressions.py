@@ -169,6 +169,9 @@ class Expressions(ast.NodeTransformer):
         elif not (isinstance(function, ast.Name) and function.id in _CALLERS_FRAME):
             node.func = self.call("callee", function, self.expression(function))
         node.args = [self.expression(argument) for argument in node.args]
+        if isinstance(function, ast.Name) and function.id in ("exec", "eval") and node.args:
+            what = ast.Constant(function.id)
+            node.args[0] = self.plain_call("handed", node.args[0], node.args[0], what)
         for keyword in node.keywords:
             value = self.expression(keyword.value)
             keyword.value = value if keyword.arg else self.call("whole", keyword.value, value)
@@ -293,7 +296,7 @@ class Expressions(ast.NodeTransformer):
             node.elt = self.expression(node.elt)  # type: ignore[attr-defined]
         self.scope = outer
         first.iter = outer_iterated
-        return node if isinstance(node, ast.GeneratorExp) else self.made(node)
+        return self.made(node)
 
     visit_ListComp = visit_SetComp = visit_DictComp = _visit_comprehension  # noqa: N815
     visit_GeneratorExp = _visit_comprehension  # noqa: N815

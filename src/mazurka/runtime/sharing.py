@@ -120,11 +120,14 @@ class Learned:
     def __init__(self) -> None:
         self.points: set[int] = set()
         """Places whose accesses are scheduling points."""
+        self.moving: set[str] = set()
+        """Names of attributes that classes gain, lose or change while several threads are there."""
         self.news: list[str] = []
         """What the present run has taught; the exploration begins anew if there is anything."""
 
     def clear(self) -> None:
         self.points.clear()
+        self.moving.clear()
         self.news.clear()
 
     def learn(self, site: int) -> None:

@@ -126,6 +126,7 @@ class Watchdog:
             self._watch()
         except UncontrolledCallError:
             self.lost = True
+            session.current.decide = _abandon
             raise
         except BaseException:
             self._interrupt()

@@ -97,4 +97,5 @@ def fingerprint() -> str:
     places = sorted(f"{sites[number]}:{sites[number].column}" for number in learned.points)
     pinned = sorted(name for _, name in names._pinned.values())
     vague = sorted(kind.__qualname__ for kind in names._vague)
-    return hashlib.sha256(repr((places, pinned, vague)).encode()).hexdigest()
+    known = (places, pinned, vague, sorted(learned.moving))
+    return hashlib.sha256(repr(known).encode()).hexdigest()

@@ -72,4 +72,5 @@ def test_imports_of_the_first_execution_are_no_fault() -> None:
         with LOCK:
             pass
 
-    assert mazurka.explore(imports, preemptions=1).verdict == "holds"
+    result = mazurka.explore(imports, preemptions=1)
+    assert result.verdict == "holds", result.error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import gc
 import os
 import signal
 import socket
@@ -15,9 +16,11 @@ from runtime_deciders import Follow
 
 from mazurka.runtime.failures import ControlError
 from mazurka.runtime.program import RealProgram, Settings
+from mazurka.runtime.scheduler import session
 from mazurka.runtime.watchdog import UncontrolledCallError
 from mazurka.stateless.runs import Operation
 
+real_lock = _thread.allocate_lock
 HASTY = Settings(patience=0.3, pin=False)
 real_sleep = time.sleep
 
@@ -109,3 +112,43 @@ def test_an_interrupt_ends_a_search_and_puts_everything_back() -> None:
         program.explore(search)
     assert len(runs) >= 20
     assert threading.Lock is original
+
+
+@pytest.mark.parametrize("in_thread", [False, True])
+def test_a_call_that_comes_back_too_late_changes_nothing(in_thread: bool) -> None:
+    """The search that waited for it ends, instead of beginning a run when nobody looks."""
+    reading, writing = os.pipe()
+    over = real_lock()
+    over.acquire()
+    waits: list[int] = []
+
+    def wait() -> None:
+        waits.append(1)
+        os.read(reading, 1)
+
+    def test() -> None:
+        if in_thread:
+            thread = threading.Thread(target=wait)
+            thread.start()
+            thread.join()
+        else:
+            wait()
+
+    def search() -> None:
+        try:
+            while True:
+                program.run(Follow())
+        finally:
+            over.release()
+
+    with RealProgram(test, HASTY) as program, pytest.raises(UncontrolledCallError):
+        program.explore(search)
+    os.write(writing, b"x" * 100)
+    assert over.acquire(timeout=60)
+    assert waits == [1]
+    assert session.current.program is None
+    assert gc.get_freeze_count() == 0
+    with RealProgram(lambda: None, HASTY) as program:
+        assert program.run(Follow()).failures == []
+    os.close(reading)
+    os.close(writing)

@@ -1,0 +1,183 @@
+"""Objects whose state is out of sight: iterators, generators, files, whatever C code keeps.
+
+Such an object is one location, and everything that is done with it writes it: nobody can tell more.
+It is touched like a container of unknown contents (`accesses_containers`), in one operation with
+whatever else the same call touches.
+
+A generator is entered and left.  Whoever enters it while somebody is inside gets a `ValueError`,
+so both are writes.  It is left before anybody can stand before leaving it; therefore it is not the
+real generator that says whether somebody is inside, but who has entered and not yet left it by an
+operation: that depends on the order of these operations alone.
+"""
+
+from __future__ import annotations
+
+from _thread import get_ident
+from collections.abc import Callable, Iterator
+from functools import partial
+from sys import getrefcount
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    GeneratorType,
+    MethodDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+    WrapperDescriptorType,
+)
+from typing import Any, Final
+
+from mazurka.runtime.accesses_containers import Part, family_of, perform
+from mazurka.runtime.accesses_names import names, objects
+from mazurka.runtime.accesses_operations import How
+from mazurka.runtime.scheduler import session
+from mazurka.runtime.sharing import progress
+
+PLAIN: Final = frozenset(
+    {
+        *(int, float, complex, str, bytes, bool, type(None), type(...), tuple, frozenset, range),
+        *(slice, type, FunctionType, BuiltinFunctionType, MethodType, ModuleType, property),
+        *(type(NotImplemented), MethodDescriptorType, WrapperDescriptorType, MethodWrapperType),
+        *(object, staticmethod, classmethod, super),
+    }
+)
+"""Types whose objects do not change, or that others watch."""
+_VALUES: Final = frozenset({"re", "datetime", "decimal", "_struct", "types", "typing", "operator"})
+"""Modules of C types whose objects are values."""
+
+_moving: dict[type, bool] = {}
+
+
+def is_iterator(value: Any) -> bool:
+    """Whether C code steps through something, and keeps in the object where it is."""
+    kind = type(value)
+    found = _moving.get(kind)
+    if found is None:
+        step = getattr(kind, "__next__", None)
+        found = _moving[kind] = kind not in PLAIN and isinstance(step, WrapperDescriptorType)
+    return found
+
+
+def is_opaque(value: Any) -> bool:
+    """Whether C code keeps something in the object that it may change."""
+    kind = type(value)
+    if kind in PLAIN or kind.__module__ in _VALUES or isinstance(value, (type, BaseException)):
+        return False
+    return family_of(kind) is None
+
+
+def part_of_opaque(thing: Any) -> Part:
+    """The object as a part of an operation."""
+    return thing, None, How.CHANGE, None
+
+
+def iterator_parts(values: Any) -> list[Part]:
+    """Those of the arguments of a built-in function that it moves by going through them."""
+    parts = []
+    for value in values:
+        if is_iterator(value) and not _is_lone(getrefcount(value), value):
+            parts.append(part_of_opaque(value))
+    return parts
+
+
+def _is_lone(count: int, value: Any) -> bool:
+    """Whether nobody has it but the call that it was made for, so that no other thread can."""
+    seen = objects.get(id(value))
+    return count - (seen is not None and seen.kept is value) <= _LONE
+
+
+def _call(_function: Any, _site: int, /, *arguments: Any, **_named: Any) -> int:
+    return _count(arguments)
+
+
+def _count(values: Any) -> int:
+    for value in values:
+        return getrefcount(value)
+    return 0
+
+
+_LONE: Final = partial(_call, None, 0)(iter(()))
+"""How often an argument is counted that nobody else has; this differs between interpreters."""
+
+
+def opaque_parts(values: Any) -> list[Part]:
+    """Those of the arguments of a C function that it may change."""
+    return [
+        part_of_opaque(value)
+        for value in values
+        if is_iterator(value) or (is_opaque(value) and not type(value).__flags__ & _MADE)
+    ]
+
+
+_MADE: Final = 1 << 9
+"""The flag of classes that are made while the program runs, by class statements among others."""
+
+
+# -- generators ----------------------------------------------------------------------------------
+
+
+def step(function: Callable[..., Any], site: int, /, items: Any, *arguments: Any) -> Any:
+    """One step through an iterator: `next(items)`, `generator.send(value)`."""
+    if type(items) is GeneratorType:
+        return _enter(items, site, function, *arguments)
+    return perform(part_of_opaque(items), site, function, *arguments)
+
+
+def _enter(generator: Any, site: int, function: Callable[..., Any], *arguments: Any) -> Any:
+    if session.current.ident != get_ident():
+        return function(*arguments)
+    seen = names.see(generator)
+    if perform(part_of_opaque(generator), site, _is_entered, seen.entered, id(generator)):
+        raise ValueError("generator already executing")
+    try:
+        return function(*arguments)
+    finally:
+        perform(part_of_opaque(generator), site, seen.entered.discard, id(generator))
+
+
+def _is_entered(entered: set[int], identity: int) -> bool:
+    """Whether somebody is inside; if not, somebody is from now on."""
+    if identity in entered:
+        return True
+    entered.add(identity)
+    return False
+
+
+def steps(items: Any, site: int) -> Iterator[Any]:
+    """What a loop over an iterator goes through."""
+    while True:
+        try:
+            value = step(next, site, items, items)
+        except StopIteration:
+            return
+        progress()
+        yield value
+
+
+class Stepped:
+    """A generator in the hands of built-in code, which goes through it step by step."""
+
+    __slots__ = ("_items", "_site")
+
+    def __init__(self, items: Any, site: int) -> None:
+        self._items = items
+        self._site = site
+
+    def __iter__(self) -> Stepped:
+        return self
+
+    def __next__(self) -> Any:
+        return step(next, self._site, self._items, self._items)
+
+
+def stepped(arguments: tuple[Any, ...], site: int, *, kept: bool) -> tuple[Any, ...]:
+    """The arguments of a built-in function, with generators that show their steps; `kept` says that
+    it goes through them later."""
+    changed: list[Any] = []
+    for value in arguments:
+        if type(value) is GeneratorType and (kept or not _is_lone(getrefcount(value), value)):
+            changed.append(Stepped(value, site))
+        else:
+            changed.append(value)
+    return tuple(changed)

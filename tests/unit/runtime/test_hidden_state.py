@@ -1,0 +1,359 @@
+"""State that is easily overlooked: in classes, iterators, generators, C code and libraries."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from observed_programs import find, module_of
+
+from mazurka.errors import InternalError
+from mazurka.runtime.exploration import under_control
+from mazurka.runtime.guard import NondeterministicError
+from mazurka.runtime.options import Options, Test
+from mazurka.runtime.results import ERROR, HOLDS, Result
+
+OWN = {"observed_programs"}
+"""What runs in a test and is no part of the program."""
+HEAD = """
+import collections
+import contextlib
+import functools
+import io
+import itertools
+import operator
+import os
+import queue
+import random
+import threading
+import time
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+def together(*bodies):
+    threads = [threading.Thread(target=body) for body in bodies]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+"""
+BOTH_TAKE = """
+    got = [0, 0]
+    def first():
+        got[0] = next(source)
+    def second():
+        got[1] = next(source)
+    together(first, second)
+    return tuple(got)
+"""
+SEEN: dict[str, tuple[str, set[Any]]] = {
+    "a default in the class": (
+        """
+class Box:
+    a = 0
+def program():
+    box = Box()
+    def work():
+        box.a += 1
+    together(work, work)
+    return box.a
+""",
+        {1, 2},
+    ),
+    "an attribute that moves from the instance to the class": (
+        """
+class Box:
+    pass
+def program():
+    if hasattr(Box, "n"):
+        del Box.n
+    box, got = Box(), []
+    box.n = 1
+    def move():
+        del box.n
+        Box.n = 5
+    def look():
+        got.append(getattr(box, "n", None))
+    together(move, look)
+    return got[0]
+""",
+        {1, None, 5},
+    ),
+    "classes that come before others": (
+        """
+class Base:
+    pass
+class Box(Base):
+    pass
+def program():
+    Base.n = 0
+    if "n" in vars(Box):
+        del Box.n
+    box, got = Box(), []
+    def high():
+        Base.n = 1
+    def low():
+        Box.n = 2
+    def look():
+        got.append(box.n)
+    together(high, low, look)
+    return got[0]
+""",
+        {0, 1, 2},
+    ),
+    "a method that an instance replaces": (
+        """
+class Box:
+    def get(self):
+        return 1
+def program():
+    box, got = Box(), []
+    def replace():
+        box.get = lambda: 2
+    def call():
+        got.append(box.get())
+    together(replace, call)
+    return got[0]
+""",
+        {1, 2},
+    ),
+    "an iterator over a list": (
+        f"def program():\n    source = iter([1, 2]){BOTH_TAKE}",
+        {(1, 2), (2, 1)},
+    ),
+    "an iterator of C code": (
+        f"def program():\n    source = itertools.count(){BOTH_TAKE}",
+        {(0, 1), (1, 0)},
+    ),
+    "lists that are zipped": (
+        f"def program():\n    source = zip([1, 2], [3, 4]){BOTH_TAKE}",
+        {((1, 3), (2, 4)), ((2, 4), (1, 3))},
+    ),
+    "an iterator in a loop": (
+        """
+def program():
+    source, got = itertools.repeat(1, 2), [0, 0]
+    def first():
+        for _ in source:
+            got[0] += 1
+    def second():
+        got[1] = sum(source)
+    together(first, second)
+    return tuple(got)
+""",
+        {(2, 0), (1, 1), (0, 2)},
+    ),
+    "a buffer": (
+        """
+def program():
+    buffer = io.StringIO()
+    together(lambda: buffer.write("a"), lambda: buffer.write("b"))
+    return buffer.getvalue()
+""",
+        {"ab", "ba"},
+    ),
+    "functions of operator": (
+        """
+def program():
+    table = {}
+    def work():
+        operator.setitem(table, "k", table.get("k", 0) + 1)
+    together(work, work)
+    return operator.getitem(table, "k")
+""",
+        {1, 2},
+    ),
+    "a method as a target": (
+        """
+def program():
+    got = []
+    threads = [threading.Thread(target=got.append, args=(n,)) for n in (1, 2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return tuple(got)
+""",
+        {(1, 2), (2, 1)},
+    ),
+    "a partial method": (
+        """
+def program():
+    got = []
+    first, second = functools.partial(got.append, 1), functools.partial(got.append, 2)
+    together(lambda: first(), lambda: second())
+    return tuple(got)
+""",
+        {(1, 2), (2, 1)},
+    ),
+    "random numbers from a seed": (
+        """
+def program():
+    chance, got = random.Random(1), [0, 0]
+    def first():
+        got[0] = chance.random()
+    def second():
+        got[1] = chance.random()
+    together(first, second)
+    return got[0] < got[1]
+""",
+        {True, False},
+    ),
+    "a generator": (
+        """
+def program():
+    def steps():
+        yield 1
+        yield 2
+    source, got = steps(), [0, 0]
+    def take(n):
+        try:
+            got[n] = next(source)
+        except ValueError:
+            got[n] = "running"
+    together(lambda: take(0), lambda: take(1))
+    return tuple(got)
+""",
+        {(1, 2), (2, 1), (1, "running"), ("running", 1)},
+    ),
+    "a generator in a loop and in a call": (
+        """
+def program():
+    source, got = (1 for _ in range(2)), [0, 0]
+    def loop():
+        try:
+            for _ in source:
+                got[0] += 1
+        except ValueError:
+            got[0] = "running"
+    def call():
+        try:
+            got[1] = sum(source)
+        except ValueError:
+            got[1] = "running"
+    together(loop, call)
+    return got[0] == "running", got[1] == "running"
+""",
+        {(False, False), (True, False), (False, True)},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SEEN)
+def test_every_outcome_is_seen(tmp_path: Path, case: str) -> None:
+    source, outcomes = SEEN[case]
+    found = find(tmp_path, HEAD + source)
+    assert found.explored.complete
+    assert found.outcomes == outcomes
+
+
+@pytest.mark.parametrize("case", SEEN)
+def test_points_everywhere_show_nothing_else(tmp_path: Path, case: str) -> None:
+    source, outcomes = SEEN[case]
+    assert find(tmp_path, HEAD + source, bound=2, everywhere=True).outcomes <= outcomes
+
+
+def test_a_generator_that_runs_already_is_a_failure(tmp_path: Path) -> None:
+    source = """
+class Box:
+    n = 0
+def program():
+    box = Box()
+    def steps():
+        while True:
+            box.n += 1
+            yield box.n
+    source = steps()
+    together(lambda: next(source), lambda: next(source))
+"""
+    found = find(tmp_path, HEAD + source)
+    assert found.kinds == {"exception"}
+    assert "generator already executing" in found.messages
+
+
+UNSEEN = {
+    "collections.UserDict": "table = collections.UserDict(k=0)\n    table['k'] = 1",
+    "collections.ChainMap": "table = collections.ChainMap({'k': 0})\n    table['k'] += 1",
+    "os": "os.environ['MAZURKA_K'] = '1'",
+    "exec": "exec('pass')",
+    "eval": "eval('1')",
+    "random": "random.randint(1, 1)",
+    "weakref": "weakref.ref(together)()",
+    "functools.lru_cache": "functools.lru_cache(together)()",
+}
+
+
+@pytest.mark.parametrize("name", UNSEEN)
+def test_what_is_not_seen_is_named(tmp_path: Path, name: str) -> None:
+    found = find(tmp_path, f"{HEAD}\ndef program():\n    {UNSEEN[name]}\n")
+    assert set(found.not_observed) - OWN == {name}
+
+
+def test_a_subclass_of_what_is_not_seen_is_named(tmp_path: Path) -> None:
+    source = """
+class Table(collections.UserDict):
+    pass
+table = Table()
+def program():
+    table["k"] = 1
+"""
+    found = find(tmp_path, HEAD + source)
+    assert set(found.not_observed) - OWN == {"collections.UserDict"}
+
+
+def test_a_cached_property_is_named(tmp_path: Path) -> None:
+    source = """
+class Box:
+    @functools.cached_property
+    def value(self):
+        return 1
+def program():
+    box = Box()
+    together(lambda: box.value, lambda: box.value)
+"""
+    found = find(tmp_path, HEAD + source)
+    assert set(found.not_observed) - OWN == {"functools.cached_property"}
+
+
+def test_an_ordinary_test_needs_no_caveat(tmp_path: Path) -> None:
+    source = """
+@dataclass
+class Box:
+    n: int = 0
+    @contextlib.contextmanager
+    def held(self):
+        self.n += 1
+        yield self
+def program():
+    box, channel, ready, lock = Box(), queue.Queue(), threading.Event(), threading.Lock()
+    def work():
+        time.sleep(0.1)
+        with lock, box.held():
+            channel.put(f"{box.n:>3}".strip())
+        ready.set()
+    together(work)
+    ready.wait()
+    with ThreadPoolExecutor(1) as pool:
+        texts = sorted(pool.map(str, [1]))
+    assert texts == ["1"] and sum(n for n in range(3)) == 3
+    return channel.get()
+"""
+    found = find(tmp_path, HEAD + source)
+    assert found.outcomes == {"1"}
+    assert set(found.not_observed) <= OWN
+
+
+def test_a_search_that_contradicts_itself_is_an_error_with_likely_causes(tmp_path: Path) -> None:
+    module = module_of(tmp_path, "def program():\n    pass\n")
+    test = Test(body=module.program, name="program", function=module.program)
+    result = Result(input="program", verdict=HOLDS, strategy="algorithm2")
+
+    def conduct(_program: object) -> None:
+        raise InternalError("Theorem 4")
+
+    under_control(test, Options(), result, conduct)
+    assert result.verdict == ERROR
+    assert isinstance(result.error, NondeterministicError)
+    assert "depends on something that is not observed" in result.error.message
