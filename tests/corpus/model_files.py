@@ -15,12 +15,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mazurka import check
+from mazurka.checking import CheckOptions, check_program
 from mazurka.frontend.python import load_model
 from mazurka.ir.prepare import prepare
 from mazurka.ir.program import Program
 from mazurka.report.verdict import Verdict
 from mazurka.stateful.reference import Exploration, explore
-from mazurka.stateful.strategy import Strategy, load_strategy, strategy_names
+from mazurka.stateful.strategy import Silent, Strategy, load_strategy, strategy_names
 from tests.soundness.schedules import ends
 
 REDUCTIONS = tuple(
@@ -74,6 +75,15 @@ class Expectation:
             max_threads=self.max_threads,
             max_depth=self.max_depth,
         )
+
+    def verdict_on(
+        self, program: Program, strategy: Strategy, limit_seconds: float | None = None
+    ) -> Verdict:
+        """The verdict on the model's program, which is made once for many strategies."""
+        options = CheckOptions(
+            strategy=strategy.name, properties=self.properties, limit_seconds=limit_seconds
+        )
+        return check_program(str(self.path), program, strategy, options, Silent())
 
     def program(self, *, merge: bool = True) -> Program:
         raw = load_model(
@@ -160,7 +170,15 @@ def require_verdict(expected: Expectation, verdict: Verdict) -> None:
     assert verdict.trace is not None
 
 
-def require_reduced_verdict(expected: Expectation, name: str, *, merge: bool) -> None:
+def require_reduced_verdicts(expected: Expectation) -> None:
+    """The verdict of every reduction is the one stated, with and without merging."""
+    for merge in (True, False):
+        program = expected.program(merge=merge)
+        for name in REDUCTIONS:
+            require_reduced_verdict(expected, name, program)
+
+
+def require_reduced_verdict(expected: Expectation, name: str, program: Program) -> None:
     """The verdict of a reduction is the one stated, as far as it preserves what is asked.
 
     A search over schedules may run out of time, and has no answer where some execution never ends;
@@ -168,15 +186,15 @@ def require_reduced_verdict(expected: Expectation, name: str, *, merge: bool) ->
     strategy = load_strategy(name)
     asked = expected.asked_of(strategy)
     if not strategy.over_schedules:
-        require_verdict(asked, asked.verdict_of(strategy=name, merge=merge))
+        require_verdict(asked, asked.verdict_on(program, strategy))
         return
-    verdict = asked.verdict_of(strategy=name, merge=merge, limit_seconds=SCHEDULE_SECONDS)
+    verdict = asked.verdict_on(program, strategy, limit_seconds=SCHEDULE_SECONDS)
     if verdict.verdict != "inconclusive":
         require_verdict(asked, verdict)
     elif verdict.limits != ("time",) and asked.verdict != "inconclusive":
         assert all("never ends" in limit for limit in verdict.limits)
-        found = asked.reference(merge=merge)
-        assert not found.complete or not ends(asked.program(merge=merge), found)
+        found = explore(program, races=True, limit=REFERENCE_LIMIT)
+        assert not found.complete or not ends(program, found)
 
 
 def require_agreement(expected: Expectation) -> None:

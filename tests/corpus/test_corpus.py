@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 from tests.corpus.model_files import (
-    REDUCTIONS,
     Expectation,
     read_expectation,
     require_agreement,
-    require_reduced_verdict,
+    require_reduced_verdicts,
     require_verdict,
 )
 
@@ -50,10 +49,8 @@ def test_merging_changes_no_verdict(model: Expectation) -> None:
 
 
 @every_model
-@pytest.mark.parametrize("strategy", REDUCTIONS)
-def test_reductions_change_no_verdict(model: Expectation, strategy: str) -> None:
-    for merge in (True, False):
-        require_reduced_verdict(model, strategy, merge=merge)
+def test_reductions_change_no_verdict(model: Expectation) -> None:
+    require_reduced_verdicts(model)
 
 
 @every_model

@@ -22,6 +22,7 @@ from typing import Any
 from mazurka.runtime.insides import is_module, names_in
 from mazurka.runtime.instrument_namespace import namespace_of
 from mazurka.runtime.monitoring import MARK
+from mazurka.runtime.patches import is_frozen
 from mazurka.runtime.rewriting import compile_rewritten
 
 _Key = tuple[str, int, tuple[str, ...], tuple[str, ...]]
@@ -149,7 +150,7 @@ class Instrument:
 
 def _live_functions(spaces: Container[int]) -> list[FunctionType]:
     """The functions that have one of these namespaces, by identity, wherever they are held."""
-    frozen = gc.get_freeze_count() > 0
+    frozen = is_frozen()
     if frozen:
         gc.unfreeze()
     found = [

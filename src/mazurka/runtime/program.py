@@ -25,7 +25,7 @@ from mazurka.runtime.existing import Takeover, is_library, is_strange
 from mazurka.runtime.failures import ControlError
 from mazurka.runtime.locks import Lock, RLock, low_level_lock
 from mazurka.runtime.operations import Object, Step
-from mazurka.runtime.patches import Patches
+from mazurka.runtime.patches import Patches, is_frozen
 from mazurka.runtime.scheduler import Scheduler, session
 from mazurka.runtime.tasks import Pool
 from mazurka.runtime.thread_locals import ThreadLocals
@@ -123,7 +123,7 @@ class RealProgram:
         if gc.isenabled():
             gc.disable()
             self.undo.append(gc.enable)
-        if gc.get_freeze_count() == 0:
+        if not is_frozen():
             gc.collect(YOUNG)
             gc.freeze()
             self.undo.append(gc.unfreeze)

@@ -8,9 +8,12 @@ from types import ModuleType
 
 import pytest
 from observed_programs import module_of
+from runtime_deciders import Follow
 
 from mazurka.runtime.instrument import Instrument, project_modules
 from mazurka.runtime.monitoring import MARK
+from mazurka.runtime.patches import is_frozen
+from mazurka.runtime.program import RealProgram
 
 SOURCE = """
 import functools
@@ -147,3 +150,16 @@ def test_which_modules_belong_to_a_project(tmp_path: Path) -> None:
     named = project_modules(tmp_path, ["json"])
     assert named("json.decoder", "/anywhere/decoder.py")
     assert not named("own", str(tmp_path / "own.py"))
+
+
+def test_objects_are_frozen_while_a_program_runs_and_not_after() -> None:
+    """Python 3.12 has frozen objects of its own before any program runs."""
+    frozen: list[bool] = []
+    with RealProgram(lambda: frozen.append(is_frozen())) as program:
+        with Instrument(lambda name, file: name == __name__) as instrument:
+            assert instrument.functions > 0
+        program.run(Follow())
+    assert frozen == [True]
+    assert not is_frozen()
+    with Instrument(lambda name, file: name == __name__):
+        assert not is_frozen()

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from runtime_deciders import QUICK, Follow, run_once
 
+from mazurka.runtime.patches import is_frozen
 from mazurka.runtime.program import RealProgram, Settings
 
 
@@ -52,7 +53,7 @@ def snapshot() -> dict[str, Any]:
         **names,
         **methods,
         "gc": gc.isenabled(),
-        "frozen": gc.get_freeze_count(),
+        "frozen": is_frozen(),
         "cores": os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None,
         "alive": threading.active_count(),
     }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import _thread
-import gc
 import os
 import signal
 import socket
@@ -15,6 +14,7 @@ import pytest
 from runtime_deciders import Follow
 
 from mazurka.runtime.failures import ControlError
+from mazurka.runtime.patches import is_frozen
 from mazurka.runtime.program import RealProgram, Settings
 from mazurka.runtime.scheduler import session
 from mazurka.runtime.watchdog import UncontrolledCallError
@@ -92,6 +92,7 @@ def test_a_search_may_think() -> None:
     threading.current_thread() is not threading.main_thread(), reason="signals need the main thread"
 )
 def test_an_interrupt_ends_a_search_and_puts_everything_back() -> None:
+    ignored = signal.signal(signal.SIGINT, signal.default_int_handler)
     original = threading.Lock
     runs: list[int] = []
 
@@ -108,8 +109,11 @@ def test_an_interrupt_ends_a_search_and_puts_everything_back() -> None:
             if len(runs) == 20:
                 os.kill(os.getpid(), signal.SIGINT)
 
-    with pytest.raises(KeyboardInterrupt), RealProgram(test, HASTY) as program:
-        program.explore(search)
+    try:
+        with pytest.raises(KeyboardInterrupt), RealProgram(test, HASTY) as program:
+            program.explore(search)
+    finally:
+        signal.signal(signal.SIGINT, ignored)
     assert len(runs) >= 20
     assert threading.Lock is original
 
@@ -147,7 +151,7 @@ def test_a_call_that_comes_back_too_late_changes_nothing(in_thread: bool) -> Non
     assert over.acquire(timeout=60)
     assert waits == [1]
     assert session.current.program is None
-    assert gc.get_freeze_count() == 0
+    assert not is_frozen()
     with RealProgram(lambda: None, HASTY) as program:
         assert program.run(Follow()).failures == []
     os.close(reading)

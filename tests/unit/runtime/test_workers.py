@@ -20,7 +20,10 @@ from mazurka.runtime.results import Result
 from mazurka.runtime.workers_table import ClosedStates, OpenCounts, Table
 from mazurka.stateless.context_bound import Exceeded
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="workers are forked")
+pytestmark = [
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="workers are forked"),
+    pytest.mark.filterwarnings("ignore:.*other threads:RuntimeWarning"),
+]
 
 HERE = os.getpid()
 

@@ -98,7 +98,7 @@ def test_an_endless_execution_is_a_limit(name: str) -> None:
     assert result.violation is None
     (limit,) = result.limits
     assert "some execution never ends" in limit
-    assert "--strategy cpc" in limit
+    assert "--strategy auto" in limit
 
 
 @every
