@@ -138,8 +138,8 @@ def environment() -> dict[str, str]:
 
 
 MEASURED = (
-    # A row of `compare`: seconds, states/s where there is room, memory, bytes/state.
-    (re.compile(r"\d+\.\d{3}(\s+[\d,]+)?\s+[\d.]+ [kMG]?B\s+\d+\.\d\b"), "MEASURED"),
+    # A row of `compare`: seconds, memory, and states/s and bytes/state where there is room.
+    (re.compile(r"\d+\.\d{3}(\s+[\d,]+)?\s+(-|[\d.]+ [kMG]?B)(\s+(-|\d+\.\d))?$"), "MEASURED"),
     (re.compile(r"\b\d+\.\d+ ?s\b"), "TIME"),
     (re.compile(r"\bmz1-[\w-]+"), "TOKEN"),
     (re.compile(r"\b\d+(\.\d+)? [kMG]?B\b"), "MEMORY"),
