@@ -125,9 +125,14 @@ pytest() {{ "{sys.executable}" -m pytest -p no:cacheprovider -p {PLUGIN} "$@"; }
 
 
 def environment() -> dict[str, str]:
+    """The caller's environment, without what changes how pytest prints.
+
+    With one of `CI` and `BUILD_NUMBER` set, pytest no longer shortens the lines of its summary.
+    """
+    kept = {name: value for name, value in os.environ.items() if name not in ("CI", "BUILD_NUMBER")}
     search = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
     return {
-        **os.environ,
+        **kept,
         "PYTHONPATH": search.rstrip(os.pathsep),
         "PYTHONIOENCODING": "utf-8",
         "COLUMNS": "100",
