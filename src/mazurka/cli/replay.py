@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 from contextlib import redirect_stdout
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mazurka.cli import arguments as args
 from mazurka.cli.failures import guarded, print_json
+from mazurka.cli.test import Instrument, RealTime
+from mazurka.errors import OptionError
 
 if TYPE_CHECKING:
     from mazurka.report.replaying import ReplayReport
@@ -37,6 +39,8 @@ def replay(
     full_trace: Annotated[
         bool, typer.Option("--full-trace", help="Print every step of a long trace.")
     ] = False,
+    instrument: Instrument = None,
+    real_time: RealTime = False,
     json: args.Json = False,
 ) -> int:
     """Replay a saved counterexample on the reference interpreter, or a test by its token.
@@ -46,7 +50,12 @@ def replay(
 
     def action() -> int:
         if trace.startswith(TOKENS):
-            return replay_token(trace, as_json=json)
+            given: dict[str, Any] = {"instrument": instrument} if instrument else {}
+            if real_time:
+                given["virtual_time"] = False
+            return replay_token(trace, given, as_json=json)
+        if instrument or real_time:
+            raise OptionError("--instrument and --real-time are for the tokens of failed tests")
         from mazurka.api import replay as replay_file
 
         report = replay_file(trace)
@@ -59,11 +68,12 @@ def replay(
     return guarded(action, as_json=json, path=trace)
 
 
-def replay_token(text: str, *, as_json: bool) -> int:
+def replay_token(text: str, given: dict[str, Any], *, as_json: bool) -> int:
     """Run the schedule of a failed test again."""
     from mazurka.runtime.collecting import collect
     from mazurka.runtime.columns import print_result
     from mazurka.runtime.exploration import replay_test
+    from mazurka.runtime.explore import overridden
     from mazurka.runtime.options import Options
     from mazurka.runtime.tokens import decode
 
@@ -73,7 +83,8 @@ def replay_token(text: str, *, as_json: bool) -> int:
         if found.problem is not None:
             raise found.problem
         with found.surroundings():
-            result = replay_test(found.test, found.options or Options(), token)
+            options = overridden(found.options or Options(), given)
+            result = replay_test(found.test, options, token)
     if as_json:
         print_json(result.to_json())
     else:

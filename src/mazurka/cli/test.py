@@ -19,6 +19,21 @@ if TYPE_CHECKING:
 
 EPILOG = "Example: mazurka test tests/test_bank.py::test_transfer --preemptions 2"
 
+Instrument = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--instrument",
+        metavar="MODULE",
+        help="Observe the accesses of this module or package, too; repeatable.",
+    ),
+]
+RealTime = Annotated[
+    bool,
+    typer.Option(
+        "--real-time", help="Let time.sleep and the clocks follow the world, not the schedule."
+    ),
+]
+
 
 def register(app: typer.Typer) -> None:
     app.command("test", epilog=EPILOG)(explore_tests)
@@ -57,18 +72,26 @@ def explore_tests(
     races: Annotated[
         bool, typer.Option("--races", help="Report data races, even where the test passes.")
     ] = False,
-    instrument: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--instrument",
-            metavar="MODULE",
-            help="Observe the accesses of this module or package, too; repeatable.",
-        ),
-    ] = None,
+    instrument: Instrument = None,
     workers: Annotated[
         int | None,
         typer.Option(
             "--workers", metavar="N", help="Processes that search together; 1 unless given."
+        ),
+    ] = None,
+    max_steps: Annotated[
+        int | None,
+        typer.Option(
+            "--max-steps", metavar="N", help="The most steps of an execution; 10,000 unless given."
+        ),
+    ] = None,
+    real_time: RealTime = False,
+    patience: Annotated[
+        float | None,
+        typer.Option(
+            "--patience",
+            metavar="S",
+            help="Report a call that nobody controls after this many seconds; 5 unless given.",
         ),
     ] = None,
     json: args.Json = False,
@@ -88,6 +111,9 @@ def explore_tests(
             "races": races or None,
             "instrument": tuple(instrument) if instrument else None,
             "workers": workers,
+            "max_steps": max_steps,
+            "patience": patience,
+            "virtual_time": False if real_time else None,
         }
         chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         if preemptions is not None:
@@ -143,7 +169,8 @@ def silent() -> Iterator[None]:
 
 def explore_one(found: Any, given: dict[str, Any]) -> Result:
     from mazurka.runtime.exploration import explore_test
-    from mazurka.runtime.explore import options_from
+    from mazurka.runtime.explore import overridden
+    from mazurka.runtime.options import Options
     from mazurka.runtime.progress import finish, progress_on
     from mazurka.runtime.results import ERROR, INCONCLUSIVE, Result
 
@@ -152,7 +179,8 @@ def explore_one(found: Any, given: dict[str, Any]) -> Result:
     progress = progress_on()
     try:
         with silent(), found.surroundings():
-            return explore_test(found.test, options_from(given, found.options), progress)
+            options = overridden(found.options or Options(), given)
+            return explore_test(found.test, options, progress)
     except found.test.propagate as skipped:
         reason = f"skipped: {skipped}"
         return Result(

@@ -72,6 +72,8 @@ class Story:
         first.rstrip()
         self.console.print(first, soft_wrap=True)
         if rest:
+            for line in rest:
+                line.rstrip()
             remaining = Text(" ").join(rest)
             for line in remaining.wrap(self.console, width):
                 line.rstrip()

@@ -10,12 +10,20 @@ from __future__ import annotations
 import operator
 from _thread import get_ident
 from collections.abc import Callable
-from types import BuiltinFunctionType, CellType, FunctionType
+from types import BuiltinFunctionType, CellType, FunctionType, ModuleType
 from typing import Any, Final
 
-from mazurka.runtime.accesses_homes import NOWHERE, home_of, home_of_store
+from mazurka.runtime.accesses_containers import Standing
+from mazurka.runtime.accesses_homes import NOWHERE, home_of, home_of_store, is_entry
 from mazurka.runtime.accesses_names import EVERYBODY, Seen, names, objects
-from mazurka.runtime.accesses_operations import Access, Read, ReadSeveral, Variable, Write
+from mazurka.runtime.accesses_operations import Access, How, Read, ReadSeveral, Variable, Write
+from mazurka.runtime.accesses_spaces import (
+    approach_entry,
+    expose,
+    is_computed_store,
+    replaced,
+    space_of,
+)
 from mazurka.runtime.scheduler import session
 from mazurka.runtime.sharing import Location, learned, now, points, suspect
 
@@ -58,16 +66,30 @@ def _stand(location: Location, variable: Variable, site: int, written: bool) -> 
         variable.state = state + 1
 
 
-def _touch_attribute(thing: Any, name: str, site: int) -> None:
+def touch_attribute(thing: Any, name: str, site: int) -> None:
     home = home_of(thing, name)
     if home is NOWHERE:
         seen = objects.get(id(thing))
         if seen is not None:
-            seen[name] = _SETTLED
+            seen.setdefault(name, _SETTLED)
+    elif (
+        learned.moving and is_entry(thing, name) and approach_entry(thing, name, site, How.READ)[0]
+    ):
+        return
     elif home is thing:
         touch(names.see(thing), name, site, False)
     else:
         _touch_several([names.see(asked) for asked in home], name, site)
+
+
+def touch_found(thing: Any, name: str, site: int) -> None:
+    """Before an attribute is read as objects do it, whatever their class does instead."""
+    if name == "__dict__":
+        expose(thing)
+    elif not (
+        learned.moving and is_entry(thing, name) and approach_entry(thing, name, site, How.READ)[0]
+    ):
+        touch(names.see(thing), name, site, False)
 
 
 def _touch_several(asked: list[Seen], name: str, site: int) -> None:
@@ -101,6 +123,14 @@ def _new_location(name: str) -> Location:
         location.open()
         location.direct = False
     return location
+
+
+def variable_at(seen: Seen, name: str) -> tuple[Location, Callable[[], Variable]]:
+    """A location of an object, and what stands for it in operations."""
+    location = seen.get(name)
+    if location is None or location is _SETTLED:
+        location = seen[name] = _new_location(name)
+    return location, lambda: _variable(location, seen, name)
 
 
 def _variable(location: Location, seen: Seen, name: str) -> Variable:
@@ -143,8 +173,15 @@ def load(thing: Any, name: str, site: int) -> Any:
                 return getattr(thing, name)
             if location is _SETTLED:
                 return _got(getattr(thing, name), site)
-    _touch_attribute(thing, name, site)
+    touch_attribute(thing, name, site)
     return _got(getattr(thing, name), site)
+
+
+def space(thing: Any, site: int) -> Any:
+    """`thing.__dict__`"""
+    if session.current.ident == get_ident():
+        expose(thing)
+    return thing.__dict__
 
 
 def _same(value: Any, site: int) -> Any:
@@ -165,8 +202,17 @@ def store(value: Any, thing: Any, name: str, site: int) -> None:
     if run.ident == get_ident():
         seen = objects.get(id(thing))
         location = None if seen is None else seen.get(name)
-        if location is None or site in points or location.owner != now.thread:
-            touch_own(thing, name, site)
+        if location is None or (site not in points and location.owner != now.thread):
+            write_own(thing, name, site, How.WRITE, setattr, thing, name, value)
+            return
+        if site in points:
+            if not location.stored or now.alone:
+                write_own(thing, name, site, How.WRITE, setattr, thing, name, value)
+                return
+            variable = location.shared
+            run.point(Write(variable, site))
+            location.use_at_point(site, True)
+            variable.state += 1
         else:
             location.write = now.count
             location.write_site = site
@@ -175,18 +221,44 @@ def store(value: Any, thing: Any, name: str, site: int) -> None:
     setattr(thing, name, value)
 
 
-def touch_own(thing: Any, name: str, site: int) -> None:
-    """The running thread is about to write or delete an attribute."""
+def write_own(
+    thing: Any, name: str, site: int, how: How, action: Callable[..., Any], *arguments: Any
+) -> Any:
+    """The running thread writes or deletes an attribute, as `action` does it."""
+    standing: Standing | None = None
+    if session.current.ident == get_ident():
+        standing = _touch_own(thing, name, site, how)
+    if standing is None:
+        return action(*arguments)
+    try:
+        return action(*arguments)
+    finally:
+        standing.settle()
+
+
+def _touch_own(thing: Any, name: str, site: int, how: How) -> Standing | None:
+    if name in ("__dict__", "__class__"):
+        replaced(name)
+        expose(thing)
+        return None
     home = home_of_store(thing, name)
-    if home is not NOWHERE:
-        touch(names.see(home), name, site, True)
+    if home is NOWHERE:
+        return None
+    if learned.moving and is_entry(thing, name) and not is_computed_store(thing):
+        is_one, standing = approach_entry(thing, name, site, how)
+        if is_one:
+            return standing
+    seen = names.see(home)
+    touch(seen, name, site, True)
+    if seen.maker == EVERYBODY and not issubclass(type(thing), (type, ModuleType)):
+        location = seen[name]
+        location.stored = location.direct and location.shared is not None
+    return None
 
 
 def delete(thing: Any, name: str, site: int) -> None:
     """`del thing.name`"""
-    if session.current.ident == get_ident():
-        touch_own(thing, name, site)
-    delattr(thing, name)
+    write_own(thing, name, site, How.REMOVE, delattr, thing, name)
 
 
 # -- globals -------------------------------------------------------------------------------------
@@ -204,15 +276,29 @@ def look_global(seen_by: Any, name: str, site: int) -> None:
         now.idle = idle = now.idle + 1
         if idle > now.limit:
             suspect(site)
-    else:
+    elif not (learned.moving and approach_entry(seen_by, name, site, How.READ)[0]):
         touch(names.see(seen_by), name, site, False)
 
 
 def touch_global(value: Any, seen_by: Any, name: str, site: int) -> Any:
     """Before a global variable is written; gives the value that will be."""
     if session.current.ident == get_ident():
-        touch(names.see(home_of_store(seen_by, name)), name, site, True)
+        space = space_of(seen_by)
+        if space is None:
+            touch(names.see(home_of_store(seen_by, name)), name, site, True)
+        else:  # what is known of the dictionary has to be right afterwards
+            write_own(seen_by, name, site, How.WRITE, space.__setitem__, name, value)
     return value
+
+
+def drop_global(seen_by: Any, name: str, site: int) -> None:
+    """`del name`"""
+    if name not in vars(seen_by) and session.current.ident != get_ident():
+        raise NameError(f"name {name!r} is not defined", name=name)
+    try:
+        write_own(seen_by, name, site, How.REMOVE, vars(seen_by).__delitem__, name)
+    except KeyError:
+        raise NameError(f"name {name!r} is not defined", name=name) from None
 
 
 # -- closure cells -------------------------------------------------------------------------------
@@ -221,13 +307,13 @@ def touch_global(value: Any, seen_by: Any, name: str, site: int) -> Any:
 def look_cell(look: FunctionType, site: int) -> None:
     """Before a variable that functions share is read; it is the only free variable of `look`."""
     if session.current.ident == get_ident() and not now.alone:
-        touch(_see_cell(look), "cell", site, False)
+        touch(_see_cell(look), "cell_contents", site, False)
 
 
 def touch_cell(value: Any, look: FunctionType, site: int) -> Any:
     """Before such a variable is written; gives the value that will be."""
     if session.current.ident == get_ident():
-        touch(_see_cell(look), "cell", site, True)
+        touch(_see_cell(look), "cell_contents", site, True)
     return value
 
 

@@ -6,14 +6,14 @@ from _thread import get_ident
 from collections.abc import Callable
 from typing import Any, Final
 
-from mazurka.runtime.accesses import load, touch, touch_own
-from mazurka.runtime.accesses_names import names
+from mazurka.runtime.accesses import load, space, touch_found, write_own
+from mazurka.runtime.accesses_operations import How
 from mazurka.runtime.scheduler import session
 
 
 def getting(_: Any, site: int, thing: Any, name: str, *default: Any) -> Any:
     try:
-        return load(thing, name, site)
+        return space(thing, site) if name == "__dict__" else load(thing, name, site)
     except AttributeError:
         if default:
             return default[0]
@@ -23,7 +23,7 @@ def getting(_: Any, site: int, thing: Any, name: str, *default: Any) -> Any:
 def getting_own(function: Any, site: int, thing: Any, name: str) -> Any:
     """`object.__getattribute__(thing, name)`, from a class that has its own `__getattribute__`."""
     if session.current.ident == get_ident():
-        touch(names.see(thing), name, site, False)
+        touch_found(thing, name, site)
     return function(thing, name)
 
 
@@ -36,29 +36,30 @@ def having(_: Any, site: int, thing: Any, name: str) -> bool:
 
 
 def setting(function: Any, site: int, thing: Any, name: str, value: Any) -> None:
-    if session.current.ident == get_ident():
-        touch_own(thing, name, site)
-    function(thing, name, value)
+    write_own(thing, name, site, How.WRITE, function, thing, name, value)
 
 
 def deleting(function: Any, site: int, thing: Any, name: str) -> None:
-    if session.current.ident == get_ident():
-        touch_own(thing, name, site)
-    function(thing, name)
+    write_own(thing, name, site, How.REMOVE, function, thing, name)
 
 
 def _bound_setting(function: Any, site: int, name: str, *value: Any) -> None:
     """`super().__setattr__(name, value)`, `super().__delattr__(name)`"""
-    if session.current.ident == get_ident():
-        touch_own(function.__self__, name, site)
-    function(name, *value)
+    how = How.WRITE if value else How.REMOVE
+    write_own(function.__self__, name, site, how, function, name, *value)
 
 
 def _bound_getting(function: Any, site: int, name: str) -> Any:
     """`super().__getattribute__(name)`"""
     if session.current.ident == get_ident():
-        touch(names.see(function.__self__), name, site, False)
+        touch_found(function.__self__, name, site)
     return function(name)
+
+
+def variables(function: Any, site: int, thing: Any) -> Any:
+    """`vars(thing)`"""
+    space_shown = function(thing)
+    return space(thing, site) if hasattr(thing, "__dict__") else space_shown
 
 
 BOUND: Final[dict[str, Callable[..., Any]]] = {

@@ -9,66 +9,62 @@ new objects to those who name them.
 
 from __future__ import annotations
 
-import bisect
 import builtins
-import heapq
-import random
+import queue
+import threading
 from _thread import get_ident
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import partial
+from operator import attrgetter, itemgetter, methodcaller
 from types import (
     BuiltinFunctionType,
     FunctionType,
     GeneratorType,
+    MappingProxyType,
     MethodDescriptorType,
     MethodType,
     MethodWrapperType,
     ModuleType,
+    WrapperDescriptorType,
 )
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from mazurka.runtime import accesses
+from mazurka.runtime import accesses, accesses_builtins
 from mazurka.runtime.accesses import load
-from mazurka.runtime.accesses_attributes import (
-    BOUND,
-    deleting,
-    getting,
-    getting_own,
-    having,
-    setting,
-)
+from mazurka.runtime.accesses_acting import PLANS, act, act_on, act_unbound
+from mazurka.runtime.accesses_attributes import BOUND
+from mazurka.runtime.accesses_builtins import SPECIAL, chaining, reading, reading_deeply
+from mazurka.runtime.accesses_caches import cached
 from mazurka.runtime.accesses_containers import (
     UNKNOWN,
-    Family,
-    Part,
+    VIEWS,
     families,
     family_of,
     is_built_in,
-    is_mine,
     perform_all,
 )
-from mazurka.runtime.accesses_expressions import (
-    each_delegated,
-    family,
-    part_of,
-    parts_of,
+from mazurka.runtime.accesses_expressions import family, part_of
+from mazurka.runtime.accesses_foreign import foreign, moved
+from mazurka.runtime.accesses_getters import (
+    Formatting,
+    descriptor_call,
+    getter,
+    is_slot,
+    reaches_inside,
 )
-from mazurka.runtime.accesses_foreign import cached, foreign, moved
-from mazurka.runtime.accesses_methods import METHODS, TAKES_ELEMENTS
+from mazurka.runtime.accesses_handles import CachedFunction, handle, handles
+from mazurka.runtime.accesses_methods import METHODS
 from mazurka.runtime.accesses_names import names, objects
-from mazurka.runtime.accesses_opaque import (
-    PLAIN,
-    is_iterator,
-    is_opaque,
-    iterator_parts,
-    step,
-    stepped,
-)
-from mazurka.runtime.accesses_operations import WRITING, How
-from mazurka.runtime.accesses_stepping import joined, stepping
+from mazurka.runtime.accesses_opaque import is_iterator, is_opaque, step
+from mazurka.runtime.accesses_operations import How
+from mazurka.runtime.accesses_spaces import class_behind
+from mazurka.runtime.accesses_stepping import stepping
+from mazurka.runtime.accesses_values import PLAIN
+from mazurka.runtime.locks import Lock, RLock
 from mazurka.runtime.monitoring import MARK, unobserved
+from mazurka.runtime.queues import SimpleQueue
 from mazurka.runtime.scheduler import session
-from mazurka.runtime.sharing import now, progress
+from mazurka.runtime.sharing import learned, now, progress
 
 _PLAIN: Final = PLAIN | {partial}
 
@@ -83,140 +79,33 @@ def made(value: Any) -> Any:
     return value
 
 
-# -- methods of containers -----------------------------------------------------------------------
-
-
-_KEEPS_ARGUMENTS: Final = frozenset({"append", "appendleft", "insert", "remove", "add", "discard"})
-
-
-class Plan(NamedTuple):
-    """What a method does to its container."""
-
-    built_on: Family
-    name: str
-    how: How
-    writing: bool
-    alone: bool
-    """Whether the container is all that it touches, whatever its arguments are."""
-
-
-def _plan(built_on: Family, name: str) -> Plan:
-    how = METHODS[built_on][name]
-    alone = not (how is How.CHANGE or built_on is set) or name in _KEEPS_ARGUMENTS
-    return Plan(built_on, name, how, how in WRITING, alone)
-
-
-_PLANS: Final = {(kind, name): _plan(kind, name) for kind in METHODS for name in METHODS[kind]}
-
-
-def _act(
-    action: Any, container: Any, plan: Plan, site: int, /, *arguments: Any, **named: Any
-) -> Any:
-    """A method of a container, as one access; step by step where it runs other code on the way."""
-    if session.current.ident != get_ident():
-        return action(*arguments, **named)
-    built_on, name, how, writing, alone = plan
-    if alone and is_mine(container, site, writing):
-        return action(*arguments, **named)
-    if name in TAKES_ELEMENTS and len(arguments) == 1 and not named:
-        source = arguments[0]
-        if family(source) is None and type(source) not in _PLAIN:
-            return _take_elements(container, built_on, name, site, source)
-    key = arguments[0] if arguments else None
-    parts: list[Part] = [(container, built_on, how, key)]
-    if not alone:
-        parts += parts_of(arguments)
-    return perform_all(parts, site, action, *arguments, **named)
-
-
-_ONE: Final = {"extend": "append", "extendleft": "appendleft"}
-
-
-def _take_elements(container: Any, built_on: Family, name: str, site: int, source: Any) -> None:
-    """From an iterator: its code runs between the elements, and each comes in by itself."""
-    if hasattr(source, "keys"):
-        source = [(key, source[key]) for key in source.keys()]  # noqa: SIM118 - any mapping
-    for element in source:
-        if built_on is dict:
-            key, value = element
-            parts: list[Part] = [(container, built_on, How.WRITE, key)]
-            perform_all(parts, site, _own(container, built_on, "__setitem__"), key, value)
-        elif built_on is set:
-            parts = [(container, built_on, How.ENSURE, element)]
-            perform_all(parts, site, _own(container, built_on, "add"), element)
-        else:
-            parts = [(container, built_on, How.CHANGE, None)]
-            add = _own(container, built_on, _ONE.get(name, "append"))
-            perform_all(parts, site, add, element)
-
-
-def _own(container: Any, built_on: Family, name: str) -> Any:
-    """A method as built-in code calls it: not the one that a class of the program has instead."""
-    kind = type(container)
-    return partial(getattr(kind if is_built_in(kind, name) else built_on, name), container)
+# -- methods -------------------------------------------------------------------------------------
 
 
 def method(thing: Any, name: str, site: int) -> Any:
     """What `thing.name(...)` calls."""
     kind = type(thing)
-    plan = _PLANS.get((kind, name))
+    if kind in _SYNCHRONIZING and name not in learned.moving:
+        bound = getattr(thing, name)
+        if type(bound) is MethodType and bound.__func__ in _controlled:
+            return bound
+    plan = PLANS.get((kind, name))
     if plan is None:
         found = families.get(kind, UNKNOWN)
         if found is UNKNOWN:
             found = family_of(kind)
-        if found in METHODS and name in METHODS[found] and _is_own(kind, name):
-            plan = _PLANS[found, name]
+        if found in METHODS and name in METHODS[found] and is_built_in(kind, name):
+            plan = PLANS[found, name]
     if plan is not None:
-        return partial(_act, getattr(thing, name), thing, plan, site)
+        return partial(act, getattr(thing, name), thing, plan, site)
     return callee(load(thing, name, site), site)
-
-
-def _is_own(kind: type, name: str) -> bool:
-    """Whether the method comes with Python: built in, or of a class of the standard library."""
-    if is_built_in(kind, name):
-        return True
-    function = getattr(kind, name)
-    return getattr(function, "__module__", "") == "collections"
-
-
-class Held:
-    """A built-in method as a value: a thread's target, a callback, a variable.
-
-    Whoever calls it, the call is an access.  It is like the method in all other respects.
-    """
-
-    __slots__ = ("_call", "_method")
-
-    def __init__(self, function: Any, call: Any) -> None:
-        self._method = function
-        self._call = call
-
-    def __call__(self, *arguments: Any, **named: Any) -> Any:
-        return self._call(*arguments, **named)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._method, name)
-
-    def __repr__(self) -> str:
-        return repr(self._method)
-
-    def __eq__(self, other: object) -> bool:
-        method: object = self._method
-        return method == (other._method if isinstance(other, Held) else other)
-
-    def __hash__(self) -> int:
-        return hash(self._method)
-
-    def __reduce__(self) -> Any:
-        return getattr, (self._method.__self__, self._method.__name__)
 
 
 def _held(function: Any, site: int) -> Any:
     owner = function.__self__
     if owner is None or type(owner) in _PLAIN or session.current.ident != get_ident():
         return function
-    call = _built_in(function, site)
-    return function if call is function else Held(function, call)
+    return handle(function, site, _built_in)
 
 
 accesses.hold = _held
@@ -225,76 +114,13 @@ accesses.hold = _held
 # -- other calls ---------------------------------------------------------------------------------
 
 
-def _reading(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
-    """A built-in function, which reads the containers that it is given."""
-    if "key" in named and len(arguments) == 1 and function is not sorted:
-        return function(each_delegated(arguments[0], site), **named)
-    arguments = stepped(arguments, site, kept=False)
-    parts = [*parts_of(arguments), *iterator_parts(arguments)]
-    return perform_all(parts, site, function, *arguments, **named)
-
-
-def _looking(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
-    return perform_all(parts_of(arguments, How.LOOK), site, function, *arguments, **named)
-
-
-def _stepping(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
-    arguments = stepped(arguments, site, kept=True)
-    if not named and (function is zip or function is enumerate):
-        return joined(function, arguments, site)
-    return function(*(stepping(argument, site) for argument in arguments), **named)
-
-
-def _iterating(function: Callable[..., Any], site: int, /, *arguments: Any) -> Any:
-    """`iter` and `reversed`: an iterator in the hands of the program."""
-    items = function(*arguments)
-    if len(arguments) > 1:
-        return items
-    return stepping(arguments[0], site, items, function is iter)
-
-
-def _advancing(function: Callable[..., Any], site: int, /, *arguments: Any) -> Any:
-    """`next`: something moves that no frame shows."""
-    progress()
-    if arguments and is_iterator(arguments[0]):
-        return step(function, site, arguments[0], *arguments)
-    return function(*arguments)
-
-
-def _changing(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
-    """A function of the standard library that changes its first argument."""
-    first = part_of(arguments[0], How.CHANGE) if arguments else None
-    parts = [] if first is None else [first]
-    return perform_all(parts, site, function, *arguments, **named)
-
-
-_SPECIAL: Final[dict[int, Callable[..., Any]]] = {
-    id(function): how
-    for functions, how in (
-        ((len,), _looking),
-        ((sorted, sum, min, max, any, all, repr, print, format), _reading),
-        ((list, tuple, set, frozenset, dict, str, bytes, bytearray), _reading),
-        ((enumerate, zip, map, filter), _stepping),
-        ((iter, reversed), _iterating),
-        ((next,), _advancing),
-        ((heapq.heappush, heapq.heappop, heapq.heapify, heapq.heapreplace), _changing),
-        ((heapq.heappushpop, bisect.insort, bisect.insort_left, random.shuffle), _changing),
-        ((getattr,), getting),
-        ((hasattr,), having),
-        ((object.__getattribute__,), getting_own),
-        ((setattr, object.__setattr__), setting),
-        ((delattr, object.__delattr__), deleting),
-    )
-    for function in functions
-}
-_CachedFunction: Final = type(lru_cache(len))
 _UNTOUCHED: Final = frozenset(
     id(function) for function in (isinstance, issubclass, id, callable, range, abs, ord, chr)
 )
 
 
 def handed(value: Any, what: str) -> Any:
-    """Something is handed to `exec` or `eval`, which run code that nobody has rewritten."""
+    """Something goes to where nobody watches, or comes from there: `exec`, `locals`, ..."""
     unobserved.note(what)
     return value
 
@@ -303,54 +129,97 @@ def callee(function: Any, site: int) -> Any:
     """What `function(...)` calls."""
     kind = type(function)
     if kind is FunctionType:
-        _call(function, site)
-        return function
+        return function if MARK in function.__globals__ else _stranger(function, function, site)
     if kind is MethodType:
-        _call(function.__func__, site)
+        inner = function.__func__
+        if type(inner) is FunctionType:
+            return function if MARK in inner.__globals__ else _stranger(function, inner, site)
+        if type(inner) is CachedFunction and session.current.ident == get_ident():
+            return partial(cached, inner, site, function.__self__)
         return function
     if session.current.ident != get_ident():
         return function
-    special = _SPECIAL.get(id(function))
+    special = SPECIAL.get(id(function))
     if special is not None:
         return partial(special, function, site)
-    if kind is BuiltinFunctionType:
-        return _built_in(function, site)
-    if kind is MethodWrapperType and function.__name__ in BOUND:
-        return partial(BOUND[function.__name__], function, site)
-    if kind is MethodDescriptorType and function.__objclass__ in METHODS:
-        if function.__name__ in METHODS[function.__objclass__]:
-            return partial(_unbound, function, site)
-    elif isinstance(function, type):
-        unobserved.called(function)
-    elif kind is _CachedFunction:
-        unobserved.note("functools.lru_cache")
-        return partial(cached, function, site)
-    elif kind is partial:
-        return partial(callee(function.func, site), *function.args, **function.keywords)
-    elif kind.__module__ == "operator":
-        return partial(_reading, function, site)
+    of_kind = _KINDS.get(kind)
+    if of_kind is not None:
+        return of_kind(function, site)
+    if issubclass(kind, type):
+        if function not in unobserved.kinds:
+            unobserved.called(function)
+        if function.__module__ in _CALLING_BACK:
+            return partial(_calling_back, function, site)
     return function
 
 
-def _call(function: Any, site: int) -> None:
-    """A function of Python; if nobody watches what it does, it may do something."""
-    space = getattr(function, "__globals__", None)
-    if space is None or MARK in space:
-        return
-    unobserved.called(function)
-    run = session.current
-    if run.ident == get_ident() and not space.get("__name__", "").startswith(_CONTROLLED):
+def _handled(values: tuple[Any, ...], site: int) -> tuple[Any, ...]:
+    return tuple(handles(values, site, callee))
+
+
+accesses_builtins.handled = _handled
+
+
+def _with_handles(
+    special: Callable[..., Any], function: Any, site: int, /, *arguments: Any, **named: Any
+) -> Any:
+    """A C function that may call what it is given."""
+    called = dict(zip(named, handles(named.values(), site, callee), strict=True))
+    return special(function, site, *handles(arguments, site, callee), **called)
+
+
+def _calling_back(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
+    """A function of the library that will call what it is given, now or later."""
+    called = dict(zip(named, handles(named.values(), site, callee), strict=True))
+    return function(*handles(arguments, site, callee), **called)
+
+
+def _stranger(function: Any, inner: FunctionType, site: int) -> Any:
+    """A function of Python that nobody watches; it may do something."""
+    if inner in _controlled:
+        return function
+    unobserved.called(inner)
+    if session.current.ident != get_ident():
+        return function
+    module = inner.__globals__.get("__name__", "")
+    package = module.partition(".")[0]
+    if not module.startswith(_CONTROLLED):
         progress()
+        if package in _WRITING_OUT:
+            return partial(reading_deeply, function, site)
+    elif inner.__closure__ is None and inner.__name__ not in _TAKES_FUNCTIONS:
+        _controlled.add(inner)  # there are few of them
+        return function
+    return partial(_calling_back, function, site) if package in _CALLING_BACK else function
 
 
 _CONTROLLED: Final = ("mazurka.", "threading", "queue", "time", "concurrent.")
 """Modules whose functions are watched by other means."""
+_TAKES_FUNCTIONS: Final = frozenset(
+    {"__init__", "submit", "map", "add_done_callback", "wait_for", "start_new_thread"}
+)
+"""Those of them that call what they are given."""
+_controlled: set[Any] = set()
+"""The others, as far as they have been called."""
+_SYNCHRONIZING: Final = frozenset(
+    {
+        *(threading.Thread, threading.Timer, threading.Condition, threading.Event),
+        *(threading.Semaphore, threading.BoundedSemaphore, threading.Barrier),
+        *(queue.Queue, queue.LifoQueue, queue.PriorityQueue, Lock, RLock, SimpleQueue),
+    }
+)
+"""Classes of objects whose methods are such functions."""
+_CALLING_BACK: Final = frozenset(
+    {"mazurka", "threading", "concurrent", "contextlib", "functools", "heapq", "bisect", "sched"}
+)
+"""Those of whose functions many are given functions to call."""
+_WRITING_OUT: Final = frozenset(
+    {"json", "pickle", "pprint", "statistics", "string", "textwrap", "reprlib", "csv"}
+)
+"""Those of whose functions most read all that is in what they are given, and change nothing."""
 
 
-def _unbound(function: Any, site: int, /, thing: Any, *arguments: Any, **named: Any) -> Any:
-    """`list.append(thing, ...)`"""
-    plan = _PLANS[function.__objclass__, function.__name__]
-    return _act(function.__get__(thing), thing, plan, site, *arguments, **named)
+# -- kinds of callables of C code ----------------------------------------------------------------
 
 
 def _built_in(function: Any, site: int) -> Any:
@@ -360,17 +229,108 @@ def _built_in(function: Any, site: int) -> Any:
     if owner is None or type(owner) is ModuleType:
         unobserved.called(function)
         if owner is builtins:
-            return partial(_reading, function, site)
+            return partial(reading, function, site)
         progress()
-        return partial(foreign, function, site)
+        return partial(_with_handles, foreign, function, site)
     found = family(owner)
     if found in METHODS and function.__name__ in METHODS[found]:
-        return partial(_act, function, owner, _PLANS[found, function.__name__], site)
-    if type(owner) is str and function.__name__ == "join":
-        return partial(_reading, function, site)
+        return act_on(function, owner, found, function.__name__, site)
+    if found in VIEWS:
+        return partial(_viewing, function, owner, site)
+    if type(owner) is str:
+        return _of_string(function, owner, site)
     if type(owner) is GeneratorType:
         return partial(step, function, site, owner)
+    if issubclass(type(owner), type):
+        making = chaining if function.__name__ == "from_iterable" else reading
+        return partial(making, function, site) if not owner.__flags__ & _MADE else function
     if is_opaque(owner) and not hasattr(object, function.__name__):
         unobserved.meet(type(owner))
-        return partial(moved, function, site, owner)
+        return partial(_with_handles, moving, function, site)
     return function
+
+
+_MADE: Final = 1 << 9
+"""The flag of classes that statements have made."""
+
+
+def moving(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
+    return moved(function, site, function.__self__, *arguments, **named)
+
+
+def _of_string(function: Any, text: str, site: int) -> Any:
+    """A method of a string; few read what they are given."""
+    name = function.__name__
+    if name == "join":
+        return partial(reading, function, site)
+    if name not in ("format", "format_map"):
+        return function
+    if not reaches_inside(text):
+        return partial(reading_deeply, function, site)
+    formatting = Formatting(site)
+    if name == "format":
+        return lambda *arguments, **named: formatting.vformat(text, arguments, named)
+    return lambda named: formatting.vformat(text, (), named)
+
+
+def _viewing(function: Any, view: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
+    """A method of a view of some container."""
+    if type(view) is MappingProxyType and class_behind(view) is not None and not now.alone:
+        unobserved.note("__dict__ of a class")
+    parts = [part for value in (view, *arguments) if (part := part_of(value, How.READ_ALL))]
+    return perform_all(parts, site, function, *arguments, **named)
+
+
+def _bound_wrapper(function: Any, site: int) -> Any:
+    """`thing.__len__`, `super().__setitem__`, `C.slot.__get__`: what C types do with objects."""
+    owner, name = function.__self__, function.__name__
+    if is_slot(owner):
+        return descriptor_call(function, site)
+    if name in BOUND:
+        return partial(BOUND[name], function, site)
+    if name == "__call__" and not issubclass(type(owner), type):
+        return callee(owner, site)
+    found = family(owner)
+    if found in METHODS:
+        if name in METHODS[found]:
+            return act_on(function, owner, found, name, site)
+        if name in ("__iter__", "__reversed__"):
+            return lambda: stepping(owner, site, function(), name == "__iter__", own=True)
+        if name == "__init__":
+            return partial(reading, function, site)
+    if name == "__next__" and is_iterator(owner):
+        return partial(step, function, site, owner)
+    return function
+
+
+def _wrapper(function: Any, site: int) -> Any:
+    """`dict.__setitem__`: a slot of a C type, or a method of one."""
+    kind, name = function.__objclass__, function.__name__
+    if kind in METHODS:
+        if name in METHODS[kind]:
+            return partial(act_unbound, function, site)
+        return lambda thing, *rest, **named: callee(function.__get__(thing), site)(*rest, **named)
+    return function
+
+
+def _cached(function: Any, site: int) -> Any:
+    return partial(cached, function, site)
+
+
+def _partial(function: Any, site: int) -> Any:
+    return partial(callee(function.func, site), *function.args, **function.keywords)
+
+
+def _getter(function: Any, site: int) -> Any:
+    return getter(function, site, method)
+
+
+_KINDS: Final[dict[type, Callable[[Any, int], Any]]] = {
+    BuiltinFunctionType: _built_in,
+    MethodWrapperType: _bound_wrapper,
+    WrapperDescriptorType: _wrapper,
+    MethodDescriptorType: _wrapper,
+    CachedFunction: _cached,
+    partial: _partial,
+    **dict.fromkeys((attrgetter, itemgetter, methodcaller), _getter),
+}

@@ -13,7 +13,7 @@ from _thread import get_ident
 from collections import deque
 from collections.abc import Callable, Sequence
 from enum import Enum
-from types import FunctionType
+from types import FunctionType, MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from mazurka.runtime.accesses_names import Seen, names, objects
@@ -38,7 +38,11 @@ TELLING: Final = 256
 UNKNOWN: Final = object()
 
 _LISTS = (list, deque, bytearray, array.array)
-_VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
+VIEWS: Final[tuple[type, ...]] = (
+    *(type({}.keys()), type({}.values()), type({}.items())),
+    *(MappingProxyType, memoryview),
+)
+"""What shows a container that is kept elsewhere."""
 
 families: dict[type, Any] = {}
 
@@ -49,7 +53,7 @@ def family_of(kind: type) -> Family:
     if found is UNKNOWN:
         found = None
         for base in kind.__mro__ or ():
-            if base in _LISTS or base in (dict, set) or base in _VIEWS:
+            if base in _LISTS or base in (dict, set) or base in VIEWS:
                 found = base
                 break
         families[kind] = found
@@ -167,15 +171,21 @@ def approach(part: Part, site: int) -> Standing | None:
 
 def approach_all(parts: Sequence[Part], site: int) -> list[Standing]:
     """The same for one operation on several containers."""
+    standings = enter(parts, site)
+    if standings:
+        session.current.point(Together([standing.operation for standing in standings]))
+        for standing in standings:
+            standing.begin()
+    return standings
+
+
+def enter(parts: Sequence[Part], site: int) -> list[Standing]:
+    """Those parts of an operation that need a point; the others have been noted."""
     standings = []
     for part in parts:
         seen = names.see(part[0])
         if _needs_point(seen.whole, part[2], site):
             standings.append(_standing(part, seen, site))
-    if standings:
-        session.current.point(Together([standing.operation for standing in standings]))
-        for standing in standings:
-            standing.begin()
     return standings
 
 

@@ -9,12 +9,14 @@ import gc
 import operator
 from _thread import get_ident
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from types import FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import Any, Final
 
-from mazurka.runtime.accesses import IN_PLACE, Spot, store, touch_cell
+from mazurka.runtime.accesses import IN_PLACE, Spot, store, touch_attribute, touch_cell
 from mazurka.runtime.accesses_containers import (
     UNKNOWN,
+    VIEWS,
     Family,
     Part,
     families,
@@ -26,14 +28,13 @@ from mazurka.runtime.accesses_containers import (
 )
 from mazurka.runtime.accesses_methods import METHODS
 from mazurka.runtime.accesses_names import short
-from mazurka.runtime.accesses_opaque import is_iterator, steps
 from mazurka.runtime.accesses_operations import How
+from mazurka.runtime.accesses_spaces import class_behind
+from mazurka.runtime.accesses_values import PLAIN
 from mazurka.runtime.monitoring import unobserved
 from mazurka.runtime.rewriting_sites import sites
 from mazurka.runtime.scheduler import session
-from mazurka.runtime.sharing import progress
-
-_VIEWS: Final[tuple[type, ...]] = (type({}.keys()), type({}.values()), type({}.items()))
+from mazurka.runtime.sharing import now
 
 _met = unobserved.kinds
 
@@ -49,15 +50,25 @@ def part_of(value: Any, how: How) -> Part | None:
     found = family(value)
     if found is None:
         return None
-    if found in _VIEWS:
-        keys_only = found is _VIEWS[0]
-        value = gc.get_referents(value)[0]
+    if found in VIEWS:
+        keys_only = found is VIEWS[0]
+        value = _behind(value)
         found = family(value)
         if found is None:
             return None
         if keys_only and how is How.READ_ALL:
             how = How.LOOK
     return value, found, how, None
+
+
+def _behind(view: Any) -> Any:
+    """The container that a view shows."""
+    kind = type(view)
+    if kind is memoryview:
+        return view.obj
+    if kind is MappingProxyType and class_behind(view) is not None:
+        return None
+    return gc.get_referents(view)[0]
 
 
 def parts_of(values: Any, how: How = How.READ_ALL) -> list[Part]:
@@ -81,10 +92,48 @@ def item(thing: Any, key: Any, site: int) -> Any:
     elif found is UNKNOWN:
         found = family_of(kind)
     if found not in METHODS or not is_built_in(kind, "__getitem__"):
-        return thing[key]
-    adds = isinstance(thing, defaultdict) and thing.default_factory is not None
-    part = (thing, found, How.ENSURE if adds else How.READ, key)
-    return perform(part, site, operator.getitem, thing, key)
+        return _item_behind(thing, key, site) if found in VIEWS else thing[key]
+    how = How.READ
+    if found is dict and kind is not dict:
+        if _runs_code_for_new(thing):
+            return _item_or_new(thing, key, site)
+        if isinstance(thing, defaultdict) and thing.default_factory is not None:
+            how = How.ENSURE
+    return perform((thing, found, how, key), site, operator.getitem, thing, key)
+
+
+def _runs_code_for_new(table: Any) -> bool:
+    """Whether code of the program runs when a key is not in a dictionary."""
+    missing = getattr(type(table), "__missing__", None)
+    if isinstance(missing, FunctionType):
+        return True
+    return isinstance(getattr(table, "default_factory", None), (FunctionType, MethodType))
+
+
+def _item_or_new(table: Any, key: Any, site: int) -> Any:
+    """`table[key]`: it is looked up, and if it is not there, other code runs, and adds it."""
+    part = (table, dict, How.READ, key)
+    found = perform(part, site, dict.get, table, key, UNKNOWN)
+    if found is not UNKNOWN:
+        return found
+    if isinstance(type(table).__missing__, FunctionType):
+        return type(table).__missing__(table, key)
+    value = table.default_factory()
+    store_item(value, table, key, site)
+    return value
+
+
+def _item_behind(view: Any, key: Any, site: int) -> Any:
+    if type(view) is MappingProxyType and (kind := class_behind(view)) is not None:
+        if session.current.ident == get_ident() and type(key) is str:
+            touch_attribute(kind, key, site)
+        return view[key]
+    part = part_of(view, How.READ_ALL)
+    if part is None:
+        return view[key]
+    if part[1] is dict:
+        part = (*part[:2], How.READ, key)
+    return perform(part, site, operator.getitem, view, key)
 
 
 def store_item(value: Any, thing: Any, key: Any, site: int) -> None:
@@ -92,7 +141,11 @@ def store_item(value: Any, thing: Any, key: Any, site: int) -> None:
     found = family(thing)
     if found not in METHODS or not is_built_in(type(thing), "__setitem__"):
         unobserved.meet(type(thing))
-        thing[key] = value
+        if type(thing) is memoryview:
+            parts = parts_of((thing,), How.CHANGE)
+            perform_all([*parts, *parts_of((value,))], site, operator.setitem, thing, key, value)
+        else:
+            thing[key] = value
     else:
         perform((thing, found, How.WRITE, key), site, operator.setitem, thing, key, value)
 
@@ -182,14 +235,30 @@ _compared: dict[int, str] = {}
 def binary(left: Any, sign: str, right: Any, site: int) -> Any:
     """`left + right`, `left == right`, `left in right`, ..."""
     if family(left) is None and family(right) is None:
+        if (type(left) is tuple or type(right) is tuple) and sign in _READS_DEEPLY:
+            return deeply((left, right), site, BINARY[sign], left, right)
         return BINARY[sign](left, right)
     if sign in ("In", "NotIn"):
-        part = part_of(right, How.READ_ALL)
-        if part is None or not is_built_in(type(part[0]), "__contains__"):
-            return BINARY[sign](left, right)
-        how = How.LOOK if part[1] in (dict, set) and part[0] is right else part[2]
-        return perform((part[0], part[1], how, None), site, BINARY[sign], left, right)
+        return _contains(left, sign, right, site)
+    if sign in _READS_DEEPLY:
+        return deeply((left, right), site, BINARY[sign], left, right)
     return perform_all(parts_of((left, right)), site, BINARY[sign], left, right)
+
+
+_READS_DEEPLY: Final = frozenset({"Eq", "NotEq", "Lt", "LtE", "Gt", "GtE", "Mod"})
+deeply: Callable[..., Any] = perform_all
+"""Reads what is in what it is given, too; `accesses_deep` says how."""
+
+
+def _contains(left: Any, sign: str, right: Any, site: int) -> Any:
+    part = part_of(right, How.READ_ALL)
+    if part is None or not is_built_in(type(part[0]), "__contains__"):
+        return BINARY[sign](left, right)
+    if part[1] in (dict, set) and part[0] is right:
+        part = (*part[:2], How.LOOK, None)
+    elif family(left) is not None or type(left) is tuple:
+        return deeply((left, right), site, BINARY[sign], left, right)
+    return perform(part, site, BINARY[sign], left, right)
 
 
 def compared(left: Any, sign: str, right: Any, site: int) -> Any:
@@ -225,54 +294,30 @@ def whole(value: Any, site: int) -> Any:
     return value if part is None else perform(part, site, _itself, value)
 
 
-# -- loops ---------------------------------------------------------------------------------------
-
-
-def each(value: Any, unpacked: bool, site: int) -> Any:
-    """What a loop goes through.  Each step through a container is an access; each step through
-    anything moves something that its thread's frames do not show, so that it is no idle round."""
-    run = session.current
-    if run.ident != get_ident():
+def formatted(value: Any, site: int) -> Any:
+    """Before a value is written into a string, with all that is in it."""
+    if family(value) is None and type(value) is not tuple:
         return value
-    part = None if family(value) is None else part_of(value, How.READ_ALL)
-    if part is None or not is_built_in(type(value), "__iter__"):
-        return steps(value, site) if is_iterator(value) else _advancing(value)
-    return _steps(part, iter(value), unpacked, site)
+    return deeply((value,), site, _itself, value)
 
 
-def each_delegated(value: Any, site: int) -> Any:
-    """What `yield from` goes through; generators are left alone."""
-    return value if family(value) is None else each(value, False, site)
+def matched(value: Any, attributes: tuple[str, ...], by_position: bool, site: int) -> Any:
+    """Before a value is held against patterns that ask for its elements and attributes."""
+
+    def asked(thing: Any) -> tuple[str, ...]:
+        if type(thing) in PLAIN or issubclass(type(thing), type):
+            return ()
+        places = getattr(type(thing), "__match_args__", ()) if by_position else ()
+        return (*attributes, *places)
+
+    return deeply((value,), site, _itself, value, attributes=asked)
 
 
-def _advancing(items: Any) -> Iterator[Any]:
-    for value in items:
-        progress()
-        yield value
-
-
-def how_stepping(part: Part, items: Any) -> How:
-    """What a step of an iterator does to its container."""
-    if part[1] not in (dict, set):
-        return How.READ
-    if part[2] is How.READ_ALL and type(items) in (_VALUES_STEP, _ITEMS_STEP):
-        return How.READ_ALL
-    return How.LOOK
-
-
-def _steps(part: Part, items: Iterator[Any], unpacked: bool, site: int) -> Iterator[Any]:
-    container, found = part[:2]
-    how = how_stepping(part, items)
-    index = 0
-    while True:
-        try:
-            value = perform((container, found, how, index), site, next, items)
-        except StopIteration:
-            return
-        index += 1
-        progress()
-        yield whole(value, site) if unpacked else value
-
-
-_VALUES_STEP: Final[type] = type(iter({}.values()))
-_ITEMS_STEP: Final[type] = type(iter({}.items()))
+def compared_with(look: Callable[[], Any]) -> None:
+    """Before a value is compared with an attribute, in a pattern."""
+    try:
+        owner = look()
+    except NameError:
+        return
+    if not issubclass(type(owner), (type, ModuleType)) and not now.alone:
+        unobserved.note("an attribute in a pattern")

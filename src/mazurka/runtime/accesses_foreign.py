@@ -39,13 +39,3 @@ def moved(function: Any, site: int, owner: Any, /, *arguments: Any, **named: Any
     values = (*arguments, *named.values())
     parts = [part_of_opaque(owner), *parts_of(values), *opaque_parts(values)]
     return perform_all(parts, site, function, *arguments, **named)
-
-
-def cached(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
-    """A function with a cache, which is asked before its code runs and filled after that."""
-    progress()
-    parts = [part_of_opaque(function)]
-    try:
-        return perform_all(parts, site, function, *arguments, **named)
-    finally:
-        perform_all(parts, site, progress)

@@ -21,6 +21,8 @@ import types
 import weakref
 from typing import Any, Final
 
+from mazurka.runtime.accesses_spaces import forget_spaces
+from mazurka.runtime.accesses_values import PLAIN, VALUES
 from mazurka.runtime.monitoring import unobserved
 from mazurka.runtime.sharing import learned, now
 
@@ -54,6 +56,8 @@ _CALL: Final = 2
 """A class has a function for it, and instances may have their own."""
 _COMPUTE: Final = 3
 """It is computed, and instances have nothing to say."""
+_SLOT: Final = 4
+"""Instances have it, but not in a dictionary."""
 
 _sorts: dict[tuple[type, str], int] = {}
 """By class and name: what reading the attribute of an instance means."""
@@ -62,6 +66,7 @@ _sorts: dict[tuple[type, str], int] = {}
 def forget_classes() -> None:
     """Classes may have changed between runs."""
     _sorts.clear()
+    forget_spaces()
 
 
 def _sort(kind: type, name: str) -> int:
@@ -72,21 +77,41 @@ def _sort(kind: type, name: str) -> int:
 
 
 def _find_sort(kind: type, name: str) -> int:
-    if isinstance(kind.__getattribute__, types.FunctionType) or issubclass(kind, _COMPUTED):
+    if issubclass(kind, _COMPUTED):
         return _COMPUTE
     for base in kind.__mro__:
         value = base.__dict__.get(name, _MISSING)
         if value is _MISSING:
             continue
-        if isinstance(value, types.MemberDescriptorType):
-            return _OWN
         sort = type(value)
+        if sort is types.MemberDescriptorType:
+            return _SLOT
+        if sort is types.GetSetDescriptorType and _keeps_something(kind, name):
+            return _SLOT
         if sort is functools.cached_property:
-            unobserved.note("functools.cached_property")
+            return _DATA
+        if sort is property and not isinstance(value.fget, types.FunctionType):
+            unobserved.note(f"the property {name}")
         if hasattr(sort, "__set__") or hasattr(sort, "__delete__"):
             return _COMPUTE
         return _CALL if hasattr(sort, "__get__") or isinstance(value, _SETTLED) else _DATA
     return _OWN
+
+
+def _keeps_something(kind: type, name: str) -> bool:
+    """Whether an attribute that C code computes is a variable all the same: `error.args`."""
+    return kind not in PLAIN and kind.__module__ not in VALUES and name not in _LINKS
+
+
+_LINKS: Final = ("__dict__", "__class__", "__weakref__")
+
+
+def is_entry(thing: Any, name: str) -> bool:
+    """Whether an attribute is kept in a dictionary, if there is one."""
+    kind = type(thing)
+    if kind is types.ModuleType:
+        return True
+    return not issubclass(kind, type) and _sort(kind, name) in (_OWN, _DATA, _CALL)
 
 
 def home_of(thing: Any, name: str) -> Any:
@@ -99,12 +124,13 @@ def home_of(thing: Any, name: str) -> Any:
         value = thing.__dict__.get(name, _MISSING)
         settled = isinstance(value, _SETTLED) and name not in learned.moving
         return NOWHERE if settled else thing
-    if isinstance(thing, type):
+    if issubclass(kind, type):
         return _home_in_class(thing, name)
+    if isinstance(kind.__getattribute__, types.FunctionType):
+        return NOWHERE  # its code says what is found, and is watched
     if name in learned.moving and kind.__flags__ & _CAN_CHANGE:
-        computed = isinstance(kind.__getattribute__, types.FunctionType)
-        return NOWHERE if computed else (thing, *_changing(kind))
-    return thing if _sort(kind, name) in (_OWN, _DATA) else NOWHERE
+        return (thing, *_changing(kind))
+    return thing if _sort(kind, name) in (_OWN, _DATA, _SLOT) else NOWHERE
 
 
 def _changing(kind: type) -> list[type]:
@@ -128,7 +154,7 @@ def home_of_store(thing: Any, name: str) -> Any:
         if isinstance(thing.__dict__.get(name), _SETTLED):
             _move(name)
         return thing
-    if isinstance(thing, type):
+    if issubclass(kind, type):
         _sorts.clear()
         _move(name)
         return thing

@@ -36,21 +36,27 @@ SWEEP = 50_000
 class Seen(dict[str, Location]):
     """An object that the run has met: its name, and the locations that belong to it."""
 
-    __slots__ = ("count", "entered", "kept", "maker", "met", "number", "origin", "path", "whole")
+    met: set[int]
+    whole: Location
+    """All of it, where it is a container."""
+    entered: set[int]
+    """The generators that somebody is inside, of those that it stands for."""
+    origin = ""
 
     def __init__(self, kept: Any, maker: int, path: str, number: int) -> None:
-        super().__init__()
         self.kept = kept
         self.maker = maker
         self.path = path
         self.number = number
         self.count = now.count
-        self.met: set[int] = set()
-        self.whole = Location()
-        """All of it, where it is a container."""
-        self.entered: set[int] = set()
-        """The generators that somebody is inside, of those that it stands for."""
-        self.origin = ""
+
+    def __getattr__(self, name: str) -> Any:
+        """Few need these."""
+        if name not in ("entered", "met", "whole"):
+            raise AttributeError(name)
+        made: Any = Location() if name == "whole" else set()
+        setattr(self, name, made)
+        return made
 
     @property
     def name(self) -> str:
@@ -64,6 +70,11 @@ class Seen(dict[str, Location]):
     def structure(self) -> Structure | None:
         found: Structure | None = self.whole.shared
         return found
+
+
+class _Kept(weakref.ref[Any]):
+    __slots__ = ("identity",)
+    identity: int
 
 
 class Names:
@@ -96,6 +107,9 @@ class Names:
         """Give an object a name for the whole exploration."""
         self._pinned.setdefault(id(thing), (thing, name))
 
+    def is_pinned(self, thing: Any) -> bool:
+        return id(thing) in self._pinned
+
     def see(self, thing: Any) -> Seen:
         """The running thread has an object in its hands."""
         seen = self.objects.get(id(thing))
@@ -118,7 +132,7 @@ class Names:
             return seen
         if kind is ModuleType:
             return Seen(thing, EVERYBODY, thing.__name__, 0)
-        if isinstance(thing, type) and "<locals>" not in thing.__qualname__:
+        if issubclass(kind, type) and "<locals>" not in thing.__qualname__:
             return Seen(thing, EVERYBODY, f"{thing.__module__}.{thing.__qualname__}", 0)
         me = now.thread
         number = self._counts[me] = self._counts.get(me, 0) + 1
@@ -127,18 +141,17 @@ class Names:
 
     def _kept(self, thing: Any) -> Any:
         """What keeps the identity of an object: a word from it when it ends, or the object."""
-        identity = id(thing)
-        objects = self.objects
-
-        def forget(reference: Any) -> None:
-            seen = objects.get(identity)
-            if seen is not None and seen.kept is reference:
-                del objects[identity]
-
         try:
-            return weakref.ref(thing, forget)
+            kept = _Kept(thing, self._forget)
         except TypeError:
             return thing
+        kept.identity = id(thing)
+        return kept
+
+    def _forget(self, kept: _Kept) -> None:
+        seen = self.objects.get(kept.identity)
+        if seen is not None and seen.kept is kept:
+            del self.objects[kept.identity]
 
     def _vague_one(self, kind: type) -> Seen:
         seen = self._vague[kind]
@@ -170,7 +183,7 @@ class Names:
             identity
             for identity, seen in self.objects.items()
             if seen.number > 0
-            and type(seen.kept) is not weakref.ref
+            and type(seen.kept) is not _Kept
             and sys.getrefcount(seen.kept) <= ours
         ]
         for identity in dead:

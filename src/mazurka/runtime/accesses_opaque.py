@@ -16,35 +16,15 @@ from _thread import get_ident
 from collections.abc import Callable, Iterator
 from functools import partial
 from sys import getrefcount
-from types import (
-    BuiltinFunctionType,
-    FunctionType,
-    GeneratorType,
-    MethodDescriptorType,
-    MethodType,
-    MethodWrapperType,
-    ModuleType,
-    WrapperDescriptorType,
-)
+from types import GeneratorType, WrapperDescriptorType
 from typing import Any, Final
 
 from mazurka.runtime.accesses_containers import Part, family_of, perform
 from mazurka.runtime.accesses_names import names, objects
 from mazurka.runtime.accesses_operations import How
+from mazurka.runtime.accesses_values import PLAIN, VALUES
 from mazurka.runtime.scheduler import session
 from mazurka.runtime.sharing import progress
-
-PLAIN: Final = frozenset(
-    {
-        *(int, float, complex, str, bytes, bool, type(None), type(...), tuple, frozenset, range),
-        *(slice, type, FunctionType, BuiltinFunctionType, MethodType, ModuleType, property),
-        *(type(NotImplemented), MethodDescriptorType, WrapperDescriptorType, MethodWrapperType),
-        *(object, staticmethod, classmethod, super),
-    }
-)
-"""Types whose objects do not change, or that others watch."""
-_VALUES: Final = frozenset({"re", "datetime", "decimal", "_struct", "types", "typing", "operator"})
-"""Modules of C types whose objects are values."""
 
 _moving: dict[type, bool] = {}
 
@@ -62,7 +42,7 @@ def is_iterator(value: Any) -> bool:
 def is_opaque(value: Any) -> bool:
     """Whether C code keeps something in the object that it may change."""
     kind = type(value)
-    if kind in PLAIN or kind.__module__ in _VALUES or isinstance(value, (type, BaseException)):
+    if kind in PLAIN or kind.__module__ in VALUES or issubclass(kind, (type, BaseException)):
         return False
     return family_of(kind) is None
 

@@ -189,13 +189,13 @@ class Together(Access):
 
     __slots__ = ("parts",)
 
-    def __init__(self, parts: Sequence[ContainerAccess]) -> None:
+    def __init__(self, parts: Sequence[Access]) -> None:
         super().__init__(parts[0].shared, parts[0].site)
         self.parts = parts
 
     @property
     def kind(self) -> str:  # type: ignore[override]
-        return "write" if any(part.how in WRITING for part in self.parts) else "read"
+        return "write" if any(part.kind == "write" for part in self.parts) else "read"
 
     @property
     def writes(self) -> bool:  # type: ignore[override]
@@ -204,7 +204,7 @@ class Together(Access):
     def at(self, lookup: Lookup) -> Sequence[Touch]:
         merged: dict[str, Touch] = {}
         for part in self.parts:
-            for shared, written in part.at(lookup):
+            for shared, written in part.at(lookup) or ():
                 name = str(shared.name)
                 known = merged.get(name)
                 merged[name] = (shared, written or (known is not None and known[1]))

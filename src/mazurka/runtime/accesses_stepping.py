@@ -14,7 +14,8 @@ from functools import cache
 from typing import Any
 
 from mazurka.runtime.accesses_containers import Part, is_built_in, perform, perform_all
-from mazurka.runtime.accesses_expressions import family, how_stepping, part_of, parts_of
+from mazurka.runtime.accesses_expressions import family, part_of, parts_of
+from mazurka.runtime.accesses_loops import how_stepping
 from mazurka.runtime.accesses_opaque import iterator_parts, part_of_opaque
 from mazurka.runtime.accesses_operations import How
 from mazurka.runtime.rewriting_sites import sites
@@ -91,10 +92,15 @@ class SharedStepping:
         return self._items.__reduce__()
 
 
-def stepping(value: Any, site: int, items: Any = None, forwards: bool = True) -> Any:
-    """An iterator over a value: the one that is given, if there is one."""
+def stepping(
+    value: Any, site: int, items: Any = None, forwards: bool = True, own: bool = False
+) -> Any:
+    """An iterator over a value: the one that is given, if there is one.
+
+    `own`: that one is the built-in one, whatever the class of the value has instead.
+    """
     part = None if family(value) is None else part_of(value, How.READ_ALL)
-    if part is None or not is_built_in(type(value), "__iter__"):
+    if part is None or not (own or is_built_in(type(value), "__iter__")):
         return value if items is None else items
     items = iter(value) if items is None else items
     if place_of(site) in learned.moving:

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from mazurka.runtime.failures import explain_now
+
 
 def is_case(args: tuple[Any, ...]) -> bool:
     """Whether the arguments are those of a method of a test case."""
@@ -32,6 +34,9 @@ def run_case(
         case.setUp()
         try:
             function(case, *args, **kwargs)
+        except BaseException as error:
+            explain_now(error)
+            raise
         finally:
             case.tearDown()
     finally:

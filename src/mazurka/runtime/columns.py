@@ -14,15 +14,16 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from mazurka.report.columns import OPERATION, Columns
+from mazurka.report.columns import MARGIN, OPERATION, Columns
 from mazurka.report.rows import Row
 from mazurka.report.story import Story as Prose
-from mazurka.report.terminal import make_console
+from mazurka.report.terminal import make_console, safe
 from mazurka.report.trace import Standing, Trace
 from mazurka.runtime.recording import Story
-from mazurka.runtime.results import HOLDS, Result, Violation, counted
+from mazurka.runtime.results import HOLDS, Result, Violation
 from mazurka.runtime.rows import Rows, failing_site
 from mazurka.runtime.sites import shown_path
+from mazurka.runtime.values import counted
 
 
 def report_text(result: Result, *, width: int | None = None) -> str:
@@ -115,7 +116,8 @@ class Report:
         self.prose.blank()
         if result.token is not None:
             self.prose.line("see it again, here or with pytest --mazurka-replay=TOKEN:", "dim")
-            self.console.print(f"  mazurka replay {result.token}", soft_wrap=True)
+            command = f"  mazurka replay {result.token} {result.replay_options}"
+            self.console.print(command.rstrip(), soft_wrap=True)
             self.prose.blank()
         if result.verdict != "error":
             self.prose.line(self.statistics())
@@ -154,6 +156,12 @@ class Table(Columns):
             name = min(longest, MOST_NAME)
             self.layout = replace(layout, name=name, width=layout.width + layout.name - name)
 
+    def cell(self, row: Row) -> list[Text]:
+        """A step that a thread takes without any code of the user's has no line."""
+        if row.source or row.line:
+            return super().cell(row)
+        return self.wrapped(self.effects(row))
+
     def effects(self, row: Row) -> list[Text]:
         """Each operation apart, so that a narrow column can put them below each other."""
         parts = super().effects(replace(row, synchronizes=False))
@@ -161,7 +169,31 @@ class Table(Columns):
             return parts
         return [self.effect(one, OPERATION) for one in row.operation.split("\n")] + parts
 
+    def effect(self, text: str, style: str) -> Text:
+        """A value is not cut off at the edge of its column; `wrapped` gives it more lines."""
+        return Text(safe(text, self.glyphs), style)
 
+    def wrapped(self, parts: list[Text]) -> list[Text]:
+        """Short effects share lines; a long one has lines of its own."""
+        indent = self.layout.lines + MARGIN
+        room = max(self.layout.width - indent, 10)
+        lines: list[Text] = []
+        short: list[Text] = []
+        for part in parts:
+            if part.cell_len <= room:
+                short.append(part)
+                continue
+            lines += super().wrapped(short)
+            short = []
+            for number, line in enumerate(part.wrap(self.console, room - CONTINUED)):
+                line.rstrip()
+                margin = indent + CONTINUED * bool(number)
+                lines.append(Text(" " * margin).append_text(line))
+        return lines + super().wrapped(short)
+
+
+CONTINUED = 1
+"""How far the second line of a value is indented."""
 MOST_NAME = 28
 
 

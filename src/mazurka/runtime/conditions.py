@@ -22,7 +22,7 @@ from _thread import get_ident
 from collections.abc import Hashable, Sequence
 from typing import Any, cast
 
-from mazurka.runtime import existing
+from mazurka.runtime import existing, waiting
 from mazurka.runtime.clock import virtual
 from mazurka.runtime.locks import Lock, RLock
 from mazurka.runtime.naming import ATTRIBUTE, Owned, create, model_of, spend
@@ -35,12 +35,21 @@ from mazurka.stateless.runs import Lookup, Touch
 class ConditionModel(Owned):
     """The state is the tuple of those who wait, each as (path, which of its waits)."""
 
-    __slots__ = ()
-    kind = "condition"
+    __slots__ = ("sort",)
 
     def __init__(self, name: str = "") -> None:
         super().__init__(name)
         self.state: Hashable = ()
+        self.sort = "condition"
+        """What it is for people: perhaps a future, or a barrier, of which it is a part."""
+
+    @property
+    def kind(self) -> str:  # type: ignore[override]
+        return self.sort
+
+    def __str__(self) -> str:
+        known = self.origin or str(self.name)
+        return known if known.startswith(f"{self.sort} ") else f"{self.sort} {known}"
 
     def refresh(self) -> None:
         self.state = ()
@@ -78,7 +87,7 @@ class Wake(Step):
         self.timed = timed
 
     @property
-    def yields(self) -> Yields:
+    def yields(self) -> Yields:  # type: ignore[override]
         return self._is_waiting if self.timed else False
 
     def _is_waiting(self, lookup: Lookup) -> bool:
@@ -96,9 +105,14 @@ class Wake(Step):
         return ((self.shared, waits), (self.lock, True))
 
     def waits_for(self) -> str:
-        if self.token in cast(ConditionModel, self.shared).waiters:
-            return f"for a notification of {self.shared}"
-        return f"to acquire {self.lock} again, notified of {self.shared}"
+        model = cast(ConditionModel, self.shared)
+        if self.token not in model.waiters:
+            return f"to acquire {self.lock} again after it was notified"
+        purpose = waiting.purpose_of(self)
+        if purpose is None:
+            return f"for a notification of {model}"
+        model.sort, model.origin = purpose.sort, model.origin or purpose.origin
+        return purpose.text.format(model)
 
     def holder(self) -> str | None:
         waits = self.token in cast(ConditionModel, self.shared).waiters

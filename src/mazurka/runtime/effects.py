@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import dataclass, field
 from types import CellType, FrameType, ModuleType
@@ -10,6 +11,7 @@ from weakref import ReferenceType
 
 from mazurka.runtime.accesses_names import Seen, objects
 from mazurka.runtime.accesses_operations import Access, ContainerAccess
+from mazurka.runtime.assertions import Lookup
 from mazurka.runtime.labels import Labels
 from mazurka.runtime.operations import Step
 from mazurka.runtime.rewriting_sites import sites
@@ -76,9 +78,9 @@ def place_of(access: Access, labels: Labels, frame: FrameType | None) -> Place:
     kept = seen.kept
     if isinstance(kept, ReferenceType):
         kept = kept()
-    if seen.vague and len(kept) == 1:
-        kept = kept[0]
-    elif seen.vague or kept is None:
+    if seen.vague:
+        kept = kept[0] if len(kept) == 1 else _named(text, frame)
+    if kept is None:
         return Place(text, text)
     if isinstance(kept, CellType):
         name = _captured(text, frame) or name
@@ -93,6 +95,18 @@ def place_of(access: Access, labels: Labels, frame: FrameType | None) -> Place:
         return Place(text, text, kept, name)
     whole = owner or text
     return Place(whole if key is None else f"{whole}[{key!r}]", whole, kept, "", key)
+
+
+def _named(text: str, frame: FrameType | None) -> Any:
+    """The object whose attribute an expression such as `node.next.value` is about."""
+    try:
+        node = ast.parse(text, mode="eval").body
+    except SyntaxError:
+        return None
+    if frame is None or not isinstance(node, ast.Attribute):
+        return None
+    found = Lookup(frame, steady=True).value(node.value)
+    return None if found is MISSING else found
 
 
 def _captured(text: str, frame: FrameType | None) -> str | None:

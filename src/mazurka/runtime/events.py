@@ -15,6 +15,7 @@ from mazurka.runtime.naming import ATTRIBUTE, Owned, create, model_of, spend
 from mazurka.runtime.operations import Attempt, Object, Step, Waiting
 from mazurka.runtime.patches import Patches, original
 from mazurka.runtime.scheduler import Scheduler, session
+from mazurka.runtime.waiting import purpose_of
 from mazurka.stateless.runs import Lookup, Touch
 
 EventState: TypeAlias = tuple[bool, tuple[Hashable, ...]]
@@ -84,7 +85,8 @@ class Woken(Waiting):
         return self.token not in cast(EventState, state)[1]
 
     def waits_for(self) -> str:
-        return f"for {self.shared} to be set"
+        purpose = purpose_of(self)
+        return purpose.text if purpose is not None else f"for {self.shared} to be set"
 
 
 class SeenSet(Waiting):
@@ -190,6 +192,9 @@ class AcquireUnit(Waiting):
 
     def lets(self, state: Hashable) -> bool:
         return cast(int, state) > 0
+
+    def waits_for(self) -> str:
+        return f"to acquire {self.shared}, whose value is 0"
 
 
 class ReleaseUnits(Step):

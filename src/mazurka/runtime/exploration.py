@@ -15,7 +15,7 @@ from mazurka.runtime.observing import observed, require_known, require_something
 from mazurka.runtime.options import SAMPLES, SEARCHES, Options, Test
 from mazurka.runtime.program import Settings
 from mazurka.runtime.races import Watched
-from mazurka.runtime.recording import Story, record
+from mazurka.runtime.recording import Story
 from mazurka.runtime.replaying import replay
 from mazurka.runtime.results import (
     ERROR,
@@ -28,6 +28,7 @@ from mazurka.runtime.results import (
 )
 from mazurka.runtime.scope import scope_of
 from mazurka.runtime.sites import shown_path
+from mazurka.runtime.telling import tell
 from mazurka.runtime.tokens import Token, token_of
 from mazurka.runtime.watchdog import UncontrolledCallError
 from mazurka.stateless import iterative, randomized
@@ -45,6 +46,7 @@ def explore_test(test: Test, options: Options, progress: Progress | None = None)
         preemptions=None if options.sampled else options.preemptions,
         seed=options.seed,
         races=options.races,
+        replay_options=replay_options(options),
     )
 
     started = time.perf_counter()
@@ -61,13 +63,22 @@ def explore_test(test: Test, options: Options, progress: Progress | None = None)
     return result
 
 
+def replay_options(options: Options) -> str:
+    """What `mazurka replay` has to be told besides the token."""
+    parts = [f"--instrument {name}" for name in options.instrument]
+    if not options.virtual_time:
+        parts.append("--real-time")
+    return " ".join(parts)
+
+
 def replay_test(test: Test, options: Options, token: Token) -> Result:
     """Follow a token; the failure that it stands for is a violation, anything else is not."""
-    result = Result(input=test.name, verdict=HOLDS, strategy="replay", races=options.races)
+    races = options.races or token.failure == "race"
+    result = Result(input=test.name, verdict=HOLDS, strategy="replay", races=races)
 
     def conduct(program: Observed) -> None:
         see_everything()
-        story = replay(Watched(program) if options.races else program, token)
+        story = replay(Watched(program) if races else program, token)
         result.executions = result.runs = 1
         result.steps = len(story.steps)
         found = [failed for failed in story.ended.failures if failed.kind == token.failure]
@@ -142,10 +153,11 @@ class Exploration:
         self.result = result
         self.progress = progress
         self.started = started
+        self.notes = result.notes
 
     def conduct(self) -> None:
         """All of it; done again from the start where a run shows that more is shared."""
-        check_deterministic(self.program)
+        self.result.notes = (*self.notes, *check_deterministic(self.program))
         watched: Runnable = Watched(self.program) if self.options.races else self.program
         explored = self.search(watched)
         if not self.is_enough(explored):
@@ -185,7 +197,7 @@ class Exploration:
     def explain(self, failing: Failing, program: Runnable) -> None:
         """Run the simplest schedule that fails in this way again, and tell what happens."""
         schedule = self.simplest(failing, program)
-        story = record(program, Follow(schedule))
+        story = tell(program, Follow(schedule))
         failed = the_same(failing.failed, story)
         self.result.violation = violation_of(failed, story)
         self.result.story = story

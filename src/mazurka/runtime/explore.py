@@ -101,6 +101,7 @@ def explore(
     instrument: Iterable[str] = (),
     virtual_time: bool = True,
     patience: float = 5.0,
+    max_steps: int = 10_000,
     workers: int = 1,
 ) -> Callable[[Function], Function]: ...
 
@@ -119,6 +120,7 @@ def explore(
     instrument: Iterable[str] = (),
     virtual_time: bool = True,
     patience: float = 5.0,
+    max_steps: int = 10_000,
     workers: int = 1,
 ) -> Result: ...
 
@@ -139,8 +141,8 @@ def explore(function: Callable[..., Any] | None = None, /, **given: Any) -> Any:
     Options: `preemptions` (None for any number), `strategy` (`algorithm2`, `algorithm1`, `cb-dfs`,
     `random`, `pct`), `seed`, limits `executions` and `seconds`, `races` (report data races, too),
     `instrument` (more modules and packages to observe), `virtual_time`, `patience`, the seconds
-    after which a call that nobody controls is reported, and `workers`, the number of processes
-    that search together.
+    after which a call that nobody controls is reported, `max_steps`, the most steps of an
+    execution, and `workers`, the number of processes that search together.
     """
     options = options_from(given)
     if function is None:
@@ -163,3 +165,19 @@ def options_from(given: dict[str, Any], base: Options | None = None) -> Options:
         wanted = given["instrument"]
         given = {**given, "instrument": (wanted,) if isinstance(wanted, str) else tuple(wanted)}
     return replace(base or Options(), **given)
+
+
+def overridden(own: Options, given: dict[str, Any]) -> Options:
+    """A test's own options, and those of the command line, which come first.
+
+    Several processes are for one strategy only; a test that has another one keeps to one process,
+    or a session with both could not be run by several.
+    """
+    strategy = given.get("strategy", own.strategy)
+    if strategy != "algorithm2" and "strategy" in given and "workers" not in given:
+        own = replace(own, workers=1)
+    if strategy != "algorithm2" and "strategy" not in given:
+        given = {name: value for name, value in given.items() if name != "workers"}
+    if "instrument" in given:
+        given = {**given, "instrument": dict.fromkeys((*own.instrument, *given["instrument"]))}
+    return options_from(given, own)

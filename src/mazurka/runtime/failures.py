@@ -8,6 +8,7 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
+from mazurka.runtime.assertions import explained
 from mazurka.runtime.operations import Step
 from mazurka.runtime.spinning import Spin
 from mazurka.runtime.tasks import Join, Task
@@ -23,6 +24,8 @@ _MACHINERY = (
     *(str(_LIBRARY / name) for name in ("threading.py", "queue.py", "contextlib.py", "concurrent")),
 )
 """Code between the user's and the operation; people want to see the line that calls it."""
+EXPLAINED = "__mazurka_explained__"
+"""Where an exception keeps what it is about."""
 
 
 class ControlError(Exception):
@@ -51,7 +54,7 @@ class EndlessRunError(ControlError):
 def of_exception(error: BaseException, number: int, label: str) -> Failed:
     """A finding from an exception that left a thread."""
     where = _innermost(error.__traceback__)
-    text = str(error)
+    text = vars(error).get(EXPLAINED) or explained(error) or _text_of(error)
     name = type(error).__name__
     asserts = isinstance(error, AssertionError)
     return Failed(
@@ -64,18 +67,44 @@ def of_exception(error: BaseException, number: int, label: str) -> Failed:
     )
 
 
+def explain_now(error: BaseException) -> None:
+    """Look at what a failed assertion is about before other code runs, such as a tear-down."""
+    found = explained(error)
+    if found is not None:
+        vars(error)[EXPLAINED] = found
+
+
+def _text_of(error: BaseException) -> str:
+    """What an exception says; its own code may fail."""
+    try:
+        return str(error)
+    except Exception as another:
+        return f"<its text raises {type(another).__name__}>"
+
+
 def _innermost(trace: TracebackType | None) -> traceback.FrameSummary | None:
     frames = traceback.extract_tb(trace)
-    own = [frame for frame in frames if not frame.filename.startswith(_MACHINERY)]
-    return own[-1] if own else (frames[-1] if frames else None)
+    own = _of_the_user(trace) or [one for one in frames if not one.filename.startswith(_MACHINERY)]
+    return own[-1] if own else None
 
 
 def _lines(trace: TracebackType | None) -> list[str]:
-    return [
-        f"{frame.filename}:{frame.lineno} in {frame.name}"
-        for frame in traceback.extract_tb(trace)
-        if not frame.filename.startswith(_MACHINERY)
-    ]
+    return [f"{frame.filename}:{frame.lineno} in {frame.name}" for frame in _of_the_user(trace)]
+
+
+def _of_the_user(trace: TracebackType | None) -> list[traceback.FrameSummary]:
+    """The frames that people want to see: not those of ours, and not those that hide themselves.
+
+    `unittest` and pytest mark the frames of their assertions, which say nothing about the test.
+    """
+    shown = []
+    for (frame, _), summary in zip(
+        traceback.walk_tb(trace), traceback.extract_tb(trace), strict=True
+    ):
+        hides = "__unittest" in frame.f_globals or frame.f_locals.get("__tracebackhide__") is True
+        if not (hides or summary.filename.startswith(_MACHINERY)):
+            shown.append(summary)
+    return shown
 
 
 def where_stands(frame: FrameType | None) -> tuple[str, int] | None:
@@ -124,7 +153,7 @@ def _stuck(scheduler: Scheduler, stuck: list[tuple[Task, Step]], waits: bool) ->
     others = [i for i, (_, operation) in enumerate(stuck) if not isinstance(operation, Join)]
     first = (spinners or others or [0])[0]
     kind = "livelock" if spinners else ("deadlock" if waits else "leak")
-    place = places[first]
+    place = next((one for one in (places[first], *places) if _is_users(one)), None)
     return Failed(
         kind=kind,
         message=_MESSAGES[kind] + lines[first],
@@ -133,6 +162,10 @@ def _stuck(scheduler: Scheduler, stuck: list[tuple[Task, Step]], waits: bool) ->
         line=place[1] if place else None,
         details=tuple(lines),
     )
+
+
+def _is_users(place: tuple[str, int] | None) -> bool:
+    return place is not None and not place[0].startswith(_MACHINERY)
 
 
 _MESSAGES = {

@@ -12,6 +12,7 @@ one difference that is no fault: the module is there from then on, and the later
 
 from __future__ import annotations
 
+import linecache
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,11 +20,13 @@ from itertools import zip_longest
 from typing import TypeVar
 
 from mazurka.errors import MazurkaError
+from mazurka.runtime.blocked import is_library
 from mazurka.runtime.following import Follow
+from mazurka.runtime.guard_values import Value, Values, describe, first_difference, note_of
 from mazurka.runtime.labels import unnamed
 from mazurka.runtime.operations import Step
 from mazurka.runtime.scheduler import session
-from mazurka.runtime.sites import Site, shown_path, site_of
+from mazurka.runtime.sites import Site, is_plumbing, shown_path, site_of
 from mazurka.stateless.runs import Ended, Operation, Runnable, Shared
 
 Item = TypeVar("Item")
@@ -50,6 +53,9 @@ class Sample:
     sites: list[Site | None]
     texts: list[str]
     failures: list[tuple[str, str]]
+    values: list[Value]
+    ends_at: Site | None
+    """The line that fails."""
 
     def equals(self, other: Sample) -> bool:
         return self.actions == other.actions and self.failures == other.failures
@@ -61,12 +67,14 @@ class Sampler:
     def __init__(self) -> None:
         self._inner = Follow()
         self._standing: dict[int, Site | None] = {}
+        self._values = Values()
         self.actions: list[Action] = []
         self.sites: list[Site | None] = []
         self.texts: list[str] = []
 
     def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
         self._standing[max(last, 0)] = site_of(sys._getframe(1))
+        self._values.look(len(self.actions))
         chosen = self._inner.decide(pending, enabled, last)
         operation = pending[chosen]
         assert isinstance(operation, Step)
@@ -83,7 +91,9 @@ class Sampler:
 
     def sample(self, ended: Ended) -> Sample:
         found = [(failed.kind, failed.message) for failed in ended.failures]
-        return Sample(self.actions, self.sites, self.texts, found)
+        place = next(((f.file, f.line) for f in ended.failures if f.file and f.line), None)
+        at = Site(*place, "", linecache.getline(*place).strip()) if place is not None else None
+        return Sample(self.actions, self.sites, self.texts, found, self._values.changes, at)
 
 
 def _now(shared: Shared) -> object:
@@ -101,19 +111,45 @@ def sample(program: Runnable) -> Sample:
     return sampler.sample(program.run(sampler))
 
 
-def check_deterministic(program: Runnable) -> None:
-    """Run the first schedule twice; raises `NondeterministicError` if it is not the same."""
+def check_deterministic(program: Runnable) -> tuple[str, ...]:
+    """Run the first schedule twice; raises `NondeterministicError` if it is not the same.
+
+    Returns notes about values that are not the same.
+    """
     modules = set(sys.modules)
     first = sample(program)
     imported = set(sys.modules) - modules
     second = sample(program)
     if first.equals(second):
-        return
+        return _differing(program, first, second)
     third = sample(program)
-    settled = second.equals(third)
-    if settled and imported:
-        return
+    same = second.equals(third)
+    if same and (imported or _is_own_business(first, second)):
+        return ()
+    settled = same and first_difference(second.values, third.values) is None
     raise difference(first, second, settled=settled)
+
+
+def _is_own_business(first: Sample, second: Sample) -> bool:
+    """Whether runs differ only in what a library does for itself, such as the cache of a logger."""
+    return first.failures == second.failures and _of_the_program(first) == _of_the_program(second)
+
+
+def _of_the_program(found: Sample) -> list[Action]:
+    return [
+        action
+        for action, at in zip(found.actions, found.sites, strict=True)
+        if at is None or is_plumbing(at) or not is_library(at.file)
+    ]
+
+
+def _differing(program: Runnable, first: Sample, second: Sample) -> tuple[str, ...]:
+    """Notes about values; what only the first run finds unset, such as a cache, is none."""
+    if first_difference(first.values, second.values) is None:
+        return ()
+    third = sample(program)
+    found = first_difference(second.values, third.values)
+    return (note_of(found, third.sites),) if found is not None else ()
 
 
 def difference(one: Sample, other: Sample, *, settled: bool) -> NondeterministicError:
@@ -123,6 +159,7 @@ def difference(one: Sample, other: Sample, *, settled: bool) -> Nondeterministic
     number = next((n for n, (a, b) in enumerate(rows) if a != b), None)
     if number is None:
         what = f"it ends differently: {_ending(one)} at first, then {_ending(other)}"
+        place = next((sample.ends_at for sample in (other, one) if sample.ends_at), None)
     else:
         place = _at(other.sites, number) or _at(one.sites, number)
         what = (
@@ -139,8 +176,10 @@ def difference(one: Sample, other: Sample, *, settled: bool) -> Nondeterministic
         " order of a set or of strings' hashes, object identities, or state that every execution"
         " changes (a module's variable, a cache, a file)"
     )
+    value = None if settled else first_difference(one.values, other.values)
+    seen = f" What differs first: {describe(value, other.sites)}." if value is not None else ""
     return NondeterministicError(
-        f"the test does not do the same again under the same schedule: {what}{line}."
+        f"the test does not do the same again under the same schedule: {what}{line}.{seen}"
         f" Probably {why}.",
         file=shown_path(place.file) if place else None,
         line=place.line if place else None,

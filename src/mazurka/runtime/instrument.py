@@ -12,14 +12,16 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from mazurka.runtime.insides import is_module, names_in
+from mazurka.runtime.insides import is_module, module_of, names_in
+from mazurka.runtime.instrument_generated import generated_functions, written_out
+from mazurka.runtime.instrument_library import names_used, used_parts
 from mazurka.runtime.instrument_namespace import namespace_of
 from mazurka.runtime.monitoring import MARK
 from mazurka.runtime.patches import is_frozen
@@ -27,8 +29,9 @@ from mazurka.runtime.rewriting import compile_rewritten
 
 _Key = tuple[str, int, tuple[str, ...], tuple[str, ...]]
 
-_compiled: dict[str, tuple[tuple[int, int], dict[_Key, list[CodeType]]]] = {}
-"""By file: when it was last changed and its size, and its functions, rewritten."""
+_Codes = dict[_Key, list[CodeType]]
+_compiled: dict[str, tuple[tuple[int, int], frozenset[str], _Codes]] = {}
+"""By file: when it was last changed and its size, names in it, and its functions, rewritten."""
 
 
 def _key(code: CodeType) -> _Key:
@@ -43,16 +46,22 @@ def _functions_in(code: CodeType) -> Iterator[CodeType]:
             yield from _functions_in(constant)
 
 
-def _rewritten(file: str) -> dict[_Key, list[CodeType]]:
+def _rewritten(file: str) -> _Codes:
     status = os.stat(file)
     version = (status.st_mtime_ns, status.st_size)
     known = _compiled.get(file)
     if known is not None and known[0] == version:
-        return known[1]
-    codes: dict[_Key, list[CodeType]] = {}
-    for code in _functions_in(compile_rewritten(Path(file).read_bytes(), file)):
+        return known[2]
+    whole = compile_rewritten(Path(file).read_bytes(), file)
+    codes = _by_key(whole)
+    _compiled[file] = (version, frozenset(names_used(whole)), codes)
+    return codes
+
+
+def _by_key(whole: CodeType) -> _Codes:
+    codes: _Codes = {}
+    for code in _functions_in(whole):
         codes.setdefault(_key(code), []).append(code)
-    _compiled[file] = (version, codes)
     return codes
 
 
@@ -76,6 +85,8 @@ class Instrument:
         """Modules that were wanted and could not be instrumented, and why."""
         self.functions = 0
         """How many functions run rewritten code; an exploration of none is worth nothing."""
+        self._library: dict[str, ModuleType] = {}
+        """Modules of the standard library of which parts are instrumented."""
         self._old: list[tuple[FunctionType, CodeType]] = []
         self._finder = _Finder(self)
 
@@ -95,9 +106,10 @@ class Instrument:
         while self._old:
             function, code = self._old.pop()
             function.__code__ = code
-        for module in self.modules.values():
+        for module in (*self.modules.values(), *self._library.values()):
             names_in(module).pop(MARK, None)
         self.modules.clear()
+        self._library.clear()
 
     def _wants(self, name: str, module: ModuleType) -> bool:
         file = names_in(module).get("__file__")
@@ -113,19 +125,40 @@ class Instrument:
             self._take_over([(name, module)])
 
     def _take_over(self, found: Sequence[tuple[str, ModuleType]]) -> None:
-        spaces: dict[int, dict[_Key, list[CodeType]]] = {}
+        spaces: dict[int, _Codes] = {}
+        files: dict[str, str] = {}
         for name, module in found:
             codes = self._codes(name, module)
             if codes is not None:
-                space = names_in(module)
-                spaces[id(space)] = codes
-                space[MARK] = namespace_of(module)
+                self._mark(module, codes, spaces)
                 self.modules[name] = module
+                files[name] = source_of(module) or ""
+        used = {name for file in files.values() for name in _compiled[file][1]}
+        for module, code in used_parts(used):
+            if module.__name__ not in self._library and MARK not in names_in(module):
+                self._mark(module, _by_key(code), spaces)
+                self._library[module.__name__] = module
         if spaces:
             for function in _live_functions(spaces):
                 self._exchange(function, spaces[id(function.__globals__)])
+            if "dataclass" in used:
+                self._exchange_generated(files)
 
-    def _codes(self, name: str, module: ModuleType) -> dict[_Key, list[CodeType]] | None:
+    def _mark(self, module: ModuleType, codes: _Codes, spaces: dict[int, _Codes]) -> None:
+        space = names_in(module)
+        spaces[id(space)] = codes
+        space[MARK] = namespace_of(module)
+
+    def _exchange_generated(self, files: Mapping[str, str]) -> None:
+        for kind, function in generated_functions(files):
+            file = files[module_of(kind)]
+            lines = [key[1] for key in _compiled[file][2] if key[0] == kind.__qualname__]
+            code = written_out(kind, function.__name__, file, lines[0] if lines else 1)
+            if code is not None and not function.__code__.co_freevars:
+                self._old.append((function, function.__code__))
+                function.__code__ = code
+
+    def _codes(self, name: str, module: ModuleType) -> _Codes | None:
         file = source_of(module)
         if file is None:
             self.skipped[name] = "no source"
@@ -136,13 +169,15 @@ class Instrument:
             self.skipped[name] = f"{type(error).__name__}: {error}"
             return None
 
-    def _exchange(self, function: FunctionType, codes: dict[_Key, list[CodeType]]) -> None:
+    def _exchange(self, function: FunctionType, codes: _Codes) -> None:
         code = function.__code__
         found = codes.get(_key(code), [])
         if len(found) == 1:
             function.__code__ = found[0]
             self._old.append((function, code))
             self.functions += 1
+        elif function.__module__ in self._library:
+            return
         elif found or (not code.co_filename.startswith("<") and code.co_name != "<module>"):
             reason = "several functions look alike" if found else "made from other source"
             self.skipped[f"{function.__module__}.{code.co_qualname}"] = reason

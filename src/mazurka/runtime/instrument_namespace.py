@@ -5,12 +5,19 @@ from __future__ import annotations
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from mazurka.runtime import accesses, accesses_calls, accesses_expressions
+from mazurka.runtime import (
+    accesses,
+    accesses_caches,
+    accesses_calls,
+    accesses_expressions,
+    accesses_loops,
+)
+from mazurka.runtime.accesses_spaces import shown_space
 
 _FUNCTIONS = {
     **{
         name: getattr(accesses, name)
-        for name in ("load", "store", "delete", "spot", "held", "look_cell", "touch_cell")
+        for name in ("load", "space", "store", "delete", "spot", "held", "look_cell", "touch_cell")
     },
     "cell_spot": accesses.cell_spot,
     **{
@@ -18,10 +25,15 @@ _FUNCTIONS = {
         for name in (
             *("item", "store_item", "delete_item", "item_spot", "held_item", "augment"),
             *("augment_attribute", "augment_item", "binary", "compared", "explanation"),
-            *("tested", "whole", "each", "each_delegated"),
+            *("tested", "whole", "formatted", "matched", "compared_with"),
         )
     },
     **{name: getattr(accesses_calls, name) for name in ("made", "method", "callee", "handed")},
+    **{
+        name: getattr(accesses_loops, name)
+        for name in ("each", "each_delegated", "each_kept", "stepped_to")
+    },
+    "filling": accesses_caches.filling,
     "slice": slice,
 }
 
@@ -36,9 +48,20 @@ def namespace_of(module: ModuleType) -> SimpleNamespace:
     def touch_global(value: Any, name: str, site: int) -> Any:
         return accesses.touch_global(value, module, name, site)
 
+    def drop_global(name: str, site: int) -> None:
+        accesses.drop_global(module, name, site)
+
+    def shown_globals(shown: dict[str, Any]) -> dict[str, Any]:
+        return shown_space(shown, module)
+
     def global_spot(name: str, site: int) -> accesses.Spot:
         return accesses.GlobalSpot(space, module, name, site)
 
     return SimpleNamespace(
-        **_FUNCTIONS, look_global=look_global, touch_global=touch_global, global_spot=global_spot
+        **_FUNCTIONS,
+        look_global=look_global,
+        touch_global=touch_global,
+        drop_global=drop_global,
+        global_spot=global_spot,
+        shown_globals=shown_globals,
     )

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from mazurka.runtime.accesses_homes import forget_classes
 from mazurka.runtime.accesses_names import names
@@ -21,9 +21,9 @@ from mazurka.runtime.instrument_roots import named_objects
 from mazurka.runtime.monitoring import unobserved
 from mazurka.runtime.operations import present
 from mazurka.runtime.program import RealProgram, Settings
-from mazurka.runtime.sharing import PATIENCE, learned, now, order
-from mazurka.runtime.tasks import Start
-from mazurka.stateless.runs import Decider, Ended, Operation
+from mazurka.runtime.sharing import NOBODY, learned, now, order
+from mazurka.runtime.tasks import Join, Start
+from mazurka.stateless.runs import Decider, Ended, Guide, Operation
 
 Result = TypeVar("Result")
 
@@ -40,32 +40,37 @@ class RelearnError(Exception):
 class Watching:
     """A decider that also keeps the happens-before of the run, and knows who runs."""
 
-    def __init__(self, decider: Decider) -> None:
+    def __init__(self, decider: Decider, *, goes_on: bool) -> None:
+        """`goes_on` says that the run before was this decider's, too, and taught nothing."""
         self._decide = decider.decide
         over = getattr(decider, "over", None)
         if over is not None:
             self.over = over
+        self.prefix: Sequence[int] = getattr(decider, "prefix", ()) if goes_on else ()
+        if self.prefix:
+            self.left = cast(Guide, decider).left  # type: ignore[method-assign]
+        order.begin(len(self.prefix))
+        now.clear()
+        self.follow = now.follow
+
+    def left(self, count: int) -> None:
+        """There was nothing to follow."""
 
     def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
         chosen = self._decide(pending, enabled, last)
         operation = pending[chosen]
         assert operation is not None
-        order.take(chosen, operation.at(present) or ())
-        now.thread = chosen
-        now.count = len(order.of[chosen])
-        now.alone = len(enabled) == 1 and _is_alone(chosen, operation, pending)
-        now.idle = 0
-        now.limit = PATIENCE
-        now.where = None
+        joined = operation.joined if type(operation) is Join else NOBODY
+        order.take(chosen, operation.at(present) or (), joined)
+        if (
+            len(enabled) == 1
+            and type(operation) is not Start
+            and pending.count(None) == len(pending) - 1
+            and order.has_joined_all(chosen)
+        ):
+            order.alone()
+        now.follow(len(order.events) - 1)
         return chosen
-
-
-def _is_alone(chosen: int, operation: Operation, pending: Sequence[Operation | None]) -> bool:
-    """Whether nobody else is there, and the thread knows of all that anybody has done."""
-    if type(operation) is Start:
-        return False
-    others = sum(standing is not None for standing in pending) - 1
-    return others == 0 and order.is_last(chosen)
 
 
 class Observed:
@@ -81,6 +86,8 @@ class Observed:
         self.program = RealProgram(test, settings)
         self.instrument = Instrument(is_wanted)
         self.restarts = 0
+        self._last: Decider | None = None
+        """Who decided in the last run, unless that has taught something."""
 
     def __enter__(self) -> Observed:
         learned.clear()
@@ -119,18 +126,18 @@ class Observed:
 
     def run(self, decider: Decider) -> Ended:
         """One run; raises `RelearnError` at its end if it has shown anything new."""
-        order.clear()
-        order.know(0)
-        now.clear()
         forget_classes()
         names.restart()
         learned.news.clear()
         try:
-            ended = self.program.run(Watching(decider))
+            watching = Watching(decider, goes_on=self._last is decider)
+            self._last = decider
+            ended = self.program.run(watching)
         finally:
             if self.program.is_entered:  # otherwise the names are those of another exploration
                 names.restart()
         if learned.news:
+            self._last = None  # the same threads will take other steps
             raise RelearnError(learned.news, ended)
         return ended
 

@@ -10,12 +10,14 @@ This looks at dictionaries only, and runs no code of the user's.
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Container, Iterable, Iterator
+from os.path import basename
 from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
-from mazurka.runtime.naming import ATTRIBUTE
+from mazurka.runtime.naming import ATTRIBUTE, created
 from mazurka.runtime.operations import Object
 from mazurka.runtime.scheduler import session
 from mazurka.runtime.sites import user_frames
@@ -86,9 +88,29 @@ class Labels:
 
 
 def unnamed(shared: Shared) -> str:
-    if isinstance(shared, Object):
-        return str(shared.origin or f"{shared.kind} {shared.name}")
-    return str(shared.name)
+    if not isinstance(shared, Object):
+        return str(shared.name)
+    if shared.origin is not None:
+        return readable(shared.origin)
+    place = created.get(str(shared.name))
+    if place is None:
+        return f"{shared.kind} {shared.name}"
+    alone = sum(other == place for other in created.values()) == 1
+    which = "" if alone else f" ({shared.name})"
+    return f"{shared.kind} created at {basename(place[0])}:{place[1]}{which}"
+
+
+def readable(name: str) -> str:
+    """A name by which objects of a type are known that are not told apart, in words."""
+    if not name.startswith("any "):
+        return name
+    if name.startswith("any builtins.type"):
+        return f"a local class{name.removeprefix('any builtins.type')}"
+    return _ANY.sub(r"any \1", name)
+
+
+_ANY = re.compile(r"^any (?:\w+\.)*?([A-Z]\w*)")
+"""`any package.module.Class`: the class is enough."""
 
 
 def search(roots: Iterable[tuple[str, Any]], wanted: Any) -> tuple[str, bool] | None:
@@ -121,7 +143,7 @@ def _dictionary(value: Any) -> dict[str, Any]:
 
 
 def _children(text: str, value: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, _PLAIN):
+    if issubclass(type(value), _PLAIN):
         return
     kind = type(value)
     if kind in (list, tuple):
@@ -131,13 +153,13 @@ def _children(text: str, value: Any) -> Iterator[tuple[str, Any]]:
         for key in list(value)[:LONGEST]:
             if type(key) in (str, int):
                 yield f"{text}[{key!r}]", value[key]
-    elif isinstance(value, FunctionType):
+    elif issubclass(type(value), FunctionType):
         for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=False):
             try:
                 yield name, cell.cell_contents
             except ValueError:
                 continue
-    elif isinstance(value, type):
+    elif issubclass(type(value), type):
         yield from _attributes(text, vars(value))
     else:
         parts = _PARTS if any(base.__module__ in _LIBRARY for base in kind.__mro__) else ()

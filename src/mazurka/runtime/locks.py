@@ -42,6 +42,11 @@ class Acquire(Waiting):
         state = self.shared.state
         return state if isinstance(state, str) else None
 
+    def waits_for(self) -> str:
+        depth = getattr(self.shared, "count", 1)
+        times = "twice" if depth == 2 else f"{depth} times"
+        return f"to acquire {self.shared}{f', taken {times}' if depth > 1 else ''}"
+
 
 class Release(Step):
     __slots__ = ()

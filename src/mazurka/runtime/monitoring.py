@@ -39,7 +39,7 @@ patched, or counted as changed by whatever is done with them (`accesses_opaque`)
 _UNSEEN: Final = frozenset(
     {
         *("collections.UserDict", "collections.UserList", "collections.UserString"),
-        *("collections.ChainMap", "io.open", "_io.open"),
+        *("collections.ChainMap", "io.open", "_io.open", "inspect.getmembers", "abc.ABCMeta"),
     }
 )
 """What is in those modules all the same."""

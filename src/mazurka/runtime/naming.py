@@ -8,10 +8,12 @@ then that it keeps for the whole exploration, and its state is what it really is
 from __future__ import annotations
 
 from collections.abc import Callable
+from sys import _getframe
 from typing import Any, TypeVar
 
 from mazurka.runtime.operations import Object
-from mazurka.runtime.scheduler import Scheduler
+from mazurka.runtime.scheduler import Scheduler, session
+from mazurka.runtime.sites import user_frame
 
 ATTRIBUTE = "_mazurka"
 """Where a patched object of a Python class keeps its model."""
@@ -35,7 +37,22 @@ def name_of(run: Scheduler, number: int) -> str:
     me = run.running
     while len(me.names) <= number:
         me.names.append(f"{me.path}#{len(me.names) + 1}")
+        frame = user_frame(_getframe(1))
+        if frame is not None:
+            created[me.names[-1]] = (frame.f_code.co_filename, frame.f_lineno or 0)
     return me.names[number]
+
+
+created: dict[str, tuple[str, int]] = {}
+"""Where objects were created, by name; what a recorded run says holds for that run."""
+
+
+def forget_names() -> None:
+    """Let the next run name its objects as if it were the first, and note where they come from."""
+    created.clear()
+    for task in session.current.tasks:
+        if task is not None:
+            task.names.clear()
 
 
 def next_name(run: Scheduler) -> str:

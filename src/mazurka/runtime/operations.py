@@ -57,13 +57,10 @@ class Step:
     can_spin: ClassVar[bool] = True
     """False for what is read once for all: it will never change again."""
     role: Role = Role.STEP
+    yields: Yields = False
 
     def __init__(self, shared: Object) -> None:
         self.shared = shared
-
-    @property
-    def yields(self) -> Yields:
-        return False
 
     def ready(self) -> bool:
         return True
@@ -119,7 +116,7 @@ class Attempt(Step):
         return f"{'timed' if self.patient else 'try to'} {self.wanted.kind}"
 
     @property
-    def yields(self) -> Yields:
+    def yields(self) -> Yields:  # type: ignore[override]
         return self._would_fail if self.patient else False
 
     def _would_fail(self, lookup: Lookup) -> bool:
@@ -144,7 +141,7 @@ class Nap(Step):
         pass
 
     @property
-    def yields(self) -> Yields:
+    def yields(self) -> Yields:  # type: ignore[override]
         return True
 
     def at(self, lookup: Lookup) -> Sequence[Touch] | None:

@@ -43,8 +43,11 @@ class Options:
     instrument: tuple[str, ...] = ()
     """Modules and packages whose accesses are seen, besides the test's own and its project's."""
     virtual_time: bool = True
+    """`time.sleep` and the clocks follow the schedule instead of the world."""
     patience: float = 5.0
+    """Seconds after which a call that nobody controls is reported."""
     max_steps: int = 10_000
+    """The most steps of an execution."""
     workers: int = 1
     """Processes that search together."""
 
@@ -53,19 +56,36 @@ class Options:
             raise OptionError(
                 f"there is no strategy {self.strategy!r}; there are {', '.join(STRATEGIES)}"
             )
+        self._check_types()
         if self.preemptions is not None and self.preemptions < 0:
             raise OptionError(f"preemptions must be 0 or more, not {self.preemptions}")
         if self.executions is not None and self.executions < 1:
             raise OptionError(f"executions must be 1 or more, not {self.executions}")
         if self.seconds is not None and not self.seconds > 0:
             raise OptionError(f"the time limit must be above 0 seconds, not {self.seconds:g}")
-
+        if not self.patience > 0:
+            raise OptionError(f"patience must be above 0 seconds, not {self.patience:g}")
+        if self.max_steps < 1:
+            raise OptionError(f"max_steps must be 1 or more, not {self.max_steps}")
         if self.workers < 1:
             raise OptionError(f"workers must be 1 or more, not {self.workers}")
         if self.workers > 1 and self.strategy != "algorithm2":
             raise OptionError(f"several workers need the strategy algorithm2, not {self.strategy}")
         if self.workers > 1 and not hasattr(os, "fork"):
             raise OptionError("several workers need os.fork, which this system does not have")
+
+    def _check_types(self) -> None:
+        """A marker takes anything; say what is wrong by its name."""
+        for name in ("preemptions", "seed", "executions", "max_steps", "workers"):
+            value = getattr(self, name)
+            optional = name in ("preemptions", "seed", "executions")
+            if not (value is None and optional) and type(value) is not int:
+                none = " or None" if optional else ""
+                raise OptionError(f"{name} must be a whole number{none}, not {value!r}")
+        for name in ("seconds", "patience"):
+            value = getattr(self, name)
+            if not (value is None and name == "seconds") and type(value) not in (int, float):
+                raise OptionError(f"{name} must be a number of seconds, not {value!r}")
 
     @property
     def sampled(self) -> bool:

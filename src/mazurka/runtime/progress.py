@@ -6,7 +6,7 @@ import sys
 from typing import TextIO
 
 from mazurka.report.observer import ProgressLine
-from mazurka.runtime.results import counted
+from mazurka.runtime.values import counted
 from mazurka.stateless.explored import Explored
 
 

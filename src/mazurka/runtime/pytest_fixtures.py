@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from mazurka.runtime.cases import run_case
+from mazurka.runtime.failures import explain_now
 
 
 def body_of(item: Any, function: Callable[..., Any]) -> Callable[[], Any]:
@@ -28,6 +29,9 @@ def body_of(item: Any, function: Callable[..., Any]) -> Callable[[], Any]:
         set_up(item)
         try:
             return call(item, function)
+        except BaseException as error:
+            explain_now(error)
+            raise
         finally:
             tear_down(item)
 

@@ -1,4 +1,4 @@
-"""The pytest plugin: `@pytest.mark.mazurka`, `--mazurka-preemptions`, `--mazurka-replay`.
+"""The pytest plugin: `@pytest.mark.mazurka`, `--mazurka-preemptions` and its like, and replay.
 
 Marked tests, and those with the decorator `mazurka.explore`, are explored instead of called.  The
 plugin is loaded in every pytest session of an environment in which Mazurka is installed; so it
@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from mazurka.runtime.pytest_options import add_options, check_options, options_given
+
 if TYPE_CHECKING:
     from mazurka.runtime.options import Options
     from mazurka.runtime.results import Result
@@ -23,17 +25,7 @@ RESULTS = pytest.StashKey[list[Any]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    group = parser.getgroup("mazurka", "threads under every schedule")
-    group.addoption(
-        "--mazurka-preemptions",
-        metavar="K",
-        help="the most preemptions of an execution, for all explored tests; none for any number",
-    )
-    group.addoption(
-        "--mazurka-replay",
-        metavar="TOKEN",
-        help="run the failing schedule of a token again, and nothing else",
-    )
+    add_options(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -51,23 +43,15 @@ def pytest_configure(config: pytest.Config) -> None:
             config.stash[REPLAY] = decode(token)
         except TokenError as error:
             raise pytest.UsageError(f"--mazurka-replay: {error}") from None
-    bound_given(config)
-
-
-def bound_given(config: pytest.Config) -> dict[str, int | None]:
-    """The bound of the command line, where there is one."""
-    text = config.getoption("--mazurka-preemptions")
-    if text is None:
-        return {}
-    if text != "none" and not text.isdecimal():
-        raise pytest.UsageError(f"--mazurka-preemptions needs a number or none, not {text!r}")
-    return {"preemptions": None if text == "none" else int(text)}
+    check_options(config)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """A token names one test; the others are left out."""
+    """Wrong options end the session here; a token names one test, and the others are left out."""
     token = config.stash.get(REPLAY, None)
     if token is None:
+        for item in items:
+            options_of(item)
         return
     chosen = [item for item in items if item.nodeid == token.test]
     if not chosen:
@@ -120,7 +104,7 @@ def options_of(item: pytest.Item) -> Options | None:
     if marker is None and explored is None and not replayed:
         return None
     from mazurka.errors import MazurkaError
-    from mazurka.runtime.explore import options_from
+    from mazurka.runtime.explore import options_from, overridden
     from mazurka.runtime.pytest_fixtures import is_case, is_skipped
 
     if is_case(item) and is_skipped(item):
@@ -129,9 +113,12 @@ def options_of(item: pytest.Item) -> Options | None:
         raise pytest.UsageError(
             f"{item.nodeid}: the marker mazurka takes options by name: preemptions=2"
         )
-    given = {**(marker.kwargs if marker is not None else {}), **bound_given(item.config)}
     try:
-        return options_from(given, explored.options if explored is not None else None)
+        own = options_from(
+            dict(marker.kwargs) if marker is not None else {},
+            explored.options if explored is not None else None,
+        )
+        return overridden(own, options_given(item.config))
     except (MazurkaError, TypeError) as error:
         raise pytest.UsageError(f"{item.nodeid}: {error}") from None
 
@@ -156,7 +143,8 @@ def explore_item(item: Any, options: Options) -> None:
     token = item.config.stash.get(REPLAY, None)
     replayed = token is not None
     result = replay_test(test, options, token) if replayed else explore_test(test, options)
-    item.user_properties.append(("mazurka", f"{result.verdict}: {result.scope}"))
+    told = "; ".join((result.scope, *(f"note: {note}" for note in result.notes)))
+    item.user_properties.append((MARKER, f"{result.verdict}: {told}"))
     item.config.stash[RESULTS].append(result)
     raise_for(result, options)
 

@@ -19,6 +19,8 @@ from mazurka.runtime.locks import OUTSIDE, Acquire, Lock, Release
 from mazurka.runtime.naming import ATTRIBUTE, adopt
 from mazurka.runtime.operations import Attempt, Object, Waiting, Yields
 from mazurka.runtime.scheduler import Scheduler, session
+from mazurka.runtime.values import counted
+from mazurka.runtime.waiting import purpose_of
 from mazurka.stateless.runs import Lookup, Touch
 
 _SHUTDOWN = hasattr(queue.Queue, "shutdown")
@@ -162,7 +164,7 @@ class Call(Waiting):
         return self.block and self.timeout is None
 
     @property
-    def yields(self) -> Yields:
+    def yields(self) -> Yields:  # type: ignore[override]
         return self._would_fail if self.block and self.timeout is not None else False
 
     def _would_fail(self, lookup: Lookup) -> bool:
@@ -200,7 +202,7 @@ class Put(Call):
         return self.limit <= 0 or state.size < self.limit or state.shut
 
     def waits_for(self) -> str:
-        return f"to put into {self.shared}, which is full"
+        return f"to put into {self.shared}, which is full ({self.now.size} of {self.limit})"
 
 
 class Get(Call):
@@ -211,7 +213,8 @@ class Get(Call):
         return state.size > 0 or state.shut
 
     def waits_for(self) -> str:
-        return f"to get from {self.shared}, which is empty"
+        purpose = purpose_of(self)
+        return purpose.text if purpose is not None else f"to get from {self.shared}, which is empty"
 
 
 class JoinQueue(Call):
@@ -229,7 +232,7 @@ class JoinQueue(Call):
         return ((self.shared, False),) if self.lets(lookup(self.shared)) else None
 
     def waits_for(self) -> str:
-        return f"to join {self.shared}, which has {self.now.unfinished} unfinished tasks"
+        return f"to join {self.shared}, which has {counted(self.now.unfinished, 'unfinished task')}"
 
 
 class QueueCondition:

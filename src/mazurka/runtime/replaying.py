@@ -9,9 +9,10 @@ from mazurka.errors import MazurkaError
 from mazurka.runtime.effects import kind_of
 from mazurka.runtime.following import runs_on
 from mazurka.runtime.operations import Step
-from mazurka.runtime.recording import Story, record
+from mazurka.runtime.recording import Story
 from mazurka.runtime.scheduler import session
 from mazurka.runtime.sites import Site, shown_path, site_of
+from mazurka.runtime.telling import tell
 from mazurka.runtime.tokens import Stop, Token, Visits
 from mazurka.stateless.runs import Operation, Runnable
 
@@ -94,7 +95,7 @@ class Retrace:
 def replay(program: Runnable, token: Token) -> Story:
     """Run a program once along a token."""
     retrace = Retrace(token)
-    story = record(program, retrace)
+    story = tell(program, retrace)
     retrace.require_end()
     return story
 

@@ -8,6 +8,7 @@ from mazurka import __version__
 from mazurka.errors import MazurkaError
 from mazurka.runtime.recording import Story
 from mazurka.runtime.sites import shown_path
+from mazurka.runtime.telling import Acquired, Told, reason
 from mazurka.stateless.explored import Level
 from mazurka.stateless.runs import Failed
 
@@ -62,8 +63,8 @@ def _stuck(failed: Failed, story: Story) -> str:
         return failed.message
     if story.lost:
         opening = f"lost wake-up: {story.lost[0]}; {opening}"
-    held = f", held by {stands.holder}" if stands.holder else ""
-    return f"{opening}: {story.threads.get(stands.thread)} waits {stands.waits}{held}"
+    file = shown_path(failed.file) if failed.file else None
+    return f"{opening}: {story.threads.get(stands.thread)} {reason(story, stands, file)}"
 
 
 OPENINGS = {
@@ -94,6 +95,8 @@ class Result:
     violation: Violation | None = None
     story: Story | None = None
     token: str | None = None
+    replay_options: str = ""
+    """What `mazurka replay` needs besides the token."""
     limits: tuple[str, ...] = ()
     not_observed: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -185,9 +188,22 @@ def _ending(story: Story) -> list[dict[str, object]]:
             "source": stands.site.source if stands.site else "",
             "waits": stands.waits,
             "holder": stands.holder,
+            "acquired": _acquired(story, stands.thread),
         }
         for stands in story.standing
     ]
+
+
+def _acquired(story: Story, thread: int) -> dict[str, object] | None:
+    """Where what a thread waits for was taken, and by whom."""
+    found: Acquired | None = story.acquired.get(thread) if isinstance(story, Told) else None
+    if found is None or found.site is None:
+        return None
+    return {
+        "thread": story.threads.get(found.thread, str(found.thread)),
+        "file": shown_path(found.site.file),
+        "line": found.site.line,
+    }
 
 
 def _error(error: MazurkaError) -> dict[str, object]:
@@ -197,7 +213,3 @@ def _error(error: MazurkaError) -> dict[str, object]:
 def worst(statuses: list[int]) -> int:
     """The exit status for several tests."""
     return next((status for status in WORST_FIRST if status in statuses), 0)
-
-
-def counted(number: int, word: str) -> str:
-    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"

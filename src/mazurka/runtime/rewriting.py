@@ -5,8 +5,8 @@ tells about it (`runtime.accesses` and its companions), reached through one name
 namespace.  Evaluation order, line numbers, scopes and free variables stay as they are, so that the
 code of a live function can be exchanged for the rewritten one.
 
-Left as they are: decorators, annotations, base classes, patterns, names in class bodies and at the
-level of the module, and functions that look at the frame of their caller (`super`, `locals`, ...).
+Left as they are: decorators, annotations, base classes, names in class bodies and at the level of
+the module, and functions that look at the frame of their caller (`super`, `locals`, ...).
 
 An assignment to one attribute or subscript becomes a call.  Where a target is one of several, or
 belongs to a loop or `with`, it becomes an attribute of a *spot*, an object that performs the
@@ -19,31 +19,29 @@ import ast
 from types import CodeType
 from typing import Any
 
-from mazurka.runtime.rewriting_expressions import Expressions, place
+from mazurka.runtime.rewriting_expressions import place
+from mazurka.runtime.rewriting_patterns import Patterns
 from mazurka.runtime.rewriting_scopes import mangled
 
 
 def compile_rewritten(source: str | bytes, file: str) -> CodeType:
     """The code of a module that shows its accesses."""
-    tree = ast.parse(source, file)
+    return compile_tree(ast.parse(source, file), file)
+
+
+def compile_tree(tree: ast.Module, file: str) -> CodeType:
+    """The same for what has been parsed."""
     rewritten = Statements(tree, file).visit(tree)
     return compile(rewritten, file, "exec", dont_inherit=True)
 
 
-class Statements(Expressions):
+class Statements(Patterns):
     """Rewrites a whole module."""
 
     def __init__(self, tree: ast.Module, file: str) -> None:
         super().__init__(tree, file)
         self.unbound: list[str] = []
         """Names of the present function that are bound by spots."""
-
-    def body(self, statements: list[ast.stmt]) -> list[ast.stmt]:
-        rewritten: list[ast.stmt] = []
-        for statement in statements:
-            visited = self.visit(statement)
-            rewritten.extend(visited if isinstance(visited, list) else [visited])
-        return rewritten
 
     # -- assignments -------------------------------------------------------------------------
 
@@ -155,6 +153,9 @@ class Statements(Expressions):
             call = self.call("delete_item", target, thing, self.key(target.slice))
         else:
             assert isinstance(target, ast.Name)
+            if self.sort_of(target.id) == "global":
+                call = self.call("drop_global", target, self.name_constant(target.id))
+                return [place(ast.Expr(call), target)]
             nothing = place(ast.Constant(None), target)
             before = self.before_binding(target, nothing)
             deletion = place(ast.Delete([target]), target)
@@ -215,14 +216,6 @@ class Statements(Expressions):
 
     visit_With = visit_AsyncWith = _visit_with  # noqa: N815
 
-    def visit_Match(self, node: ast.Match) -> ast.stmt:  # noqa: N802
-        node.subject = self.call("whole", node.subject, self.expression(node.subject))
-        for case in node.cases:
-            if case.guard is not None:
-                case.guard = self.tested(case.guard)
-            case.body = self.body(case.body)
-        return node
-
     # -- definitions -------------------------------------------------------------------------
 
     def _visit_function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.stmt]:
@@ -230,12 +223,23 @@ class Statements(Expressions):
         outer, self.scope = self.scope, self.scopes[node]
         unbound, self.unbound = self.unbound, []
         node.body = self.body(node.body)
+        if any(_is_cache(decorator) for decorator in node.decorator_list):
+            self._show_filling(node)
         for name in dict.fromkeys(self.unbound):
             binding = ast.Assign([ast.Name(name, ast.Store())], ast.Constant(None))
             never = ast.If(ast.Constant(False), [binding], [])
             node.body.append(place(never, node.body[-1]))
         self.scope, self.unbound = outer, unbound
         return [*self._binds(node.name, node), node]
+
+    def _show_filling(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        """What the function returns is put into a cache after it has ended."""
+        filling = place(ast.Expr(self.call("filling", node)), node.body[-1])
+        whole = place(ast.Try(node.body, [], [], [filling]), node.body[0])
+        documented = ast.get_docstring(node, clean=False) is not None
+        if documented:
+            whole.body = node.body[1:] or [place(ast.Pass(), node.body[0])]
+        node.body = [node.body[0], whole] if documented else [whole]
 
     visit_FunctionDef = visit_AsyncFunctionDef = _visit_function  # noqa: N815
 
@@ -276,3 +280,13 @@ class Statements(Expressions):
             result = self.visit(value) if isinstance(value, ast.AST) else value
             visited.extend(result if isinstance(result, list) else [result])
         return visited
+
+
+def _is_cache(decorator: ast.expr) -> bool:
+    """Whether a decorator is `functools.lru_cache` or `functools.cache`, as far as names tell."""
+    if isinstance(decorator, ast.Call):
+        decorator = decorator.func
+    name = decorator.attr if isinstance(decorator, ast.Attribute) else None
+    if isinstance(decorator, ast.Name):
+        name = decorator.id
+    return name in ("lru_cache", "cache")

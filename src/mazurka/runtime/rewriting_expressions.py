@@ -102,7 +102,18 @@ class Expressions(ast.NodeTransformer):
             return ""
         if owner.kind == "module":
             return "global" if owner.is_shared_global(name) else ""
+        if owner.is_captured_here(name):
+            return "cell" if owner is not self.scope and self.is_inside_function(owner) else ""
         return "cell" if owner.is_shared_cell(name) else ""
+
+    def is_inside_function(self, outer: Scope) -> bool:
+        """Whether this is inside of a function that is inside of a scope."""
+        scope: Scope | None = self.scope
+        while scope is not None and scope is not outer:
+            if scope.kind == "function":
+                return True
+            scope = scope.parent
+        return False
 
     def look(self, node: ast.Name) -> ast.Lambda:
         """`lambda: name`, whose only cell is the variable."""
@@ -140,6 +151,8 @@ class Expressions(ast.NodeTransformer):
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         value = self.expression(node.value)
+        if node.attr == "__dict__":
+            return self.call("space", node, value)
         return self.call("load", node, value, self.name_constant(node.attr))
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
@@ -163,18 +176,35 @@ class Expressions(ast.NodeTransformer):
     def called(self, node: ast.Call) -> ast.expr:
         """A call whose result nobody needs to see."""
         function = node.func
+        if isinstance(function, ast.Name) and function.id in _CALLERS_FRAME:
+            return self.asking_frame(node, function)
         if isinstance(function, ast.Attribute):
             value, name = self.expression(function.value), self.name_constant(function.attr)
             node.func = self.call("method", function, value, name)
-        elif not (isinstance(function, ast.Name) and function.id in _CALLERS_FRAME):
+        else:
             node.func = self.call("callee", function, self.expression(function))
+        return self.with_arguments(node)
+
+    def with_arguments(self, node: ast.Call) -> ast.Call:
         node.args = [self.expression(argument) for argument in node.args]
-        if isinstance(function, ast.Name) and function.id in ("exec", "eval") and node.args:
-            what = ast.Constant(function.id)
-            node.args[0] = self.plain_call("handed", node.args[0], node.args[0], what)
         for keyword in node.keywords:
             value = self.expression(keyword.value)
             keyword.value = value if keyword.arg else self.call("whole", keyword.value, value)
+        return node
+
+    def asking_frame(self, node: ast.Call, function: ast.Name) -> ast.expr:
+        """A call of a function that looks at the frame of its caller, and has to be called there;
+        what can be reached through its result is another matter."""
+        name, given = function.id, len(node.args)
+        if name in ("vars", "dir") and given:
+            node.func = self.call("callee", function, self.expression(function))
+        self.with_arguments(node)
+        if name in ("exec", "eval") and given:
+            node.args[0] = self.plain_call("handed", node.args[0], node.args[0], ast.Constant(name))
+        elif name == "globals":
+            return self.plain_call("shown_globals", node, node)
+        elif name in ("locals", "vars") and not given and self.scope.has_shared_cells():
+            return self.plain_call("handed", node, node, ast.Constant(f"{name}()"))
         return node
 
     def visit_Starred(self, node: ast.Starred) -> ast.expr:
@@ -254,7 +284,7 @@ class Expressions(ast.NodeTransformer):
         return self.made(node)
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.expr:
-        node.value = self.call("whole", node.value, self.expression(node.value))
+        node.value = self.call("formatted", node.value, self.expression(node.value))
         if node.format_spec is not None:
             node.format_spec = self.expression(node.format_spec)
         return node
@@ -286,10 +316,17 @@ class Expressions(ast.NodeTransformer):
         first = generators[0]
         outer_iterated = first.iter if first.is_async else self.steps(first.iter, first.target)
         outer, self.scope = self.scope, self.scopes[node]
+        if not first.is_async and self.captured_in(first):
+            outer_iterated = self.call("each_kept", first.target, outer_iterated)
         for index, generator in enumerate(generators):
             if index and not generator.is_async:
                 generator.iter = self.steps(generator.iter, generator.target)
+                if self.captured_in(generator):
+                    generator.iter = self.call("each_kept", generator.target, generator.iter)
             generator.ifs = [self.tested(test) for test in generator.ifs]
+            if not generator.is_async and (captured := self.captured_in(generator)):
+                looks = [self.look(place(ast.Name(name.id, ast.Load()), name)) for name in captured]
+                generator.ifs.insert(0, self.plain_call("stepped_to", generator.target, *looks))
         if isinstance(node, ast.DictComp):
             node.key, node.value = self.expression(node.key), self.expression(node.value)
         else:
@@ -297,6 +334,11 @@ class Expressions(ast.NodeTransformer):
         self.scope = outer
         first.iter = outer_iterated
         return self.made(node)
+
+    def captured_in(self, generator: ast.comprehension) -> list[ast.Name]:
+        """Variables of the present comprehension that functions inside keep."""
+        parts = [part for part in ast.walk(generator.target) if isinstance(part, ast.Name)]
+        return [part for part in parts if self.scope.is_captured_here(part.id)]
 
     visit_ListComp = visit_SetComp = visit_DictComp = _visit_comprehension  # noqa: N815
     visit_GeneratorExp = _visit_comprehension  # noqa: N815

@@ -8,6 +8,7 @@ after they have: every thread that runs such a function shares it.
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -43,6 +44,10 @@ class Scope:
     """Names that functions inside use, and where those functions begin."""
     rebound: set[str] = field(default_factory=set)
     """Names that functions inside bind."""
+    kept_by_functions: set[str] = field(default_factory=set)
+    """Names that functions inside use, generator expressions not counted."""
+    is_open: bool = False
+    """Whether names can be bound here by other means than statements."""
 
     @property
     def is_function(self) -> bool:
@@ -90,10 +95,20 @@ class Scope:
             return False
         return any(place < binding[0][0] for place in captured)
 
+    def is_captured_here(self, name: str) -> bool:
+        """Whether functions inside a comprehension keep a variable of it."""
+        return self.kind in ("comprehension", "generator") and name in self.kept_by_functions
+
+    def has_shared_cells(self) -> bool:
+        """Whether any variable that can be seen from here is such a one."""
+        if any(self.is_shared_cell(name) for name in self.bound):
+            return True
+        return self.parent is not None and self.parent.has_shared_cells()
+
     def is_shared_global(self, name: str) -> bool:
         """Whether a name of this module stands for data."""
         if name not in self.bound and name not in self.rebound:
-            return False
+            return self.is_open and not hasattr(builtins, name)
         return name not in self.settled or name in self.rebound or len(self.bound[name]) > 1
 
 
@@ -123,6 +138,8 @@ class Survey(ast.NodeVisitor):
             while capturing is not None and capturing is not owner:
                 if capturing.kind in ("function", "generator"):
                     start = capturing.start
+                if capturing.kind == "function":
+                    owner.kept_by_functions.add(name)
                 capturing = capturing.parent
             if start is not None:
                 owner.captures.setdefault(name, []).append(start)
@@ -209,6 +226,8 @@ class Survey(ast.NodeVisitor):
     def visit_Name(self, node: ast.Name) -> None:
         if isinstance(node.ctx, ast.Load):
             self._scope.used.add(self._name(node.id))
+            if node.id == "globals":
+                self._scope.module().is_open = True
         else:
             self._bind(node.id, node)
             if isinstance(node.ctx, ast.Del):

@@ -12,6 +12,7 @@ from mazurka.report.trace import Standing, Trace
 from mazurka.runtime.recording import QUIET, Stands, Story, Taken
 from mazurka.runtime.results import Violation
 from mazurka.runtime.sites import Site, is_plumbing, shown_path
+from mazurka.runtime.telling import reason
 from mazurka.stateful.strategy import Move
 
 
@@ -28,9 +29,9 @@ class Line:
     preempts: bool = False
     failed: bool = False
 
-    def takes(self, step: Taken) -> bool:
+    def takes(self, step: Taken, site: Site | None) -> bool:
         """Whether a step belongs to this row: nothing that the row says would be contradicted."""
-        if (step.thread, step.site) != (self.thread, self.site):
+        if (step.thread, site) != (self.thread, self.site):
             return False
         return not any(
             place in self.writes or self.reads.get(place, value) != value
@@ -57,15 +58,18 @@ class Rows:
         preempted = False
         for step in told:
             preempted = preempted or step.preempts
-            if step.kind in QUIET or (step.site is not None and is_plumbing(step.site)):
+            site = None if step.site is None or is_plumbing(step.site) else step.site
+            if step.kind in QUIET or (site is None and step.inside):
                 continue
-            if not (self.rows and self.rows[-1].takes(step) and not preempted):
+            if not (self.rows and self.rows[-1].takes(step, site) and not preempted):
                 number = len(self.rows) + 1
-                self.rows.append(Line(number, step.thread, step.site, preempts=preempted))
+                self.rows.append(Line(number, step.thread, site, preempts=preempted))
             self.rows[-1].add(step)
             preempted = False
         self._mark_failure(violated)
         files = Counter(row.site.file for row in self.rows if row.site and not row.failed)
+        if not files and (site := failing_site(violated)) is not None:
+            files[site.file] = 1
         self.main = files.most_common(1)[0][0] if files else ""
         self.several = len(files) > 1
 
@@ -117,8 +121,7 @@ class Rows:
         return f"{name}: {site.source}"
 
     def standing(self, stands: Stands) -> Standing:
-        held = f", held by {stands.holder}" if stands.holder else ""
-        site = stands.site
+        site = stands.site if stands.site and not is_plumbing(stands.site) else None
         return Standing(
             thread=stands.thread,
             name=self.story.threads.get(stands.thread, str(stands.thread)),
@@ -126,7 +129,7 @@ class Rows:
             file=site.file if site else "",
             line=site.line if site else 0,
             source=self.source(site),
-            reason=f"waits {stands.waits}{held}",
+            reason=reason(self.story, stands, shown_path(self.main) if self.main else None),
         )
 
 

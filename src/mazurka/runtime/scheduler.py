@@ -14,12 +14,12 @@ from __future__ import annotations
 from _thread import allocate_lock, get_ident
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from mazurka.runtime import failures, spinning
 from mazurka.runtime.operations import Object, Step, present
 from mazurka.runtime.tasks import Begin, End, Life, Path, Task, Unwind
-from mazurka.stateless.runs import Abandon, Decider, Ended, Failed
+from mazurka.stateless.runs import Abandon, Decider, Ended, Failed, Guide
 
 if TYPE_CHECKING:
     from mazurka.runtime.program import RealProgram
@@ -57,6 +57,13 @@ class Scheduler:
         """Told of the end before threads unwind, while objects are as the last step left them."""
         self.point: Callable[[Step], None] = self._point
         self.decide: Callable[[Sequence[Step | None], Sequence[int], int], int] = _nobody
+        self.prefix: Sequence[int] = ()
+        """Who takes the first steps, where that need not be asked (`stateless.runs.Guide`)."""
+        self.settled = 0
+        """How many steps that are."""
+        self.left: Callable[[int], None] | None = None
+        self.follow: Callable[[int], None] | None = None
+        """Told of each of these steps."""
 
     # -- points ------------------------------------------------------------------------------
 
@@ -68,7 +75,7 @@ class Scheduler:
         if me.rounds is not None:
             operation = me.rounds.guard(operation)
         self.pending[number] = operation
-        chosen = self._choose()
+        chosen = self._follow() if self.steps < self.settled else self._choose()
         if chosen != number:
             self._hand_over(chosen)
             me.baton.acquire()
@@ -83,8 +90,33 @@ class Scheduler:
             self._pass_time_on(me, operation)
         self.ident = me.ident
 
+    def _follow(self) -> int:
+        """The same, where the run repeats the one before."""
+        step = self.steps
+        chosen = self.prefix[step]
+        try:
+            operation = self.pending[chosen]
+        except IndexError:
+            operation = None
+        if operation is None or not (operation.free or operation.ready()):
+            return self._choose()  # which will be told that this is not the same
+        self.steps = step + 1
+        if self.follow is not None:
+            self.follow(step)
+        return chosen
+
+    def _leave_prefix(self) -> None:
+        """From now on somebody is asked."""
+        self.settled = 0
+        if self.steps:
+            self.last = self.prefix[self.steps - 1]
+        assert self.left is not None
+        self.left(self.steps)
+
     def _choose(self) -> int:
         """The number of the thread that goes on; -1 if the run is over."""
+        if self.settled:
+            self._leave_prefix()
         self.steps += 1
         pending = self.pending
         try:
@@ -188,7 +220,7 @@ class Scheduler:
     def _depart(self) -> None:
         """The running thread has ended; let the next one go on."""
         self.pending[self.running.number] = None
-        self._hand_over(self._choose())
+        self._hand_over(self._follow() if self.steps < self.settled else self._choose())
 
     def _go_home(self) -> None:
         self._hand_over(0)
@@ -207,6 +239,12 @@ class Scheduler:
         """Run the test as thread 0, here, and everything that it starts."""
         self.decide = decider.decide
         self.witness = getattr(decider, "over", None)
+        left = getattr(decider, "left", None)
+        if left is not None:
+            guide = cast(Guide, decider)
+            self.prefix, self.left = guide.prefix, left
+            self.settled = len(self.prefix)
+            self.follow = getattr(decider, "follow", None)
         main = self.create("0", Life("0"))
         main.life.label = "main"
         main.life.state = "alive"
@@ -218,7 +256,7 @@ class Scheduler:
         propagated = self._live_as_main(test, main)
         if not self.over:
             self.pending[0] = None
-            chosen = self._choose()
+            chosen = self._follow() if self.steps < self.settled else self._choose()
             if chosen >= 0:
                 self._hand_over(chosen)
                 main.baton.acquire()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mazurka.runtime.results import HOLDS, VIOLATED, counted
+from mazurka.runtime.results import HOLDS, VIOLATED
+from mazurka.runtime.values import counted
 from mazurka.stateless.explored import Explored
 
 NAMED = {"time": "the time limit was hit", "interrupted": "it was interrupted"}

@@ -29,7 +29,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, Final, TypeAlias
 
 from mazurka.runtime.scheduler import session
 from mazurka.stateless.runs import ObjectName, Touch
@@ -42,69 +42,120 @@ NOBODY = -1
 SEVERAL = -2
 
 
+Event: TypeAlias = tuple[int, int, bool, Sequence[Touch], int]
+"""An operation that a thread has performed: the thread, how many it has performed by then, whether
+it is alone from then on (see `Now.alone`), what it touched, and for whose end it waited, if any."""
+
+
 class Order:
-    """The happens-before of the present run's operations; a set of events is an integer's bits."""
+    """The happens-before of the present run's operations; a set of events is an integer's bits.
+
+    The run is written down as it goes; what comes before what is worked out when somebody asks.
+    Where a run repeats the one before, what that one has written down stays, and nobody needs to
+    ask: whatever there was to learn has been learned then.
+    """
 
     def __init__(self) -> None:
-        self.clear()
-
-    def clear(self) -> None:
-        self.events = 0
-        self.of: list[list[int]] = []
+        self.events: list[Event] = []
+        self.counts: list[int] = []
+        """By thread: how many of them are its own."""
+        self.followed = 0
+        """How many of them this run has in common with the one before."""
+        self._done = 0
+        """How many events have been worked out."""
+        self._of: list[list[int]] = []
         """By thread: its events."""
-        self.past: list[int] = []
-        """By thread: everything that has happened before what it does now."""
-        self._writes: dict[ObjectName, int] = {}
-        self._reads: dict[ObjectName, int] = {}
+        self._past: list[int] = []
+        """By event: what has happened by then, for its thread."""
+        # By object: what has happened by each of its writes, and by its reads up to each of them.
+        self._writes: dict[ObjectName, list[int]] = {}
+        self._reads: dict[ObjectName, list[int]] = {}
 
-    def take(self, thread: int, touches: Sequence[Touch]) -> None:
-        """A thread performs an operation."""
-        if thread >= len(self.of):
-            self.know(thread)
+    def begin(self, followed: int) -> None:
+        """A run begins, with so many steps of the one before."""
+        self._forget(followed)
+        for thread, *_ in self.events[followed:]:
+            self.counts[thread] -= 1
+        del self.events[followed:]
+        self.followed = followed
+
+    def take(self, thread: int, touches: Sequence[Touch], joined: int = NOBODY) -> None:
+        """A thread performs an operation, and is not alone."""
+        counts = self.counts
+        while thread >= len(counts):
+            counts.append(0)
+        counts[thread] = count = counts[thread] + 1
+        self.events.append((thread, count, False, touches, joined))
+
+    def alone(self) -> None:
+        """The thread of the last event is alone."""
+        thread, count, _, touches, joined = self.events[-1]
+        self.events[-1] = (thread, count, True, touches, joined)
+
+    def _forget(self, count: int) -> None:
+        """What has been worked out of later events than so many."""
+        while self._done > count:
+            self._done -= 1
+            thread, _, _, touches, _ = self.events[self._done]
+            self._of[thread].pop()
+            self._past.pop()
+            for shared, written in touches:
+                (self._writes if written else self._reads)[shared.name].pop()
+
+    def _work_out(self) -> None:
         writes, reads = self._writes, self._reads
-        past = self.past[thread] | 1 << self.events
-        for shared, written in touches:
-            name = shared.name
-            past |= writes.get(name, 0)
-            if written:
-                past |= reads.get(name, 0)
-        for shared, written in touches:
-            name = shared.name
-            if written:
-                writes[name] = past
-            else:
-                reads[name] = reads.get(name, 0) | past
-        self.past[thread] = past
-        self.of[thread].append(self.events)
-        self.events += 1
-
-    def know(self, thread: int) -> None:
-        while len(self.of) <= thread:
-            self.of.append([])
-            self.past.append(0)
+        for number in range(self._done, len(self.events)):
+            thread, _, _, touches, _ = self.events[number]
+            while thread >= len(self._of):
+                self._of.append([])
+            mine = self._of[thread]
+            past = 1 << number | (self._past[mine[-1]] if mine else 0)
+            for shared, written in touches:
+                if before := writes.get(shared.name):
+                    past |= before[-1]
+                if written and (before := reads.get(shared.name)):
+                    past |= before[-1]
+            for shared, written in touches:
+                known = (writes if written else reads).setdefault(shared.name, [])
+                known.append(past | known[-1] if known else past)
+            self._past.append(past)
+            mine.append(number)
+        self._done = len(self.events)
 
     def is_before(self, thread: int, count: int, other: int) -> bool:
         """Whether what a thread did after so many operations comes before what `other` does now:
         whether `other` knows of the operation after that."""
-        events = self.of[thread]
-        return count < len(events) and self.past[other] >> events[count] & 1 == 1
+        if 0 <= now.event < self.followed:
+            return True  # or it would have been learned in the run before
+        self._work_out()
+        events, mine = self._of[thread], self._of[other]
+        return count < len(events) and bool(mine) and self._past[mine[-1]] >> events[count] & 1 == 1
 
-    def is_last(self, thread: int) -> bool:
-        """Whether all that the other threads have done comes before what this one does now."""
-        past = self.past[thread]
-        return all(not events or past >> events[-1] & 1 for events in self.of)
+    def has_joined_all(self, thread: int) -> bool:
+        """Whether a thread has waited for the ends of all that have done anything, itself or by
+        those for which it waited."""
+        joins = {(event[0], event[-1]) for event in self.events}
+        waiting, known = [thread], {thread}
+        while waiting:
+            waiter = waiting.pop()
+            new = {joined for other, joined in joins if other == waiter} - known
+            known |= new
+            waiting.extend(new)
+        return all(other in known for other, _ in joins)
 
 
 class Now:
     """The moment at which the run is: who runs, after how many operations of its own."""
 
-    __slots__ = ("alone", "count", "idle", "limit", "thread", "where")
+    __slots__ = ("alone", "count", "event", "idle", "limit", "thread", "where")
 
     def __init__(self) -> None:
         self.clear()
 
     def clear(self) -> None:
         self.thread = 0
+        self.event = -1
+        """The last operation of all."""
         self.count = 0
         self.alone = True
         """No other thread has begun, or all that have are over and this one knows it."""
@@ -112,6 +163,15 @@ class Now:
         """Reads since the last operation or write."""
         self.limit = PATIENCE
         self.where: tuple[int, CodeType, int, dict[str, Any]] | None = None
+
+    def follow(self, event: int) -> None:
+        """A thread performs an operation: the one that has been written down."""
+        self.thread, self.count, self.alone, _, _ = order.events[event]
+        self.event = event
+        self.idle = 0
+        if self.limit != PATIENCE:
+            self.limit = PATIENCE
+        self.where = None
 
 
 class Learned:
@@ -142,6 +202,11 @@ learned = Learned()
 points = learned.points
 
 
+Uses: TypeAlias = dict[tuple[int, bool], tuple[int, int]]
+_NONE: Final[Uses] = {}
+"""No uses, where there have never been any: most locations have none."""
+
+
 class Location:
     """What a thread can touch: a variable, or a whole container.
 
@@ -149,23 +214,19 @@ class Location:
     that it had performed at its last read and write are kept here; afterwards, in `uses`.
     """
 
-    __slots__ = (
-        *("direct", "owner", "point_uses", "read", "read_site", "shared", "uses", "write"),
-        "write_site",
-    )
-
-    def __init__(self) -> None:
-        self.owner = NOBODY
-        self.read = self.write = -1
-        self.read_site = self.write_site = -1
-        self.direct = True
-        """Whether it alone decides what is found there."""
-        self.shared: Any = None
-        """What operations touch, once there has been one."""
-        self.uses: dict[tuple[int, bool], tuple[int, int]] = {}
-        """By thread and whether it wrote: when and where it last did so without a point."""
-        self.point_uses: dict[tuple[int, bool], tuple[int, int]] = {}
-        """The same for accesses at points."""
+    owner = NOBODY
+    read = write = -1
+    read_site = write_site = -1
+    direct = True
+    """Whether it alone decides what is found there."""
+    stored = False
+    """Whether it is where a value that is assigned to it goes, and nothing is called for that."""
+    shared: Any = None
+    """What operations touch, once there has been one."""
+    uses: Uses = _NONE
+    """By thread and whether it wrote: when and where it last did so without a point."""
+    point_uses: Uses = _NONE
+    """The same for accesses at points."""
 
     def use(self, site: int, written: bool) -> None:
         """The running thread touches it, without a point."""
@@ -181,6 +242,8 @@ class Location:
             self.open()
             self._compare(self.uses, site, written)
             self._compare(self.point_uses, site, written)
+            if self.uses is _NONE:
+                self.uses = {}
             self.uses[me, written] = (now.count, site)
 
     def _keep(self, site: int, written: bool) -> None:
@@ -195,11 +258,11 @@ class Location:
             self.open()
         if self.uses:
             self._compare(self.uses, site, written)
+        if self.point_uses is _NONE:
+            self.point_uses = {}
         self.point_uses[now.thread, written] = (now.count, site)
 
-    def _compare(
-        self, uses: dict[tuple[int, bool], tuple[int, int]], site: int, written: bool
-    ) -> None:
+    def _compare(self, uses: Uses, site: int, written: bool) -> None:
         """Learn that points are needed where uses of others are not ordered with this one."""
         me = now.thread
         for (thread, wrote), (count, place) in uses.items():
@@ -211,6 +274,8 @@ class Location:
 
     def open(self) -> None:
         """From now on, as if several threads had used it."""
+        if self.uses is _NONE:
+            self.uses = {}
         if self.read >= 0 and self.owner >= 0:
             self.uses[self.owner, False] = (self.read, self.read_site)
         if self.write >= 0 and self.owner >= 0:

@@ -57,7 +57,11 @@ def in_executor(frame: FrameType | None) -> bool:
 
 
 def is_plumbing(site: Site) -> bool:
-    return site.file.startswith(_PLUMBING)
+    return is_plumbing_file(site.file)
+
+
+def is_plumbing_file(name: str) -> bool:
+    return name.startswith(_PLUMBING)
 
 
 def site_of(frame: FrameType | None) -> Site | None:

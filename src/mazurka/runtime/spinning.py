@@ -28,7 +28,7 @@ LEAP = 4
 MEMORY = 64
 """Rounds longer than this many reads are not recognised."""
 
-Site: TypeAlias = tuple[CodeType, int]
+Site: TypeAlias = tuple[CodeType, int] | int
 Stack: TypeAlias = list[tuple[CodeType, int, dict[str, Any]]]
 _PLAIN = frozenset({int, float, str, bytes, bool, type(None)})
 _OWN: set[int] = set()
@@ -51,11 +51,13 @@ class Rounds:
 
     def guard(self, operation: Step) -> Step:
         """The operation to stand before: the given one, or one that waits for a change."""
-        frame = _user_frame(sys._getframe(2))
-        site = (frame.f_code, frame.f_lasti)
-        if all(site != place for place, _ in self.reads):
+        site = _place(operation)
+        for place, _ in self.reads:
+            if place == site:
+                break
+        else:
             return operation
-        stack = _stack(frame)
+        stack = _stack(_user_frame(sys._getframe(2)))
         for start, place, old in reversed(self.stacks):
             if place == site and _same(old, stack):
                 return self._come_round(start, operation)
@@ -63,10 +65,14 @@ class Rounds:
         return operation
 
     def _come_round(self, start: int, operation: Step) -> Step:
-        seen = {shared: state for _, touched in self.reads[start:] for shared, state in touched}
-        if self.polls or any(shared.state != state for shared, state in seen.items()):
-            return operation
-        return Spin(operation, tuple(seen.items()))
+        """The thread is where it was.  Whether what it read has changed since is for the operation
+        to say, at the moment for which it is asked: others may have come first, or may not."""
+        seen: dict[Shared, Hashable] = {}
+        for _, touched in self.reads[start:]:
+            for shared, state in touched:
+                if seen.setdefault(shared, state) != state:
+                    return operation  # it has changed in the meantime: the next round may differ
+        return operation if self.polls else Spin(operation, tuple(seen.items()))
 
 
 class Spin(Step):
@@ -89,7 +95,7 @@ class Spin(Step):
         return self.operation.role and Role.LOOK
 
     @property
-    def yields(self) -> Yields:
+    def yields(self) -> Yields:  # type: ignore[override]
         return True
 
     def ready(self) -> bool:
@@ -129,10 +135,19 @@ def note(task: Task, operation: Step) -> None:
     elif isinstance(operation, Spin) or len(rounds.reads) > MEMORY:
         rounds.reads.clear()
         rounds.stacks.clear()
-    frame = _user_frame(sys._getframe(2))
     touched = operation.at(_state_of) or ()
-    reads = tuple((shared, shared.state) for shared, _ in touched)
-    rounds.reads.append(((frame.f_code, frame.f_lasti), reads))
+    reads = tuple([(shared, shared.state) for shared, _ in touched])
+    rounds.reads.append((_place(operation), reads))
+
+
+def _place(operation: Step) -> Site:
+    """Where in the program an operation stands.  Those of watched accesses know it themselves."""
+    performed = operation.operation if isinstance(operation, Spin) else operation
+    site: int | None = getattr(performed, "site", None)
+    if site is not None:
+        return site
+    frame = _user_frame(sys._getframe(3))
+    return frame.f_code, frame.f_lasti
 
 
 def _state_of(shared: Shared) -> Hashable:

@@ -11,7 +11,7 @@ by whoever lets it go on.
 from __future__ import annotations
 
 import threading
-from _thread import allocate_lock, get_native_id, start_new_thread
+from _thread import LockType, allocate_lock, get_native_id, start_new_thread
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -90,26 +90,22 @@ class LooksAlive(Step):
 class Task:
     """One controlled thread in one run."""
 
-    __slots__ = (
-        "baton",
-        "begun",
-        "body",
-        "carrier",
-        "children",
-        "daemon",
-        "excused",
-        "ident",
-        "life",
-        "names",
-        "number",
-        "objects",
-        "path",
-        "reached",
-        "rounds",
-        "thrown_away",
-        "time",
-        "waits",
-    )
+    objects = children = waits = 0
+    time = 0.0
+    rounds: Any = None
+    """What it has read since it last wrote, where it may be spinning (`runtime.spinning`)."""
+    reached = 0
+    """Points reached after the end of the run, while it unwinds."""
+    daemon = False
+    excused = False
+    """Ends when the interpreter does, though it is no daemon: a thread of an executor."""
+    begun = False
+    body: Callable[[], None] | None = None
+    thrown_away: Callable[[], None] | None = None
+    """What to do if the run ends before it has begun."""
+    carrier: Carrier | None = None
+    baton: LockType
+    ident: int
 
     def __init__(self, number: int, path: Path, life: Life, names: list[str]) -> None:
         self.number = number
@@ -117,22 +113,6 @@ class Task:
         self.life = life
         self.names = names
         """Names of the objects that it creates, made once for all runs."""
-        self.objects = 0
-        self.children = 0
-        self.waits = 0
-        self.time = 0.0
-        self.rounds: Any = None
-        """What it has read since it last wrote, where it may be spinning (`runtime.spinning`)."""
-        self.reached = 0
-        """Points reached after the end of the run, while it unwinds."""
-        self.daemon = False
-        self.excused = False
-        """Ends when the interpreter does, though it is no daemon: a thread of an executor."""
-        self.begun = False
-        self.body: Callable[[], None] | None = None
-        self.thrown_away: Callable[[], None] | None = None
-        """What to do if the run ends before it has begun."""
-        self.carrier: Carrier | None = None
 
     def carried_by(self, carrier: Carrier) -> None:
         self.carrier = carrier

@@ -7,7 +7,7 @@ objects are named by their class.
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict, deque
-from types import CellType, FunctionType, ModuleType
+from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 LONGEST = 40
@@ -28,6 +28,15 @@ def shown(value: Any, depth: int = 2) -> str:
         text = value.__qualname__
     else:
         text = f"<{kind.__name__}>"
+    return short(text)
+
+
+def is_plain(value: Any) -> bool:
+    """Whether a value can be shown, compared and used as a key without any code of the user's."""
+    return type(value) in _PLAIN
+
+
+def short(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
@@ -88,7 +97,32 @@ def element_of(thing: Any, key: Any) -> Any:
     """The element of a built-in container, or of one that is made from one."""
     try:
         if isinstance(thing, dict):
-            return dict.__getitem__(thing, key)
+            return dict.get(thing, key, MISSING)
         return list.__getitem__(thing, key) if isinstance(thing, list) else MISSING
     except (LookupError, TypeError):
         return MISSING
+
+
+def called(function: Any, args: Any, kwargs: Any) -> str:
+    """A call as a report shows it: `square(2)`."""
+    text = _name_of_function(function)
+    inner = [shown(one, 1) for one in args]
+    inner += [f"{name}={shown(one, 1)}" for name, one in kwargs.items()]
+    return f"{text}({short(', '.join(inner))})"
+
+
+def _name_of_function(function: Any) -> str:
+    """Its name; that of a method as its class calls it, which may be another than its own."""
+    if isinstance(function, MethodType):
+        kind = type(function.__self__)
+        for known, found in ((n, f) for base in kind.__mro__ for n, f in vars(base).items()):
+            if found is function.__func__:
+                return f"{kind.__name__}.{known}"
+    name = getattr(function, "__qualname__", None)
+    if not isinstance(name, str):
+        return f"<{type(function).__name__}>"
+    return name.rpartition("<locals>.")[2]
+
+
+def counted(number: int, word: str) -> str:
+    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"

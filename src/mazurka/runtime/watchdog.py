@@ -15,13 +15,14 @@ import os
 import sys
 import threading
 import time
-import traceback
 from _thread import allocate_lock, get_ident, start_new_thread
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from mazurka.runtime.failures import ControlError, where_stands
+from mazurka.runtime import executors
+from mazurka.runtime.blocked import advice_for, frames_of, place_of
+from mazurka.runtime.failures import ControlError
 from mazurka.runtime.scheduler import Scheduler, session
 from mazurka.runtime.tasks import Unwind
 from mazurka.runtime.thread_locals import ThreadLocals
@@ -126,7 +127,10 @@ class Watchdog:
             self._watch()
         except UncontrolledCallError:
             self.lost = True
-            session.current.decide = _abandon
+            run = session.current
+            run.decide = _abandon
+            for executor, thread in run.program.executors if run.program else ():
+                executors.forget(executor, thread)  # or the interpreter waits for it at its end
             raise
         except BaseException:
             self._interrupt()
@@ -189,11 +193,8 @@ def _processor_time(run: Scheduler) -> float:
 def _report(run: Scheduler, waited: float, busy: bool) -> Failed:
     task = run.running
     frame = sys._current_frames().get(task.ident)
-    place = where_stands(frame)
-    stack = tuple(
-        f"{entry.filename}:{entry.lineno} in {entry.name}"
-        for entry in traceback.extract_stack(frame)
-    )
+    frames = frames_of(frame)
+    place = place_of(frames)
     line = linecache.getline(*place).strip() if place else ""
     doing = (
         "has computed without reaching a scheduling point"
@@ -207,9 +208,12 @@ def _report(run: Scheduler, waited: float, busy: bool) -> Failed:
         )
     return Failed(
         kind="uncontrolled",
-        message=f"thread {task.life.label} {doing} for {waited:.1f} s: {line}",
+        message=f"thread {task.life.label} {doing} for {waited:.1f} s{f': {line}' if line else ''}",
         thread=task.number,
         file=place[0] if place else None,
         line=place[1] if place else None,
-        details=stack,
+        details=(
+            f"what to do: {advice_for(frames, busy)}",
+            *(f"{one.filename}:{one.lineno} in {one.name}" for one in frames),
+        ),
     )

@@ -82,6 +82,8 @@ class Algorithm2(GraphSearch):
 
     def choose(self, node: Node) -> int:
         node.state = self.graph.hash
+        if self.without_bounds:
+            self.open.setdefault(node.state, len(node.order))
         thread = self.find(node)  # L8, L9
         if thread == NOBODY:
             raise InternalError("Theorem 4: a state that is not in H has a successor that is not")
@@ -90,6 +92,12 @@ class Algorithm2(GraphSearch):
     def candidate(self, node: Node) -> int:
         """By Theorem 4 a state has a successor to search if it is not in H."""
         return NOBODY if node.state in self.closed else self.choose(node)
+
+    def back_up(self) -> bool:
+        nodes, closed = self.nodes, self.closed
+        while nodes and nodes[-1].state in closed:
+            nodes.pop()
+        return super().back_up()
 
     def ended(self, end: Ended) -> None:
         super().ended(end)

@@ -101,15 +101,8 @@ class BoundedSearch(ABC):
     def candidate(self, node: Node) -> int:
         """Who else is to go on from an old node; NOBODY if nothing is left there."""
 
-    def arrived(self, pending: Sequence[Operation | None]) -> None:  # noqa: B027 - for some
-        """The run has come to a new point."""
-
     def returned(self, pending: Sequence[Operation | None]) -> None:  # noqa: B027 - for some
         """The run has come again to the last point it shares with the one before."""
-
-    def at_once(self, enabled: Sequence[int]) -> int:
-        """A thread that goes on without being a choice; NOBODY if there is none."""
-        return NOBODY
 
     def taken(self, node: Node, thread: int) -> None:  # noqa: B027 - for some
         """A thread goes on from a node."""
@@ -220,6 +213,14 @@ class BoundedSearch(ABC):
             for failed in end.failures:
                 self.explored.add(Failing(failed, schedule, spent))
 
+    @property
+    def prefix(self) -> Sequence[int]:
+        """Asked at the start of a run, when there is nothing else in the schedule."""
+        return self.schedule
+
+    def left(self, count: int) -> None:
+        self.depth = count
+
     def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
         depth = self.depth
         self.depth = depth + 1
@@ -250,11 +251,6 @@ class BoundedSearch(ABC):
             if len(self.schedule) >= self.options.max_steps:
                 self.explored.limit(f"an execution takes more than {len(self.schedule):,} steps")
                 raise Abandon
-            self.arrived(pending)
-            thread = self.at_once(enabled)
-            if thread != NOBODY:
-                self.schedule.append(thread)
-                return thread
             node = self.enter(pending, enabled, last)
             thread = self.choose(node)
             if thread == NOBODY:
@@ -268,18 +264,19 @@ class BoundedSearch(ABC):
         if last in enabled:
             operation = pending[last]
             assert operation is not None, "a thread that has ended cannot go on"
-            if not gives_way(operation, live):
+            if operation.yields is False or not gives_way(operation, live):
                 kept = last
         order: tuple[int, ...]
         if len(enabled) == 1:
             order = (enabled[0],)
         elif kept >= 0:
-            order = (kept, *(thread for thread in enabled if thread != kept))
+            order = (kept, *[thread for thread in enabled if thread != kept])
         else:
-            later = (thread for thread in enabled if thread > last)
-            order = (*later, *(thread for thread in enabled if thread <= last))
-        node = Node(order, kept, self.spent(last), len(self.schedule))
-        self.nodes.append(node)
+            later = [thread for thread in enabled if thread > last]
+            order = (*later, *[thread for thread in enabled if thread <= last])
+        nodes = self.nodes
+        node = Node(order, kept, nodes[-1].cost(last) if nodes else 0, len(self.schedule))
+        nodes.append(node)
         return node
 
     def spent(self, thread: int) -> int:

@@ -16,7 +16,7 @@ from mazurka.stateless.context_bound import ContextBounds, Exceeded
 from mazurka.stateless.explored import DivergedError, Failing, Level, Progress, RunOptions
 from mazurka.stateless.lives import LifeGraph, LivesMatter
 from mazurka.stateless.recording import Touched
-from mazurka.stateless.runs import Ended, Operation, Runnable
+from mazurka.stateless.runs import Abandon, Ended, Operation, Runnable
 
 
 class GraphSearch(BoundedSearch):
@@ -63,13 +63,22 @@ class GraphSearch(BoundedSearch):
         self.bounds.deadline = self.deadline
         return super().restart()
 
-    def arrived(self, pending: Sequence[Operation | None]) -> None:
-        self.graph.arrive(pending)
-
-    def at_once(self, enabled: Sequence[int]) -> int:
-        thread = self.graph.silent(enabled)
+    def extend(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
+        """Ends and joins of threads are taken at once, where they are no steps."""
+        if self.branch != NOBODY or len(self.schedule) >= self.options.max_steps:
+            return super().extend(pending, enabled, last)
+        graph = self.graph
+        graph.arrive(pending)
+        thread = graph.silent(enabled) if graph.looks else NOBODY
         if thread != NOBODY:
-            self.graph.slip(thread)
+            graph.slip(thread)
+        else:
+            node = self.enter(pending, enabled, last)
+            thread = self.choose(node)
+            if thread == NOBODY:
+                raise Abandon
+            self.taken(node, thread)
+        self.schedule.append(thread)
         return thread
 
     def enter(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> Node:
@@ -87,14 +96,16 @@ class GraphSearch(BoundedSearch):
         graph = self.graph
         while node.tried < len(node.order):
             thread = node.order[node.tried]
-            touched = graph.touches_here(thread)
+            touched = graph.stands[thread][-1].fixed or graph.touches_here(thread)
             if touched is None:
                 raise DivergedError(
                     f"thread {thread} can go on after {len(self.schedule)} steps, but the states"
                     " of the objects that it touches say otherwise"
                 )
             action = graph.action(thread, touched)
-            if not self.is_known(graph.hash ^ action) and self.is_within(node, thread):
+            if not self.is_known(graph.hash ^ action) and (
+                self.bound is None or self.is_within(node, thread)
+            ):
                 self._action, self._touched = action, touched
                 return thread
             node.tried += 1
@@ -119,7 +130,8 @@ class GraphSearch(BoundedSearch):
             )
 
     def undone(self) -> None:
-        self.graph.undo()
+        """There is an event for each node but the last."""
+        self.graph.cut(len(self.nodes) - 1)
 
     def over(self, pending: Sequence[Operation | None]) -> None:
         """The run has come to its end, and the states of objects can still be seen."""

@@ -43,8 +43,7 @@ class Graph(Recording):
         """The events of a prefix that nothing comes after."""
         before, last, covered = self.before, [], 0
         for line in self.lines:
-            mine = here & line
-            if mine:
+            if mine := here & line:
                 event = mine.bit_length() - 1
                 last.append(event)
                 covered |= before[event]
@@ -133,7 +132,10 @@ class Graph(Recording):
         for line, mine in zip(self.stands, self.lines, strict=True):
             if line:
                 stand = line[(here & mine).bit_count()]
-                if not stand.needs & ~here:
+                if stand.is_plain:
+                    able |= bit
+                    stays |= bit
+                elif stand.operation is not None and not stand.needs & ~here:
                     number = stand.first
                     if number >= 0:
                         state = states[number][(here & writes[number]).bit_count()]
@@ -141,7 +143,7 @@ class Graph(Recording):
                         touched = answers[state] if state in answers else self._ask(stand, here)
                     else:
                         touched = stand.fixed
-                        if touched is None and stand.operation is not None:
+                        if touched is None:
                             touched = self._ask(stand, here)
                     if touched is not None:
                         able |= bit
@@ -176,7 +178,10 @@ class Graph(Recording):
         for line, mine in zip(self.stands, self.lines, strict=True):
             if line:
                 stand = line[(here & mine).bit_count()]
-                if stand.needs & ~here:
+                if stand.is_plain:
+                    count += 1
+                    continue
+                if stand.operation is None or stand.needs & ~here:
                     continue
                 number = stand.first
                 if number >= 0:
@@ -184,8 +189,6 @@ class Graph(Recording):
                     answers = stand.answers
                     touched = answers[state] if state in answers else self._ask(stand, here)
                     count += touched is not None
-                elif stand.fixed is not None or (
-                    stand.operation is not None and self._ask(stand, here) is not None
-                ):
+                elif stand.fixed is not None or self._ask(stand, here) is not None:
                     count += 1
         return count

@@ -44,18 +44,16 @@ class LifeGraph(Graph):
         self._ends: dict[int, int] = {}
         """By thread: what has happened before its end."""
         self._joiners: dict[int, int] = {}
-        self._replaced: list[tuple[int, int, Stand]] = []
-        """Where threads stood before ends and joins, and how many events there were then."""
-        self._look = False
+        self.looks = False
         """Whether a thread may have come to where it can go on silently."""
 
     def silent(self, enabled: Sequence[int]) -> int:
         """A thread that stands before its end, or before a join that can go on; or NOBODY."""
-        if self._look:
+        if self.looks:
             for thread in enabled:
                 if self.stands[thread][-1].role:
                     return thread
-            self._look = False
+            self.looks = False
         return NOBODY
 
     def slip(self, thread: int) -> None:
@@ -71,16 +69,16 @@ class LifeGraph(Graph):
             raise LivesMatter
         stand = Stand(None, self.run, needs)
         stand.role = role
-        self._look = True
+        self.looks = True
         stand.joined = getattr(operation, "joined", NOBODY)
         return stand
 
     def advance(self, thread: int, operation: Operation | None) -> None:
         line = self.stands[thread]
         if self._silent:
-            self._silent, self._look = False, True
+            self._silent, self.looks = False, True
             old = line[-1]
-            self._replaced.append((len(self.schedule), thread, old))
+            self.replaced.append((len(self.schedule), thread, old))
             line[-1] = stand = self.stand(operation, self._pass(thread, old))
             stand.silent = (*old.silent, (stand.needs, old.joined))
         else:
@@ -94,21 +92,13 @@ class LifeGraph(Graph):
         if stand.role is Role.JOIN:
             return stand.needs | self._ends[stand.joined]
         last = self.lines[thread].bit_length() - 1
-        past = self.before[last] | 1 << last if last >= 0 else 0
+        past = self.past[last] if last >= 0 else 0
         self._ends[thread] = stand.needs | past
         return stand.needs
 
-    def undo(self) -> None:
-        count = len(self.schedule)
-        self._silent = self._look = False
-        while self._replaced and self._replaced[-1][0] >= count:
-            _, thread, old = self._replaced.pop()
-            self.stands[thread][-1] = old
-        super().undo()
-
-    def restart(self) -> None:
-        super().restart()
-        self._replaced.clear()
+    def cut(self, count: int) -> None:
+        self.looks = False
+        super().cut(count)
 
     def expanded(self, order: Sequence[int]) -> tuple[int, ...]:
         """A schedule of all events, with ends and joins where they cost no preemption."""

@@ -31,18 +31,19 @@ def gives_way(operation: Operation, lookup: Lookup) -> bool:
 class Stand:
     """Where a thread stood: before an operation, or at its end."""
 
-    __slots__ = (
-        "answers",
-        "first",
-        "fixed",
-        "joined",
-        "needs",
-        "operation",
-        "role",
-        "run",
-        "silent",
-        "yields",
-    )
+    silent: tuple[tuple[int, int], ...] = ()
+    """Ends and joins that the thread has passed since its last step: what they needed, and who
+    was joined."""
+    role = Role.STEP
+    joined = -1
+    fixed: Touched | None = None
+    """What the operation touches, if it does not depend on states."""
+    is_plain = False
+    """Whether nothing depends on states or on what has happened: it goes on, and gives no way."""
+    first = -1
+    """The object that the operation looks at first, always the same one."""
+    answers: dict[Hashable, Touched | None]
+    """What it touches, by the state of that object, where it looked at no other one."""
 
     def __init__(self, operation: Operation | None, run: int, needs: int) -> None:
         self.operation = operation
@@ -51,18 +52,7 @@ class Stand:
         """The run that the operation comes from."""
         self.needs = needs
         """Events that must have happened, besides what the operation itself asks for."""
-        self.silent: tuple[tuple[int, int], ...] = ()
-        """Ends and joins that the thread has passed since its last step: what they needed, and who
-        was joined."""
-        self.role = Role.STEP
-        self.joined = -1
         self.yields = False if operation is None else operation.yields
-        self.fixed: Touched | None = None
-        """What the operation touches, if it does not depend on states."""
-        self.first = -1
-        """The object that the operation looks at first, always the same one."""
-        self.answers: dict[Hashable, Touched | None]
-        """What it touches, by the state of that object, where it looked at no other one."""
 
 
 class Recording:
@@ -84,6 +74,8 @@ class Recording:
         # By event.
         self.schedule: list[int] = []
         self.before: list[int] = []
+        self.past: list[int] = []
+        """What is before an event, and the event itself."""
         self.hash_of: list[StateHash] = []
         self.touched: list[Touched] = []
         self.begun: dict[int, list[int]] = {}
@@ -91,6 +83,8 @@ class Recording:
         # By thread: its events, and where it stood before each of them and stands now.
         self.lines: list[int] = []
         self.stands: list[list[Stand]] = []
+        self.replaced: list[tuple[int, int, Stand]] = []
+        """Where threads stood before what is no event, and how many events there were then."""
         self._unborn = 0
         """How many threads have not begun in this run, though there is a number for them."""
         # The cursor: at the end while the run goes on.
@@ -109,8 +103,8 @@ class Recording:
 
     def restart(self) -> None:
         """Forget the run, and keep numbers and hashes."""
-        while self.schedule:
-            self.undo()
+        self.cut(0)
+        self.replaced.clear()
         self.lines.clear()
         self.stands.clear()
         self._unborn = 0
@@ -145,7 +139,7 @@ class Recording:
             self.stands.append([])
             self._unborn += 1
         last = len(self.schedule) - 1
-        needs = 0 if last < 0 else self.before[last] | 1 << last
+        needs = 0 if last < 0 else self.past[last]
         for thread, operation in enumerate(pending):
             if operation is not None and not self.stands[thread]:
                 self.stands[thread].append(self.stand(operation, needs))
@@ -181,6 +175,7 @@ class Recording:
                     stand.answers[self._seen] = touched
             else:
                 stand.fixed = touched
+                stand.is_plain = touched is not None and not needs and stand.yields is False
         return stand
 
     def renew(self, pending: Sequence[Operation | None]) -> None:
@@ -251,18 +246,16 @@ class Recording:
 
     def extend(self, thread: int, touched: Touched, action: StateHash) -> None:
         """The same, with the hash of the action."""
-        event = len(self.schedule)
-        bit = 1 << event
+        past = self.past
+        bit = 1 << len(past)
         line = self.lines[thread]
         before = self.stands[thread][-1].needs
         if line:
-            last = line.bit_length() - 1
-            before |= self.before[last] | 1 << last
+            before |= past[line.bit_length() - 1]
         for number, shared, written in touched:
             writes = self.writes[number]
             if writes:
-                last = writes.bit_length() - 1
-                before |= self.before[last] | 1 << last
+                before |= past[writes.bit_length() - 1]
             if written:
                 if self.reads[number] > writes:  # the last access was a read
                     before |= self._past_of_reads(number)
@@ -274,6 +267,7 @@ class Recording:
         self.lines[thread] = line | bit
         self.schedule.append(thread)
         self.before.append(before)
+        past.append(before | bit)
         self.hash_of.append(action)
         self.touched.append(touched)
         self.here |= bit
@@ -292,33 +286,48 @@ class Recording:
             reads ^= 1 << last
         return past
 
-    def undo(self) -> None:
-        """Forget the last step."""
-        event = len(self.schedule) - 1
-        bit = 1 << event
-        thread = self.schedule.pop()
-        line = self.lines[thread]
-        for child in self.begun.pop(event, ()):
-            self.stands[child].clear()
-            self._unborn += 1
-        if len(self.stands[thread]) > line.bit_count():
-            self.stands[thread].pop()
-        for number, _, written in self.touched.pop():
-            if not written:
-                self.reads[number] ^= bit
-                continue
-            self.writes[number] ^= bit
-            states = self.states[number]
-            if not self._unsettled:
-                states.pop()
-            if not self.writes[number]:
-                self.first_noted[number] = self.run
+    def cut(self, count: int) -> None:
+        """Forget all steps but so many; the cursor goes to the new end."""
+        schedule, lines, all_stands, hashes = self.schedule, self.lines, self.stands, self.hash_of
+        settled = not self._unsettled
+        event = len(schedule)
+        while event > count:
+            if self.replaced:
+                self._put_back(event)
+            event -= 1
+            bit = 1 << event
+            thread = schedule.pop()
+            line = lines[thread]
+            if event in self.begun:
+                for child in self.begun.pop(event):
+                    all_stands[child].clear()
+                    self._unborn += 1
+            stands = all_stands[thread]
+            if len(stands) > line.bit_count():
+                stands.pop()
+            lines[thread] = line ^ bit
+            for number, _, written in self.touched.pop():
+                if written:
+                    self.writes[number] ^= bit
+                    if settled:
+                        self.states[number].pop()
+                    if not self.writes[number]:
+                        self.first_noted[number] = self.run
+                else:
+                    self.reads[number] ^= bit
+            settled = True
+            self.hash ^= hashes.pop()
         self._unsettled = ()
         self._moved = -1
-        self.lines[thread] = line ^ bit
-        self.before.pop()
-        self.here ^= bit
-        self.hash ^= self.hash_of.pop()
+        self._silent = False
+        self.here &= (1 << count) - 1
+        del self.before[count:], self.past[count:]
+
+    def _put_back(self, count: int) -> None:
+        """Threads stand where they stood when the last of so many steps had been taken."""
+        while self.replaced and self.replaced[-1][0] >= count:
+            _, thread, old = self.replaced.pop()
+            self.stands[thread][-1] = old
 
     def action(self, thread: int, touched: Touched) -> StateHash:
         """The hash of the thread's next action, with the versions of the cursor."""

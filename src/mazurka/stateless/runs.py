@@ -99,6 +99,20 @@ class Decider(Protocol):
         """
 
 
+class Guide(Decider, Protocol):
+    """A search whose run begins as the one before did.
+
+    It need not be asked about steps that are settled; a program may ask all the same.
+    """
+
+    @property
+    def prefix(self) -> Sequence[int]:
+        """The threads that take the first steps."""
+
+    def left(self, count: int) -> None:
+        """So many of these steps have been taken without asking."""
+
+
 @runtime_checkable
 class Witness(Decider, Protocol):
     """A search that is to see the end of a run."""

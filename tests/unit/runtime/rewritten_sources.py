@@ -53,13 +53,12 @@ def under_control(action: Callable[[], Any]) -> Any:
             done.set()
             other.join()
 
-    order.clear()
-    order.know(0)
+    order.begin(0)
     now.clear()
     names.clear()
     learned.clear()
     forget_classes()
-    ended = RealProgram(body, QUICK).run(Watching(Follow()))
+    ended = RealProgram(body, QUICK).run(Watching(Follow(), goes_on=False))
     names.clear()
     assert not ended.failures, ended.failures
     return results[0]

@@ -194,7 +194,7 @@ def test_what_a_future_waits_for_is_named_once() -> None:
             pool.submit(lambda: pool.submit(int).result()).result()
 
     text = mazurka.explore(program, preemptions=0).report(140)
-    assert "waits for a notification of condition " in text
+    assert "waits for future of int(), which has no result yet" in text
     assert "condition condition" not in text
 
 

@@ -95,6 +95,9 @@ def condition_on_something_else(call: Callable[..., None]) -> None:
         def release(self) -> None:
             self.inner.release()
 
+        def locked(self) -> bool:  # which conditions ask for from Python 3.14 on
+            return self.inner.locked()
+
         def __enter__(self) -> bool:
             return self.acquire()
 

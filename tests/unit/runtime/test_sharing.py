@@ -30,8 +30,6 @@ def test_happens_before() -> None:
     """Thread 0 writes x, 1 reads it and writes y, 2 reads y: each comes after the one before."""
     x, y, z = Shared("x"), Shared("y"), Shared("z")
     order = Order()
-    for thread in range(4):
-        order.know(thread)
     order.take(0, [(x, True)])
     order.take(1, [(x, False)])
     order.take(1, [(y, True)])
@@ -42,7 +40,36 @@ def test_happens_before() -> None:
     assert order.is_before(1, 1, 2)
     assert not order.is_before(1, 0, 3)  # reads of one object do not order each other
     assert order.is_before(0, 0, 3)
-    assert order.is_last(2) is False
+    assert not order.is_before(3, 0, 1)  # whoever has done nothing since knows of nothing new
+
+
+def test_a_thread_is_alone_after_all_joins() -> None:
+    order = Order()
+    order.take(0, ())
+    order.take(1, ())
+    order.take(2, ())
+    assert not order.has_joined_all(0)
+    order.take(1, (), joined=2)
+    assert not order.has_joined_all(0)
+    order.take(0, (), joined=1)
+    assert order.has_joined_all(0)  # thread 1 has waited for thread 2
+    assert not order.has_joined_all(1)
+
+
+def test_steps_of_the_run_before_are_kept() -> None:
+    x = Shared("x")
+    order = Order()
+    for thread in (0, 1, 2):
+        order.take(thread, [(x, True)])
+    assert order.is_before(1, 0, 2)
+    order.begin(2)
+    order.take(2, ())
+    assert [event[0] for event in order.events] == [0, 1, 2]
+    assert not order.is_before(1, 0, 2)
+    order.begin(0)
+    order.take(1, [(x, True)])
+    assert order.events[0][1] == 1
+    assert not order.is_before(1, 1, 0)
 
 
 def test_a_run_that_shows_something_new_says_so(tmp_path: Path) -> None:

@@ -25,8 +25,9 @@ def test_a_spinning_thread_waits_for_the_change() -> None:
         event = threading.Event()
 
         def spin() -> None:
-            while not event.is_set():
-                pass
+            while True:  # the test of a loop is in the code twice before Python 3.14
+                if event.is_set():
+                    break
 
         thread = threading.Thread(target=spin)
         thread.start()
@@ -35,10 +36,10 @@ def test_a_spinning_thread_waits_for_the_change() -> None:
 
     schedules = explore_all(test)
     assert kinds(schedules) == set()
-    # `set` before begin, or after 0, 1, 2 or 3 looks, which show that nothing changes.
+    # `set` before begin, or after 0, 1 or 2 looks, which show that nothing changes.
     looks = {sum(kind == "is_set" for _, kind in s.trail) for s in schedules}
-    assert len(schedules) == 5
-    assert looks == {1, 2, 3, 4}
+    assert len(schedules) == 4
+    assert looks == {1, 2, 3}
 
 
 def test_a_lock_tried_again_and_again() -> None:
@@ -46,13 +47,14 @@ def test_a_lock_tried_again_and_again() -> None:
         lock = threading.Lock()
 
         def spin() -> None:
-            while not lock.acquire(blocking=False):
-                pass
+            while True:
+                if lock.acquire(blocking=False):
+                    break
             lock.release()
 
         in_threads(spin, spin)
 
-    assert run_once(test, [0, 0, 1, 1, 2, 2, 2, 2]).failures == []
+    assert run_once(test, [0, 0, 1, 1, 2, 2, 2]).failures == []
 
 
 @pytest.mark.parametrize("pause", [None, 0.1])

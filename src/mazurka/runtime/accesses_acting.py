@@ -1,0 +1,139 @@
+"""Methods of built-in containers, one access each; step by step where other code runs on the way.
+
+What a class of the program has instead of a built-in method is a call of its own, and calls the
+built-in one in its turn: by `super().append(x)`, by `list.append(self, x)`.
+"""
+
+from __future__ import annotations
+
+from _thread import get_ident
+from functools import partial
+from types import FunctionType
+from typing import Any, Final, NamedTuple
+
+from mazurka.runtime.accesses_containers import Family, Part, is_built_in, is_mine, perform_all
+from mazurka.runtime.accesses_expressions import family, parts_of
+from mazurka.runtime.accesses_methods import METHODS, TAKES_ELEMENTS
+from mazurka.runtime.accesses_operations import WRITING, How
+from mazurka.runtime.accesses_values import PLAIN
+from mazurka.runtime.scheduler import session
+
+_PLAIN: Final = PLAIN | {partial}
+_KEEPS_ARGUMENTS: Final = frozenset({"append", "appendleft", "insert", "remove", "add", "discard"})
+
+
+class Plan(NamedTuple):
+    """What a method does to its container."""
+
+    built_on: Family
+    name: str
+    how: How
+    writing: bool
+    alone: bool
+    """Whether the container is all that it touches, whatever its arguments are."""
+
+
+def _plan(built_on: Family, name: str) -> Plan:
+    how = METHODS[built_on][name]
+    alone = not (how is How.CHANGE or built_on is set) or name in _KEEPS_ARGUMENTS
+    return Plan(built_on, name, how, how in WRITING, alone)
+
+
+PLANS: Final = {(kind, name): _plan(kind, name) for kind in METHODS for name in METHODS[kind]}
+
+
+def act(
+    action: Any, container: Any, plan: Plan, site: int, /, *arguments: Any, **named: Any
+) -> Any:
+    """A method of a container, as one access; step by step where it runs other code on the way."""
+    if session.current.ident != get_ident():
+        return action(*arguments, **named)
+    built_on, name, how, writing, alone = plan
+    if alone and is_mine(container, site, writing):
+        return action(*arguments, **named)
+    if name in TAKES_ELEMENTS and len(arguments) == 1 and not named:
+        source = arguments[0]
+        if family(source) is None and type(source) not in _PLAIN:
+            return _take_elements(container, built_on, name, site, source)
+    if name == "sort" and type(container) is list and _runs_code(named.get("key"), container):
+        return _sort(container, site, **named)
+    key = arguments[0] if arguments else None
+    parts: list[Part] = [(container, built_on, how, key)]
+    if not alone:
+        parts += parts_of(arguments)
+    return perform_all(parts, site, action, *arguments, **named)
+
+
+def act_on(action: Any, container: Any, built_on: Family, name: str, site: int) -> Any:
+    """What does it, when it is called."""
+    return partial(act, action, container, PLANS[built_on, name], site)
+
+
+def act_unbound(function: Any, site: int, /, thing: Any, *arguments: Any, **named: Any) -> Any:
+    """`list.append(thing, ...)`"""
+    plan = PLANS[function.__objclass__, function.__name__]
+    return act(function.__get__(thing), thing, plan, site, *arguments, **named)
+
+
+_ONE: Final = {"extend": "append", "extendleft": "appendleft"}
+
+
+def _take_elements(container: Any, built_on: Family, name: str, site: int, source: Any) -> None:
+    """From an iterator: its code runs between the elements, and each comes in by itself."""
+    if hasattr(source, "keys"):
+        source = [(key, source[key]) for key in source.keys()]  # noqa: SIM118 - any mapping
+    for element in source:
+        if built_on is dict:
+            key, value = element
+            parts: list[Part] = [(container, built_on, How.WRITE, key)]
+            perform_all(parts, site, _own(container, built_on, "__setitem__"), key, value)
+        elif built_on is set:
+            parts = [(container, built_on, How.ENSURE, element)]
+            perform_all(parts, site, _own(container, built_on, "add"), element)
+        else:
+            parts = [(container, built_on, How.CHANGE, None)]
+            add = _own(container, built_on, _ONE.get(name, "append"))
+            perform_all(parts, site, add, element)
+
+
+def _own(container: Any, built_on: Family, name: str) -> Any:
+    """A method as built-in code calls it: not the one that a class of the program has instead."""
+    kind = type(container)
+    return partial(getattr(kind if is_built_in(kind, name) else built_on, name), container)
+
+
+# -- sorting in place ----------------------------------------------------------------------------
+
+
+def _runs_code(key: Any, container: list[Any]) -> bool:
+    """Whether code of the program runs while a list is sorted."""
+    if type(key) is FunctionType:
+        return True
+    return key is None and any(type(value).__flags__ & _MADE for value in container)
+
+
+_MADE: Final = 1 << 9
+"""The flag of classes that statements have made."""
+
+
+def _sort(container: list[Any], site: int, **named: Any) -> None:
+    """The list is empty until it is sorted, and must not have been changed by then."""
+    whole: list[Part] = [(container, list, How.CHANGE, None)]
+
+    def take_out() -> list[Any]:
+        taken = container[:]
+        container.clear()
+        return taken
+
+    def put_back() -> bool:
+        changed = bool(container)
+        container[:] = taken
+        return changed
+
+    taken = perform_all(whole, site, take_out)
+    try:
+        taken.sort(**named)
+    finally:
+        changed = perform_all(whole, site, put_back)
+    if changed:
+        raise ValueError("list modified during sort")

@@ -1,0 +1,101 @@
+"""What rewritten code calls for loops and comprehensions: each step through a container reads."""
+
+from __future__ import annotations
+
+from _thread import get_ident
+from collections.abc import Iterator
+from typing import Any, Final
+
+from mazurka.runtime.accesses import touch_cell
+from mazurka.runtime.accesses_containers import Part, is_built_in, is_mine, perform
+from mazurka.runtime.accesses_expressions import family, part_of, whole
+from mazurka.runtime.accesses_opaque import is_iterator, steps
+from mazurka.runtime.accesses_operations import How
+from mazurka.runtime.scheduler import session
+from mazurka.runtime.sharing import progress
+
+
+def each(value: Any, unpacked: bool, site: int) -> Any:
+    """What a loop goes through.  Each step through a container is an access; each step through
+    anything moves something that its thread's frames do not show, so that it is no idle round."""
+    run = session.current
+    if run.ident != get_ident():
+        return value
+    part = None if family(value) is None else part_of(value, How.READ_ALL)
+    if part is None or not is_built_in(type(value), "__iter__"):
+        return steps(value, site) if is_iterator(value) else _advancing(value)
+    return _steps(part, iter(value), unpacked, site)
+
+
+def each_delegated(value: Any, site: int) -> Any:
+    """What `yield from` goes through; generators are left alone."""
+    return value if family(value) is None else each(value, False, site)
+
+
+def _advancing(items: Any) -> Iterator[Any]:
+    for value in items:
+        progress()
+        yield value
+
+
+def each_kept(items: Any, site: int) -> Iterator[Any]:
+    """What a comprehension goes through whose variables functions inside keep.
+
+    Before it has bound them for the first time there are no such functions.  From then on, each
+    step is about to write them.
+    """
+    kept = Kept()
+    for value in items:
+        for look in kept.looks:
+            touch_cell(None, look, site)
+        _last[get_ident()] = kept
+        yield value
+
+
+class Kept:
+    """Variables of a comprehension that functions inside keep."""
+
+    __slots__ = ("looks",)
+
+    def __init__(self) -> None:
+        self.looks: tuple[Any, ...] = ()
+
+
+_last: dict[int, Kept] = {}
+"""By thread: of the comprehension that has made the last step."""
+
+
+def stepped_to(*looks: Any) -> bool:
+    """Such a comprehension has bound its variables; gives True."""
+    _last[get_ident()].looks = looks
+    return True
+
+
+def how_stepping(part: Part, items: Any) -> How:
+    """What a step of an iterator does to its container."""
+    if part[1] not in (dict, set):
+        return How.READ
+    if part[2] is How.READ_ALL and type(items) in (_VALUES_STEP, _ITEMS_STEP):
+        return How.READ_ALL
+    return How.LOOK
+
+
+def _steps(part: Part, items: Iterator[Any], unpacked: bool, site: int) -> Iterator[Any]:
+    container, found = part[:2]
+    how = how_stepping(part, items)
+    index = 0
+    while True:
+        try:
+            if session.current.ident == get_ident() and is_mine(container, site, False):
+                value = next(items)
+            else:
+                value = perform((container, found, how, index), site, next, items)
+        except StopIteration:
+            return
+        index += 1
+        progress()
+        yield whole(value, site) if unpacked else value
+
+
+_VALUES_STEP: Final[type] = type(iter({}.values()))
+_ITEMS_STEP: Final[type] = type(iter({}.items()))

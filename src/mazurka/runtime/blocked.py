@@ -1,0 +1,79 @@
+"""What to say about a thread that is in a call which nobody controls: what, where, what to do."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import site
+import sysconfig
+import traceback
+from collections.abc import Sequence
+from types import FrameType
+
+from mazurka.runtime.sites import is_plumbing_file
+
+_PATHS = sysconfig.get_paths()
+LIBRARIES = tuple(
+    path.rstrip(os.sep) + os.sep
+    for path in {
+        *(_PATHS[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")),
+        *getattr(site, "getsitepackages", list)(),
+    }
+)
+ADVICE = (
+    (
+        ("asyncio",),
+        "an event loop waits for the system, which no schedule contains: test the threads without"
+        " the loop, or the coroutines without threads",
+    ),
+    (
+        ("multiprocessing", "subprocess.py", "concurrent/futures/process.py"),
+        "other processes are not under control: let the test call in place what they would do, or"
+        " replace them (unittest.mock)",
+    ),
+    (
+        ("socket", "ssl.py", "selectors.py", "select.", ".recv(", ".accept(", ".connect(", "http"),
+        "sockets are not under control: replace the connection by a queue or by an object of the"
+        " test (unittest.mock)",
+    ),
+    (("input(", "stdin"), "nobody answers: let the test give the input itself"),
+)
+OTHERWISE = (
+    "replace the call in the test (unittest.mock); if it only takes long, allow it more seconds:"
+    " patience=60, --patience 60 or --mazurka-patience 60"
+)
+BUSY = (
+    "if it only takes long, allow it more seconds: patience=60, --patience 60 or"
+    " --mazurka-patience 60"
+)
+
+
+def is_library(file: str) -> bool:
+    return file.startswith(LIBRARIES) or file.startswith("<")
+
+
+def frames_of(frame: FrameType | None) -> list[traceback.FrameSummary]:
+    """The frames of a thread, without those that keep it under control."""
+    return [one for one in traceback.extract_stack(frame) if not is_plumbing_file(one.filename)]
+
+
+def place_of(frames: Sequence[traceback.FrameSummary]) -> tuple[str, int] | None:
+    """The line of the user's code that has led to a call; failing that, the innermost of any."""
+    own = [one for one in frames if not is_library(one.filename)]
+    found = (own or frames)[-1:]
+    return (found[0].filename, found[0].lineno or 0) if found else None
+
+
+def advice_for(frames: Sequence[traceback.FrameSummary], busy: bool) -> str:
+    if busy:
+        return BUSY
+    text = " ".join(_words(one) for one in frames[-8:])
+    return next((advice for words, advice in ADVICE if any(w in text for w in words)), OTHERWISE)
+
+
+def _words(one: traceback.FrameSummary) -> str:
+    """What a frame tells about the call: the file, where it is a library's, and the line."""
+    file = one.filename if is_library(one.filename) else ""
+    for path in LIBRARIES:
+        file = file.removeprefix(path)
+    return f"{file} {linecache.getline(one.filename, one.lineno or 0).strip()}"

@@ -1,0 +1,133 @@
+"""Values that differ between executions of the same schedule, though the steps are the same.
+
+A test may keep a random number, a clock's reading or an object's identity in what its threads
+share.  As long as the steps do not depend on it that is no error: perhaps nobody compares it.  But
+what an assertion says about such a value is chance, so it is told.
+
+What is looked at are the variables and the built-in containers that observed code has touched, at
+every scheduling point, as a report would show them: no code of the user's runs, and objects are
+equal that are of the same class.
+"""
+
+from __future__ import annotations
+
+import linecache
+import re
+from collections.abc import Sequence
+from itertools import zip_longest
+from typing import Any, NamedTuple
+from weakref import ReferenceType
+
+from mazurka.runtime.accesses_names import Seen, objects
+from mazurka.runtime.rewriting_sites import sites
+from mazurka.runtime.sharing import Location
+from mazurka.runtime.sites import Site, shown_path
+from mazurka.runtime.values import MISSING, attribute_of, shown
+
+MOST = 20_000
+"""How often values are looked at in one run."""
+SOURCES = {
+    "random numbers": r"\brand|\bshuffle|\bchoice|\bsecrets\b|\burandom|\buuid|\btoken_",
+    "the clock": r"\btime\b|\bdatetime\b|\bnow\(|\btoday\(|\bperf_counter|\bmonotonic",
+    "object identities": r"\bid\(|\bhash\(|\brepr\(|\bstr\(",
+    "the number of a process or a thread": r"\bgetpid\(|\bget_ident\(|\bnative_id",
+    "a counter that every execution moves on": r"\bnext\(|\+= 1",
+}
+
+
+class Value(NamedTuple):
+    """What is in a place from a step on."""
+
+    step: int
+    name: str
+    """The same in every run."""
+    label: str
+    text: str
+    site: int
+    """Where in the source it was written; -1 if nobody knows."""
+
+    @property
+    def known(self) -> tuple[int, str, str]:
+        return self.step, self.name, self.text
+
+
+class Values:
+    """The values of one run, as they change."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, str] = {}
+        self._looks = 0
+        self.changes: list[Value] = []
+
+    def look(self, step: int) -> None:
+        """Before a step: what has changed since the one before?"""
+        for seen in list(objects.values()):
+            thing = seen.kept() if isinstance(seen.kept, ReferenceType) else seen.kept
+            if seen.vague or thing is None:
+                continue
+            self._looks += 1 + len(seen)
+            if self._looks > MOST:
+                return
+            self._look_at(step, seen, thing)
+
+    def _look_at(self, step: int, seen: Seen, thing: Any) -> None:
+        owner = (
+            getattr(thing, "__name__", "")
+            if issubclass(type(thing), type)
+            else type(thing).__name__
+        )
+        for name, location in list(seen.items()):
+            value = attribute_of(thing, name)
+            if value is not MISSING:
+                inner = objects.get(id(value))
+                written = location if inner is None else inner.whole
+                self._note(step, f"{seen.name}.{name}", f"{owner}.{name}", value, written)
+        if seen.whole.shared is not None or type(thing) in (list, dict, set):
+            self._note(step, seen.name, f"a {owner}", thing, seen.whole)
+
+    def _note(self, step: int, name: str, label: str, value: Any, location: Location) -> None:
+        text = shown(value, 1)
+        if self._last.get(name) != text:
+            self._last[name] = text
+            self.changes.append(Value(step, name, label, text, site_of_write(location)))
+
+
+def site_of_write(location: Location) -> int:
+    """The place in the source at which a location was last written, as far as that is known."""
+    if location.write_site >= 0:
+        return location.write_site
+    uses = {**location.uses, **location.point_uses}
+    written = [site for (_, wrote), (_, site) in uses.items() if wrote]
+    return written[-1] if written else -1
+
+
+def first_difference(one: Sequence[Value], other: Sequence[Value]) -> tuple[Value, Value] | None:
+    """The first value that is another in the second run."""
+    for before, after in zip_longest(one, other):
+        if before is None or after is None or before.known[:2] != after.known[:2]:
+            return None if before is None or after is None else (before, after)
+        if before.text != after.text:
+            return before, after
+    return None
+
+
+def describe(found: tuple[Value, Value], standing: Sequence[Site | None]) -> str:
+    """A difference in words; `standing` is where the run stood at each step."""
+    before, after = found
+    what = f"{after.label} is {before.text} in one execution and {after.text} in the next"
+    if after.site < 0:
+        at = standing[after.step] if after.step < len(standing) else None
+        return what if at is None else f"{what}, seen at {shown_path(at.file)}:{at.line}"
+    site = sites[after.site]
+    line = linecache.getline(site.file, site.line).strip()
+    causes = [cause for cause, words in SOURCES.items() if re.search(words, line)]
+    why = f": {' or '.join(causes)}" if causes else ""
+    return f"{what}, written at {shown_path(site.file)}:{site.line} by `{line}`{why}"
+
+
+def note_of(found: tuple[Value, Value], standing: Sequence[Site | None]) -> str:
+    return (
+        "values differ between executions of the same schedule:"
+        f" {describe(found, standing)}. The steps do not depend on it so far, but an assertion"
+        " about such a value may fail by chance"
+    )

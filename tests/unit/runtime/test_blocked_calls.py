@@ -1,0 +1,113 @@
+"""Calls that nobody controls are told with the user's line and with what to do; never a hang."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import multiprocessing
+import os
+import select
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from inspect import getsourcelines
+
+import pytest
+
+import mazurka
+
+log = logging.getLogger("mazurka.tests.blocked")
+
+
+def in_a_thread(work: Callable[[], object]) -> None:
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+
+
+def waits_for_a_socket() -> None:
+    one, other = socket.socketpair()
+    with one, other:
+        in_a_thread(lambda: one.recv(1))  # here
+
+
+def waits_for_a_pipe() -> None:
+    read, _ = os.pipe()
+    in_a_thread(lambda: select.select([read], [], [], 60))  # here
+
+
+def waits_for_a_process() -> None:
+    command = [sys.executable, "-c", "import time; time.sleep(20)"]
+    in_a_thread(lambda: subprocess.run(command, check=False))  # here
+
+
+def waits_for_another_process() -> None:
+    end, _ = multiprocessing.Pipe()
+    in_a_thread(lambda: end.recv())  # here
+
+
+def waits_in_a_loop() -> None:
+    async def ask() -> int:
+        return await asyncio.to_thread(int)
+
+    asyncio.run(ask())  # here
+
+
+@pytest.mark.parametrize(
+    ("program", "advice"),
+    [
+        (waits_for_a_socket, "sockets are not under control"),
+        (waits_for_a_pipe, "sockets are not under control"),
+        (waits_for_a_process, "other processes are not under control"),
+        (waits_for_another_process, "other processes are not under control"),
+        (waits_in_a_loop, "an event loop waits for the system"),
+    ],
+)
+def test_the_line_and_what_to_do(program: Callable[[], None], advice: str) -> None:
+    result = mazurka.explore(program, preemptions=0, patience=0.5)
+    assert result.error is not None, result.report()
+    lines, first = getsourcelines(program)
+    line = first + next(number for number, text in enumerate(lines) if "# here" in text)
+    assert result.error.line == line
+    assert str(result.error.file).endswith("test_blocked_calls.py")
+    text = str(result.error)
+    assert "is blocked in a call that is not under control" in text
+    assert f"what to do: {advice}" in text
+    assert f"{os.sep}mazurka{os.sep}runtime{os.sep}watchdog.py" not in text
+
+
+def test_a_loop_of_its_own_in_a_thread() -> None:
+    async def nothing() -> int:
+        await asyncio.sleep(0.001)
+        return 1
+
+    found: list[int] = []
+    result = mazurka.explore(
+        lambda: in_a_thread(lambda: found.append(asyncio.run(nothing()))), preemptions=1
+    )
+    assert result.verdict == "holds", result.report()
+
+
+def test_what_a_logger_remembers_is_its_own_business() -> None:
+    log.manager._clear_cache()  # type: ignore[attr-defined]
+
+    def program() -> None:
+        in_a_thread(lambda: log.debug("nobody listens"))
+
+    result = mazurka.explore(program, preemptions=1)
+    assert result.verdict == "holds", result.report()
+
+
+def test_an_exception_without_any_line_of_the_user() -> None:
+    def program() -> None:
+        thread = threading.Thread(target=int, args=("x",))
+        thread.start()
+        thread.join()
+
+    result = mazurka.explore(program, preemptions=0)
+    assert result.violation is not None
+    assert result.violation.file is None
+    assert "threading.py" not in result.report(200)
+    assert "✗ Thread-1 (int)   ValueError: invalid literal" in result.report(200)

@@ -1,0 +1,185 @@
+"""Decorator, marker, pytest and command take the same options, and mean the same by them."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+from typing import get_overloads
+
+import pytest
+from typer.testing import CliRunner
+
+import mazurka
+from mazurka.cli.main import app
+from mazurka.errors import OptionError
+from mazurka.runtime.explore import explore, options_from, overridden
+from mazurka.runtime.options import Options
+
+NAMES = {field.name for field in fields(Options)}
+SPELLED = {"virtual_time": "real-time", "seconds": "limit-time"}
+TESTS = """\
+import threading
+
+import mazurka
+import pytest
+
+
+def count(threads, times):
+    lock, hits = threading.Lock(), []
+
+    def work():
+        for _ in range(times):
+            with lock:
+                hits.append(1)
+
+    started = [threading.Thread(target=work) for _ in range(threads)]
+    for thread in started:
+        thread.start()
+    for thread in started:
+        thread.join()
+    assert len(hits) == threads * times
+
+
+@pytest.mark.mazurka(preemptions=3)
+def test_counting():
+    count(3, 2)
+
+
+@mazurka.explore(strategy="random", executions=5, seed=1)
+def test_sampled():
+    count(2, 1)
+"""
+
+
+def session(tmp_path: Path, *options: str) -> str:
+    (tmp_path / "test_counts.py").write_text(TESTS)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", *options],
+        cwd=tmp_path,
+        env={**os.environ, "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    return done.stdout + done.stderr
+
+
+def test_the_decorator_declares_every_option() -> None:
+    for signature in map(inspect.signature, get_overloads(explore)):
+        declared = set(signature.parameters) - {"function"}
+        assert declared in (set(), NAMES)
+
+
+def test_the_command_has_every_option() -> None:
+    text = CliRunner().invoke(app, ["test", "--help"], env={"COLUMNS": "200"}).output
+    for name in NAMES:
+        assert f"--{SPELLED.get(name, name).replace('_', '-')} " in text
+
+
+def test_pytest_has_every_option(pytestconfig: pytest.Config) -> None:
+    for name in NAMES:
+        spelled = "real-time" if name == "virtual_time" else name
+        pytestconfig.getoption(f"--mazurka-{spelled.replace('_', '-')}")
+
+
+def test_workers_and_one_process_have_the_same_result(tmp_path: Path) -> None:
+    alone = session(tmp_path, "--mazurka-workers", "1")
+    several = session(tmp_path, "--mazurka-workers", "2")
+    assert "2 passed" in alone
+    assert "2 passed" in several
+    assert "test_counting: holds: all executions; 90 partial orders" in alone
+    assert "test_counting: holds: all executions; 90 partial orders" in several
+    assert "test_sampled: inconclusive: 5 random schedules run, seed 1" in several
+
+
+def test_values_of_the_command_line_come_first(tmp_path: Path) -> None:
+    text = session(tmp_path, "--mazurka-strategy=pct", "--mazurka-seed=7", "--mazurka-executions=3")
+    assert "test_counting: inconclusive: 3 random schedules run, seed 7" in text
+    assert "test_sampled: inconclusive: 3 random schedules run, seed 7" in text
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("--mazurka-workers=0", "workers must be 1 or more, not 0"),
+        ("--mazurka-strategy=magic", "there is no strategy 'magic'"),
+        ("--mazurka-seconds=0", "the time limit must be above 0 seconds"),
+        ("--mazurka-patience=0", "patience must be above 0 seconds"),
+        ("--mazurka-preemptions=few", "--mazurka-preemptions needs a number or none, not 'few'"),
+    ],
+)
+def test_nonsense_ends_the_session_with_one_line(tmp_path: Path, option: str, message: str) -> None:
+    text = session(tmp_path, option)
+    assert message in text
+    assert "Traceback" not in text
+    assert "INTERNALERROR" not in text
+
+
+def test_a_wrong_marker_is_told_before_any_test_runs(tmp_path: Path) -> None:
+    wrong = "import pytest\n\n\n@pytest.mark.mazurka(preemptions='2')\ndef test_it():\n    pass\n"
+    (tmp_path / "test_wrong.py").write_text(wrong)
+    text = session(tmp_path)
+    assert "test_wrong.py::test_it: preemptions must be a whole number or None, not '2'" in text
+    assert "Traceback" not in text
+
+
+def test_several_workers_leave_other_strategies_alone() -> None:
+    sampled = Options(strategy="random", seed=1)
+    assert overridden(sampled, {"workers": 4}) == sampled
+    assert overridden(Options(workers=4), {"strategy": "pct"}).workers == 1
+    with pytest.raises(OptionError, match="several workers need the strategy algorithm2"):
+        overridden(Options(), {"strategy": "pct", "workers": 4})
+
+
+def test_modules_of_the_command_line_are_added() -> None:
+    own = options_from({"instrument": "json"})
+    assert overridden(own, {"instrument": ["queue", "json"]}).instrument == ("json", "queue")
+
+
+def test_the_command_to_replay_repeats_what_the_token_does_not_hold() -> None:
+    def program() -> None:
+        raise ValueError("always")
+
+    result = mazurka.explore(program, instrument=["json"], virtual_time=False)
+    assert result.token is not None
+    assert f"mazurka replay {result.token} --instrument json --real-time" in result.report()
+
+
+RACE = """\
+import threading
+
+
+class Box:
+    value = 0
+
+
+def test_race():
+    box = Box()
+    box.value = 0
+
+    def write():
+        box.value = 1
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    box.value = 2
+    thread.join()
+"""
+
+
+def test_a_race_is_replayed_without_being_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "racing.py").write_text(RACE)
+    runner = CliRunner()
+    found = json.loads(runner.invoke(app, ["test", "racing.py", "--races", "--json"]).stdout)
+    assert found["violation"]["kind"] == "race"
+    again = runner.invoke(app, ["replay", found["replay"]])
+    assert "violated: race" in again.output
