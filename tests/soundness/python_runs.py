@@ -72,7 +72,9 @@ class Logged:
 
     def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
         thread = self._decider.decide(pending, enabled, last)
-        self.preemptions += thread != last and last in enabled and not _gives_way(pending[last])
+        away = thread != last and last in enabled and not _gives_way(pending[last])
+        early = _gives_way(pending[thread]) and not all(_gives_way(pending[n]) for n in enabled)
+        self.preemptions += away or early
         operation = pending[thread]
         assert operation is not None
         touches = operation.at(present)

@@ -200,24 +200,23 @@ def store(value: Any, thing: Any, name: str, site: int) -> None:
     """`thing.name = value`"""
     run = session.current
     if run.ident == get_ident():
-        seen = objects.get(id(thing))
-        location = None if seen is None else seen.get(name)
-        if location is None or (site not in points and location.owner != now.thread):
-            write_own(thing, name, site, How.WRITE, setattr, thing, name, value)
-            return
-        if site in points:
-            if not location.stored or now.alone:
-                write_own(thing, name, site, How.WRITE, setattr, thing, name, value)
-                return
+        try:
+            location = objects[id(thing)][name]
+        except KeyError:
+            location = _SETTLED
+        if location.stored and site in points and not now.alone:
             variable = location.shared
             run.point(Write(variable, site))
             location.use_at_point(site, True)
             variable.state += 1
-        else:
+        elif location.owner == now.thread and site not in points:
             location.write = now.count
             location.write_site = site
             now.idle = 0
             run.running.rounds = None
+        else:
+            write_own(thing, name, site, How.WRITE, setattr, thing, name, value)
+            return
     setattr(thing, name, value)
 
 

@@ -243,15 +243,15 @@ def _built_in(function: Any, site: int) -> Any:
         return partial(step, function, site, owner)
     if issubclass(type(owner), type):
         making = chaining if function.__name__ == "from_iterable" else reading
-        return partial(making, function, site) if not owner.__flags__ & _MADE else function
+        return partial(making, function, site) if owner.__flags__ & _FIXED else function
     if is_opaque(owner) and not hasattr(object, function.__name__):
         unobserved.meet(type(owner))
         return partial(_with_handles, moving, function, site)
     return function
 
 
-_MADE: Final = 1 << 9
-"""The flag of classes that statements have made."""
+_FIXED: Final = 1 << 8
+"""The flag of classes of C code, which cannot be changed; statements make none that have it."""
 
 
 def moving(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:

@@ -135,9 +135,8 @@ def is_mine(container: Any, site: int, written: bool) -> bool:
     To be called under control; notes the access if so.
     """
     seen = objects.get(id(container))
-    if seen is None or seen.whole.owner != now.thread or site in points:
+    if seen is None or (location := seen.whole).owner != now.thread or site in points:
         return False
-    location = seen.whole
     if written:
         location.write = now.count
         location.write_site = site

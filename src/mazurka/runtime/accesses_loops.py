@@ -12,7 +12,7 @@ from mazurka.runtime.accesses_expressions import family, part_of, whole
 from mazurka.runtime.accesses_opaque import is_iterator, steps
 from mazurka.runtime.accesses_operations import How
 from mazurka.runtime.scheduler import session
-from mazurka.runtime.sharing import progress
+from mazurka.runtime.sharing import now, progress
 
 
 def each(value: Any, unpacked: bool, site: int) -> Any:
@@ -81,19 +81,20 @@ def how_stepping(part: Part, items: Any) -> How:
 
 
 def _steps(part: Part, items: Iterator[Any], unpacked: bool, site: int) -> Iterator[Any]:
-    container, found = part[:2]
+    container, found, _, _ = part
     how = how_stepping(part, items)
     index = 0
     while True:
+        run = session.current
         try:
-            if session.current.ident == get_ident() and is_mine(container, site, False):
+            if run.ident == get_ident() and is_mine(container, site, False):
                 value = next(items)
             else:
                 value = perform((container, found, how, index), site, next, items)
         except StopIteration:
             return
         index += 1
-        progress()
+        run.running.rounds = now.where = None  # as in `progress`
         yield whole(value, site) if unpacked else value
 
 

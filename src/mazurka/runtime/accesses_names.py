@@ -117,7 +117,7 @@ class Names:
             seen = self.objects[id(thing)] = self._name(thing)
             if len(self.objects) > self._limit:
                 self._sweep()
-        elif seen.maker != EVERYBODY and seen.maker != now.thread:
+        elif seen.maker not in (EVERYBODY, now.thread):
             self._meet(thing, seen)
         return seen
 

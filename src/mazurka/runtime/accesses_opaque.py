@@ -86,12 +86,12 @@ def opaque_parts(values: Any) -> list[Part]:
     return [
         part_of_opaque(value)
         for value in values
-        if is_iterator(value) or (is_opaque(value) and not type(value).__flags__ & _MADE)
+        if is_iterator(value) or (is_opaque(value) and type(value).__flags__ & _FIXED)
     ]
 
 
-_MADE: Final = 1 << 9
-"""The flag of classes that are made while the program runs, by class statements among others."""
+_FIXED: Final = 1 << 8
+"""The flag of classes of C code, which cannot be changed; statements make none that have it."""
 
 
 # -- generators ----------------------------------------------------------------------------------

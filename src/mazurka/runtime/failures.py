@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from mazurka.runtime.assertions import explained
 from mazurka.runtime.operations import Step
+from mazurka.runtime.sites import shown_path, site_of
 from mazurka.runtime.spinning import Spin
 from mazurka.runtime.tasks import Join, Task
 from mazurka.stateless.runs import Failed
@@ -45,10 +46,23 @@ class UnstoppableThreadError(ControlError):
 class EndlessRunError(ControlError):
     """A run that has taken too many steps."""
 
-    def __init__(self, limit: int, label: str) -> None:
-        super().__init__(
-            f"a run has taken more than {limit} steps and may never end; thread {label} ran last"
-        )
+    def __init__(self, run: Scheduler) -> None:
+        limit, last, label = run.limit, run.running, run.running.life.label
+        site = site_of(sys._getframe(2))
+        where = f" at {shown_path(site.file)}:{site.line}" if site else ""
+        left = [task for task in run.tasks if task is not None and task.life.state != "ended"]
+        if last in left and all(task.daemon for task in left):
+            text = (
+                f"the daemon thread {label} goes on{where} after the test and all others have"
+                f" ended ({limit:,} steps of the run so far): let the test tell it to stop, and"
+                " join it"
+            )
+        else:
+            text = (
+                f"a run has taken more than {limit:,} steps and may never end; thread {label} ran"
+                f" last{where}. If it does end, allow more: --max-steps"
+            )
+        super().__init__(text)
 
 
 def of_exception(error: BaseException, number: int, label: str) -> Failed:

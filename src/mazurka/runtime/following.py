@@ -5,31 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mazurka.errors import MazurkaError
-from mazurka.stateless.recording import gives_way, live
+from mazurka.stateless.preemptions import is_preemption, runs_on
 from mazurka.stateless.runs import Operation
 
 
 class UnfollowableError(MazurkaError):
     """A schedule that the program does not follow any more."""
-
-
-def runs_on(pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
-    """Without preemption: the same thread while it can and does not give way, else the next."""
-    if last in enabled:
-        operation = pending[last]
-        if operation is not None and not gives_way(operation, live):
-            return last
-    return next((thread for thread in enabled if thread > last), enabled[0])
-
-
-def is_preemption(
-    pending: Sequence[Operation | None], enabled: Sequence[int], last: int, chosen: int
-) -> bool:
-    """A switch away from a thread that could go on and does not give way."""
-    if chosen == last or last not in enabled:
-        return False
-    operation = pending[last]
-    return operation is not None and not gives_way(operation, live)
 
 
 class Follow:

@@ -23,7 +23,7 @@ from mazurka.runtime.insides import is_module, module_of, names_in
 from mazurka.runtime.instrument_generated import generated_functions, written_out
 from mazurka.runtime.instrument_library import names_used, used_parts
 from mazurka.runtime.instrument_namespace import namespace_of
-from mazurka.runtime.monitoring import MARK
+from mazurka.runtime.monitoring import MARK, unobserved
 from mazurka.runtime.patches import is_frozen
 from mazurka.runtime.rewriting import compile_rewritten
 
@@ -37,6 +37,13 @@ _compiled: dict[str, tuple[tuple[int, int], frozenset[str], _Codes]] = {}
 def _key(code: CodeType) -> _Key:
     count = code.co_argcount + code.co_kwonlyargcount
     return code.co_qualname, code.co_firstlineno, code.co_freevars, code.co_varnames[:count]
+
+
+def _start(code: CodeType) -> tuple[int, int]:
+    """Where the text of a function begins, as far as instructions tell."""
+    places = ((line, column) for line, _, column, _ in code.co_positions())
+    known = [(line, column) for line, column in places if line and column]
+    return min(known, default=(0, 0))
 
 
 def _functions_in(code: CodeType) -> Iterator[CodeType]:
@@ -172,15 +179,18 @@ class Instrument:
     def _exchange(self, function: FunctionType, codes: _Codes) -> None:
         code = function.__code__
         found = codes.get(_key(code), [])
+        if len(found) > 1:  # several on one line
+            found = [other for other in found if _start(other) == _start(code)]
         if len(found) == 1:
             function.__code__ = found[0]
             self._old.append((function, code))
             self.functions += 1
-        elif function.__module__ in self._library:
+        elif function.__globals__.get("__name__") in self._library:
             return
         elif found or (not code.co_filename.startswith("<") and code.co_name != "<module>"):
             reason = "several functions look alike" if found else "made from other source"
             self.skipped[f"{function.__module__}.{code.co_qualname}"] = reason
+            unobserved.packages.add(f"{code.co_qualname} ({reason})")
 
 
 def _live_functions(spaces: Container[int]) -> list[FunctionType]:

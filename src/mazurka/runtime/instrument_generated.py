@@ -9,6 +9,7 @@ import ast
 import dataclasses
 import sys
 from collections.abc import Container, Iterator
+from functools import cache
 from types import CodeType, FunctionType
 from typing import Any, Final
 
@@ -21,15 +22,29 @@ _ORDERED: Final = {"__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}
 def generated_functions(modules: Container[str]) -> Iterator[tuple[type, FunctionType]]:
     """The generated methods of the dataclasses of some modules that read fields."""
     for kind in _classes_of(modules):
-        space = names_in_class(kind)
-        if "__dataclass_fields__" not in space:
-            continue
-        for name in ("__eq__", "__repr__", "__hash__", *_ORDERED):
-            function: Any = space.get(name)
-            if type(function) is FunctionType:
-                function = vars(function).get("__wrapped__", function)
-            if type(function) is FunctionType and function.__code__.co_filename == "<string>":
-                yield kind, function
+        for function in _generated(kind):
+            yield kind, function
+
+
+def _generated(kind: type) -> Iterator[FunctionType]:
+    space = names_in_class(kind)
+    if "__dataclass_fields__" not in space:
+        return
+    for name in ("__eq__", "__repr__", "__hash__", *_ORDERED):
+        function: Any = space.get(name)
+        if type(function) is FunctionType:
+            function = vars(function).get("__wrapped__", function)
+        if type(function) is FunctionType and function.__code__.co_filename == "<string>":
+            yield function
+
+
+def defined(kind: Any, line: int, file: str) -> None:
+    """A function has made a class that may be a dataclass."""
+    if isinstance(kind, type):
+        for function in _generated(kind):
+            code = written_out(kind, function.__name__, file, line)
+            if code is not None and not function.__code__.co_freevars:
+                function.__code__ = code
 
 
 def _classes_of(modules: Container[str]) -> Iterator[type]:
@@ -49,7 +64,11 @@ def written_out(kind: type, name: str, file: str, line: int) -> CodeType | None:
     """The rewritten code of such a method; the place is that of the class."""
     fields: Any = names_in_class(kind)["__dataclass_fields__"].values()
     plain = [field for field in fields if field._field_type is dataclasses._FIELD]  # type: ignore[attr-defined]
-    source = _source(name, plain)
+    return _compiled(_source(name, plain), file, line)
+
+
+@cache
+def _compiled(source: str, file: str, line: int) -> CodeType | None:
     tree = ast.parse(source)
     for node in ast.walk(tree):
         if "lineno" in node._attributes:

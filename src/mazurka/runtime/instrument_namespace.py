@@ -13,6 +13,7 @@ from mazurka.runtime import (
     accesses_loops,
 )
 from mazurka.runtime.accesses_spaces import shown_space
+from mazurka.runtime.instrument_generated import defined
 
 _FUNCTIONS = {
     **{
@@ -54,6 +55,9 @@ def namespace_of(module: ModuleType) -> SimpleNamespace:
     def shown_globals(shown: dict[str, Any]) -> dict[str, Any]:
         return shown_space(shown, module)
 
+    def defined_here(kind: Any, line: int) -> None:
+        defined(kind, line, str(module.__file__))
+
     def global_spot(name: str, site: int) -> accesses.Spot:
         return accesses.GlobalSpot(space, module, name, site)
 
@@ -64,4 +68,5 @@ def namespace_of(module: ModuleType) -> SimpleNamespace:
         drop_global=drop_global,
         global_spot=global_spot,
         shown_globals=shown_globals,
+        defined=defined_here,
     )

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from mazurka.runtime.accesses_homes import forget_classes
 from mazurka.runtime.accesses_names import names
@@ -21,7 +21,7 @@ from mazurka.runtime.instrument_roots import named_objects
 from mazurka.runtime.monitoring import unobserved
 from mazurka.runtime.operations import present
 from mazurka.runtime.program import RealProgram, Settings
-from mazurka.runtime.sharing import NOBODY, learned, now, order
+from mazurka.runtime.sharing import learned, now, order
 from mazurka.runtime.tasks import Join, Start
 from mazurka.stateless.runs import Decider, Ended, Guide, Operation
 
@@ -51,6 +51,7 @@ class Watching:
             self.left = cast(Guide, decider).left  # type: ignore[method-assign]
         order.begin(len(self.prefix))
         now.clear()
+        now.repeats = bool(self.prefix)
         self.follow = now.follow
 
     def left(self, count: int) -> None:
@@ -58,18 +59,16 @@ class Watching:
 
     def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
         chosen = self._decide(pending, enabled, last)
-        operation = pending[chosen]
-        assert operation is not None
-        joined = operation.joined if type(operation) is Join else NOBODY
-        order.take(chosen, operation.at(present) or (), joined)
-        if (
+        operation: Any = pending[chosen]
+        kind = type(operation)
+        joins = kind is Join and order.join(chosen, operation.joined)
+        alone = (
             len(enabled) == 1
-            and type(operation) is not Start
+            and kind is not Start
             and pending.count(None) == len(pending) - 1
-            and order.has_joined_all(chosen)
-        ):
-            order.alone()
-        now.follow(len(order.events) - 1)
+            and (now.alone or (joins and order.has_joined_all(chosen)))
+        )
+        order.take(chosen, operation.at(present) or (), alone)
         return chosen
 
 

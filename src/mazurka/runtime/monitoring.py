@@ -26,12 +26,12 @@ _SEEN: Final = frozenset(
         *("threading", "_thread", "queue", "_queue", "concurrent", "time", "typing", "dataclasses"),
         *("functools", "_functools", "contextlib", "abc", "_abc", "enum", "re", "_sre", "math"),
         *("cmath", "itertools", "collections", "_collections", "operator", "_operator", "copy"),
-        *("heapq", "_heapq", "bisect", "_bisect", "json", "_json", "string", "textwrap", "types"),
+        *("heapq", "_heapq", "bisect", "_bisect", "json", "_json", "textwrap", "types"),
         *("warnings", "_warnings", "traceback", "inspect", "numbers", "fractions", "decimal"),
-        *("_decimal", "statistics", "datetime", "_datetime", "struct", "_struct", "array"),
-        *("base64", "binascii", "pprint", "reprlib", "keyword", "builtins", "sys", "io", "_io"),
+        *("_decimal", "datetime", "_datetime", "struct", "_struct", "array"),
+        *("base64", "binascii", "keyword", "builtins", "sys", "io", "_io"),
         *("importlib", "posixpath", "ntpath", "contextvars", "_contextvars", "hashlib", "_hashlib"),
-        *("unicodedata", "html", "difflib", "timeit", "dis", "ast", "__future__", "copyreg"),
+        *("unicodedata", "html", "dis", "ast", "__future__", "copyreg"),
     }
 )
 """Modules of the standard library that keep nothing, or whose objects are watched by other means:

@@ -16,6 +16,7 @@ import queue
 import threading
 from _thread import get_ident
 from collections.abc import Callable
+from contextvars import Context
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, TypeVar
@@ -185,7 +186,8 @@ class RealProgram:
         threading._counter = itertools.count(1).__next__  # type: ignore[attr-defined]
         executors.reset_names()
         try:
-            return run.run(self._test, decider)
+            # Free-threaded interpreters give what the main thread leaves in its context to others.
+            return Context().run(run.run, self._test, decider)
         finally:
             if watchdog.lost:
                 # The call came back after all, when the exploration was over: so is its search.

@@ -16,13 +16,13 @@ from types import FrameType
 from mazurka.runtime.accesses_operations import Structure, Variable
 from mazurka.runtime.conditions import Notify, Wake
 from mazurka.runtime.effects import Effects, Place, data_access, effects_of, kind_of, place_of
-from mazurka.runtime.following import is_preemption
 from mazurka.runtime.labels import Labels
 from mazurka.runtime.operations import Attempt, Nap, Object, Step
 from mazurka.runtime.scheduler import session
 from mazurka.runtime.sites import Site, in_executor, site_of, user_frame
 from mazurka.runtime.spinning import Spin
 from mazurka.runtime.tasks import Life
+from mazurka.stateless.preemptions import is_preemption
 from mazurka.stateless.runs import Decider, Ended, Operation, Runnable, Shared
 
 QUIET = frozenset({"begin", "end"})

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 from mazurka.errors import MazurkaError
 from mazurka.runtime.effects import kind_of
-from mazurka.runtime.following import runs_on
 from mazurka.runtime.operations import Step
 from mazurka.runtime.recording import Story
 from mazurka.runtime.scheduler import session
 from mazurka.runtime.sites import Site, shown_path, site_of
 from mazurka.runtime.telling import tell
 from mazurka.runtime.tokens import Stop, Token, Visits
+from mazurka.stateless.preemptions import runs_on
 from mazurka.stateless.runs import Operation, Runnable
 
 

@@ -223,7 +223,7 @@ class Statements(Patterns):
         outer, self.scope = self.scope, self.scopes[node]
         unbound, self.unbound = self.unbound, []
         node.body = self.body(node.body)
-        if any(_is_cache(decorator) for decorator in node.decorator_list):
+        if any(_decorates(each, "lru_cache", "cache") for each in node.decorator_list):
             self._show_filling(node)
         for name in dict.fromkeys(self.unbound):
             binding = ast.Assign([ast.Name(name, ast.Store())], ast.Constant(None))
@@ -249,7 +249,14 @@ class Statements(Patterns):
         outer_class, self.class_name = self.class_name, node.name
         node.body = self.body(node.body)
         self.scope, self.class_name = outer, outer_class
-        return [*before, node]
+        after: list[ast.stmt] = []
+        if outer.kind == "function" and any(
+            _decorates(decorator, "dataclass") for decorator in node.decorator_list
+        ):
+            made = ast.Name(node.name, ast.Load())
+            line = ast.Constant(node.lineno)
+            after.append(place(ast.Expr(self.plain_call("defined", node, made, line)), node))
+        return [*before, node, *after]
 
     def _visit_import(self, node: ast.Import | ast.ImportFrom) -> list[ast.stmt]:
         names = [alias.asname or alias.name.partition(".")[0] for alias in node.names]
@@ -282,11 +289,11 @@ class Statements(Patterns):
         return visited
 
 
-def _is_cache(decorator: ast.expr) -> bool:
-    """Whether a decorator is `functools.lru_cache` or `functools.cache`, as far as names tell."""
+def _decorates(decorator: ast.expr, *names: str) -> bool:
+    """Whether a decorator is one of these, as far as names tell."""
     if isinstance(decorator, ast.Call):
         decorator = decorator.func
     name = decorator.attr if isinstance(decorator, ast.Attribute) else None
     if isinstance(decorator, ast.Name):
         name = decorator.id
-    return name in ("lru_cache", "cache")
+    return name in names

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from _thread import allocate_lock, get_ident
 from collections.abc import Callable, Hashable, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from mazurka.runtime import failures, spinning
@@ -62,7 +61,7 @@ class Scheduler:
         self.settled = 0
         """How many steps that are."""
         self.left: Callable[[int], None] | None = None
-        self.follow: Callable[[int], None] | None = None
+        self.follow: Callable[[int], None] = _nothing
         """Told of each of these steps."""
 
     # -- points ------------------------------------------------------------------------------
@@ -101,8 +100,7 @@ class Scheduler:
         if operation is None or not (operation.free or operation.ready()):
             return self._choose()  # which will be told that this is not the same
         self.steps = step + 1
-        if self.follow is not None:
-            self.follow(step)
+        self.follow(step)
         return chosen
 
     def _leave_prefix(self) -> None:
@@ -117,11 +115,11 @@ class Scheduler:
         """The number of the thread that goes on; -1 if the run is over."""
         if self.settled:
             self._leave_prefix()
-        self.steps += 1
+        self.steps = step = self.steps + 1
         pending = self.pending
         try:
-            if self.steps > self.limit:
-                raise failures.EndlessRunError(self.limit, self.running.life.label)
+            if step > self.limit:
+                raise failures.EndlessRunError(self)
             enabled = [
                 number
                 for number, operation in enumerate(pending)
@@ -214,8 +212,10 @@ class Scheduler:
             pass
         except BaseException as error:
             self.fail(task, error)
-        with suppress(Unwind):
+        try:  # noqa: SIM105 - every thread of every run comes here
             self.point(End(task.life))
+        except Unwind:
+            pass
 
     def _depart(self) -> None:
         """The running thread has ended; let the next one go on."""
@@ -244,7 +244,7 @@ class Scheduler:
             guide = cast(Guide, decider)
             self.prefix, self.left = guide.prefix, left
             self.settled = len(self.prefix)
-            self.follow = getattr(decider, "follow", None)
+            self.follow = getattr(decider, "follow", _nothing)
         main = self.create("0", Life("0"))
         main.life.label = "main"
         main.life.state = "alive"
@@ -353,6 +353,10 @@ def wait_for_ever() -> None:
     lock = allocate_lock()
     lock.acquire()
     lock.acquire()
+
+
+def _nothing(step: int) -> None:
+    """Nobody wants to know."""
 
 
 def _nobody(pending: Sequence[Any], enabled: Sequence[int], last: int) -> int:

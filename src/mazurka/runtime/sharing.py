@@ -27,6 +27,7 @@ wait.
 from __future__ import annotations
 
 import sys
+from bisect import bisect_left
 from collections.abc import Sequence
 from types import CodeType, FrameType
 from typing import Any, Final, TypeAlias
@@ -42,9 +43,9 @@ NOBODY = -1
 SEVERAL = -2
 
 
-Event: TypeAlias = tuple[int, int, bool, Sequence[Touch], int]
-"""An operation that a thread has performed: the thread, how many it has performed by then, whether
-it is alone from then on (see `Now.alone`), what it touched, and for whose end it waited, if any."""
+Event: TypeAlias = tuple[int, bool, Sequence[Touch]]
+"""An operation that a thread has performed: the thread, whether it is alone from then on (see
+`Now.alone`), and what it touched."""
 
 
 class Order:
@@ -57,10 +58,8 @@ class Order:
 
     def __init__(self) -> None:
         self.events: list[Event] = []
-        self.counts: list[int] = []
-        """By thread: how many of them are its own."""
-        self.followed = 0
-        """How many of them this run has in common with the one before."""
+        self._joins: list[tuple[int, int, int]] = []
+        """Those that waited for the end of a thread, who did, and for whose."""
         self._done = 0
         """How many events have been worked out."""
         self._of: list[list[int]] = []
@@ -74,29 +73,33 @@ class Order:
     def begin(self, followed: int) -> None:
         """A run begins, with so many steps of the one before."""
         self._forget(followed)
-        for thread, *_ in self.events[followed:]:
-            self.counts[thread] -= 1
         del self.events[followed:]
-        self.followed = followed
+        while self._joins and self._joins[-1][0] >= followed:
+            self._joins.pop()
 
-    def take(self, thread: int, touches: Sequence[Touch], joined: int = NOBODY) -> None:
-        """A thread performs an operation, and is not alone."""
-        counts = self.counts
-        while thread >= len(counts):
-            counts.append(0)
-        counts[thread] = count = counts[thread] + 1
-        self.events.append((thread, count, False, touches, joined))
+    def take(self, thread: int, touches: Sequence[Touch], alone: bool = False) -> None:
+        """A thread performs an operation now."""
+        events = self.events
+        events.append((thread, alone, touches))
+        now.thread = thread
+        now.count = len(events)
+        now.alone = alone
+        now.repeats = False
+        now.idle = 0
+        if now.limit != PATIENCE:
+            now.forgive()
 
-    def alone(self) -> None:
-        """The thread of the last event is alone."""
-        thread, count, _, touches, joined = self.events[-1]
-        self.events[-1] = (thread, count, True, touches, joined)
+    def join(self, thread: int, joined: int) -> bool:
+        """The next event waits for the end of a thread; False if that has never begun."""
+        if joined != NOBODY:
+            self._joins.append((len(self.events), thread, joined))
+        return joined != NOBODY
 
     def _forget(self, count: int) -> None:
         """What has been worked out of later events than so many."""
         while self._done > count:
             self._done -= 1
-            thread, _, _, touches, _ = self.events[self._done]
+            thread, _, touches = self.events[self._done]
             self._of[thread].pop()
             self._past.pop()
             for shared, written in touches:
@@ -105,7 +108,7 @@ class Order:
     def _work_out(self) -> None:
         writes, reads = self._writes, self._reads
         for number in range(self._done, len(self.events)):
-            thread, _, _, touches, _ = self.events[number]
+            thread, _, touches = self.events[number]
             while thread >= len(self._of):
                 self._of.append([])
             mine = self._of[thread]
@@ -124,39 +127,45 @@ class Order:
 
     def is_before(self, thread: int, count: int, other: int) -> bool:
         """Whether what a thread did after so many operations comes before what `other` does now:
-        whether `other` knows of the operation after that."""
-        if 0 <= now.event < self.followed:
+        whether `other` knows of the thread's operation after that."""
+        if now.repeats:
             return True  # or it would have been learned in the run before
         self._work_out()
         events, mine = self._of[thread], self._of[other]
-        return count < len(events) and bool(mine) and self._past[mine[-1]] >> events[count] & 1 == 1
+        following = bisect_left(events, count)
+        if following == len(events) or not mine:
+            return False
+        return self._past[mine[-1]] >> events[following] & 1 == 1
 
     def has_joined_all(self, thread: int) -> bool:
         """Whether a thread has waited for the ends of all that have done anything, itself or by
         those for which it waited."""
-        joins = {(event[0], event[-1]) for event in self.events}
+        joined_by: dict[int, list[int]] = {}
+        for _, waiter, joined in self._joins:
+            joined_by.setdefault(waiter, []).append(joined)
         waiting, known = [thread], {thread}
         while waiting:
-            waiter = waiting.pop()
-            new = {joined for other, joined in joins if other == waiter} - known
-            known |= new
-            waiting.extend(new)
-        return all(other in known for other, _ in joins)
+            for joined in joined_by.get(waiting.pop(), ()):
+                if joined not in known:
+                    known.add(joined)
+                    waiting.append(joined)
+        return known.issuperset({event[0] for event in self.events})
 
 
 class Now:
-    """The moment at which the run is: who runs, after how many operations of its own."""
+    """The moment at which the run is: who runs, and since when."""
 
-    __slots__ = ("alone", "count", "event", "idle", "limit", "thread", "where")
+    __slots__ = ("alone", "count", "idle", "limit", "repeats", "thread", "where")
 
     def __init__(self) -> None:
         self.clear()
 
     def clear(self) -> None:
         self.thread = 0
-        self.event = -1
-        """The last operation of all."""
         self.count = 0
+        """How many operations there have been, the last one by this thread."""
+        self.repeats = False
+        """Whether the run has been the same as the one before so far."""
         self.alone = True
         """No other thread has begun, or all that have are over and this one knows it."""
         self.idle = 0
@@ -165,12 +174,16 @@ class Now:
         self.where: tuple[int, CodeType, int, dict[str, Any]] | None = None
 
     def follow(self, event: int) -> None:
-        """A thread performs an operation: the one that has been written down."""
-        self.thread, self.count, self.alone, _, _ = order.events[event]
-        self.event = event
+        """A thread performs an operation that has been written down in the run before."""
+        self.thread, self.alone, _ = order.events[event]
+        self.count = event + 1
         self.idle = 0
         if self.limit != PATIENCE:
-            self.limit = PATIENCE
+            self.forgive()
+
+    def forgive(self) -> None:
+        """It is not waiting.  Where it was found to stay is known only if the limit was raised."""
+        self.limit = PATIENCE
         self.where = None
 
 
@@ -211,7 +224,7 @@ class Location:
     """What a thread can touch: a variable, or a whole container.
 
     As long as one thread alone has used it, `owner` is that thread, and the numbers of operations
-    that it had performed at its last read and write are kept here; afterwards, in `uses`.
+    that there had been at its last read and write are kept here; afterwards, in `uses`.
     """
 
     owner = NOBODY

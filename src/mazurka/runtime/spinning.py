@@ -19,7 +19,7 @@ from collections.abc import Hashable, Sequence
 from types import CodeType, FrameType
 from typing import Any, TypeAlias
 
-from mazurka.runtime.operations import Step, Yields
+from mazurka.runtime.operations import Step
 from mazurka.runtime.tasks import Task
 from mazurka.stateless.runs import Lookup, Role, Shared, Touch
 
@@ -93,10 +93,6 @@ class Spin(Step):
     @property
     def role(self) -> Role:  # type: ignore[override]
         return self.operation.role and Role.LOOK
-
-    @property
-    def yields(self) -> Yields:  # type: ignore[override]
-        return True
 
     def ready(self) -> bool:
         if all(shared.state == state for shared, state in self.seen):

@@ -70,12 +70,12 @@ _BRACKETS: dict[Any, tuple[str, str]] = {
 
 def attribute_of(thing: Any, name: str) -> Any:
     """The value of a variable that an object holds, looked up without its own code."""
-    if isinstance(thing, CellType):
+    if issubclass(type(thing), CellType):
         try:
             return thing.cell_contents
         except ValueError:
             return MISSING
-    if isinstance(thing, (ModuleType, type)):
+    if issubclass(type(thing), (ModuleType, type)):
         return vars(thing).get(name, MISSING)
     try:
         found = object.__getattribute__(thing, "__dict__")

@@ -12,7 +12,7 @@ successors have been visited; whole executions are completed once each.
 
 | paper | here |
 |---|---|
-| H | `visited` |
+| H | `closed` |
 | csb | `bound` |
 | Search, going down | `choose` |
 | Search, the next t of line 5 | `candidate` |
@@ -30,14 +30,11 @@ class Algorithm1(GraphSearch):
     name = "algorithm-1"
 
     def restart(self) -> bool:
-        self.visited: set[StateHash] = {EMPTY}
+        self.closed = {EMPTY}
         self.terminals.clear()
         self.pruned: set[StateHash] = set()
         """Successors that the bound kept the search from, at least once."""
         return super().restart()
-
-    def is_known(self, state: StateHash) -> bool:
-        return state in self.visited
 
     def choose(self, node: Node) -> int:
         return self.candidate(node)
@@ -51,12 +48,12 @@ class Algorithm1(GraphSearch):
 
     def visit(self, state: StateHash) -> None:
         limit = self.options.max_states
-        if limit is not None and len(self.visited) >= limit:
+        if limit is not None and len(self.closed) >= limit:
             raise Exceeded(f"more than {limit:,} states")
-        self.visited.add(state)
+        self.closed.add(state)
 
-    def is_within(self, node: Node, thread: int) -> bool:
-        within = super().is_within(node, thread)
+    def is_within(self, thread: int) -> bool:
+        within = super().is_within(thread)
         if not within:
             following = self.graph.next_hash(thread)
             assert following is not None
@@ -64,8 +61,8 @@ class Algorithm1(GraphSearch):
         return within
 
     def is_exhaustive(self) -> bool:
-        return self.pruned <= self.visited
+        return self.pruned <= self.closed
 
     @property
     def states(self) -> int:
-        return len(self.visited)
+        return len(self.closed)

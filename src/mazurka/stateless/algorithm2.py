@@ -42,7 +42,7 @@ from collections.abc import Iterable
 from mazurka.errors import InternalError
 from mazurka.stateless.actions import EMPTY, StateHash
 from mazurka.stateless.bounded_search import NOBODY, Node
-from mazurka.stateless.context_bound import Exceeded
+from mazurka.stateless.context_bound import NEVER, Exceeded
 from mazurka.stateless.explored import Progress, RunOptions
 from mazurka.stateless.graph_search import GraphSearch
 from mazurka.stateless.runs import Ended, Runnable
@@ -58,7 +58,6 @@ class Algorithm2(GraphSearch):
         progress: Progress | None = None,
     ) -> None:
         super().__init__(program, options, progress)
-        self.closed: set[StateHash] = set()
         self.open: dict[StateHash, int] = {}
         self.highest = -1.0
         """The bound of the level that the terminal states come from."""
@@ -76,9 +75,6 @@ class Algorithm2(GraphSearch):
         self.mark(self.terminals)
         self.explored.executions = len(self.terminals)
         return EMPTY not in self.closed
-
-    def is_known(self, state: StateHash) -> bool:
-        return state in self.closed
 
     def choose(self, node: Node) -> int:
         node.state = self.graph.hash
@@ -117,14 +113,14 @@ class Algorithm2(GraphSearch):
 
     def mark(self, states: Iterable[StateHash]) -> None:
         """Mark terminal states, and whatever is closed by that, from what is known of them."""
-        known, bound = self.bounds.known, self.bound
+        known, bound = self.bounds.known, NEVER if self.bound is None else self.bound
         closed, left_open = self.closed, self.open
         waiting = list(states)
         while waiting:
             state = waiting.pop()
             closed.add(state)  # L16
             for _, previous, cost in known[state].arrivals:  # L17
-                if bound is not None and cost > bound:
+                if cost > bound:
                     continue
                 left = left_open.pop(previous, 0) or known[previous].within(bound)
                 if left > 1:  # L18

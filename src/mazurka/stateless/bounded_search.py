@@ -20,7 +20,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
-from mazurka.stateless.actions import EMPTY, StateHash
+from mazurka.stateless.actions import StateHash
 from mazurka.stateless.context_bound import Exceeded
 from mazurka.stateless.explored import (
     INTERRUPTED,
@@ -32,7 +32,7 @@ from mazurka.stateless.explored import (
     Progress,
     RunOptions,
 )
-from mazurka.stateless.recording import gives_way, live
+from mazurka.stateless.preemptions import gives_way, hasty
 from mazurka.stateless.runs import Abandon, Ended, Operation, Runnable
 
 NOBODY = -1
@@ -41,24 +41,31 @@ NOBODY = -1
 class Node:
     """A scheduling point of the present run."""
 
-    __slots__ = ("depth", "kept", "order", "spent", "state", "tried")
+    __slots__ = ("depth", "hasty", "kept", "order", "spent", "state", "tried")
+    state: StateHash
+    """For those who say what it is."""
 
-    def __init__(self, order: Sequence[int], kept: int, spent: int, depth: int) -> None:
+    def __init__(
+        self, order: Sequence[int], kept: int, too_early: Sequence[int], spent: int, depth: int
+    ) -> None:
         self.depth = depth
         """How many steps lead here."""
         self.order = order
         """The threads that can go on, the preferred one first."""
         self.kept = kept
         """The thread from which a switch is a preemption here, if there is one."""
+        self.hasty = too_early
+        """The threads for which to go on is one, whoever was last."""
         self.spent = spent
         """Preemptions on the way here."""
         self.tried = 0
         """How many of `order` need no more looking at."""
-        self.state: StateHash = EMPTY
 
     def cost(self, thread: int) -> int:
         """Preemptions of the present run, if the thread goes on from here."""
-        return self.spent if self.kept in (thread, NOBODY) else self.spent + 1
+        if self.kept in (thread, NOBODY) and thread not in self.hasty:
+            return self.spent
+        return self.spent + 1
 
 
 class BoundedSearch(ABC):
@@ -101,11 +108,9 @@ class BoundedSearch(ABC):
     def candidate(self, node: Node) -> int:
         """Who else is to go on from an old node; NOBODY if nothing is left there."""
 
-    def returned(self, pending: Sequence[Operation | None]) -> None:  # noqa: B027 - for some
-        """The run has come again to the last point it shares with the one before."""
-
-    def taken(self, node: Node, thread: int) -> None:  # noqa: B027 - for some
-        """A thread goes on from a node."""
+    def turned(self, pending: Sequence[Operation | None], thread: int) -> None:  # noqa: B027
+        """The run has come again to the last point it shares with the one before, and a thread
+        goes on that did not then."""
 
     def undone(self) -> None:  # noqa: B027 - for some
         """The step from the last node has been taken back, and what followed it."""
@@ -231,6 +236,11 @@ class BoundedSearch(ABC):
             self._error = self.diverged(thread, depth)
             raise Abandon
         try:
+            if self.branch != NOBODY:
+                return self.turn(pending, enabled)
+            if depth >= self.options.max_steps:
+                self.explored.limit(f"an execution takes more than {depth:,} steps")
+                raise Abandon
             return self.extend(pending, enabled, last)
         except Abandon:
             self._given_up = True
@@ -240,22 +250,19 @@ class BoundedSearch(ABC):
             raise Abandon from error
 
     def extend(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
-        """Leave the common prefix, or go on behind it."""
-        if self.branch != NOBODY:
-            node, thread = self.nodes[-1], self.branch
-            self.branch = NOBODY
-            if thread not in enabled:
-                raise self.diverged(thread, self.replayed)
-            self.returned(pending)
-        else:
-            if len(self.schedule) >= self.options.max_steps:
-                self.explored.limit(f"an execution takes more than {len(self.schedule):,} steps")
-                raise Abandon
-            node = self.enter(pending, enabled, last)
-            thread = self.choose(node)
-            if thread == NOBODY:
-                raise Abandon
-        self.taken(node, thread)
+        """Go on where no run has been."""
+        thread = self.choose(self.enter(pending, enabled, last))
+        if thread == NOBODY:
+            raise Abandon
+        self.schedule.append(thread)
+        return thread
+
+    def turn(self, pending: Sequence[Operation | None], enabled: Sequence[int]) -> int:
+        """Leave the prefix that the run shares with the one before."""
+        thread, self.branch = self.branch, NOBODY
+        if thread not in enabled:
+            raise self.diverged(thread, self.replayed)
+        self.turned(pending, thread)
         self.schedule.append(thread)
         return thread
 
@@ -263,25 +270,29 @@ class BoundedSearch(ABC):
         kept = NOBODY
         if last in enabled:
             operation = pending[last]
-            assert operation is not None, "a thread that has ended cannot go on"
-            if operation.yields is False or not gives_way(operation, live):
+            if operation is not None and not (operation.yields and gives_way(operation)):
                 kept = last
         order: tuple[int, ...]
-        if len(enabled) == 1:
-            order = (enabled[0],)
+        if kept == enabled[0] or len(enabled) == 1:
+            order = tuple(enabled)
         elif kept >= 0:
             order = (kept, *[thread for thread in enabled if thread != kept])
         else:
             later = [thread for thread in enabled if thread > last]
             order = (*later, *[thread for thread in enabled if thread <= last])
-        nodes = self.nodes
-        node = Node(order, kept, nodes[-1].cost(last) if nodes else 0, len(self.schedule))
-        nodes.append(node)
+        too_early = hasty(pending, enabled)
+        if too_early:
+            free = [thread for thread in order if thread not in too_early]
+            order = (*free, *[thread for thread in order if thread in too_early])
+        node = Node(order, kept, too_early, self.spent(last), len(self.schedule))
+        self.nodes.append(node)
         return node
 
     def spent(self, thread: int) -> int:
         """Preemptions of the present run, if the thread goes on from the last node."""
-        return self.nodes[-1].cost(thread) if self.nodes else 0
+        if not self.nodes:
+            return 0
+        return self.nodes[-1].cost(thread)
 
     def diverged(self, thread: int, depth: int) -> DivergedError:
         return DivergedError(

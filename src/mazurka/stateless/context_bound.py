@@ -14,9 +14,10 @@ worked out twice.  They are prefixes of the present run; the program is never dr
 | the t' in F(s), s − t', CB(s − t', t') | `Bounds.arrivals` |
 | E(s) | `Bounds.enabled` |
 
-Deviation: a thread before an operation that `yields` counts as not enabled above, so to switch
-away from it is free.  The theorems need of E(s), in the place where a preemption is counted, only
-that it depends on s and t' alone.
+Deviation: to switch away from a thread before an operation that `yields` is free, and to let it go
+on may cost a preemption (`stateless.preemptions`):
+
+    CB(s, t)   = min over t' in F(s) of CB(s - t', t') + 1, for those t
 """
 
 from __future__ import annotations
@@ -46,9 +47,13 @@ class Bounds(NamedTuple):
     others: int
     """CB(s, t) for a t whose step was not the last one in any order."""
     arrivals: tuple[Arrival, ...]
+    hasty: int
+    """Those t in E(s) for which to go on is a preemption, whoever was last."""
 
     def of(self, thread: int) -> int:
         """CB(s, t)."""
+        if self.hasty >> thread & 1:
+            return self.least + 1
         for last, _, cost in self.arrivals:
             if last == thread and cost < self.others:
                 return cost
@@ -59,14 +64,19 @@ class Bounds(NamedTuple):
         """CB(s)."""
         return min((cost for _, _, cost in self.arrivals), default=0)
 
-    def within(self, bound: int | None) -> int:
+    def within(self, bound: int) -> int:
         """How many threads can take a step t with CB(s, t) at most the bound."""
-        able = self.enabled
-        if bound is None:
-            return able.bit_count()
+        able, count = self.enabled, 0
+        if self.hasty:
+            able ^= self.hasty
+            if self.least < bound:
+                count = self.hasty.bit_count()
         if self.others <= bound:
-            return able.bit_count()
-        return sum(1 for last, _, cost in self.arrivals if cost <= bound and able >> last & 1)
+            return count + able.bit_count()
+        for last, _, cost in self.arrivals:
+            if cost <= bound and able >> last & 1:
+                count += 1
+        return count
 
 
 class ContextBounds:
@@ -91,7 +101,7 @@ class ContextBounds:
         """Nobody goes on from the cursor: the program has given up."""
         state, bounds = self.graph.hash, self.here()
         self.unseen -= bounds.enabled.bit_count()
-        self.known[state] = bounds._replace(enabled=0)
+        self.known[state] = bounds._replace(enabled=0, hasty=0)
 
     def forget(self) -> None:
         self.known.clear()
@@ -104,9 +114,10 @@ class ContextBounds:
         following = -1
         while arrivals := self.known[graph.hash].arrivals:
             _, stays = graph.enabled()
+            early = following >= 0 and self.known[graph.hash].hasty >> following & 1
             costs = [
                 (
-                    cost + (following not in (last, -1) and stays >> last & 1),
+                    cost + (early or (following not in (last, -1) and stays >> last & 1)),
                     last != following,
                     last,
                 )
@@ -144,19 +155,18 @@ class ContextBounds:
             self._check(len(known))
         schedule, hash_of = graph.schedule, graph.hash_of
         able, stays = graph.able(here)
-        others = 0 if not frontier else NEVER
+        others = NEVER if frontier else 0
         arrivals = []
         for event in frontier:
             last = schedule[event]
             previous = state ^ hash_of[event]
             cost = known[previous].of(last)
             arrivals.append((last, previous, cost))
-            if stays >> last & 1:
-                cost += 1
+            cost += stays >> last & 1
             if cost < others:
                 others = cost
         self.unseen += able.bit_count() - len(arrivals)
-        known[state] = Bounds(able, others, tuple(arrivals))
+        known[state] = Bounds(able, others, tuple(arrivals), able ^ stays if stays else 0)
 
     def _check(self, count: int) -> None:
         if self.max_states is not None and count >= self.max_states:

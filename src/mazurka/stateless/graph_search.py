@@ -6,7 +6,6 @@ are the same execution; the one that found it may have more.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
 
 from mazurka.errors import InternalError
@@ -33,13 +32,11 @@ class GraphSearch(BoundedSearch):
         self.bounds = ContextBounds(self.graph, self.options.max_states)
         self.terminals: list[StateHash] = []
         """The terminal states of this level in the order in which they were reached."""
+        self.closed: set[StateHash] = set()
+        """H."""
         self._action: StateHash = EMPTY
-        self._touched: Touched | None = None
-        """What is going to happen, where it has been worked out in this run."""
-
-    @abstractmethod
-    def is_known(self, state: StateHash) -> bool:
-        """Whether the state is in H."""
+        self._touched: Touched = ()
+        """What is going to happen."""
 
     def explore(self, bound: int | None) -> Level:
         try:
@@ -65,37 +62,35 @@ class GraphSearch(BoundedSearch):
 
     def extend(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
         """Ends and joins of threads are taken at once, where they are no steps."""
-        if self.branch != NOBODY or len(self.schedule) >= self.options.max_steps:
-            return super().extend(pending, enabled, last)
         graph = self.graph
         graph.arrive(pending)
-        thread = graph.silent(enabled) if graph.looks else NOBODY
-        if thread != NOBODY:
+        if graph.looks and (thread := graph.silent(enabled)) != NOBODY:
             graph.slip(thread)
         else:
-            node = self.enter(pending, enabled, last)
+            events = graph.schedule  # who took the last step took the last one that is an event
+            node = self.enter(pending, enabled, events[-1] if events else NOBODY)
             thread = self.choose(node)
             if thread == NOBODY:
                 raise Abandon
-            self.taken(node, thread)
+            graph.extend(thread, self._touched, self._action)
         self.schedule.append(thread)
         return thread
 
-    def enter(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> Node:
-        """Who took the last step is who took the last one that is an event."""
-        schedule = self.graph.schedule
-        return super().enter(pending, enabled, schedule[-1] if schedule else NOBODY)
-
-    def returned(self, pending: Sequence[Operation | None]) -> None:
-        self.graph.renew(pending)
-        self._touched = None
+    def turned(self, pending: Sequence[Operation | None], thread: int) -> None:
+        graph = self.graph
+        graph.renew(pending)
+        graph.take(thread, graph.touches_now(thread))
+        if graph.hash_of[-1] != self._action:
+            raise DivergedError(
+                f"step {len(self.schedule) + 1} of thread {thread} is not the one it took after the"
+                " same steps before: the program does not do the same again"
+            )
 
     def find(self, node: Node) -> int:
         """The first thread t, of those not looked at, with next(s, t) not in H and CB(s, t) ≤ csb;
         s is where the graph ends."""
-        graph = self.graph
-        while node.tried < len(node.order):
-            thread = node.order[node.tried]
+        graph, bound = self.graph, self.bound
+        for thread in node.order[node.tried :]:
             touched = graph.stands[thread][-1].fixed or graph.touches_here(thread)
             if touched is None:
                 raise DivergedError(
@@ -103,31 +98,18 @@ class GraphSearch(BoundedSearch):
                     " of the objects that it touches say otherwise"
                 )
             action = graph.action(thread, touched)
-            if not self.is_known(graph.hash ^ action) and (
-                self.bound is None or self.is_within(node, thread)
+            if graph.hash ^ action not in self.closed and (
+                bound is None or node.cost(thread) <= bound or self.is_within(thread)
             ):
                 self._action, self._touched = action, touched
                 return thread
             node.tried += 1
         return NOBODY
 
-    def is_within(self, node: Node, thread: int) -> bool:
-        """CB(s, t) ≤ csb.  The present run shows it where it keeps to the bound itself."""
-        if self.bound is None or node.cost(thread) <= self.bound:
-            return True
-        return self.bounds.here().of(thread) <= self.bound
-
-    def taken(self, node: Node, thread: int) -> None:
-        touched = self._touched
-        if touched is not None:
-            self.graph.extend(thread, touched, self._action)
-            return
-        self.graph.take(thread, self.graph.touches_now(thread))
-        if self.graph.hash_of[-1] != self._action:
-            raise DivergedError(
-                f"step {len(self.schedule) + 1} of thread {thread} is not the one it took after the"
-                " same steps before: the program does not do the same again"
-            )
+    def is_within(self, thread: int) -> bool:
+        """CB(s, t) ≤ csb, where the present run, which does not keep to the bound, does not show
+        it."""
+        return self.bound is None or self.bounds.here().of(thread) <= self.bound
 
     def undone(self) -> None:
         """There is an event for each node but the last."""

@@ -41,12 +41,17 @@ class Graph(Recording):
 
     def maximal(self, here: int) -> list[int]:
         """The events of a prefix that nothing comes after."""
-        before, last, covered = self.before, [], 0
+        if not here:
+            return []
+        end = here.bit_length() - 1
+        if self.past[end] == here:
+            return [end]
+        past, last, covered = self.past, [], 0
         for line in self.lines:
             if mine := here & line:
                 event = mine.bit_length() - 1
                 last.append(event)
-                covered |= before[event]
+                covered |= past[event] ^ 1 << event
         return [event for event in last if not covered >> event & 1]
 
     def frontier(self) -> list[int]:
@@ -122,11 +127,11 @@ class Graph(Recording):
         return None if touched is None else self.hash ^ self.action(thread, touched)
 
     def able(self, here: int) -> tuple[int, int]:
-        """E(s) of a prefix, and those from which a switch is a preemption: as sets of bits.
+        """E(s) of a prefix, and those of them that do not give way: as sets of bits.
 
         This is asked of every state; what most operations need is done here.
         """
-        able = stays = 0
+        able = yielding = 0
         bit = 1
         states, writes = self.states, self.writes
         for line, mine in zip(self.stands, self.lines, strict=True):
@@ -134,7 +139,6 @@ class Graph(Recording):
                 stand = line[(here & mine).bit_count()]
                 if stand.is_plain:
                     able |= bit
-                    stays |= bit
                 elif stand.operation is not None and not stand.needs & ~here:
                     number = stand.first
                     if number >= 0:
@@ -147,17 +151,15 @@ class Graph(Recording):
                             touched = self._ask(stand, here)
                     if touched is not None:
                         able |= bit
-                        yields = stand.yields
-                        if yields is False or (
-                            yields is not True and not self._yields(stand, here)
-                        ):
-                            stays |= bit
+                        if stand.yields and self._yields(stand, here):
+                            yielding |= bit
             bit <<= 1
-        return able, stays
+        return able, able ^ yielding
 
     def _yields(self, stand: Stand, here: int) -> bool:
-        """Whether a thread gives way at a prefix, where that depends on the states of objects."""
-        assert not isinstance(stand.yields, bool)
+        """Whether a thread gives way at a prefix."""
+        if isinstance(stand.yields, bool):
+            return stand.yields
         self._looking = stand
         self.here, cursor = here, self.here
         yields = stand.yields(self.state_here)

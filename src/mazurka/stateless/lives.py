@@ -62,7 +62,9 @@ class LifeGraph(Graph):
         self._silent = True
 
     def stand(self, operation: Operation | None, needs: int) -> Stand:
-        role = getattr(operation, "role", Role.STEP)
+        if operation is None:
+            return Stand(None, self.run, needs)
+        role = getattr(operation, "role", None)
         if not role or not self.silently:
             return self.ask(operation, needs)
         if role is Role.LOOK:
@@ -78,18 +80,19 @@ class LifeGraph(Graph):
         if self._silent:
             self._silent, self.looks = False, True
             old = line[-1]
-            self.replaced.append((len(self.schedule), thread, old))
+            self.replaced.append((len(self.schedule), line, len(line) - 1, old))
             line[-1] = stand = self.stand(operation, self._pass(thread, old))
             stand.silent = (*old.silent, (stand.needs, old.joined))
         else:
             stand = self.stand(operation, 0)
             line.append(stand)
-        if stand.role is Role.JOIN and self._joiners.setdefault(stand.joined, thread) != thread:
+        joined = stand.joined
+        if joined != NOBODY and self._joiners.setdefault(joined, thread) != thread:
             raise LivesMatter
 
     def _pass(self, thread: int, stand: Stand) -> int:
         """What a thread has needed once it has passed its end or a join."""
-        if stand.role is Role.JOIN:
+        if stand.joined != NOBODY:
             return stand.needs | self._ends[stand.joined]
         last = self.lines[thread].bit_length() - 1
         past = self.past[last] if last >= 0 else 0

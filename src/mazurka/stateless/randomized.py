@@ -31,7 +31,7 @@ from mazurka.stateless.explored import (
     Progress,
     RunOptions,
 )
-from mazurka.stateless.recording import gives_way, live
+from mazurka.stateless.preemptions import gives_way, is_preemption
 from mazurka.stateless.runs import Abandon, Operation, Runnable
 
 DEPTH = 3
@@ -110,17 +110,12 @@ class RandomSchedules(ABC):
             raise Abandon
         try:
             thread = self.pick(pending, enabled, last)
-            if thread != last and last in enabled and not self.yields(pending, last):
-                self.preemptions += 1
+            self.preemptions += is_preemption(pending, enabled, last, thread)
         except Exception as error:
             self._error = error
             raise Abandon from error
         self.schedule.append(thread)
         return thread
-
-    def yields(self, pending: Sequence[Operation | None], thread: int) -> bool:
-        operation = pending[thread]
-        return operation is None or gives_way(operation, live)
 
 
 class RandomWalk(RandomSchedules):
@@ -159,7 +154,7 @@ class PCT(RandomSchedules):
     def pick(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
         for thread in range(len(self.ranking), len(pending)):
             self.ranking.insert(self.chance.randint(0, len(self.ranking)), thread)
-        if last >= 0 and self.yields(pending, last):
+        if last >= 0 and (pending[last] is None or gives_way(pending[last])):
             self.fall(last)
         if len(self.schedule) in self.changes:
             self.fall(self.first(enabled))

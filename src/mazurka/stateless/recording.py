@@ -7,25 +7,15 @@ writes, its reads, and the states between its writes.  For each thread: where it
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import TypeAlias
 
 from mazurka.stateless.actions import EMPTY, StateHash, encoded, encoded_action_hash
+from mazurka.stateless.preemptions import live
 from mazurka.stateless.runs import Lookup, ObjectName, Operation, Role, Shared, Touch
 
 Touched: TypeAlias = tuple[tuple[int, Shared, bool], ...]
 """What an action touches: the object's number in the graph, the object, whether it is written."""
-
-
-def live(shared: Shared) -> Hashable:
-    """The state of an object now."""
-    return shared.state
-
-
-def gives_way(operation: Operation, lookup: Lookup) -> bool:
-    """Whether to switch away from a thread that stands before this is no preemption."""
-    yields = operation.yields
-    return yields if isinstance(yields, bool) else yields(lookup)
 
 
 class Stand:
@@ -36,6 +26,7 @@ class Stand:
     was joined."""
     role = Role.STEP
     joined = -1
+    yields: bool | Callable[[Lookup], bool] = False
     fixed: Touched | None = None
     """What the operation touches, if it does not depend on states."""
     is_plain = False
@@ -52,7 +43,6 @@ class Stand:
         """The run that the operation comes from."""
         self.needs = needs
         """Events that must have happened, besides what the operation itself asks for."""
-        self.yields = False if operation is None else operation.yields
 
 
 class Recording:
@@ -73,18 +63,18 @@ class Recording:
         known."""
         # By event.
         self.schedule: list[int] = []
-        self.before: list[int] = []
         self.past: list[int] = []
         """What is before an event, and the event itself."""
         self.hash_of: list[StateHash] = []
         self.touched: list[Touched] = []
-        self.begun: dict[int, list[int]] = {}
-        """The threads that an event has begun."""
+        self.begun: list[tuple[int, int]] = []
+        """Events that have begun a thread, and which."""
         # By thread: its events, and where it stood before each of them and stands now.
         self.lines: list[int] = []
         self.stands: list[list[Stand]] = []
-        self.replaced: list[tuple[int, int, Stand]] = []
-        """Where threads stood before what is no event, and how many events there were then."""
+        self.replaced: list[tuple[int, list[Stand], int, Stand]] = []
+        """Where threads stood before what is no event: how many events there were then, and what
+        stood where in which of `stands`."""
         self._unborn = 0
         """How many threads have not begun in this run, though there is a number for them."""
         # The cursor: at the end while the run goes on.
@@ -117,18 +107,21 @@ class Recording:
 
     def arrive(self, pending: Sequence[Operation | None]) -> None:
         """Note where threads stand after the last step, and the states in which it left objects."""
-        for number, shared, written in self._unsettled:
-            if written:
-                self.states[number].append(shared.state)
-        self._unsettled = ()
         moved = self._moved
         if moved >= 0:
             self._moved = -1
             operation = pending[moved]
-            if self._silent or getattr(operation, "role", None):
+            if self._silent:
                 self.advance(moved, operation)
             else:
-                self.stands[moved].append(self.ask(operation, 0))
+                for number, shared, written in self._unsettled:
+                    if written:
+                        self.states[number].append(shared.state)
+                self._unsettled = ()
+                if getattr(operation, "role", None):
+                    self.advance(moved, operation)
+                else:
+                    self.stands[moved].append(self.ask(operation, 0))
         if self._unborn or len(pending) != len(self.lines):
             self._meet(pending)
 
@@ -145,7 +138,7 @@ class Recording:
                 self.stands[thread].append(self.stand(operation, needs))
                 self._unborn -= 1
                 if last >= 0:
-                    self.begun.setdefault(last, []).append(thread)
+                    self.begun.append((last, thread))
 
     def settle(self, pending: Sequence[Operation | None]) -> None:
         """At the end of a run: note where threads stand, if that has not been done."""
@@ -164,6 +157,8 @@ class Recording:
         """Where a thread stands; and what the operation touches, as far as that is settled."""
         stand = Stand(operation, self.run, needs)
         if operation is not None:
+            if operation.yields:
+                stand.yields = operation.yields
             looked_at = self._looked_at
             looked_at.clear()
             touches = operation.at(self._probe)
@@ -173,9 +168,9 @@ class Recording:
                 stand.answers = {}
                 if len(looked_at) == 1:
                     stand.answers[self._seen] = touched
-            else:
+            elif touched is not None:
                 stand.fixed = touched
-                stand.is_plain = touched is not None and not needs and stand.yields is False
+                stand.is_plain = not (needs or stand.yields)
         return stand
 
     def renew(self, pending: Sequence[Operation | None]) -> None:
@@ -246,14 +241,14 @@ class Recording:
 
     def extend(self, thread: int, touched: Touched, action: StateHash) -> None:
         """The same, with the hash of the action."""
-        past = self.past
-        bit = 1 << len(past)
-        line = self.lines[thread]
+        here, past, lines, all_writes = self.here, self.past, self.lines, self.writes
+        bit = here + 1
+        line = lines[thread]
         before = self.stands[thread][-1].needs
         if line:
             before |= past[line.bit_length() - 1]
         for number, shared, written in touched:
-            writes = self.writes[number]
+            writes = all_writes[number]
             if writes:
                 before |= past[writes.bit_length() - 1]
             if written:
@@ -261,16 +256,15 @@ class Recording:
                     before |= self._past_of_reads(number)
                 if not writes:
                     self.states[number] = [shared.state]
-                self.writes[number] = writes | bit
+                all_writes[number] = writes | bit
             else:
                 self.reads[number] |= bit
-        self.lines[thread] = line | bit
+        lines[thread] = line | bit
         self.schedule.append(thread)
-        self.before.append(before)
         past.append(before | bit)
         self.hash_of.append(action)
         self.touched.append(touched)
-        self.here |= bit
+        self.here = here | bit
         self.hash ^= action
         self._unsettled = touched
         self._moved = thread
@@ -282,52 +276,44 @@ class Recording:
         past = reads
         while reads:
             last = reads.bit_length() - 1
-            past |= self.before[last]
+            past |= self.past[last]
             reads ^= 1 << last
         return past
 
     def cut(self, count: int) -> None:
         """Forget all steps but so many; the cursor goes to the new end."""
-        schedule, lines, all_stands, hashes = self.schedule, self.lines, self.stands, self.hash_of
-        settled = not self._unsettled
-        event = len(schedule)
-        while event > count:
-            if self.replaced:
-                self._put_back(event)
-            event -= 1
-            bit = 1 << event
-            thread = schedule.pop()
-            line = lines[thread]
-            if event in self.begun:
-                for child in self.begun.pop(event):
-                    all_stands[child].clear()
-                    self._unborn += 1
-            stands = all_stands[thread]
-            if len(stands) > line.bit_count():
-                stands.pop()
-            lines[thread] = line ^ bit
-            for number, _, written in self.touched.pop():
-                if written:
-                    self.writes[number] ^= bit
-                    if settled:
-                        self.states[number].pop()
-                    if not self.writes[number]:
-                        self.first_noted[number] = self.run
-                else:
-                    self.reads[number] ^= bit
-            settled = True
-            self.hash ^= hashes.pop()
         self._unsettled = ()
         self._moved = -1
         self._silent = False
-        self.here &= (1 << count) - 1
-        del self.before[count:], self.past[count:]
+        if self.replaced:
+            self._put_back(count)
+        kept = (1 << count) - 1
+        for thread in set(self.schedule[count:]):
+            line = self.lines[thread] = self.lines[thread] & kept
+            del self.stands[thread][line.bit_count() + 1 :]
+        while self.begun and self.begun[-1][0] >= count:
+            self.stands[self.begun.pop()[1]].clear()
+            self._unborn += 1
+        all_writes = self.writes
+        for touched in set(self.touched[count:]):
+            for number, _, written in touched:
+                if not written:
+                    self.reads[number] &= kept
+                elif all_writes[number] > kept:
+                    writes = all_writes[number] = all_writes[number] & kept
+                    del self.states[number][writes.bit_count() + 1 :]
+                    if not writes:
+                        self.first_noted[number] = self.run
+        self.here &= kept
+        for action in self.hash_of[count:]:
+            self.hash ^= action
+        del self.schedule[count:], self.past[count:], self.hash_of[count:], self.touched[count:]
 
     def _put_back(self, count: int) -> None:
         """Threads stand where they stood when the last of so many steps had been taken."""
-        while self.replaced and self.replaced[-1][0] >= count:
-            _, thread, old = self.replaced.pop()
-            self.stands[thread][-1] = old
+        while self.replaced and self.replaced[-1][0] > count:
+            _, stands, position, old = self.replaced.pop()
+            stands[position] = old
 
     def action(self, thread: int, touched: Touched) -> StateHash:
         """The hash of the thread's next action, with the versions of the cursor."""

@@ -501,6 +501,20 @@ def test_a_run_that_never_ends() -> None:
         RealProgram(test, Settings(max_steps=50, pin=False)).run(Follow())
 
 
+def test_a_daemon_that_outlives_the_test() -> None:
+    beats = threading.Semaphore(0)
+
+    def beat() -> None:
+        while True:
+            beats.release()
+
+    def test() -> None:
+        threading.Thread(target=beat, daemon=True).start()
+
+    with pytest.raises(EndlessRunError, match=r"daemon thread Thread-1 \(beat\) goes on at .*:\d"):
+        RealProgram(test, Settings(max_steps=50, pin=False)).run(Follow())
+
+
 def test_explorations_cannot_be_nested() -> None:
     (failed,) = run_once(lambda: run_once(lambda: None)).failures
     assert "explorations cannot be nested" in failed.message

@@ -11,7 +11,7 @@ from observed_programs import module_of
 from runtime_deciders import Follow
 
 from mazurka.runtime.instrument import Instrument, project_modules
-from mazurka.runtime.monitoring import MARK
+from mazurka.runtime.monitoring import MARK, unobserved
 from mazurka.runtime.patches import is_frozen
 from mazurka.runtime.program import RealProgram
 
@@ -94,7 +94,13 @@ def test_functions_get_new_code_and_their_own_back(tmp_path: Path) -> None:
 def test_what_cannot_be_instrumented_is_named(tmp_path: Path) -> None:
     module = module_of(tmp_path, SOURCE)
     with instrument(module) as active:
-        assert active.skipped == {f"{module.__name__}.<lambda>": "several functions look alike"}
+        assert active.skipped == {}  # there are several functions on one line in it
+    moved = module_of(tmp_path, "def f(): pass\n")
+    assert moved.__file__ is not None
+    Path(moved.__file__).write_text("\ndef f(): pass\n")
+    with instrument(moved) as active:
+        assert active.skipped == {f"{moved.__name__}.f": "made from other source"}
+        assert "f (made from other source)" in unobserved.packages
     broken = module_of(tmp_path, "def f(): pass\n")
     assert broken.__file__ is not None
     Path(broken.__file__).write_text("def f(: pass\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 import threading
 import time
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from collections.abc import Callable
 import pytest
 from runtime_deciders import Follow, explore_all, kinds, run_once
 
+import mazurka
 from mazurka.runtime.program import RealProgram, Settings
 
 
@@ -178,3 +180,74 @@ def test_real_time_on_request() -> None:
 
     settings = Settings(virtual_time=False, pin=False)
     assert RealProgram(test, settings).run(Follow()).failures == []
+
+
+# -- time that passes although others could go on
+
+
+def sleeps_long_enough() -> None:
+    done: list[int] = []
+    thread = threading.Thread(target=done.append, args=(1,))
+    thread.start()
+    time.sleep(60)
+    assert done
+    thread.join()
+
+
+@pytest.mark.parametrize(("preemptions", "verdict"), [(0, "holds"), (1, "violated")])
+def test_a_sleep_that_ends_early_costs_a_preemption(preemptions: int, verdict: str) -> None:
+    assert mazurka.explore(sleeps_long_enough, preemptions=preemptions).verdict == verdict
+
+
+def counts_its_rounds() -> None:
+    done: list[int] = []
+    thread = threading.Thread(target=done.append, args=(1,))
+    thread.start()
+    rounds = 0
+    while not done:
+        rounds += 1
+        time.sleep(0.01)
+    thread.join()
+
+
+def refreshes() -> None:
+    cache = {"value": 0}
+    stop = threading.Event()
+
+    def refresh() -> None:
+        while not stop.wait(0.1):
+            cache["value"] += 1
+
+    thread = threading.Thread(target=refresh, daemon=True)
+    thread.start()
+    stop.set()
+    thread.join()
+
+
+def notes_when_it_is_idle() -> None:
+    jobs: queue.Queue[int] = queue.Queue()
+    stop = threading.Event()
+    idle = [0]
+
+    def work() -> None:
+        while not stop.is_set():
+            try:
+                jobs.get(timeout=0.1)
+            except queue.Empty:
+                idle[0] += 1
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    jobs.put(1)
+    stop.set()
+    thread.join()
+
+
+@pytest.mark.parametrize("test", [counts_its_rounds, refreshes, notes_when_it_is_idle])
+def test_loops_that_wait_for_time_are_finite(test: Callable[[], None]) -> None:
+    result = mazurka.explore(test, preemptions=3, seconds=60)
+    assert result.verdict == "holds", result.report()
+    assert result.executions > 1
+    strategies = ("algorithm1", "cb-dfs")
+    others = [mazurka.explore(test, preemptions=2, strategy=name).verdict for name in strategies]
+    assert others == ["holds", "holds"]

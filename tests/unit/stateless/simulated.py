@@ -148,8 +148,9 @@ class Simulated:
         self, world: World, pending: list[Op | None], thread: int, enabled: list[int], last: int
     ) -> None:
         assert thread in enabled
-        preempts = last != thread and last in enabled and not _yields(pending[last])
-        self.spent.append(self.preemptions + preempts)
+        away = last != thread and last in enabled and not _yields(pending[last])
+        early = _yields(pending[thread]) and any(not _yields(pending[n]) for n in enabled)
+        self.spent.append(self.preemptions + (away or early))
         op = pending[thread]
         assert op is not None
         touches = op.at(now)

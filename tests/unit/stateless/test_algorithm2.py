@@ -70,7 +70,7 @@ def test_everything_is_closed_at_the_end() -> None:
         second, first = Algorithm2(program, ALL), Algorithm1(program, ALL)
         second.explore(bound)
         first.explore(bound)
-        assert second.closed == first.visited
+        assert second.closed == first.closed
         assert EMPTY in second.closed
         assert second.open == {} or bound is not None
 

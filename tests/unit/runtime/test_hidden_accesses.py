@@ -1,0 +1,183 @@
+"""Accesses to shared data that are easily overlooked: each program fails under some schedule.
+
+A program is written as `### name`, definitions, `---`, and the body of the test.  `with GUARD:`
+stands for nothing, where the failure has to be found, and for a lock, where the same program is
+right and needs few executions: each pair of critical sections in either order.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hidden_attributes import ATTRIBUTES
+from hidden_bindings import BINDINGS
+from hidden_calls import CALLS
+from hidden_containers import CONTAINERS
+from observed_programs import module_of
+
+from mazurka.runtime.exploration import explore_test
+from mazurka.runtime.explore import explorable
+from mazurka.runtime.options import Options
+from mazurka.runtime.results import HOLDS, VIOLATED, Result
+
+HEAD = """
+import abc, bisect, collections, contextlib, copy, dataclasses, functools, heapq, io, inspect
+import itertools, json, operator, os, random, sys, threading, types, weakref
+
+def together(*bodies):
+    threads = [threading.Thread(target=body) for body in bodies]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+"""
+
+
+def cases(*texts: str) -> Iterator[tuple[str, str, str]]:
+    for part in "".join(texts).split("### ")[1:]:
+        name, _, rest = part.partition("\n")
+        definitions, _, body = rest.partition("---\n")
+        yield name, definitions, body
+
+
+PROGRAMS = {
+    name: (definitions, body)
+    for name, definitions, body in cases(ATTRIBUTES, BINDINGS, CALLS, CONTAINERS)
+}
+GUARDED = [
+    name for name, (_, body) in PROGRAMS.items() if "GUARD" in body and "def look" not in body
+]
+"""Those of which a lock makes right programs; in the others the order itself is the failure."""
+
+
+def explored(folder: Path, name: str, guard: str) -> Result:
+    definitions, body = PROGRAMS[name]
+    body = body.replace("with GUARD:", guard)
+    lines = f"def program():\n    lock = threading.Lock()\n{textwrap.indent(body, '    ')}"
+    module = module_of(folder, HEAD + definitions + lines)
+    return explore_test(explorable(module.program, module.program), Options(preemptions=2))
+
+
+READ_AT_ONCE = {
+    "statistics mean": ("statistics",),
+    "string template": ("string",),
+    "pprint text": ("pprint",),
+}
+"""Library code that reads what it is given step by step; its call is taken for one read, so the
+result has to name it."""
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_failure_is_found(tmp_path: Path, name: str) -> None:
+    result = explored(tmp_path, name, "if True:")
+    assert result.verdict == VIOLATED, result.scope
+    assert result.not_observed == READ_AT_ONCE.get(name, ())
+
+
+@pytest.mark.parametrize("name", GUARDED)
+def test_with_a_lock_it_holds_after_few_executions(tmp_path: Path, name: str) -> None:
+    result = explored(tmp_path, name, "with lock:")
+    assert result.verdict == HOLDS, result.report()
+    assert result.not_observed == READ_AT_ONCE.get(name, ())
+    assert result.executions <= 3
+
+
+NAMED = {
+    "assignment to __dict__": "box.__dict__ = {'n': box.n + 1}",
+    "assignment to __class__": "box.__class__ = Box",
+    "the property c": "box.c",
+    "weakref": "weakref.ref(box)().n += 1",
+    "ctypes": "ctypes.c_int(1).value += 1",
+    "an attribute in a pattern": "match 1:\n    case box.n: pass",
+    "inspect.getmembers": "inspect.getmembers(box)",
+    "locals()": "got.append(locals()['bound'])",
+    "eval": "eval('box.n', {'box': box})",
+    "exec": "exec('box.n = 1', {'box': box})",
+    "abc.ABCMeta": "Abstract.register(int)",
+    "__dict__ of a class": "got.extend(Box.__dict__.items())",
+    "functools.lru_cache": "functools.lru_cache(sorted)((1, 2))",
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_what_is_not_seen_is_named(tmp_path: Path, name: str) -> None:
+    source = f"""{HEAD}import ctypes
+class Box:
+    n = 1
+    c = property(operator.attrgetter("n"))
+class Abstract(abc.ABC):
+    pass
+def program():
+    box, got, bound = Box(), [], 1
+    def rebind():
+        nonlocal bound
+        bound = 2
+    def work():
+        bound
+{textwrap.indent(NAMED[name], "        ")}
+    together(work, rebind)
+"""
+    module = module_of(tmp_path, source)
+    result = explore_test(explorable(module.program, module.program), Options(preemptions=2))
+    assert result.verdict == HOLDS, result.report()
+    assert name in result.not_observed
+
+
+RIGHT = {
+    "a counter takes up a list at once": """
+    shared = collections.Counter()
+    together(lambda: shared.update(["a"]), lambda: shared.update(["a"]))
+    assert shared["a"] == 2
+""",
+    "a default is set once": """
+    shared = {}
+    def work():
+        shared.setdefault("k", []).append(1)
+    together(work, work)
+    assert len(shared["k"]) == 2
+""",
+    "functions from a comprehension see its last value": """
+    kept = [lambda: n for n in range(2)]
+    got = []
+    together(*(lambda f=f: got.append(f()) for f in kept))
+    assert got == [1, 1]
+""",
+    "a function that is called twice has one cache": """
+    make = object_of("k")
+    got = []
+    together(lambda: got.append(object_of("k")), lambda: got.append(object_of("k")))
+    assert got == [make, make]
+""",
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_is_right_holds(tmp_path: Path, name: str) -> None:
+    cached = "@functools.cache\ndef object_of(key):\n    return object()\n"
+    module = module_of(tmp_path, f"{HEAD}{cached}def program():\n{RIGHT[name]}")
+    result = explore_test(explorable(module.program, module.program), Options(preemptions=2))
+    assert result.verdict == HOLDS, result.report()
+    assert result.not_observed == READ_AT_ONCE.get(name, ())
+
+
+def test_workers_say_the_same_as_one_process(tmp_path: Path) -> None:
+    source = """
+def program():
+    shared = {"n": 0}
+    def work():
+        for _ in range(4):
+            read = shared["n"]
+            shared["n"] = read + 1
+            if shared["n"] != read + 1:
+                weakref.ref(work)
+    together(work, work, work)
+"""
+    module = module_of(tmp_path, HEAD + source)
+    test = explorable(module.program, module.program)
+    alone, several = (explore_test(test, Options(workers=workers)) for workers in (1, 2))
+    assert alone.not_observed == several.not_observed == ("weakref",)
+    assert several.scope == alone.scope.replace("each run once", "run by 2 workers")
