@@ -61,6 +61,7 @@ class Logged:
         self._decider = decider
         self._events: list[tuple[int, int, Versions]] = []
         self._steps: dict[int, int] = {}
+        self._rested: set[int] = set()
         self._versions: dict[Hashable, int] = {}
         self.preemptions = 0
         self.notes.told.clear()
@@ -73,7 +74,11 @@ class Logged:
     def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
         thread = self._decider.decide(pending, enabled, last)
         away = thread != last and last in enabled and not _gives_way(pending[last])
-        early = _gives_way(pending[thread]) and not all(_gives_way(pending[n]) for n in enabled)
+        early = False
+        if _gives_way(pending[thread]):
+            all_wait = all(_gives_way(pending[other]) for other in enabled)
+            early = not all_wait and thread in self._rested
+            self._rested.add(thread)
         self.preemptions += away or early
         operation = pending[thread]
         assert operation is not None

@@ -6,7 +6,9 @@ llvmlite or numpy is imported inside the commands.
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -51,7 +53,20 @@ def _options(
 
 def main() -> None:
     """Run the command and leave with its exit status."""
-    sys.exit(run_guarded(app, sys.argv[1:]))
+    status = run_guarded(app, sys.argv[1:])
+    left = sys.modules.get("mazurka.runtime.left_behind")
+    if left is not None and left.out_of_control:
+        _leave_at_once(status)
+    sys.exit(status)
+
+
+def _leave_at_once(status: int) -> None:
+    """Without the functions that libraries have registered: they may wait for threads of a test
+    that are stuck, and hold locks."""
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(status)
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ def replay(
 
 def replay_token(text: str, given: dict[str, Any], *, as_json: bool) -> int:
     """Run the schedule of a failed test again."""
-    from mazurka.runtime.collecting import collect
+    from mazurka.runtime.collecting import collect, located
     from mazurka.runtime.columns import print_result
     from mazurka.runtime.exploration import replay_test
     from mazurka.runtime.explore import overridden
@@ -79,7 +79,7 @@ def replay_token(text: str, given: dict[str, Any], *, as_json: bool) -> int:
 
     token = decode(text)
     with redirect_stdout(sys.stderr):  # what the test prints
-        found = collect(token.test)[0]
+        found = collect(located(token.test))[0]
         if found.problem is not None:
             raise found.problem
         with found.surroundings():

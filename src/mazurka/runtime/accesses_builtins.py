@@ -24,8 +24,8 @@ from mazurka.runtime.accesses_attributes import (
 )
 from mazurka.runtime.accesses_containers import Part, perform_all
 from mazurka.runtime.accesses_deep import perform_deep
-from mazurka.runtime.accesses_expressions import part_of, parts_of
-from mazurka.runtime.accesses_loops import each, each_delegated
+from mazurka.runtime.accesses_expressions import family, part_of, parts_of
+from mazurka.runtime.accesses_loops import each, each_delegated, iterator_of
 from mazurka.runtime.accesses_names import objects
 from mazurka.runtime.accesses_opaque import (
     is_iterator,
@@ -88,8 +88,10 @@ def iterating(function: Callable[..., Any], site: int, /, *arguments: Any) -> An
     """`iter` and `reversed`: an iterator in the hands of the program."""
     if len(arguments) > 1:
         return function(*handled(arguments, site))
-    items = function(*arguments)
-    return stepping(arguments[0], site, items, function is iter)
+    value = arguments[0]
+    part = None if family(value) is None else part_of(value, How.LOOK)
+    items = function(value) if part is None else iterator_of(part, value, site, function)
+    return stepping(value, site, items, function is iter)
 
 
 def chaining(function: Callable[..., Any], site: int, /, sources: Any) -> Any:

@@ -139,12 +139,19 @@ def _changing(kind: type) -> list[type]:
 
 def _home_in_class(thing: type, name: str) -> Any:
     if name in learned.moving:
-        return tuple(_changing(thing)) or NOWHERE
+        return (*_changing(thing), *_changing(type(thing))) or NOWHERE
+    if _is_computed_in_class(thing, name):
+        return NOWHERE
     for base in thing.__mro__ or ():
         value = base.__dict__.get(name, _MISSING)
         if value is not _MISSING:
             return NOWHERE if isinstance(value, (*_SETTLED, types.MemberDescriptorType)) else thing
     return NOWHERE if hasattr(type(thing), name) else thing
+
+
+def _is_computed_in_class(thing: type, name: str) -> bool:
+    """Whether the class of a class, like the class of any object, has a property of that name."""
+    return type(thing) is not type and _sort(type(thing), name) == _COMPUTE
 
 
 def home_of_store(thing: Any, name: str) -> Any:
@@ -155,6 +162,8 @@ def home_of_store(thing: Any, name: str) -> Any:
             _move(name)
         return thing
     if issubclass(kind, type):
+        if name not in learned.moving and _is_computed_in_class(thing, name):
+            return NOWHERE
         _sorts.clear()
         _move(name)
         return thing

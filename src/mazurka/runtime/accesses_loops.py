@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from _thread import get_ident
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from mazurka.runtime.accesses import touch_cell
@@ -24,7 +24,27 @@ def each(value: Any, unpacked: bool, site: int) -> Any:
     part = None if family(value) is None else part_of(value, How.READ_ALL)
     if part is None or not is_built_in(type(value), "__iter__"):
         return steps(value, site) if is_iterator(value) else _advancing(value)
-    return _steps(part, iter(value), unpacked, site)
+    return _steps(part, value, None, unpacked, site)
+
+
+def each_later(value: Any, unpacked: bool, site: int) -> Any:
+    """What a generator expression goes through, once somebody asks it to."""
+    part = None if family(value) is None else part_of(value, How.READ_ALL)
+    if part is None or not is_built_in(type(value), "__iter__"):
+        return each(value, unpacked, site)
+    return _steps(part, value, iterator_of(part, value, site), unpacked, site)
+
+
+def iterator_of(
+    part: Part, value: Any, site: int, function: Callable[[Any], Any] = iter
+) -> Iterator[Any]:
+    """An iterator over a container.  Most remember how large it is then, and are made by an access;
+    those of lists look when they are asked for the next element."""
+    container, found, _, _ = part
+    if found in (list, bytearray) and function is iter:
+        return iter(value)
+    items: Iterator[Any] = perform((container, found, How.LOOK, None), site, function, value)
+    return items
 
 
 def each_delegated(value: Any, site: int) -> Any:
@@ -80,22 +100,33 @@ def how_stepping(part: Part, items: Any) -> How:
     return How.LOOK
 
 
-def _steps(part: Part, items: Iterator[Any], unpacked: bool, site: int) -> Iterator[Any]:
+def _steps(
+    part: Part, value: Any, items: Iterator[Any] | None, unpacked: bool, site: int
+) -> Iterator[Any]:
+    """Without an iterator the first step makes one: loops do both at once."""
     container, found, _, _ = part
-    how = how_stepping(part, items)
+    how = how_stepping(part, iter(value))
+
+    def first() -> Any:
+        nonlocal items
+        items = iter(value)
+        return next(items)
+
     index = 0
     while True:
         run = session.current
         try:
             if run.ident == get_ident() and is_mine(container, site, False):
-                value = next(items)
+                element = first() if items is None else next(items)
+            elif items is None:
+                element = perform((container, found, how, index), site, first)
             else:
-                value = perform((container, found, how, index), site, next, items)
+                element = perform((container, found, how, index), site, next, items)
         except StopIteration:
             return
         index += 1
         run.running.rounds = now.where = None  # as in `progress`
-        yield whole(value, site) if unpacked else value
+        yield whole(element, site) if unpacked else element
 
 
 _VALUES_STEP: Final[type] = type(iter({}.values()))

@@ -9,7 +9,8 @@ If two threads meet an object for the first time and neither comes before the ot
 would depend on the schedule.  Every run notices that.  The object is then *pinned*: if it existed
 before the run, it has the same name from the next run on, whoever meets it first.  If objects of
 that type turn out to be new ones in every run, made where nobody watches, they are not told apart
-any more: all of them are one object, which is coarse and sound.
+any more: all of them are one object, which is coarse and sound.  Types may be new ones in every
+run themselves, and are known by their names here.
 
 Objects that have been met are forgotten when they end; those that do not tell when they end (lists,
 dictionaries, cells) are kept until the run ends, so that their identities stay theirs.
@@ -23,6 +24,7 @@ from types import CellType, ModuleType
 from typing import Any
 
 from mazurka.runtime.accesses_operations import Structure
+from mazurka.runtime.insides import module_of, qualified_name
 from mazurka.runtime.scheduler import session
 from mazurka.runtime.sharing import Location, learned, now, order
 
@@ -84,8 +86,10 @@ class Names:
         self.objects: dict[int, Seen] = {}
         self._counts: dict[int, int] = {}
         self._pinned: dict[int, tuple[Any, str]] = {}
-        self._pins: dict[type, int] = {}
-        self._vague: dict[type, Seen | None] = {}
+        self._pins: dict[str, int] = {}
+        """By the name of a type: how many of its objects have been pinned."""
+        self._vague: dict[str, Seen | None] = {}
+        """By the name of a type whose objects are not told apart: what stands for them all."""
         self._limit = SWEEP
 
     def clear(self) -> None:
@@ -126,8 +130,8 @@ class Names:
         if pinned is not None:
             return Seen(thing, EVERYBODY, pinned[1], 0)
         kind = type(thing)
-        if kind in self._vague:
-            seen = self._vague_one(kind)
+        if self._vague and (label := name_of(kind)) in self._vague:
+            seen = self._vague_one(label)
             seen.kept.append(thing)
             return seen
         if kind is ModuleType:
@@ -153,12 +157,16 @@ class Names:
         if seen is not None and seen.kept is kept:
             del self.objects[kept.identity]
 
-    def _vague_one(self, kind: type) -> Seen:
-        seen = self._vague[kind]
+    def _vague_one(self, label: str) -> Seen:
+        seen = self._vague[label]
         if seen is None:
-            seen = Seen([], EVERYBODY, f"any {kind.__module__}.{kind.__qualname__}", -1)
-            self._vague[kind] = seen
+            seen = self._vague[label] = Seen([], EVERYBODY, f"any {label}", -1)
         return seen
+
+    @property
+    def vague(self) -> list[str]:
+        """The names of the types whose objects are not told apart."""
+        return sorted(self._vague)
 
     def _meet(self, thing: Any, seen: Seen) -> None:
         me = now.thread
@@ -167,13 +175,15 @@ class Names:
         seen.met.add(me)
         if order.is_before(seen.maker, seen.count, me):
             return
-        kind = type(thing)
-        learned.news.append(f"a name for {kind.__qualname__}")
-        if kind in self._pins and (self._pins[kind] >= PINS or kind is CellType):
-            self._vague.setdefault(kind, None)
+        label = name_of(type(thing))
+        pins = self._pins.get(label, 0)
+        if pins and (pins >= PINS or type(thing) is CellType):
+            self._vague.setdefault(label, None)
+            learned.news.append(f"one name for all objects of the type {label}")
             return
-        self._pins[kind] = self._pins.get(kind, 0) + 1
-        self.pin(thing, f"outside {kind.__qualname__} {self._pins[kind]}")
+        self._pins[label] = pins + 1
+        self.pin(thing, f"outside {label} {pins + 1}")
+        learned.news.append(f"name {pins + 1} for an object of the type {label}")
 
     def _sweep(self) -> None:
         """Drop objects that nobody else knows; they cannot come back."""
@@ -189,6 +199,12 @@ class Names:
         for identity in dead:
             del self.objects[identity]
         self._limit = max(SWEEP, 2 * len(self.objects))
+
+
+def name_of(kind: type) -> str:
+    """What a type is called, in every run, without asking its own code."""
+    module, name = module_of(kind), qualified_name(kind)
+    return name if module in ("", "builtins") else f"{module}.{name}"
 
 
 names = Names()

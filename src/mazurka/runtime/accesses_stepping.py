@@ -15,7 +15,7 @@ from typing import Any
 
 from mazurka.runtime.accesses_containers import Part, is_built_in, perform, perform_all
 from mazurka.runtime.accesses_expressions import family, part_of, parts_of
-from mazurka.runtime.accesses_loops import how_stepping
+from mazurka.runtime.accesses_loops import how_stepping, iterator_of
 from mazurka.runtime.accesses_opaque import iterator_parts, part_of_opaque
 from mazurka.runtime.accesses_operations import How
 from mazurka.runtime.rewriting_sites import sites
@@ -102,7 +102,7 @@ def stepping(
     part = None if family(value) is None else part_of(value, How.READ_ALL)
     if part is None or not (own or is_built_in(type(value), "__iter__")):
         return value if items is None else items
-    items = iter(value) if items is None else items
+    items = iterator_of(part, value, site) if items is None else items
     if place_of(site) in learned.moving:
         return SharedStepping([part], items, site)
     return Stepping(part, items, forwards, site)

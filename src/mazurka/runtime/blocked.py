@@ -10,6 +10,7 @@ import traceback
 from collections.abc import Sequence
 from types import FrameType
 
+from mazurka.runtime.scheduler import session
 from mazurka.runtime.sites import is_plumbing_file
 
 _PATHS = sysconfig.get_paths()
@@ -42,8 +43,14 @@ OTHERWISE = (
     "replace the call in the test (unittest.mock); if it only takes long, allow it more seconds:"
     " patience=60, --patience 60 or --mazurka-patience 60"
 )
+OUTSIDE = (
+    "if this is a lock or a queue that was created outside of the test, it could not be found there"
+    " (in a generator, or an object of C): create it in the test, or in a fixture of function scope"
+)
+WAITING = ("with ", ".acquire(", ".get(")
 BUSY = (
-    "if it only takes long, allow it more seconds: patience=60, --patience 60 or"
+    "a loop that waits for another thread has to look at something that the other one changes, or"
+    " to sleep; if it only takes long, allow it more seconds: patience=60, --patience 60 or"
     " --mazurka-patience 60"
 )
 
@@ -67,8 +74,32 @@ def place_of(frames: Sequence[traceback.FrameSummary]) -> tuple[str, int] | None
 def advice_for(frames: Sequence[traceback.FrameSummary], busy: bool) -> str:
     if busy:
         return BUSY
+    outside = _created_outside()
+    if outside is not None:
+        return outside
     text = " ".join(_words(one) for one in frames[-8:])
-    return next((advice for words, advice in ADVICE if any(w in text for w in words)), OTHERWISE)
+    last = _words(frames[-1]) if frames else ""
+    found = next((advice for words, advice in ADVICE if any(w in text for w in words)), None)
+    if found is None and any(word in last for word in WAITING):
+        return f"{OUTSIDE}. Otherwise {OTHERWISE}"
+    return found or OTHERWISE
+
+
+def _created_outside() -> str | None:
+    """About the lock that is held, or the queue that is empty, where no other could be put."""
+    program = session.current.program
+    left = program.takeover.left if program is not None else ()
+    for label, real in left:
+        is_queue = hasattr(real, "get")
+        if real.empty() if is_queue else repr(real).startswith("<locked"):
+            kind = "queue" if is_queue else "lock"
+            where = f" by {label}" if label else ""
+            return (
+                f"a {kind} was created outside of the test, and is held{where} in a set, a key or a"
+                " tuple of its own class, where it cannot be put under control: create it in the"
+                " test, or keep it in an attribute, a list or a dictionary's value"
+            )
+    return None
 
 
 def _words(one: traceback.FrameSummary) -> str:

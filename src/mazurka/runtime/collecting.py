@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 import sys
 import unittest
@@ -16,6 +15,7 @@ from typing import Any
 from mazurka.errors import MazurkaError
 from mazurka.runtime.cases import run_case
 from mazurka.runtime.explore import MARK, Explored, options_from
+from mazurka.runtime.importing import CollectionError, load
 from mazurka.runtime.options import Options, Test
 from mazurka.runtime.tokens import portable
 
@@ -24,10 +24,6 @@ def skipping() -> tuple[type[BaseException], ...]:
     """The exceptions by which a test says that it is not to be run."""
     pytest = sys.modules.get("pytest")
     return (unittest.SkipTest, *([pytest.skip.Exception] if pytest is not None else []))
-
-
-class CollectionError(MazurkaError):
-    """A file or a test that cannot be had."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +56,16 @@ def split(target: str) -> tuple[str, str | None]:
     return path, name if separator else None
 
 
+def located(target: str) -> str:
+    """The target of a token, whose path may begin at the root of the project."""
+    path, separator, name = target.partition("::")
+    here = Path.cwd()
+    for directory in (here, *here.parents):
+        if (directory / path).is_file():
+            return f"{path if directory == here else directory / path}{separator}{name}"
+    return target
+
+
 def collect(target: str) -> list[Found]:
     """The tests that a target names."""
     path, name = split(target)
@@ -78,53 +84,6 @@ def collect(target: str) -> list[Found]:
         advice = "; tests with parameters are run by pytest" if "[" in name else ""
         raise CollectionError(f"there is no test {name!r}; there are {there}{advice}", file=path)
     return [plain_test(plain, f"{portable(path)}::{name}")]
-
-
-def load(path: str) -> ModuleType:
-    """Import a file as a module, with its directory to import its neighbours from."""
-    file = Path(path)
-    if not file.exists():
-        raise CollectionError("there is no such file", file=path)
-    if file.is_dir() or file.suffix != ".py":
-        raise CollectionError("a Python file is expected, PATH or PATH::NAME", file=path)
-    file = file.resolve()
-    directory = str(file.parent)
-    if directory not in sys.path:
-        sys.path.insert(0, directory)
-    name = module_name(file)
-    spec = importlib.util.spec_from_file_location(name, file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except MazurkaError:
-        raise
-    except Exception as error:
-        raise broken(error, path) from error
-    return module
-
-
-def module_name(file: Path) -> str:
-    """The name of the file, unless somebody else has it."""
-    known = sys.modules.get(file.stem)
-    taken = known is not None and getattr(known, "__file__", None) != str(file)
-    return f"tests_in_{file.stem}" if taken or file.stem in sys.stdlib_module_names else file.stem
-
-
-def broken(error: Exception, path: str) -> CollectionError:
-    """A file that cannot be imported, in one line."""
-    line = None
-    if isinstance(error, SyntaxError):
-        return CollectionError(f"syntax error: {error.msg}", file=path, line=error.lineno)
-    trace = error.__traceback__
-    while trace is not None:
-        if Path(trace.tb_frame.f_code.co_filename).name == Path(path).name:
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    what = f"{type(error).__name__}: {error}"
-    return CollectionError(f"the file cannot be imported: {what}", file=path, line=line)
 
 
 def tests_of(module: ModuleType, path: str) -> Iterator[Found]:

@@ -158,7 +158,7 @@ def _wait(self: Any, timeout: float | None = None) -> bool:
         return cast(bool, original(threading.Event, "wait")(self, timeout))
     model = model_of(run, self, EventModel)
     if timeout is not None:
-        run.point(Attempt(SeenSet(model), True))
+        run.point(Attempt(SeenSet(model), timeout > 0))
         if not model.now[0]:
             spend(run, timeout)
         return model.now[0]
@@ -225,7 +225,7 @@ def _acquire(self: Any, blocking: bool = True, timeout: float | None = None) -> 
     if blocking and timeout is None:
         run.point(AcquireUnit(model))
     else:
-        run.point(Attempt(AcquireUnit(model), blocking))
+        run.point(Attempt(AcquireUnit(model), timeout is not None and timeout > 0))
         if cast(int, model.state) <= 0:
             spend(run, timeout or 0)
             return False

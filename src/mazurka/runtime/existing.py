@@ -6,8 +6,8 @@ program's modules can reach is searched for such locks, and each is replaced, wh
 one of ours around it.  The same search replaces names that were bound early, in places that are
 not a module's own names: `field(default_factory=Lock)`, a default argument, a closure.
 
-What this cannot reach (a lock in a tuple, or inside a C object) stays real.  A thread that blocks
-on it is noticed by the watchdog.
+What this cannot reach or change (a lock in a set, or inside a C object) stays real.  A thread that
+blocks on it is noticed by the watchdog.
 
 The program's own modules are searched before every exploration: tests leave things in them.  An
 installed package in which nothing was found is searched again only when its modules have got new
@@ -60,6 +60,10 @@ _STRANGERS = frozenset(
         *("importlib", "_frozen_importlib", "_frozen_importlib_external"),
     }
 )
+_WAYS_IN = frozenset(
+    f"mazurka.runtime.{name}" for name in ("cases", "collecting", "explore", "pytest_fixtures")
+)
+"""Modules whose functions stand around the test, and hold its arguments."""
 _REAL = frozenset(map(id, (RealLock, RealRLock, RealSimpleQueue)))
 """The types of what is replaced; by identity, since types can define their own equality."""
 _NAMED = (threading.Condition, threading.Event, threading.Semaphore, queue.Queue)
@@ -97,6 +101,8 @@ class Takeover:
         self._ways: dict[int, tuple[type, Search | None]] = {}
         """How to search the objects of a class; None for leaves."""
         self._found = 0
+        self.left: list[tuple[str, Any]] = []
+        """What was found and could not be replaced, and where."""
         self._labels: dict[int, tuple[str, Any]] = {}
         """What people call objects of Python classes; with the objects, which must not go."""
         self._used: dict[str, int] = {}
@@ -106,6 +112,8 @@ class Takeover:
         kind = type(value)
         if id(kind) in _REAL:
             return self._around(value, label)
+        if issubclass(kind, tuple):
+            return self._tuple(value, label)
         if kind is BuiltinMethodType and type(value.__self__) in (RealLock, RealRLock):
             return getattr(self._around(value.__self__, label), value.__name__)
         return self._replacements.get(id(value))
@@ -120,6 +128,21 @@ class Takeover:
             found.origin = self._unique(label)
             self._taken[id(real)] = found
         return found
+
+    def _tuple(self, values: Any, label: str) -> Any:
+        """A tuple cannot be changed; one with a lock in it is replaced as a whole."""
+        old = insides.elements(values)
+        news = [self._inner(value, f"{label}[{index}]") for index, value in enumerate(old)]
+        if all(new is None for new in news):
+            return None
+        pairs = zip(news, old, strict=True)
+        return insides.tuple_like(values, [was if new is None else new for new, was in pairs])
+
+    def _inner(self, value: Any, label: str) -> Any:
+        """What stands for an element of a tuple; the rest is searched, as it is."""
+        if id(type(value)) in _REAL or issubclass(type(value), tuple):
+            return self.replacement(value, label)
+        return None
 
     def _unique(self, label: str) -> str | None:
         """Two objects must never share a name: several cells of one closure have one label."""
@@ -181,7 +204,9 @@ class Takeover:
 
     def _logging(self) -> None:
         """Every log call takes the lock of a handler, and may run the program's code inside."""
-        self._dictionary({"handlers": [handler() for handler in logging._handlerList]}, "logging.")  # type: ignore[attr-defined]
+        handlers = [reference() for reference in logging._handlerList]  # type: ignore[attr-defined]
+        spaces = [vars(handler) for handler in handlers if handler is not None]
+        self._dictionary({"handlers": spaces}, "logging.")
         lock = self.replacement(logging._lock, "logging._lock")  # type: ignore[attr-defined]
         if lock is not None:
             self._patches.attribute(logging, "_lock", lock)
@@ -199,7 +224,9 @@ class Takeover:
         return found
 
     def _search_of(self, kind: type) -> Search | None:
-        if id(kind) in _REAL or kind is BuiltinMethodType:
+        if id(kind) in _REAL:
+            return self._leave
+        if kind is BuiltinMethodType:
             return _do_nothing
         if issubclass(kind, Object):
             return self._ours
@@ -246,6 +273,11 @@ class Takeover:
         """Replaced already, where it was found first."""
         self._found += 1
 
+    def _leave(self, value: Any, label: str) -> None:
+        """Nothing can be put in its place: it lies in a set, or is the key of a dictionary."""
+        if not repr(value).startswith("<locked"):  # or a test before this one has left it held
+            self.left.append((label, value))
+
     def _replaced(self, value: Any, label: str) -> Any:
         """What stands for a part of an object; None if it stays, and then it is searched."""
         new = self.replacement(value, label)
@@ -256,7 +288,7 @@ class Takeover:
         return new
 
     def _mapping(self, values: dict[Any, Any], label: str) -> None:
-        self._dictionary(values, f"{label}.")
+        self._dictionary(values, f"{label}." if label else "")
         if issubclass(type(values), defaultdict):
             self._slot(values, "default_factory", vars(defaultdict)["default_factory"], label)
 
@@ -264,6 +296,8 @@ class Takeover:
         self._kept.append(space)
         ways = self._ways
         for key, value in insides.entries(space):
+            if type(key) is not str and id(type(key)) in _REAL:
+                self._leave(key, prefix[:-1])
             kind = type(value)
             if (ways.get(id(kind)) or self._learn(kind))[1] is None:
                 continue
@@ -296,7 +330,8 @@ class Takeover:
                 self._patches.class_attribute(owner, name, staticmethod(new) if function else new)
 
     def _function(self, function: FunctionType, label: str) -> None:
-        if is_strange(function.__module__ or "") or is_library(function.__module__ or ""):
+        module = function.__module__ or ""
+        if (is_strange(module) and module not in _WAYS_IN) or is_library(module):
             return
         for cell in function.__closure__ or ():
             self._cell(cell, label)
@@ -317,7 +352,7 @@ class Takeover:
         self._visit(method.__func__, label)
 
     def _wrapper(self, value: Any, label: str) -> None:
-        self._visit(_function_in(value), label)
+        self._visit(insides.function_in(value), label)
 
     def _property(self, value: property, label: str) -> None:
         for name in ("fget", "fset", "fdel"):
@@ -351,11 +386,6 @@ def _do_nothing(_value: Any, _label: str) -> None:
 
 def _is_installed(file: object) -> bool:
     return type(file) is str and ("site-packages" in file or "dist-packages" in file)
-
-
-def _function_in(value: Any) -> Any:
-    kind = staticmethod if issubclass(type(value), staticmethod) else classmethod
-    return vars(kind)["__func__"].__get__(value)
 
 
 def take_lock(run: Scheduler, condition: Any) -> Any:

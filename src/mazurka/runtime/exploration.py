@@ -32,8 +32,8 @@ from mazurka.runtime.telling import tell
 from mazurka.runtime.tokens import Token, token_of
 from mazurka.runtime.watchdog import UncontrolledCallError
 from mazurka.stateless import iterative, randomized
-from mazurka.stateless.explored import DivergedError, Explored, Failing, Progress, RunOptions
-from mazurka.stateless.runs import Failed, Runnable
+from mazurka.stateless.explored import TIME, DivergedError, Explored, Failing, Progress, RunOptions
+from mazurka.stateless.runs import Failed, OutOfTime, Runnable
 
 
 def explore_test(test: Test, options: Options, progress: Progress | None = None) -> Result:
@@ -59,7 +59,7 @@ def explore_test(test: Test, options: Options, progress: Progress | None = None)
 
         if explore_by_workers(test, options, result, progress, started):
             return result
-    under_control(test, options, result, conduct)
+    under_control(test, options, result, conduct, started)
     return result
 
 
@@ -94,8 +94,11 @@ def replay_test(test: Test, options: Options, token: Token) -> Result:
     return result
 
 
-def settings_of(test: Test, options: Options) -> Settings:
+def settings_of(test: Test, options: Options, started: float | None = None) -> Settings:
+    """`started` is when the time that the options allow began to pass, if it does."""
+    seconds = options.seconds
     return Settings(
+        deadline=None if started is None or seconds is None else started + seconds,
         patience=options.patience,
         virtual_time=options.virtual_time,
         max_steps=max(options.max_steps * 10, 100_000),
@@ -108,9 +111,10 @@ def under_control(
     options: Options,
     result: Result,
     conduct: Callable[[Observed], None],
+    started: float | None = None,
 ) -> None:
     """Do something with a test's program under control; errors are noted in the result."""
-    settings = settings_of(test, options)
+    settings = settings_of(test, options, started)
     try:
         require_known(options.instrument)
         with observed(test.body, test.function, options.instrument, settings) as program:
@@ -123,6 +127,8 @@ def under_control(
             file=shown_path(failed.file) if failed.file else None,
             line=failed.line,
         )
+    except OutOfTime:
+        run_out(result, started)
     except (InternalError, DivergedError) as error:
         result.error = unseen(error, test.place)
     except MazurkaError as error:
@@ -133,6 +139,17 @@ def under_control(
     if result.error is not None:
         result.verdict = ERROR
         result.scope = ""
+
+
+def run_out(result: Result, started: float | None) -> None:
+    """The time was over before there was anything to tell."""
+    result.seconds = 0.0 if started is None else time.perf_counter() - started
+    result.verdict = INCONCLUSIVE
+    result.limits = (TIME,)
+    result.scope = (
+        "nothing is known: the time limit was hit while the first executions showed what the"
+        " threads share"
+    )
 
 
 class Exploration:
@@ -197,6 +214,7 @@ class Exploration:
     def explain(self, failing: Failing, program: Runnable) -> None:
         """Run the simplest schedule that fails in this way again, and tell what happens."""
         schedule = self.simplest(failing, program)
+        self.program.program.take_time()
         story = tell(program, Follow(schedule))
         failed = the_same(failing.failed, story)
         self.result.violation = violation_of(failed, story)

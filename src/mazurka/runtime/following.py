@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mazurka.errors import MazurkaError
-from mazurka.stateless.preemptions import is_preemption, runs_on
+from mazurka.stateless.preemptions import Preemptions, runs_on
 from mazurka.stateless.runs import Operation
 
 
@@ -56,14 +56,13 @@ class Attempt:
         self._current = -1
         self._next = 0
         self.schedule: list[int] = []
-        self.preemptions = 0
+        self._preemptions = Preemptions()
 
     def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
         chosen = self._planned(enabled)
         if chosen < 0:
             chosen = runs_on(pending, enabled, last)
-        if is_preemption(pending, enabled, last, chosen):
-            self.preemptions += 1
+        self._preemptions.take(pending, enabled, last, chosen)
         self.schedule.append(chosen)
         return chosen
 
@@ -77,6 +76,10 @@ class Attempt:
                 return -1
             self._current, self._left = self._plan[self._next]
             self._next += 1
+
+    @property
+    def preemptions(self) -> int:
+        return self._preemptions.count
 
     @property
     def switches(self) -> int:

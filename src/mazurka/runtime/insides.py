@@ -68,6 +68,20 @@ def elements(values: Any) -> list[Any]:
     raise TypeError(f"no elements are known of a {qualified_name(kind)}")
 
 
+def tuple_like(values: Any, elements: list[Any]) -> Any:
+    """A tuple of the same class; None where the class is neither `tuple` nor a named one."""
+    kind = type(values)
+    if kind is not tuple and "_make" not in names_in_class(kind):
+        return None
+    return tuple.__new__(kind, elements)
+
+
+def function_in(value: Any) -> Any:
+    """The function of a static or class method."""
+    kind = staticmethod if issubclass(type(value), staticmethod) else classmethod
+    return vars(kind)["__func__"].__get__(value)
+
+
 def entries(values: dict[Any, Any]) -> list[tuple[Any, Any]]:
     """The keys and values of a dictionary, whatever its class makes of them."""
     return list(dict.items(values))

@@ -32,7 +32,7 @@ _FUNCTIONS = {
     **{name: getattr(accesses_calls, name) for name in ("made", "method", "callee", "handed")},
     **{
         name: getattr(accesses_loops, name)
-        for name in ("each", "each_delegated", "each_kept", "stepped_to")
+        for name in ("each", "each_later", "each_delegated", "each_kept", "stepped_to")
     },
     "filling": accesses_caches.filling,
     "slice": slice,

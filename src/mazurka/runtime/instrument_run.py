@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, TypeVar, cast
 
+from mazurka.errors import MazurkaError
 from mazurka.runtime.accesses_homes import forget_classes
 from mazurka.runtime.accesses_names import names
 from mazurka.runtime.instrument import Instrument
@@ -21,11 +22,13 @@ from mazurka.runtime.instrument_roots import named_objects
 from mazurka.runtime.monitoring import unobserved
 from mazurka.runtime.operations import present
 from mazurka.runtime.program import RealProgram, Settings
-from mazurka.runtime.sharing import learned, now, order
+from mazurka.runtime.sharing import PLACE, learned, now, order
 from mazurka.runtime.tasks import Join, Start
 from mazurka.stateless.runs import Decider, Ended, Guide, Operation
 
 Result = TypeVar("Result")
+MOST = 300
+"""How many runs may teach names and no place before it is clear that there is no end to it."""
 
 
 class RelearnError(Exception):
@@ -35,6 +38,18 @@ class RelearnError(Exception):
         super().__init__(", ".join(dict.fromkeys(news)))
         self.ended = ended
         """How the run ended.  Its schedule means nothing in the next search."""
+
+
+class RestlessError(MazurkaError):
+    """What the threads of a test share does not become known, however often it is run."""
+
+    def __init__(self, news: Sequence[str]) -> None:
+        super().__init__(
+            "the exploration would begin anew for ever: execution after execution shows something"
+            f" that threads share and that had to be known before, at last {', '.join(news)}."
+            " Probably the test makes new types, or new names of attributes, each time it is run:"
+            " make them once, where a module is imported, or let them be called the same each time"
+        )
 
 
 class Watching:
@@ -85,6 +100,10 @@ class Observed:
         self.program = RealProgram(test, settings)
         self.instrument = Instrument(is_wanted)
         self.restarts = 0
+        self._known: set[str] = set()
+        """All that runs have taught."""
+        self._vain = 0
+        """How many of them have taught something, but no place."""
         self._last: Decider | None = None
         """Who decided in the last run, unless that has taught something."""
 
@@ -137,8 +156,18 @@ class Observed:
                 names.restart()
         if learned.news:
             self._last = None  # the same threads will take other steps
+            self._require_news()
             raise RelearnError(learned.news, ended)
         return ended
+
+    def _require_news(self) -> None:
+        """There are only so many places; of everything else there could be more and more."""
+        fresh = [one for one in dict.fromkeys(learned.news) if one not in self._known]
+        self._known.update(fresh)
+        if not any(one.startswith(PLACE) for one in fresh):
+            self._vain += 1
+        if not fresh or self._vain > MOST:
+            raise RestlessError(fresh or learned.news)
 
     def explore(self, search: Callable[[], Result]) -> Result:
         """Search again and again, until a whole search has learned nothing."""

@@ -104,7 +104,7 @@ class Lock(Object):
             run.point(Acquire(self))
         else:
             check_timeout(blocking, timeout)
-            run.point(Attempt(Acquire(self), blocking))
+            run.point(Attempt(Acquire(self), blocking and timeout > 0))
             if self.state is not None:
                 if blocking:
                     spend(run, timeout)
@@ -247,7 +247,7 @@ class RLock(Object):
             if blocking and timeout == -1:
                 run.point(Acquire(self))
             else:
-                run.point(Attempt(Acquire(self), blocking))
+                run.point(Attempt(Acquire(self), blocking and timeout > 0))
                 if self.state is not None:
                     if blocking:
                         spend(run, timeout)

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mazurka.runtime.following import Attempt, Segment, segments
-from mazurka.stateless.runs import Failed, Runnable
+from mazurka.stateless.runs import Failed, OutOfTime, Runnable
 
 MOST_RUNS = 400
 MOST_SECONDS = 2.0
@@ -58,7 +58,7 @@ def candidates(schedule: Sequence[int]) -> Iterator[list[Segment]]:
 def minimize(
     program: Runnable, failed: Failed, schedule: Sequence[int], preemptions: int
 ) -> Minimal:
-    """Simplify until nothing simpler fails in the same way, or the effort is spent."""
+    """Simplify until nothing simpler fails in the same way, or the effort or the time is spent."""
     best = Minimal(tuple(schedule), preemptions, 0)
     deadline = time.perf_counter() + MOST_SECONDS
     runs, improved = 0, True
@@ -73,7 +73,10 @@ def minimize(
             seen.add(tuple(plan))
             runs += 1
             attempt = Attempt(plan)
-            ended = program.run(attempt)
+            try:
+                ended = program.run(attempt)
+            except OutOfTime:
+                return Minimal(best.schedule, best.preemptions, runs)
             found = Minimal(tuple(attempt.schedule), attempt.preemptions, runs)
             if found.weight < best.weight and any(is_same(failed, f) for f in ended.failures):
                 best, improved = found, True

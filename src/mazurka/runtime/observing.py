@@ -16,7 +16,10 @@ from mazurka.runtime.rewriting_sites import sites
 from mazurka.runtime.sharing import learned
 from mazurka.runtime.sites import shown_path
 
-ROOTS = ("pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini", ".git", ".hg")
+ROOTS = (
+    *("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", ".git", ".hg"),
+    *("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml"),
+)
 """What lies at the root of a project."""
 
 

@@ -96,8 +96,8 @@ class Waiting(Step):
 class Attempt(Step):
     """An operation that never blocks: it succeeds in the states that let it, and fails in others.
 
-    Timed ones (`patient`) fail by running out of time; the moment for which they are scheduled is
-    the choice of their outcome.  While they cannot succeed, they give way.
+    Timed ones (`patient`, if there is any time) fail by running out of it; the moment for which
+    they are scheduled is the choice of their outcome.  While they cannot succeed, they give way.
     """
 
     __slots__ = ("patient", "wanted")

@@ -21,7 +21,16 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, TypeVar
 
-from mazurka.runtime import clock, conditions, events, executors, queues, spinning, threads
+from mazurka.runtime import (
+    clock,
+    conditions,
+    events,
+    executors,
+    queues,
+    spinning,
+    thread_lists,
+    threads,
+)
 from mazurka.runtime.existing import Takeover, is_library, is_strange
 from mazurka.runtime.failures import ControlError
 from mazurka.runtime.locks import Lock, RLock, low_level_lock
@@ -31,7 +40,7 @@ from mazurka.runtime.scheduler import Scheduler, session
 from mazurka.runtime.tasks import Pool
 from mazurka.runtime.thread_locals import ThreadLocals
 from mazurka.runtime.watchdog import Interrupted, Watchdog
-from mazurka.stateless.runs import Decider, Ended
+from mazurka.stateless.runs import Decider, Ended, OutOfTime
 
 Result = TypeVar("Result")
 GARBAGE = 20_000
@@ -50,6 +59,8 @@ class Settings:
     """Keep the threads of the program on one processor core."""
     max_steps: int = 100_000
     """Operations after which a run is given up: it may never end."""
+    deadline: float | None = None
+    """When no run may go on any more, by `time.perf_counter`."""
     virtual_time: bool = True
     """`time.sleep` and the clocks follow the schedule instead of the world."""
     propagate: tuple[type[BaseException], ...] = (KeyboardInterrupt,)
@@ -68,6 +79,8 @@ class RealProgram:
         self._collected, self._collect_all = 0, 8
         self._entered = False
         self._watchdog: Watchdog | None = None
+        self.lists = False
+        """Whether it looks at the list of its threads."""
         self.undo = Patches()
         self.executors: list[tuple[Any, Any]] = []
         """Executors and the threads that they started in this run."""
@@ -80,6 +93,7 @@ class RealProgram:
         own = ThreadLocals(lambda module: is_strange(module) or is_library(module))
         self.pool = Pool(lambda task: session.current.live(task), own)
         self._watchdog = Watchdog(self.settings.patience, self.settings.pin, own)
+        self._watchdog.deadline = self.settings.deadline
         self._entered = True
         try:
             self._patch()
@@ -101,9 +115,10 @@ class RealProgram:
         ]
         if self.settings.virtual_time:
             pairs += clock.replacements()
+        pairs += thread_lists.replacements()
         self.takeover = Takeover(self.undo, {id(real): ours for real, ours in pairs})
         self.takeover.everything(self._test)
-        for part in (conditions, events, executors, queues, threads):
+        for part in (conditions, events, executors, queues, thread_lists, threads):
             part.install(self.undo)
         self.excepthook = threading.excepthook
         self.undo.names(pairs, lambda name: is_strange(name) or name in _KEPT)
@@ -157,6 +172,10 @@ class RealProgram:
         watchdog = self._ready()
         return watchdog.call(search)
 
+    def take_time(self) -> None:
+        """What is still to be done has to be done, however long it takes."""
+        self._ready().take_time()
+
     @property
     def is_entered(self) -> bool:
         return self._entered
@@ -181,6 +200,8 @@ class RealProgram:
     def _run(self, decider: Decider, watchdog: Watchdog) -> Ended:
         if watchdog.stopping:
             raise Interrupted
+        if watchdog.is_late():
+            raise OutOfTime
         run = Scheduler(self, next(self._epochs))
         session.current = run
         threading._counter = itertools.count(1).__next__  # type: ignore[attr-defined]

@@ -8,35 +8,94 @@ a method gets a fresh instance.  Fixtures of wider scope are set up once, as alw
 
 from __future__ import annotations
 
+import sys
 import unittest
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import chain
 from typing import Any
 
 import pytest
 
 from mazurka.runtime.cases import run_case
 from mazurka.runtime.failures import explain_now
+from mazurka.runtime.pytest_state import ItemState
 
 
-def body_of(item: Any, function: Callable[..., Any]) -> Callable[[], Any]:
-    """One execution of an item: set-up, the test, tear-down."""
+def body_of(
+    item: Any, function: Callable[..., Any], state: ItemState, found: object
+) -> Callable[[], Any]:
+    """One execution of an item: set-up, the test, tear-down.
+
+    The search of locks that exist already begins at what is returned here; so that holds what was
+    found for it (`reachable`).
+    """
     call = call_case if is_case(item) else call_function
     if not is_set_up_anew(item):
         arguments = arguments_of(item)
-        return lambda: function(**arguments)
 
-    def body() -> Any:
-        set_up(item)
+        def bare(_reachable: object = found) -> Any:
+            state.begin()
+            state.enter("call")
+            return function(**arguments)
+
+        return bare
+
+    def body(_reachable: object = found) -> Any:
+        state.begin()
         try:
+            set_up(item)
+            state.observe_output()
+            state.enter("call")
             return call(item, function)
         except BaseException as error:
             explain_now(error)
             raise
         finally:
+            state.enter("teardown")
             tear_down(item)
 
     tear_down(item)
     return body
+
+
+@contextmanager
+def reachable(item: Any) -> Iterator[tuple[dict[str, Any], ...]]:
+    """What tests can reach through pytest alone, for the search of locks that exist already.
+
+    These are the values of wider fixtures, with the functions that make them, and the names in each
+    `conftest.py` (only one of several is found among the modules).  A value lies in a tuple that
+    cannot be changed; for the time of the exploration it is a dictionary with the same numbers.
+    """
+    every = definitions_for(item)
+    made = {
+        found: found.cached_result
+        for found in every
+        if type(found.cached_result) is tuple and found.scope != "function"
+    }
+    for found, result in made.items():
+        found.cached_result = dict(enumerate(result))
+    known = set(map(id, sys.modules.values()))
+    conftests = getattr(item.config.pluginmanager, "_conftest_plugins", ())
+    try:
+        yield (
+            *({found.argname: found.cached_result} for found in made),
+            *({found.argname: found.func} for found in every),
+            {"conftest": [vars(module) for module in conftests if id(module) not in known]},
+        )
+    finally:
+        for found, result in made.items():
+            if type(found.cached_result) is dict:  # else it was set up again
+                found.cached_result = result
+
+
+def definitions_for(item: Any) -> list[Any]:
+    """The fixtures that an item can ask for, also while it runs."""
+    manager = item.session._fixturemanager
+    tables = ("_arg2fixturedefs", "_arg2node2fixturedefs", "_arg2nodeid2fixturedefs")
+    names = {name for table in tables for name in getattr(manager, table, ())}
+    visible = [manager.getfixturedefs(name, item) or () for name in sorted(names)]
+    return [*chain.from_iterable([*item._fixtureinfo.name2fixturedefs.values(), *visible])]
 
 
 def set_up_wider(item: Any) -> None:
@@ -57,8 +116,8 @@ def is_case(item: Any) -> bool:
 
 
 def is_set_up_anew(item: Any) -> bool:
-    """Whether a fixture of the narrowest scope takes part, besides plain parameters, or a class."""
-    if item.cls is not None:
+    """Whether a fixture of the narrowest scope can take part, besides parameters, or a class."""
+    if item.cls is not None or "request" in item.fixturenames:
         return True
     parameters = set(item.callspec.params) if hasattr(item, "callspec") else set()
     definitions = item._fixtureinfo.name2fixturedefs

@@ -7,7 +7,9 @@ imports nothing of the engine before a test needs it.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -47,13 +49,25 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Wrong options end the session here; a token names one test, and the others are left out."""
+    """Wrong options end the session here; a token names one test, and the others are left out.
+
+    A process of pytest-xdist cannot end the session; there the tests fail that have them.
+    """
     token = config.stash.get(REPLAY, None)
     if token is None:
-        for item in items:
+        for item in items if not hasattr(config, "workerinput") else ():
             options_of(item)
         return
+    from mazurka.runtime.tokens import portable
+
     chosen = [item for item in items if item.nodeid == token.test]
+    if not chosen:
+        path, _, name = token.test.partition("::")
+        chosen = [
+            item
+            for item in items
+            if portable(item.path) == path and item.nodeid.partition("::")[2] == name
+        ]
     if not chosen:
         name = token.test.partition("::")[2]
         chosen = [item for item in items if item.nodeid.partition("::")[2] == name]
@@ -68,30 +82,47 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
     """Executions set up their own fixtures; here only those are that all of them share."""
-    if options_of(item) is None:
+    set_up = setting_up(item)
+    if set_up is None:
         return (yield)
-    from mazurka.runtime.pytest_fixtures import is_set_up_anew, set_up_wider
-
-    if not is_set_up_anew(item):
-        return (yield)
-    item.setup = lambda: set_up_wider(item)  # type: ignore[method-assign]
+    item.setup = set_up  # type: ignore[method-assign]
     try:
         return (yield)
     finally:
         del item.setup
 
 
+def setting_up(item: pytest.Item) -> Callable[[], None] | None:
+    """What an item's set-up is instead of pytest's own; an error comes where pytest expects it."""
+    try:
+        if options_of(item) is None:
+            return None
+    except pytest.UsageError as error:
+        return partial(pytest.fail, str(error), pytrace=False)
+    from mazurka.runtime.pytest_fixtures import is_set_up_anew, set_up_wider
+
+    return partial(set_up_wider, item) if is_set_up_anew(item) else None
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Let an item explore itself where it is to be explored."""
-    options = options_of(item)
-    if options is None:
+    run = running(item)
+    if run is None:
         return (yield)
-    item.runtest = lambda: explore_item(item, options)  # type: ignore[method-assign]
+    item.runtest = run  # type: ignore[method-assign]
     try:
         return (yield)
     finally:
         del item.runtest
+
+
+def running(item: pytest.Item) -> Callable[[], None] | None:
+    try:
+        options = options_of(item)
+    except pytest.UsageError as error:  # of a marker that a fixture has added
+        return partial(pytest.fail, str(error), pytrace=False)
+    return None if options is None else partial(explore_item, item, options)
 
 
 def options_of(item: pytest.Item) -> Options | None:
@@ -129,24 +160,41 @@ def explore_item(item: Any, options: Options) -> None:
     from mazurka.runtime.exploration import explore_test, replay_test
     from mazurka.runtime.explore import raise_for, refuse_coroutines
     from mazurka.runtime.options import Test
-    from mazurka.runtime.pytest_fixtures import NO_FAILURES, body_of
+    from mazurka.runtime.pytest_fixtures import NO_FAILURES, body_of, reachable
+    from mazurka.runtime.pytest_state import ItemState
 
     explored = getattr(item.function, DECORATED, None)
     function = explored.function if explored is not None else item.function
     refuse_coroutines(function)
-    test = Test(
-        body=body_of(item, function),
-        name=item.nodeid,
-        function=function,
-        propagate=NO_FAILURES,
-    )
     token = item.config.stash.get(REPLAY, None)
-    replayed = token is not None
-    result = replay_test(test, options, token) if replayed else explore_test(test, options)
+    state = ItemState(item)
+    with reachable(item) as found, state.watched():
+        test = Test(
+            body=body_of(item, function, state, found),
+            name=name_of(item),
+            function=function,
+            propagate=NO_FAILURES,
+        )
+        replayed = token is not None
+        result = replay_test(test, options, token) if replayed else explore_test(test, options)
     told = "; ".join((result.scope, *(f"note: {note}" for note in result.notes)))
     item.user_properties.append((MARKER, f"{result.verdict}: {told}"))
     item.config.stash[RESULTS].append(result)
     raise_for(result, options)
+
+
+def name_of(item: Any) -> str:
+    """The name by which `mazurka replay` finds a test: from the root, unless that is elsewhere.
+
+    pytest names tests from the root of the project; a path from there is found from any directory
+    inside of it.  From above, the path has to begin where we are.
+    """
+    root = item.config.rootpath
+    if Path.cwd().is_relative_to(root):
+        return str(item.nodeid)
+    from mazurka.runtime.tokens import portable
+
+    return f"{portable(item.path)}::{item.nodeid.partition('::')[2]}"
 
 
 @pytest.hookimpl(wrapper=True)

@@ -78,7 +78,7 @@ class QueueModel(Lock):
         if blocking and timeout == -1:
             run.point(HoldMutex(self))
         else:
-            run.point(Attempt(HoldMutex(self), blocking))
+            run.point(Attempt(HoldMutex(self), blocking and timeout > 0))
             if self.now.holder is not None:
                 return False
         self.state = self.now._replace(holder=run.running.path)
@@ -165,7 +165,7 @@ class Call(Waiting):
 
     @property
     def yields(self) -> Yields:  # type: ignore[override]
-        return self._would_fail if self.block and self.timeout is not None else False
+        return self._would_fail if self.block and (self.timeout or 0) > 0 else False
 
     def _would_fail(self, lookup: Lookup) -> bool:
         return not self.can(cast(QueueState, lookup(self.shared)))

@@ -22,7 +22,7 @@ from mazurka.runtime.scheduler import session
 from mazurka.runtime.sites import Site, in_executor, site_of, user_frame
 from mazurka.runtime.spinning import Spin
 from mazurka.runtime.tasks import Life
-from mazurka.stateless.preemptions import is_preemption
+from mazurka.stateless.preemptions import Preemptions
 from mazurka.stateless.runs import Decider, Ended, Operation, Runnable, Shared
 
 QUIET = frozenset({"begin", "end"})
@@ -98,6 +98,7 @@ class Recorder:
         self._lost: list[str] = []
         self.threads: dict[int, str] = {}
         self.steps: list[Taken] = []
+        self._preemptions = Preemptions()
 
     def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
         frame = user_frame(sys._getframe(1))
@@ -139,7 +140,7 @@ class Recorder:
             text=_outcome(operation),
             effects=Effects(),
             inside=self._inside.get(chosen, False),
-            preempts=is_preemption(pending, enabled, last, chosen),
+            preempts=self._preemptions.take(pending, enabled, last, chosen),
         )
         self.steps.append(taken)
         self._open = (taken, operation)

@@ -249,14 +249,14 @@ class Statements(Patterns):
         outer_class, self.class_name = self.class_name, node.name
         node.body = self.body(node.body)
         self.scope, self.class_name = outer, outer_class
-        after: list[ast.stmt] = []
-        if outer.kind == "function" and any(
-            _decorates(decorator, "dataclass") for decorator in node.decorator_list
-        ):
-            made = ast.Name(node.name, ast.Load())
-            line = ast.Constant(node.lineno)
-            after.append(place(ast.Expr(self.plain_call("defined", node, made, line)), node))
-        return [*before, node, *after]
+        return [*before, node, *(self._show_class(node) if outer.kind == "function" else ())]
+
+    def _show_class(self, node: ast.ClassDef) -> list[ast.stmt]:
+        """A class that is a new one whenever its function is called is named by who makes it."""
+        made: ast.expr = self.made(place(ast.Name(node.name, ast.Load()), node))
+        if any(_decorates(decorator, "dataclass") for decorator in node.decorator_list):
+            made = self.plain_call("defined", node, made, ast.Constant(node.lineno))
+        return [place(ast.Expr(made), node)]
 
     def _visit_import(self, node: ast.Import | ast.ImportFrom) -> list[ast.stmt]:
         names = [alias.asname or alias.name.partition(".")[0] for alias in node.names]

@@ -293,9 +293,9 @@ class Expressions(ast.NodeTransformer):
         node.value = self.call("each_delegated", node.value, self.expression(node.value))
         return node
 
-    def steps(self, iterated: ast.expr, target: ast.expr) -> ast.expr:
+    def steps(self, iterated: ast.expr, target: ast.expr, access: str = "each") -> ast.expr:
         unpacked = ast.Constant(isinstance(target, (ast.Tuple, ast.List)))
-        return self.call("each", iterated, self.expression(iterated), unpacked)
+        return self.call(access, iterated, self.expression(iterated), unpacked)
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
         self.defaults(node.args)
@@ -314,7 +314,10 @@ class Expressions(ast.NodeTransformer):
     def _visit_comprehension(self, node: ast.expr) -> ast.expr:
         generators: list[ast.comprehension] = node.generators  # type: ignore[attr-defined]
         first = generators[0]
-        outer_iterated = first.iter if first.is_async else self.steps(first.iter, first.target)
+        access = "each_later" if isinstance(node, ast.GeneratorExp) else "each"
+        outer_iterated = (
+            first.iter if first.is_async else self.steps(first.iter, first.target, access)
+        )
         outer, self.scope = self.scope, self.scopes[node]
         if not first.is_async and self.captured_in(first):
             outer_iterated = self.call("each_kept", first.target, outer_iterated)

@@ -49,6 +49,9 @@ class Scheduler:
         self.failures: list[Failed] = self.ended.failures
         self.found: list[tuple[Object, Hashable]] = []
         """Objects that existed before the run, and the states in which it found them."""
+        self.everybody = Object("threads", 0) if program is not None and program.lists else None
+        """The list of all threads, where the program is known to look at it; its state is how many
+        have been started."""
         self.timed = False
         """Whether time has passed for any thread."""
         self.times: dict[Hashable, float] = {}

@@ -51,5 +51,14 @@ def _extent(
     done = f"; nothing found among {bound_text(before[-1].bound)}" if before else ""
     if verdict == VIOLATED:
         return f"{once} until the failure{done}"
-    why = ", ".join(NAMED.get(limit, limit) for limit in explored.limits)
+    why = " and ".join(_limit(limit) for limit in explored.limits)
     return f"{once}, then {why}{done}"
+
+
+def _limit(name: str) -> str:
+    """How a search has ended; a number of runs was a limit that somebody has set."""
+    number, _, unit = name.partition(" ")
+    if unit == "runs":
+        most = "execution" if number == "1" else "executions"
+        return f"the limit of {number} {most} was hit"
+    return NAMED.get(name, name)

@@ -39,6 +39,8 @@ PATIENCE = 300
 """How many reads a thread may do, and nothing else, before somebody looks what it is doing."""
 LIMIT = 100_000
 """How many before it is taken to be waiting, whatever it does with its local variables."""
+PLACE: Final = "place"
+"""How the news begins that there is one more place at which a point is needed."""
 NOBODY = -1
 SEVERAL = -2
 
@@ -206,7 +208,7 @@ class Learned:
     def learn(self, site: int) -> None:
         if site not in self.points:
             self.points.add(site)
-            self.news.append(f"place {site}")
+            self.news.append(f"{PLACE} {site}")
 
 
 order = Order()

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import threading
 from _thread import LockType, allocate_lock, get_native_id, start_new_thread
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from mazurka.runtime.operations import Object, Step, Waiting
 from mazurka.runtime.thread_locals import ThreadLocals
-from mazurka.stateless.runs import Role
+from mazurka.stateless.runs import Lookup, Role, Touch
 
 Path: TypeAlias = str
 """`0` for the test's own thread, `0.2` for the second thread it creates, `0.2.1`, ..."""
@@ -30,7 +30,7 @@ class Unwind(BaseException):
 class Life(Object):
     """The life of a thread: `new`, `alive` or `ended`."""
 
-    __slots__ = ("label", "number", "path")
+    __slots__ = ("label", "number", "path", "thread")
     kind = "thread"
 
     def __init__(self, path: Path) -> None:
@@ -38,14 +38,26 @@ class Life(Object):
         self.label = self.path = path
         self.number = -1
         """The number of the thread, once it has been started."""
+        self.thread: Any = None
+        """The thread object, then."""
 
     def __str__(self) -> str:
         return f"thread {self.label}"
 
 
 class Start(Step):
-    __slots__ = ()
+    __slots__ = ("everybody",)
     kind = "start"
+
+    def __init__(self, shared: Life, everybody: Object | None = None) -> None:
+        self.shared = shared
+        self.everybody = everybody
+        """Stands for the list of all threads, where somebody looks at that."""
+
+    def at(self, lookup: Lookup) -> Sequence[Touch]:
+        if self.everybody is None:
+            return ((self.shared, True),)
+        return ((self.shared, True), (self.everybody, True))
 
 
 class Begin(Step):

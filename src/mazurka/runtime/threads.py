@@ -86,11 +86,13 @@ def _start(self: Any) -> None:
     life = _life(run, self)
     if life is None:
         life = _meet(run, self)
-    run.point(Start(life))
+    run.point(Start(life, run.everybody))
     if life.state != "new":
         raise RuntimeError("threads can only be started once")
+    _list(run)
     task = run.create(life.path, life)
     life.label = self.name
+    life.thread = self
     task.daemon = self.daemon
     executor = executors.executor_of(self)
     if executor is not None:
@@ -101,6 +103,12 @@ def _start(self: Any) -> None:
     self._started._flag = True
     run.launch(task, _body(run, task, self))
     task.thrown_away = partial(_mark_ended, self, task.ident)
+
+
+def _list(run: Scheduler) -> None:
+    if run.everybody is not None:
+        state: Any = run.everybody.state
+        run.everybody.state = state + 1
 
 
 def _meet(run: Scheduler, thread: Any) -> Life:
@@ -176,7 +184,7 @@ def _join(self: Any, timeout: float | None = None) -> None:
         return
     if life is run.running.life:
         raise RuntimeError("cannot join current thread")
-    run.point(Join(life) if timeout is None else Attempt(Join(life), True))
+    run.point(Join(life) if timeout is None else Attempt(Join(life), timeout > 0))
     if life.state == "new":
         raise RuntimeError("cannot join thread before it is started")
     if life.state == "alive":
@@ -208,7 +216,8 @@ def start_new_thread(
         raise TypeError("2nd arg must be a tuple")
     life = Life(_new_path(run))
     life.epoch = run.epoch
-    run.point(Start(life))
+    run.point(Start(life, run.everybody))
+    _list(run)
     task = run.create(life.path, life)
     task.daemon = True  # nobody waits for such a thread at the end
     task.time = run.running.time

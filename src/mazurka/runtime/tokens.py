@@ -75,7 +75,11 @@ class Token:
         ]
         content = json.dumps([self.test, self.failure, legs], separators=(",", ":"))
         packed = zlib.compress(content.encode(), 9)
-        return PREFIX + base64.urlsafe_b64encode(packed).decode().rstrip("=")
+        return PREFIX + _armoured(packed)
+
+
+def _armoured(packed: bytes) -> str:
+    return base64.urlsafe_b64encode(packed).decode().rstrip("=")
 
 
 def is_token(text: str) -> bool:
@@ -94,6 +98,8 @@ def decode(text: str) -> Token:
         content = unpacker.decompress(packed, MOST)
         if not unpacker.eof:
             raise TokenError("the replay token is cut off or too long")
+        if unpacker.unused_data or _armoured(packed) != body.rstrip("="):
+            raise TokenError("the replay token has more characters than it should; copy it again")
         test, failure, legs = json.loads(content)
         return Token(_text(test), _text(failure), tuple(_leg(leg) for leg in legs))
     except (binascii.Error, zlib.error, ValueError, TypeError, RecursionError) as error:

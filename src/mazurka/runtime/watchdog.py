@@ -23,17 +23,21 @@ from typing import Any, TypeVar
 from mazurka.runtime import executors
 from mazurka.runtime.blocked import advice_for, frames_of, place_of
 from mazurka.runtime.failures import ControlError
+from mazurka.runtime.left_behind import Outside
 from mazurka.runtime.scheduler import Scheduler, session
 from mazurka.runtime.tasks import Unwind
 from mazurka.runtime.thread_locals import ThreadLocals
-from mazurka.stateless.runs import Abandon, Failed
+from mazurka.stateless.runs import Abandon, Failed, OutOfTime
 
 Result = TypeVar("Result")
-_sleep, _monotonic = time.sleep, time.monotonic
+_now = time.perf_counter
 LOOKS = 4
 """How often a thread must have been seen at the same point: the whole machine may have slept."""
 BUSY = 4
-"""A thread that computes may take this many times longer than one that is blocked."""
+"""A thread that computes is given so many times longer, as long as others keep it from computing:
+its patience is one of processor time."""
+ANSWER = 1.0
+"""How long an interrupted exploration may take to come to its next point, in seconds."""
 
 
 class UncontrolledCallError(ControlError):
@@ -97,6 +101,10 @@ class Watchdog:
         self.lost = False
         """The home is stuck; nothing can be run there any more."""
         self.stopping = False
+        self.deadline: float | None = None
+        """When runs end, by the clock of this module."""
+        self._changing = allocate_lock()
+        self._outside = Outside()
         self._surrendered: BaseException | None = None
 
     def call(self, function: Callable[[], Result]) -> Result:
@@ -116,17 +124,30 @@ class Watchdog:
             raise errors[0]
         return results[0]
 
+    def is_late(self) -> bool:
+        return self.deadline is not None and _now() >= self.deadline
+
+    def take_time(self) -> None:
+        """Forget the deadline."""
+        with self._changing:
+            self.deadline = None
+
     def surrender(self, error: BaseException) -> None:
         """Called at home by a thread that cannot be ended: the caller goes on without it."""
         self._surrendered = error
-        self.lost = True
+        self._lose(str(error))
         self.home.done.release()
+
+    def _lose(self, why: str) -> None:
+        """A thread stays where it is.  Nobody may wait for it, now or at the interpreter's end."""
+        self.lost = True
+        self._outside.forget(why)
 
     def _wait(self) -> None:
         try:
             self._watch()
-        except UncontrolledCallError:
-            self.lost = True
+        except UncontrolledCallError as error:
+            self._lose(error.failed.message)
             run = session.current
             run.decide = _abandon
             for executor, thread in run.program.executors if run.program else ():
@@ -141,25 +162,56 @@ class Watchdog:
     def _watch(self) -> None:
         seen: tuple[Scheduler, int] | None = None
         since, used, looks = 0.0, 0.0, 0
-        while not self.home.done.acquire(timeout=self._patience / LOOKS):
+        while not self.home.done.acquire(timeout=self._until_next_look()):
+            if self._end_late_run():
+                continue
             looks += 1
             run = session.current
-            now = _monotonic()
+            now = _now()
             if seen != (run, run.steps):
                 seen, since, used, looks = (run, run.steps), now, _processor_time(run), 0
                 continue
-            waited = now - since
-            busy = _processor_time(run) - used > waited / 20
-            limit = self._patience * (BUSY if busy else 1)
+            waited, computed = now - since, _processor_time(run) - used
+            busy = computed > waited / 20
+            limit = self._patience * (BUSY if busy and computed < self._patience * 0.9 else 1)
             if waited >= limit and looks >= LOOKS and (run.ident or not busy):
                 raise UncontrolledCallError(_report(run, waited, busy))
+
+    def _until_next_look(self) -> float:
+        pause, deadline = self._patience / LOOKS, self.deadline
+        left = pause if deadline is None else deadline - _now()
+        return min(pause, left) if left > 0 else pause
+
+    def _end_late_run(self) -> bool:
+        """If time has just run out: let the present run end at its next point."""
+        with self._changing:
+            run = session.current
+            if not self.is_late() or run.decide is _run_out:
+                return False
+            run.decide = _run_out
+            return True
 
     def _interrupt(self) -> None:
         """The caller was interrupted: end the run, then the search, but do not wait for ever."""
         self.stopping = True
-        session.current.decide = _abandon
-        if not self.home.done.acquire(timeout=self._patience):
-            self.lost = True
+        ended = False
+        try:
+            ended = self._is_ended_soon()
+        finally:
+            if not ended:
+                self._lose("interrupted")
+
+    def _is_ended_soon(self) -> bool:
+        until = _now() + self._patience
+        while _now() < until:
+            run = session.current
+            steps, run.decide = run.steps, _abandon
+            if self.home.done.acquire(timeout=min(self._patience, ANSWER)):
+                return True
+            if run is session.current and run.steps == steps:
+                break  # it does not come to any point
+        _stop(session.current)
+        return False
 
 
 def _settle_down() -> None:
@@ -182,12 +234,23 @@ def _abandon(*_: Any) -> int:
     raise Abandon
 
 
+def _run_out(*_: Any) -> int:
+    raise OutOfTime
+
+
 def _processor_time(run: Scheduler) -> float:
     """How long the running thread has computed; the whole process where nobody knows better."""
     if hasattr(time, "pthread_getcpuclockid") and run.ident:
         with suppress(OSError):
             return time.clock_gettime(time.pthread_getcpuclockid(run.running.ident))
     return time.process_time()
+
+
+def _stop(run: Scheduler) -> None:
+    """Should the call come back after all, the thread ends instead of running on by itself."""
+    ident = run.running.ident
+    if ident and run.ident:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(Unwind))
 
 
 def _report(run: Scheduler, waited: float, busy: bool) -> Failed:
@@ -197,15 +260,11 @@ def _report(run: Scheduler, waited: float, busy: bool) -> Failed:
     place = place_of(frames)
     line = linecache.getline(*place).strip() if place else ""
     doing = (
-        "has computed without reaching a scheduling point"
+        "has computed without reaching any operation that other threads could see"
         if busy
         else "is blocked in a call that is not under control"
     )
-    if task.ident and run.ident:
-        # Should the call come back after all, the thread ends instead of running on by itself.
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(
-            ctypes.c_ulong(task.ident), ctypes.py_object(Unwind)
-        )
+    _stop(run)
     return Failed(
         kind="uncontrolled",
         message=f"thread {task.life.label} {doing} for {waited:.1f} s{f': {line}' if line else ''}",

@@ -20,7 +20,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from mazurka.errors import MazurkaError
-from mazurka.runtime.exploration import Exploration, conclude, settings_of, under_control
+from mazurka.runtime.exploration import (
+    Exploration,
+    conclude,
+    run_out,
+    settings_of,
+    under_control,
+)
 from mazurka.runtime.instrument_run import Observed, RelearnError
 from mazurka.runtime.options import Options, Test
 from mazurka.runtime.races import Watched
@@ -32,7 +38,7 @@ from mazurka.runtime.workers_table import CLOSED, EXECUTIONS, Table
 from mazurka.stateless import iterative
 from mazurka.stateless.algorithm2 import Algorithm2
 from mazurka.stateless.explored import Explored, Failing, Level, Progress, RunOptions
-from mazurka.stateless.runs import Runnable
+from mazurka.stateless.runs import OutOfTime, Runnable
 
 SCOUTING = 300
 """Runs that one process does before others are started."""
@@ -50,6 +56,8 @@ def explore_by_workers(
     except UnshareableError as why:
         result.notes = (*result.notes, f"explored by one process: {why}")
         return False
+    except OutOfTime:
+        run_out(result, started)
     except MazurkaError as error:
         result.verdict, result.scope, result.error = ERROR, "", error
     return True
@@ -98,8 +106,8 @@ class Parallel:
                 scouts.append(Scout(self, program))
             scouts[0].conduct()
 
-        under_control(self.test, self.options, self.result, conduct)
-        if self.result.error is not None or scouts[0].has_concluded:
+        under_control(self.test, self.options, self.result, conduct, self.started)
+        if self.result.limits or self.result.error is not None or scouts[0].has_concluded:
             return True
         scouts[0].common.require_names()
         return False
@@ -113,7 +121,7 @@ class Parallel:
             task = Task(
                 test=self.test,
                 options=self.options,
-                settings=settings_of(self.test, self.options),
+                settings=settings_of(self.test, self.options, self.started),
                 limits=self.limits(),
                 table=self.table,
                 lessons=tuple(self.lessons),
@@ -259,6 +267,8 @@ class Levels:
     def require(self, reports: Sequence[Report]) -> None:
         """Go on only if all can."""
         for report in reports:
+            if report.late:
+                raise OutOfTime
             if report.raised is not None:
                 raise report.raised
             if report.error is not None:

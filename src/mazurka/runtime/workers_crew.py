@@ -134,4 +134,4 @@ def is_news(report: Report) -> bool:
 
 def is_last(report: Report) -> bool:
     """Whether the process that sends it cannot go on."""
-    return bool(report.unshareable or report.error or report.raised)
+    return bool(report.late or report.unshareable or report.error or report.raised)

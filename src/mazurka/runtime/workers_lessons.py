@@ -96,6 +96,5 @@ def fingerprint() -> str:
     """What has been learned, in short; the same in all processes that have learned the same."""
     places = sorted(f"{sites[number]}:{sites[number].column}" for number in learned.points)
     pinned = sorted(name for _, name in names._pinned.values())
-    vague = sorted(kind.__qualname__ for kind in names._vague)
-    known = (places, pinned, vague, sorted(learned.moving))
+    known = (places, pinned, names.vague, sorted(learned.moving))
     return hashlib.sha256(repr(known).encode()).hexdigest()

@@ -28,6 +28,7 @@ from mazurka.runtime.workers_search import SharedAlgorithm2
 from mazurka.runtime.workers_table import Table
 from mazurka.stateless.explored import Failing, RunOptions
 from mazurka.stateless.lives import LivesMatter
+from mazurka.stateless.runs import OutOfTime
 
 LEVEL = "level"
 """The order to begin a level: to mark what has been visited on lower ones."""
@@ -54,6 +55,8 @@ class Report:
     lesson: Lesson | None = None
     lives_matter: bool = False
     """Ends and joins of threads have to be steps (`stateless.lives`)."""
+    late: bool = False
+    """There was no time left to come to an end."""
     unshareable: str = ""
     error: MazurkaError | None = None
     raised: BaseException | None = None
@@ -160,6 +163,8 @@ def _search(program: Observed, search: SharedAlgorithm2) -> Report:
 def _report_of(error: BaseException, settings: Settings) -> Report:
     """What has ended a process, as the parent is to see it."""
     match error:
+        case OutOfTime():
+            return Report(late=True)
         case UnshareableError():
             return Report(unshareable=str(error))
         case UncontrolledCallError():

@@ -32,29 +32,33 @@ from mazurka.stateless.explored import (
     Progress,
     RunOptions,
 )
-from mazurka.stateless.preemptions import gives_way, hasty
-from mazurka.stateless.runs import Abandon, Ended, Operation, Runnable
+from mazurka.stateless.preemptions import giving_way
+from mazurka.stateless.runs import Abandon, Ended, Operation, OutOfTime, Runnable
 
 NOBODY = -1
+_NOBODY: frozenset[int] = frozenset()
 
 
 class Node:
     """A scheduling point of the present run."""
 
-    __slots__ = ("depth", "hasty", "kept", "order", "spent", "state", "tried")
+    __slots__ = ("depth", "giving", "hasty", "kept", "order", "rested", "spent", "state", "tried")
     state: StateHash
     """For those who say what it is."""
 
-    def __init__(
-        self, order: Sequence[int], kept: int, too_early: Sequence[int], spent: int, depth: int
-    ) -> None:
+    giving: tuple[int, ...]
+    """The threads that give way here."""
+    rested: frozenset[int]
+    """Those that have done so before, and gone on."""
+
+    def __init__(self, order: Sequence[int], kept: int, spent: int, depth: int) -> None:
         self.depth = depth
         """How many steps lead here."""
         self.order = order
         """The threads that can go on, the preferred one first."""
         self.kept = kept
         """The thread from which a switch is a preemption here, if there is one."""
-        self.hasty = too_early
+        self.hasty: Sequence[int] = ()
         """The threads for which to go on is one, whoever was last."""
         self.spent = spent
         """Preemptions on the way here."""
@@ -194,6 +198,9 @@ class BoundedSearch(ABC):
         except KeyboardInterrupt:
             explored.limit(INTERRUPTED)
             return
+        except OutOfTime:
+            explored.limit(TIME)
+            return
         explored.runs += 1
         if self._error is not None:
             raise self._error
@@ -267,11 +274,8 @@ class BoundedSearch(ABC):
         return thread
 
     def enter(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> Node:
-        kept = NOBODY
-        if last in enabled:
-            operation = pending[last]
-            if operation is not None and not (operation.yields and gives_way(operation)):
-                kept = last
+        giving = giving_way(pending, enabled)
+        kept = last if last in enabled and last not in giving else NOBODY
         order: tuple[int, ...]
         if kept == enabled[0] or len(enabled) == 1:
             order = tuple(enabled)
@@ -280,13 +284,21 @@ class BoundedSearch(ABC):
         else:
             later = [thread for thread in enabled if thread > last]
             order = (*later, *[thread for thread in enabled if thread <= last])
-        too_early = hasty(pending, enabled)
-        if too_early:
-            free = [thread for thread in order if thread not in too_early]
-            order = (*free, *[thread for thread in order if thread in too_early])
-        node = Node(order, kept, too_early, self.spent(last), len(self.schedule))
+        node = Node(order, kept, self.spent(last), len(self.schedule))
+        self._let_rest(node, giving, last)
         self.nodes.append(node)
         return node
+
+    def _let_rest(self, node: Node, giving: tuple[int, ...], last: int) -> None:
+        """Note who gives way, and who had better not go on again."""
+        node.giving, node.rested = giving, _NOBODY
+        if self.nodes:
+            before = self.nodes[-1]
+            node.rested = before.rested | {last} if last in before.giving else before.rested
+        if giving and len(giving) < len(node.order):
+            node.hasty = [thread for thread in giving if thread in node.rested]
+            free = [thread for thread in node.order if thread not in giving]
+            node.order = (*free, *[thread for thread in node.order if thread in giving])
 
     def spent(self, thread: int) -> int:
         """Preemptions of the present run, if the thread goes on from the last node."""

@@ -113,7 +113,7 @@ class ContextBounds:
         least = self.here().least
         following = -1
         while arrivals := self.known[graph.hash].arrivals:
-            _, stays = graph.enabled()
+            _, stays, _ = graph.enabled()
             early = following >= 0 and self.known[graph.hash].hasty >> following & 1
             costs = [
                 (
@@ -154,7 +154,7 @@ class ContextBounds:
         if len(known) % CHECK_EVERY == 0:
             self._check(len(known))
         schedule, hash_of = graph.schedule, graph.hash_of
-        able, stays = graph.able(here)
+        able, stays, again = graph.able(here)
         others = NEVER if frontier else 0
         arrivals = []
         for event in frontier:
@@ -166,7 +166,7 @@ class ContextBounds:
             if cost < others:
                 others = cost
         self.unseen += able.bit_count() - len(arrivals)
-        known[state] = Bounds(able, others, tuple(arrivals), able ^ stays if stays else 0)
+        known[state] = Bounds(able, others, tuple(arrivals), again if stays else 0)
 
     def _check(self, count: int) -> None:
         if self.max_states is not None and count >= self.max_states:

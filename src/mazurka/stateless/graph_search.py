@@ -123,7 +123,7 @@ class GraphSearch(BoundedSearch):
         """The end of a run is a terminal state; if the program gave up itself, it is one, too."""
         self.graph.settle(end.pending)
         if not end.abandoned and self.graph.count_able(self.graph.here):
-            able, _ = self.graph.enabled()
+            able, _, _ = self.graph.enabled()
             raise InternalError(
                 "a run ended because nobody could go on, yet the states of objects say that"
                 f" thread {able.bit_length() - 1} can"

@@ -126,12 +126,13 @@ class Graph(Recording):
         touched = self.touches_here(thread)
         return None if touched is None else self.hash ^ self.action(thread, touched)
 
-    def able(self, here: int) -> tuple[int, int]:
-        """E(s) of a prefix, and those of them that do not give way: as sets of bits.
+    def able(self, here: int) -> tuple[int, int, int]:
+        """E(s) of a prefix, those of them that do not give way, and those that have done so before
+        and do again: as sets of bits.
 
         This is asked of every state; what most operations need is done here.
         """
-        able = yielding = 0
+        able = yielding = again = 0
         bit = 1
         states, writes = self.states, self.writes
         for line, mine in zip(self.stands, self.lines, strict=True):
@@ -153,8 +154,10 @@ class Graph(Recording):
                         able |= bit
                         if stand.yields and self._yields(stand, here):
                             yielding |= bit
+                            if here & mine & self.rests:
+                                again |= bit
             bit <<= 1
-        return able, able ^ yielding
+        return able, able ^ yielding, again
 
     def _yields(self, stand: Stand, here: int) -> bool:
         """Whether a thread gives way at a prefix."""
@@ -166,7 +169,7 @@ class Graph(Recording):
         self.here = cursor
         return yields
 
-    def enabled(self) -> tuple[int, int]:
+    def enabled(self) -> tuple[int, int, int]:
         """The same at the cursor."""
         return self.able(self.here)
 

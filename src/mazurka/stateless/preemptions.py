@@ -4,16 +4,16 @@ To switch away from a thread that could go on is one.  Operations that *give way
 waits with a timeout that cannot succeed at the moment) are different in two respects:
 
 - to switch away from a thread that stands before one is free;
-- to let it go on while somebody could who does not give way is a preemption: the time has passed
-  although the others have not come far.
+- to let it go on *again* while somebody could who does not give way is a preemption: time has
+  passed for this thread once more, although the others have not come far.
 
-So an execution without preemptions has time pass only when everybody waits for it, and with each
-preemption once before.  Loops that look again and again after a while are finite that way.
+So the first time may pass at any moment, and after that, without preemptions, time passes only when
+everybody waits for it.  Loops that look again and again after a while are finite that way.
 
 From every state some step is free: if there are threads that can go on and do not give way, the
 one that took the last step, or else any of them; if all give way, any.  That is what Theorems 2 and
 4 of paper 001 need, besides that the cost of a step depends on the state, the thread that took the
-last step, and the next one.
+last step, and the next one: for how often a thread has given way is part of the state.
 """
 
 from __future__ import annotations
@@ -36,31 +36,45 @@ def gives_way(operation: Operation | None, lookup: Lookup = live) -> bool:
     return yields if isinstance(yields, bool) else yields(lookup)
 
 
-def hasty(pending: Sequence[Operation | None], enabled: Sequence[int]) -> tuple[int, ...]:
-    """The threads that give way while others could go on that do not."""
-    found = [
-        thread
-        for thread in enabled
-        if (operation := pending[thread]) is not None
-        and operation.yields is not False
-        and gives_way(operation)
-    ]
-    return tuple(found) if len(found) < len(enabled) else ()
+def giving_way(pending: Sequence[Operation | None], enabled: Sequence[int]) -> tuple[int, ...]:
+    """The threads that can go on and give way."""
+    return tuple(
+        [
+            thread
+            for thread in enabled
+            if (operation := pending[thread]) is not None
+            and operation.yields is not False
+            and gives_way(operation)
+        ]
+    )
 
 
-def is_preemption(
-    pending: Sequence[Operation | None], enabled: Sequence[int], last: int, chosen: int
-) -> bool:
-    """Whether it costs a preemption if a thread goes on after `last`."""
-    if chosen in hasty(pending, enabled):
-        return True
-    return chosen != last and last in enabled and not gives_way(pending[last])
+class Preemptions:
+    """Those of a run, step by step."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._rested: set[int] = set()
+        """The threads that have given way and gone on."""
+
+    def take(
+        self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int, chosen: int
+    ) -> bool:
+        """A thread goes on after `last`; whether that is a preemption."""
+        giving = giving_way(pending, enabled)
+        costs = chosen != last and last in enabled and last not in giving
+        if chosen in giving:
+            costs = costs or (chosen in self._rested and len(giving) < len(enabled))
+            self._rested.add(chosen)
+        self.count += costs
+        return costs
 
 
 def runs_on(pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
-    """Without preemption: the same thread while it can and does not give way, else the next."""
-    if last in enabled and not gives_way(pending[last]):
+    """Without preemption: the same thread while it can and does not give way, else the next that
+    does not, else the next."""
+    giving = giving_way(pending, enabled)
+    if last in enabled and last not in giving:
         return last
-    too_early = hasty(pending, enabled)
-    free = [thread for thread in enabled if thread not in too_early]
+    free = [thread for thread in enabled if thread not in giving] or enabled
     return next((thread for thread in free if thread > last), free[0])

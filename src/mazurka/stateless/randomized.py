@@ -31,8 +31,8 @@ from mazurka.stateless.explored import (
     Progress,
     RunOptions,
 )
-from mazurka.stateless.preemptions import gives_way, is_preemption
-from mazurka.stateless.runs import Abandon, Operation, Runnable
+from mazurka.stateless.preemptions import Preemptions, gives_way
+from mazurka.stateless.runs import Abandon, Operation, OutOfTime, Runnable
 
 DEPTH = 3
 
@@ -54,7 +54,7 @@ class RandomSchedules(ABC):
         self.progress = progress
         self.explored = Explored()
         self.schedule: list[int] = []
-        self.preemptions = 0
+        self.preemptions = Preemptions()
         self._error: BaseException | None = None
 
     @abstractmethod
@@ -87,12 +87,15 @@ class RandomSchedules(ABC):
 
     def run_once(self) -> None:
         self.schedule.clear()
-        self.preemptions, self._error = 0, None
+        self.preemptions, self._error = Preemptions(), None
         self.begin()
         try:
             end = self.program.run(self)
         except KeyboardInterrupt:
             self.explored.limit(INTERRUPTED)
+            return
+        except OutOfTime:
+            self.explored.limit(TIME)
             return
         if self._error is not None:
             raise self._error
@@ -102,7 +105,7 @@ class RandomSchedules(ABC):
         explored.steps += len(self.schedule)
         explored.depth = max(explored.depth, len(self.schedule))
         for failed in end.failures:
-            explored.add(Failing(failed, tuple(self.schedule), self.preemptions))
+            explored.add(Failing(failed, tuple(self.schedule), self.preemptions.count))
 
     def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
         if len(self.schedule) >= self.options.max_steps:
@@ -110,7 +113,7 @@ class RandomSchedules(ABC):
             raise Abandon
         try:
             thread = self.pick(pending, enabled, last)
-            self.preemptions += is_preemption(pending, enabled, last, thread)
+            self.preemptions.take(pending, enabled, last, thread)
         except Exception as error:
             self._error = error
             raise Abandon from error

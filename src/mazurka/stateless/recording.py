@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import TypeAlias
 
 from mazurka.stateless.actions import EMPTY, StateHash, encoded, encoded_action_hash
-from mazurka.stateless.preemptions import live
+from mazurka.stateless.preemptions import gives_way, live
 from mazurka.stateless.runs import Lookup, ObjectName, Operation, Role, Shared, Touch
 
 Touched: TypeAlias = tuple[tuple[int, Shared, bool], ...]
@@ -71,6 +71,8 @@ class Recording:
         """Events that have begun a thread, and which."""
         # By thread: its events, and where it stood before each of them and stands now.
         self.lines: list[int] = []
+        self.rests = 0
+        """The events at which threads gave way."""
         self.stands: list[list[Stand]] = []
         self.replaced: list[tuple[int, list[Stand], int, Stand]] = []
         """Where threads stood before what is no event: how many events there were then, and what
@@ -244,7 +246,10 @@ class Recording:
         here, past, lines, all_writes = self.here, self.past, self.lines, self.writes
         bit = here + 1
         line = lines[thread]
-        before = self.stands[thread][-1].needs
+        stand = self.stands[thread][-1]
+        before = stand.needs
+        if stand.yields is not False and gives_way(stand.operation):
+            self.rests |= bit
         if line:
             before |= past[line.bit_length() - 1]
         for number, shared, written in touched:
@@ -288,6 +293,7 @@ class Recording:
         if self.replaced:
             self._put_back(count)
         kept = (1 << count) - 1
+        self.rests &= kept
         for thread in set(self.schedule[count:]):
             line = self.lines[thread] = self.lines[thread] & kept
             del self.stands[thread][line.bit_count() + 1 :]

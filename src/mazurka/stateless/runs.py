@@ -129,6 +129,10 @@ class Abandon(BaseException):
     """Raised by a search to end the present run at once; the program unwinds and returns."""
 
 
+class OutOfTime(BaseException):
+    """Raised by a program instead of a run, or in the middle of one: there is no time left."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Failed:
     """What went wrong in a run."""

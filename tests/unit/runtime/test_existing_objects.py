@@ -20,7 +20,7 @@ from threading import Lock as EarlyLock
 from threading import RLock as EarlyRLock
 from time import monotonic as early_monotonic
 from time import sleep as early_sleep
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from runtime_deciders import QUICK, Follow, explore_all, kinds, run_once
@@ -62,6 +62,11 @@ def closing_over() -> Callable[[], Any]:
     return lambda: lock
 
 
+class Named(NamedTuple):
+    number: int
+    lock: Any
+
+
 class Proxy:
     """An object that must not be asked anything before its time."""
 
@@ -74,7 +79,8 @@ LOCKS: defaultdict[str, Any] = defaultdict(threading.Lock)
 LOCK = threading.Lock()
 BANK = Bank()
 SLOTTED = Slotted()
-IN_CONTAINERS = {"locks": [threading.Lock()]}
+IN_CONTAINERS: dict[str, Any] = {"locks": [threading.Lock()], "named": Named(0, threading.RLock())}
+IN_TUPLES = (1, (threading.Lock(), "inner"))
 CLOSURE = closing_over()
 CONDITION = threading.Condition()
 LOCK_CONDITION = threading.Condition(LOCK)
@@ -90,6 +96,8 @@ PLACES: dict[str, Callable[[], Any]] = {
     "instance": lambda: BANK.mine,
     "slot": lambda: SLOTTED.lock,
     "container": lambda: IN_CONTAINERS["locks"][0],
+    "tuple": lambda: IN_TUPLES[1][0],
+    "named tuple": lambda: IN_CONTAINERS["named"].lock,
     "closure": lambda: CLOSURE(),
     "default": lambda: with_default(),
     "factory": lambda: Made().lock,

@@ -93,6 +93,13 @@ def test_what_is_no_token_is_refused(text: str) -> None:
         decode(text)
 
 
+@pytest.mark.parametrize("more", ["A", "Ab", "AAAA", "=A", "mz1-", "-_-_-_-_"])
+def test_more_than_a_token_is_refused(more: str) -> None:
+    for test in ("a", "ab", "abc", "abcd"):
+        with pytest.raises(TokenError):
+            decode(Token(test, "deadlock", (Leg("0", None),)).encode() + more)
+
+
 def test_a_token_reproduces_the_failure(project: Project, token: str) -> None:
     result = project.replay(token)
     assert result.verdict == "violated"

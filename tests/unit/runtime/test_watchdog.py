@@ -53,11 +53,11 @@ def test_a_thread_that_waits_for_a_socket() -> None:
 
 
 def test_the_test_itself_blocks_on_a_lock_that_cannot_be_reached() -> None:
-    hidden = (_thread.allocate_lock(),)
-    hidden[0].acquire()
+    (lock,) = hidden = {_thread.allocate_lock()}
+    lock.acquire()
     with pytest.raises(UncontrolledCallError, match="thread main is blocked"):
-        RealProgram(lambda: hidden[0].acquire(), HASTY).run(Follow())
-    hidden[0].release()
+        RealProgram(lambda: next(iter(hidden)).acquire(), HASTY).run(Follow())
+    lock.release()
 
 
 def test_a_thread_that_computes_for_ever() -> None:

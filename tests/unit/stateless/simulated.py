@@ -115,6 +115,8 @@ class Simulated:
     """The steps of the last run: who, and what was touched."""
     spent: list[int] = field(default_factory=list)
     """Preemptions of the last run up to each of its steps."""
+    rested: set[int] = field(default_factory=set)
+    """Threads that have given way and gone on."""
     runs: int = 0
 
     @property
@@ -125,7 +127,7 @@ class Simulated:
         world = World()
         world.threads = [body(world) for body in self.bodies]
         pending: list[Op | None] = []
-        self.log, self.spent = [], []
+        self.log, self.spent, self.rested = [], [], set()
         self.runs += 1
         last = -1
         abandoned = False
@@ -149,7 +151,10 @@ class Simulated:
     ) -> None:
         assert thread in enabled
         away = last != thread and last in enabled and not _yields(pending[last])
-        early = _yields(pending[thread]) and any(not _yields(pending[n]) for n in enabled)
+        early = False
+        if _yields(pending[thread]):
+            early = thread in self.rested and any(not _yields(pending[n]) for n in enabled)
+            self.rested.add(thread)
         self.spent.append(self.preemptions + (away or early))
         op = pending[thread]
         assert op is not None

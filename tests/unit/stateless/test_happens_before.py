@@ -146,7 +146,7 @@ def test_steps_are_taken_back() -> None:
     for _ in range(4):
         graph.cut(len(graph.schedule) - 1)
     graph.back(0)
-    assert graph.enabled() == (0b01, 0b01)
+    assert graph.enabled() == (0b01, 0b01, 0)
     assert len(graph.schedule) == 4
     graph.forth(0)
     assert graph.enabled()[0] == 0b10

@@ -1,0 +1,164 @@
+"""A test file as a module, imported as pytest does it unless told otherwise.
+
+The first directory upwards that is no package goes to `sys.path`, and the module has its dotted
+name from there, so that relative imports work.  Before that, the directories that the project's
+settings for pytest name in `pythonpath` are added: without them, the tests of a project whose
+modules lie in `src` could not import them.
+"""
+
+from __future__ import annotations
+
+import configparser
+import importlib
+import importlib.util
+import shlex
+import sys
+import tomllib
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from mazurka.errors import MazurkaError
+
+SETTINGS = {
+    "pytest.toml": ("pytest",),
+    ".pytest.toml": ("pytest",),
+    "pytest.ini": ("pytest",),
+    ".pytest.ini": ("pytest",),
+    "pyproject.toml": ("tool.pytest", "tool.pytest.ini_options"),
+    "tox.ini": ("pytest",),
+    "setup.cfg": ("tool:pytest",),
+}
+"""Files with settings for pytest, the first of them first, and their sections."""
+
+
+class CollectionError(MazurkaError):
+    """A file or a test that cannot be had."""
+
+
+def load(path: str) -> ModuleType:
+    """Import a file of tests."""
+    file = Path(path)
+    if not file.exists():
+        raise CollectionError("there is no such file", file=path)
+    if file.is_dir() or file.suffix != ".py":
+        raise CollectionError("a Python file is expected, PATH or PATH::NAME", file=path)
+    file = file.resolve()
+    for directory in reversed(directories_in_settings(file.parent)):
+        prepend(directory)
+    root = root_of(file)
+    prepend(root)
+    try:
+        return executed(dotted_name(file, root), file)
+    except MazurkaError:
+        raise
+    except Exception as error:
+        raise broken(error, path) from error
+
+
+def prepend(directory: Path) -> None:
+    if str(directory) not in sys.path:
+        sys.path.insert(0, str(directory))
+
+
+def root_of(file: Path) -> Path:
+    """The first directory upwards that is no package."""
+    for parent in file.parents:
+        if not ((parent / "__init__.py").is_file() and parent.name.isidentifier()):
+            return parent
+    return file.parent
+
+
+def dotted_name(file: Path, root: Path) -> str:
+    parts = list(file.relative_to(root).with_suffix("").parts)
+    if len(parts) > 1:
+        return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+    known = sys.modules.get(file.stem)
+    taken = known is not None and getattr(known, "__file__", None) != str(file)
+    return f"tests_in_{file.stem}" if taken or file.stem in sys.stdlib_module_names else file.stem
+
+
+def executed(name: str, file: Path) -> ModuleType:
+    """The module of a file, after its packages; executed anew where it was imported before."""
+    package, _, last = name.rpartition(".")
+    parent = importlib.import_module(package) if package else None
+    if parent is not None and str(file.parent) not in getattr(parent, "__path__", ()):
+        raise CollectionError(
+            f"the package {package} is imported from elsewhere, {getattr(parent, '__file__', '?')}:"
+            " give one of the two another name",
+            file=str(file),
+        )
+    places = [str(file.parent)] if file.stem == "__init__" else None
+    spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=places)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    if parent is not None:
+        setattr(parent, last, module)
+    return module
+
+
+def broken(error: Exception, path: str) -> CollectionError:
+    """A file that cannot be imported, in one line."""
+    line = None
+    if isinstance(error, SyntaxError):
+        return CollectionError(f"syntax error: {error.msg}", file=path, line=error.lineno)
+    trace = error.__traceback__
+    while trace is not None:
+        if Path(trace.tb_frame.f_code.co_filename).name == Path(path).name:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    what = f"{type(error).__name__}: {error}"
+    return CollectionError(f"the file cannot be imported: {what}", file=path, line=line)
+
+
+# -- the project's settings for pytest -------------------------------------------------------
+
+
+def directories_in_settings(start: Path) -> list[Path]:
+    """The directories of `pythonpath`, in the first settings for pytest upwards from a place."""
+    for directory in (start, *start.parents):
+        for name in SETTINGS:
+            file = directory / name
+            found = settings_in(file) if file.is_file() else None
+            if found is not None:
+                return [directory / entry for entry in entries(found.get("pythonpath", ()), file)]
+    return []
+
+
+def settings_in(file: Path) -> dict[str, Any] | None:
+    """What a file says about pytest; None where it says nothing."""
+    try:
+        if file.suffix == ".toml":
+            return toml_settings(tomllib.loads(file.read_text("utf-8")), SETTINGS[file.name])
+        parser = configparser.RawConfigParser(strict=False)
+        parser.read_string(file.read_text("utf-8"), str(file))
+    except (OSError, ValueError, configparser.Error) as error:
+        raise CollectionError(f"the settings cannot be read: {error}", file=str(file)) from error
+    for section in SETTINGS[file.name]:
+        if parser.has_section(section):
+            return dict(parser.items(section))
+    return {} if file.name in ("pytest.ini", ".pytest.ini") else None
+
+
+def toml_settings(content: dict[str, Any], sections: tuple[str, ...]) -> dict[str, Any] | None:
+    """`[tool.pytest]` may hold settings, or just the older table inside of it."""
+    found: dict[str, Any] | None = None
+    for section in sections:
+        table: Any = content
+        for part in section.split("."):
+            table = table.get(part) if isinstance(table, dict) else None
+        if isinstance(table, dict):
+            found = {**(found or {}), **table}
+    return found
+
+
+def entries(value: object, file: Path) -> list[str]:
+    """A list of texts, or one text with blanks between its entries."""
+    if isinstance(value, str):
+        return shlex.split(value)
+    if isinstance(value, (list, tuple)) and all(isinstance(entry, str) for entry in value):
+        return list(value)
+    raise CollectionError("pythonpath has to be a list of texts", file=str(file))
