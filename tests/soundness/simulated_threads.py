@@ -26,8 +26,18 @@ def random_program(seed: int) -> Simulated:
     return Simulated(bodies)
 
 
-def random_body(chance: random.Random, length: int) -> Callable[[World], Body]:
-    kinds = [chance.choice(chance.choice((USUAL, USUAL, RARE))) for _ in range(length)]
+def resting_program(seed: int) -> Simulated:
+    """Threads that give way more than once."""
+    chance = random.Random(seed)
+    kinds = ("rest", "rest", "timed", "write", "change")
+    bodies = [random_body(chance, 3, kinds), random_body(chance, 2, kinds)]
+    return Simulated(bodies)
+
+
+def random_body(
+    chance: random.Random, length: int, among: tuple[str, ...] | None = None
+) -> Callable[[World], Body]:
+    kinds = [chance.choice(among or chance.choice((USUAL, USUAL, RARE))) for _ in range(length)]
     names = [(chance.choice(VARIABLES), chance.choice(LOCKS)) for _ in kinds]
 
     def body(world: World) -> Body:
@@ -49,6 +59,8 @@ def starting(
 
 def statement(world: World, kind: str, variable: str, lock: str) -> Body:
     match kind:
+        case "rest":
+            yield world.nothing(yields=True)
         case "read":
             yield world.read(variable)
         case "write":

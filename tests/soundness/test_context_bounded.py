@@ -12,7 +12,7 @@ import pytest
 
 from mazurka.stateless.explored import Explored, RunOptions
 from mazurka.stateless.iterative import explore, search_for
-from tests.soundness.simulated_threads import random_program
+from tests.soundness.simulated_threads import random_program, resting_program
 from tests.soundness.whole_runs import Execution, Watched, execution, executions
 from tests.unit.stateless.simulated import Simulated
 
@@ -30,10 +30,10 @@ portions = pytest.mark.parametrize("first", range(0, PROGRAMS, PORTION))
 def programs(first: int) -> list[tuple[int, Simulated, dict[Execution, int]]]:
     found = []
     for seed in range(first, first + PORTION):
-        program = random_program(seed)
-        whole = executions(program, SCHEDULES)
-        if whole is not None:
-            found.append((seed, program, whole))
+        for program in (random_program(seed), resting_program(seed)):
+            whole = executions(program, SCHEDULES)
+            if whole is not None:
+                found.append((seed, program, whole))
     return found
 
 

@@ -46,11 +46,6 @@ class Node:
     state: StateHash
     """For those who say what it is."""
 
-    giving: tuple[int, ...]
-    """The threads that give way here."""
-    rested: frozenset[int]
-    """Those that have done so before, and gone on."""
-
     def __init__(self, order: Sequence[int], kept: int, spent: int, depth: int) -> None:
         self.depth = depth
         """How many steps lead here."""
@@ -58,6 +53,10 @@ class Node:
         """The threads that can go on, the preferred one first."""
         self.kept = kept
         """The thread from which a switch is a preemption here, if there is one."""
+        self.giving: tuple[int, ...] = ()
+        """The threads that give way here."""
+        self.rested = _NOBODY
+        """Those that have done so before, and gone on."""
         self.hasty: Sequence[int] = ()
         """The threads for which to go on is one, whoever was last."""
         self.spent = spent
@@ -274,7 +273,11 @@ class BoundedSearch(ABC):
         return thread
 
     def enter(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> Node:
-        giving = giving_way(pending, enabled)
+        giving: tuple[int, ...] = ()
+        for thread in enabled:
+            if pending[thread].yields is not False:  # type: ignore[union-attr]
+                giving = giving_way(pending, enabled)
+                break
         kept = last if last in enabled and last not in giving else NOBODY
         order: tuple[int, ...]
         if kept == enabled[0] or len(enabled) == 1:
@@ -284,18 +287,20 @@ class BoundedSearch(ABC):
         else:
             later = [thread for thread in enabled if thread > last]
             order = (*later, *[thread for thread in enabled if thread <= last])
-        node = Node(order, kept, self.spent(last), len(self.schedule))
-        self._let_rest(node, giving, last)
-        self.nodes.append(node)
+        nodes = self.nodes
+        node = Node(order, kept, nodes[-1].cost(last) if nodes else 0, len(self.schedule))
+        if nodes and (nodes[-1].giving or nodes[-1].rested):
+            before = nodes[-1]
+            node.rested = before.rested | {last} if last in before.giving else before.rested
+        if giving:
+            self._let_rest(node, giving)
+        nodes.append(node)
         return node
 
-    def _let_rest(self, node: Node, giving: tuple[int, ...], last: int) -> None:
+    def _let_rest(self, node: Node, giving: tuple[int, ...]) -> None:
         """Note who gives way, and who had better not go on again."""
-        node.giving, node.rested = giving, _NOBODY
-        if self.nodes:
-            before = self.nodes[-1]
-            node.rested = before.rested | {last} if last in before.giving else before.rested
-        if giving and len(giving) < len(node.order):
+        node.giving = giving
+        if len(giving) < len(node.order):
             node.hasty = [thread for thread in giving if thread in node.rested]
             free = [thread for thread in node.order if thread not in giving]
             node.order = (*free, *[thread for thread in node.order if thread in giving])
