@@ -16,7 +16,7 @@ from tests.soundness.simulated_threads import random_program, resting_program
 from tests.soundness.whole_runs import Execution, Watched, execution, executions
 from tests.unit.stateless.simulated import Simulated
 
-PROGRAMS = 320
+PROGRAMS = 240
 PORTION = 40
 SCHEDULES = 900
 """Programs with more schedules are left out."""

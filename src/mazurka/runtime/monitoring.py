@@ -40,7 +40,6 @@ _UNSEEN: Final = frozenset(
     {
         *("collections.UserDict", "collections.UserList", "collections.UserString"),
         *("collections.ChainMap", "io.open", "_io.open", "inspect.getmembers", "abc.ABCMeta"),
-        *("contextlib.redirect_stdout", "contextlib.redirect_stderr"),
     }
 )
 """What is in those modules all the same."""
