@@ -73,7 +73,8 @@ class Operation(Protocol):
 
     @property
     def yields(self) -> bool | Callable[[Lookup], bool]:
-        """The thread gives way here: to run another one instead is no preemption.
+        """The thread gives way here: to run another one instead is no preemption, but to let this
+        one go on again may be (`stateless.preemptions`).
 
         The same for as long as the thread stands there.  Where it depends on the states of objects
         it is a function of them, for it is asked about states that are long gone.
