@@ -7,15 +7,15 @@ control, no other thread, a location that this thread alone has used.
 
 from __future__ import annotations
 
-import operator
 from _thread import get_ident
 from collections.abc import Callable
 from types import BuiltinFunctionType, CellType, FunctionType, ModuleType
 from typing import Any, Final
 
 from mazurka.runtime.accesses_containers import Standing
-from mazurka.runtime.accesses_homes import NOWHERE, home_of, home_of_store, is_entry
-from mazurka.runtime.accesses_names import EVERYBODY, Seen, names, objects
+from mazurka.runtime.accesses_homes import INSIDE, NOWHERE, home_of, home_of_store, is_entry
+from mazurka.runtime.accesses_inside import look_inside
+from mazurka.runtime.accesses_names import EVERYBODY, Seen, known, objects, see
 from mazurka.runtime.accesses_operations import Access, How, Read, ReadSeveral, Variable, Write
 from mazurka.runtime.accesses_spaces import (
     approach_entry,
@@ -25,7 +25,7 @@ from mazurka.runtime.accesses_spaces import (
     space_of,
 )
 from mazurka.runtime.scheduler import session
-from mazurka.runtime.sharing import Location, learned, now, points, suspect
+from mazurka.runtime.sharing import SEVERAL, Location, learned, now, points, suspect
 
 _SETTLED: Final = Location()
 """Stands for attributes that are no locations."""
@@ -46,14 +46,12 @@ def touch(seen: Seen, name: str, site: int, written: bool) -> None:
     if site in points and not now.alone:
         _stand(location, _variable(location, seen, name), site, written)
         return
-    location.use(site, written)
     if written:
+        location.use(site, True)
         run.running.rounds = None
         now.idle = 0
     else:
-        now.idle += 1
-        if now.idle > now.limit:
-            suspect(site)
+        _read(location, site)
 
 
 def _stand(location: Location, variable: Variable, site: int, written: bool) -> None:
@@ -69,17 +67,19 @@ def _stand(location: Location, variable: Variable, site: int, written: bool) -> 
 def touch_attribute(thing: Any, name: str, site: int) -> None:
     home = home_of(thing, name)
     if home is NOWHERE:
-        seen = objects.get(id(thing))
+        seen = known(id(thing))
         if seen is not None:
             seen.setdefault(name, _SETTLED)
+    elif home is INSIDE:
+        look_inside(thing, name)
     elif (
         learned.moving and is_entry(thing, name) and approach_entry(thing, name, site, How.READ)[0]
     ):
         return
     elif home is thing:
-        touch(names.see(thing), name, site, False)
+        touch(see(thing), name, site, False)
     else:
-        _touch_several([names.see(asked) for asked in home], name, site)
+        _touch_several([see(asked) for asked in home], name, site)
 
 
 def touch_found(thing: Any, name: str, site: int) -> None:
@@ -89,7 +89,7 @@ def touch_found(thing: Any, name: str, site: int) -> None:
     elif not (
         learned.moving and is_entry(thing, name) and approach_entry(thing, name, site, How.READ)[0]
     ):
-        touch(names.see(thing), name, site, False)
+        touch(see(thing), name, site, False)
 
 
 def _touch_several(asked: list[Seen], name: str, site: int) -> None:
@@ -150,7 +150,7 @@ def load(thing: Any, name: str, site: int) -> Any:
         return getattr(thing, name)
     if now.alone:
         return _got(getattr(thing, name), site)
-    seen = objects.get(id(thing))
+    seen = known(id(thing))
     if seen is not None:
         location = seen.get(name)
         if location is not None:
@@ -171,10 +171,21 @@ def load(thing: Any, name: str, site: int) -> Any:
                 if idle > now.limit:
                     suspect(site)
                 return getattr(thing, name)
+            elif location.owner == SEVERAL and location.direct and seen.maker == EVERYBODY:
+                if not session.current.over:
+                    _read(location, site)
+                return _got(getattr(thing, name), site)
             if location is _SETTLED:
                 return _got(getattr(thing, name), site)
     touch_attribute(thing, name, site)
     return _got(getattr(thing, name), site)
+
+
+def _read(location: Location, site: int) -> None:
+    location.use(site, False)
+    now.idle += 1
+    if now.idle > now.limit:
+        suspect(site)
 
 
 def space(thing: Any, site: int) -> Any:
@@ -204,19 +215,29 @@ def store(value: Any, thing: Any, name: str, site: int) -> None:
             location = objects[id(thing)][name]
         except KeyError:
             location = _SETTLED
-        if location.stored and site in points and not now.alone:
+        if site in points:
             variable = location.shared
+            if variable is None or not location.stored or now.alone:
+                write_own(thing, name, site, How.WRITE, setattr, thing, name, value)
+                return
             run.point(Write(variable, site))
-            location.use_at_point(site, True)
+            uses = location.point_uses
+            if uses and location.owner < 0 and not location.uses:
+                uses[now.thread, True] = (now.count, site)
+            else:
+                location.use_at_point(site, True)
             variable.state += 1
-        elif location.owner == now.thread and site not in points:
-            location.write = now.count
-            location.write_site = site
+        else:
+            if location.owner == now.thread:
+                location.write = now.count
+                location.write_site = site
+            elif location.stored and location.owner == SEVERAL and not run.over:
+                location.use(site, True)
+            else:
+                write_own(thing, name, site, How.WRITE, setattr, thing, name, value)
+                return
             now.idle = 0
             run.running.rounds = None
-        else:
-            write_own(thing, name, site, How.WRITE, setattr, thing, name, value)
-            return
     setattr(thing, name, value)
 
 
@@ -247,11 +268,11 @@ def _touch_own(thing: Any, name: str, site: int, how: How) -> Standing | None:
         is_one, standing = approach_entry(thing, name, site, how)
         if is_one:
             return standing
-    seen = names.see(home)
+    seen = see(home)
     touch(seen, name, site, True)
     if seen.maker == EVERYBODY and not issubclass(type(thing), (type, ModuleType)):
         location = seen[name]
-        location.stored = location.direct and location.shared is not None
+        location.stored = location.direct
     return None
 
 
@@ -267,7 +288,7 @@ def look_global(seen_by: Any, name: str, site: int) -> None:
     """Before a global variable of a module is read."""
     if session.current.ident != get_ident() or now.alone:
         return
-    seen = objects.get(id(seen_by))
+    seen = known(id(seen_by))
     location = None if seen is None else seen.get(name)
     if location is not None and location.owner == now.thread and site not in points:
         location.read = now.count
@@ -276,7 +297,7 @@ def look_global(seen_by: Any, name: str, site: int) -> None:
         if idle > now.limit:
             suspect(site)
     elif not (learned.moving and approach_entry(seen_by, name, site, How.READ)[0]):
-        touch(names.see(seen_by), name, site, False)
+        touch(see(seen_by), name, site, False)
 
 
 def touch_global(value: Any, seen_by: Any, name: str, site: int) -> Any:
@@ -284,7 +305,7 @@ def touch_global(value: Any, seen_by: Any, name: str, site: int) -> Any:
     if session.current.ident == get_ident():
         space = space_of(seen_by)
         if space is None:
-            touch(names.see(home_of_store(seen_by, name)), name, site, True)
+            touch(see(home_of_store(seen_by, name)), name, site, True)
         else:  # what is known of the dictionary has to be right afterwards
             write_own(seen_by, name, site, How.WRITE, space.__setitem__, name, value)
     return value
@@ -319,7 +340,7 @@ def touch_cell(value: Any, look: FunctionType, site: int) -> Any:
 def _see_cell(look: FunctionType) -> Seen:
     assert look.__closure__ is not None
     cell: CellType = look.__closure__[0]
-    seen = names.see(cell)
+    seen = see(cell)
     if not seen.origin:
         seen.origin = look.__code__.co_freevars[0]
     return seen
@@ -372,22 +393,6 @@ class GlobalSpot(Spot):
 
 
 # -- augmented assignments -----------------------------------------------------------------------
-
-IN_PLACE: Final[dict[str, Callable[[Any, Any], Any]]] = {
-    "Add": operator.iadd,
-    "Sub": operator.isub,
-    "Mult": operator.imul,
-    "MatMult": operator.imatmul,
-    "Div": operator.itruediv,
-    "Mod": operator.imod,
-    "Pow": operator.ipow,
-    "LShift": operator.ilshift,
-    "RShift": operator.irshift,
-    "BitOr": operator.ior,
-    "BitXor": operator.ixor,
-    "BitAnd": operator.iand,
-    "FloorDiv": operator.ifloordiv,
-}
 
 
 def held(thing: Any, name: str, site: int) -> tuple[Any, str, Any]:

@@ -16,7 +16,7 @@ from enum import Enum
 from types import FunctionType, MappingProxyType
 from typing import Any, Final, TypeAlias
 
-from mazurka.runtime.accesses_names import Seen, names, objects
+from mazurka.runtime.accesses_names import UNTOUCHED, Seen, known, see
 from mazurka.runtime.accesses_operations import (
     WRITING,
     ContainerAccess,
@@ -45,11 +45,12 @@ VIEWS: Final[tuple[type, ...]] = (
 """What shows a container that is kept elsewhere."""
 
 families: dict[type, Any] = {}
+known_family = families.get
 
 
 def family_of(kind: type) -> Family:
     """The built-in container type on which a type is built."""
-    found = families.get(kind, UNKNOWN)
+    found = known_family(kind, UNKNOWN)
     if found is UNKNOWN:
         found = None
         for base in kind.__mro__ or ():
@@ -134,7 +135,7 @@ def is_mine(container: Any, site: int, written: bool) -> bool:
 
     To be called under control; notes the access if so.
     """
-    seen = objects.get(id(container))
+    seen = known(id(container))
     if seen is None or (location := seen.whole).owner != now.thread or site in points:
         return False
     if written:
@@ -159,8 +160,8 @@ def approach(part: Part, site: int) -> Standing | None:
     container, _, how, _ = part
     if is_mine(container, site, how in WRITING):
         return None
-    seen = names.see(container)
-    if not _needs_point(seen.whole, how, site):
+    seen = see(container)
+    if not _needs_point(_whole(seen), how, site):
         return None
     standing = _standing(part, seen, site)
     session.current.point(standing.operation)
@@ -182,10 +183,17 @@ def enter(parts: Sequence[Part], site: int) -> list[Standing]:
     """Those parts of an operation that need a point; the others have been noted."""
     standings = []
     for part in parts:
-        seen = names.see(part[0])
-        if _needs_point(seen.whole, part[2], site):
+        seen = see(part[0])
+        if _needs_point(_whole(seen), part[2], site):
             standings.append(_standing(part, seen, site))
     return standings
+
+
+def _whole(seen: Seen) -> Location:
+    """A container as one location."""
+    if seen.whole is UNTOUCHED:
+        seen.whole = Location()
+    return seen.whole
 
 
 def _needs_point(location: Location, how: How, site: int) -> bool:

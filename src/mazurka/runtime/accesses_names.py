@@ -35,15 +35,17 @@ SWEEP = 50_000
 """How many objects are kept before those are dropped that nobody else knows any more."""
 
 
+UNTOUCHED = Location()
+"""Stands for the whole of all objects that nobody has treated as containers."""
+UNTOUCHED.owner = -3
+
+
 class Seen(dict[str, Location]):
     """An object that the run has met: its name, and the locations that belong to it."""
 
-    met: set[int]
-    whole: Location
-    """All of it, where it is a container."""
-    entered: set[int]
-    """The generators that somebody is inside, of those that it stands for."""
-    origin = ""
+    __slots__ = (
+        *("count", "entered", "kept", "maker", "met", "number", "origin", "path", "whole"),
+    )
 
     def __init__(self, kept: Any, maker: int, path: str, number: int) -> None:
         self.kept = kept
@@ -51,14 +53,13 @@ class Seen(dict[str, Location]):
         self.path = path
         self.number = number
         self.count = now.count
-
-    def __getattr__(self, name: str) -> Any:
-        """Few need these."""
-        if name not in ("entered", "met", "whole"):
-            raise AttributeError(name)
-        made: Any = Location() if name == "whole" else set()
-        setattr(self, name, made)
-        return made
+        self.origin = ""
+        self.whole = UNTOUCHED
+        """All of it, where it is a container."""
+        self.met: set[int] | None = None
+        """Other threads that have met it."""
+        self.entered: set[int] | None = None
+        """The generators that somebody is inside, of those that it stands for."""
 
     @property
     def name(self) -> str:
@@ -90,6 +91,8 @@ class Names:
         """By the name of a type: how many of its objects have been pinned."""
         self._vague: dict[str, Seen | None] = {}
         """By the name of a type whose objects are not told apart: what stands for them all."""
+        self._plain: set[type] = set()
+        """Types whose objects are named after their creators, unless they are pinned."""
         self._limit = SWEEP
 
     def clear(self) -> None:
@@ -97,6 +100,7 @@ class Names:
         self._pinned.clear()
         self._pins.clear()
         self._vague.clear()
+        self._plain.clear()
         self.restart()
 
     def restart(self) -> None:
@@ -118,37 +122,53 @@ class Names:
         """The running thread has an object in its hands."""
         seen = self.objects.get(id(thing))
         if seen is None:
-            seen = self.objects[id(thing)] = self._name(thing)
-            if len(self.objects) > self._limit:
-                self._sweep()
-        elif seen.maker not in (EVERYBODY, now.thread):
-            self._meet(thing, seen)
+            return self.meet(thing)
+        if seen.maker not in (EVERYBODY, now.thread):
+            self._meet_again(thing, seen)
+        return seen
+
+    def meet(self, thing: Any) -> Seen:
+        """It has one in its hands that nobody has met."""
+        objects = self.objects
+        objects[id(thing)] = seen = self._name(thing)
+        if len(objects) > self._limit:
+            self._sweep()
         return seen
 
     def _name(self, thing: Any) -> Seen:
+        kind = type(thing)
+        if kind not in self._plain or id(thing) in self._pinned:
+            seen = self._special(thing, kind)
+            if seen is not None:
+                return seen
+        me = now.thread
+        number = self._counts[me] = self._counts.get(me, 0) + 1
+        maker = EVERYBODY if now.alone else me
+        return Seen(self._kept(thing), maker, session.current.running.path, number)
+
+    def _special(self, thing: Any, kind: type) -> Seen | None:
+        """What stands for an object that is not named after its creator."""
         pinned = self._pinned.get(id(thing))
         if pinned is not None:
             return Seen(thing, EVERYBODY, pinned[1], 0)
-        kind = type(thing)
         if self._vague and (label := name_of(kind)) in self._vague:
             seen = self._vague_one(label)
             seen.kept.append(thing)
             return seen
         if kind is ModuleType:
             return Seen(thing, EVERYBODY, thing.__name__, 0)
-        if issubclass(kind, type) and "<locals>" not in thing.__qualname__:
-            return Seen(thing, EVERYBODY, f"{thing.__module__}.{thing.__qualname__}", 0)
-        me = now.thread
-        number = self._counts[me] = self._counts.get(me, 0) + 1
-        maker = EVERYBODY if now.alone else me
-        return Seen(self._kept(thing), maker, session.current.running.path, number)
+        if issubclass(kind, type):
+            if "<locals>" not in thing.__qualname__:
+                return Seen(thing, EVERYBODY, f"{thing.__module__}.{thing.__qualname__}", 0)
+        elif "<locals>" not in qualified_name(kind):  # those may be new ones in every run
+            self._plain.add(kind)
+        return None
 
     def _kept(self, thing: Any) -> Any:
         """What keeps the identity of an object: a word from it when it ends, or the object."""
-        try:
-            kept = _Kept(thing, self._forget)
-        except TypeError:
+        if not type(thing).__weakrefoffset__:
             return thing
+        kept = _Kept(thing, self._forget)
         kept.identity = id(thing)
         return kept
 
@@ -168,8 +188,11 @@ class Names:
         """The names of the types whose objects are not told apart."""
         return sorted(self._vague)
 
-    def _meet(self, thing: Any, seen: Seen) -> None:
+    def _meet_again(self, thing: Any, seen: Seen) -> None:
+        """Another thread than the one that named it has it in its hands."""
         me = now.thread
+        if seen.met is None:
+            seen.met = set()
         if me in seen.met:
             return
         seen.met.add(me)
@@ -179,6 +202,7 @@ class Names:
         pins = self._pins.get(label, 0)
         if pins and (pins >= PINS or type(thing) is CellType):
             self._vague.setdefault(label, None)
+            self._plain.clear()
             learned.news.append(f"one name for all objects of the type {label}")
             return
         self._pins[label] = pins + 1
@@ -208,7 +232,11 @@ def name_of(kind: type) -> str:
 
 
 names = Names()
+see = names.see
+meet = names.meet
 objects = names.objects
+known = objects.get
+"""What the run knows of the object with an identity, if it has met that."""
 
 
 def short(value: object) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 from typing import Any
 
 from mazurka.runtime import (
@@ -10,7 +10,9 @@ from mazurka.runtime import (
     accesses_caches,
     accesses_calls,
     accesses_expressions,
+    accesses_instructions,
     accesses_loops,
+    turning,
 )
 from mazurka.runtime.accesses_spaces import shown_space
 from mazurka.runtime.instrument_generated import defined
@@ -30,17 +32,22 @@ _FUNCTIONS = {
         )
     },
     **{name: getattr(accesses_calls, name) for name in ("made", "method", "callee", "handed")},
+    "handed_code": accesses_instructions.handed_code,
     **{
         name: getattr(accesses_loops, name)
         for name in ("each", "each_later", "each_delegated", "each_kept", "stepped_to")
     },
+    "again": turning.again,
     "filling": accesses_caches.filling,
     "slice": slice,
 }
 
 
-def namespace_of(module: ModuleType) -> SimpleNamespace:
-    """The functions for one module, whose globals some of them know."""
+def namespace_of(module: ModuleType) -> ModuleType:
+    """The functions for one module, whose globals some of them know.
+
+    They are kept in a module, because the interpreter is fastest to find them there.
+    """
     space: dict[str, Any] = module.__dict__
 
     def look_global(name: str, site: int) -> None:
@@ -56,13 +63,14 @@ def namespace_of(module: ModuleType) -> SimpleNamespace:
         return shown_space(shown, module)
 
     def defined_here(kind: Any, line: int) -> None:
-        defined(kind, line, str(module.__file__))
+        defined(kind, line, module)
 
     def global_spot(name: str, site: int) -> accesses.Spot:
         return accesses.GlobalSpot(space, module, name, site)
 
-    return SimpleNamespace(
-        **_FUNCTIONS,
+    namespace = ModuleType(f"accesses of {module.__name__}")
+    namespace.__dict__.update(
+        _FUNCTIONS,
         look_global=look_global,
         touch_global=touch_global,
         drop_global=drop_global,
@@ -70,3 +78,4 @@ def namespace_of(module: ModuleType) -> SimpleNamespace:
         shown_globals=shown_globals,
         defined=defined_here,
     )
+    return namespace

@@ -16,6 +16,7 @@ from typing import Any, TypeVar, cast
 
 from mazurka.errors import MazurkaError
 from mazurka.runtime.accesses_homes import forget_classes
+from mazurka.runtime.accesses_identities import identities
 from mazurka.runtime.accesses_names import names
 from mazurka.runtime.instrument import Instrument
 from mazurka.runtime.instrument_roots import named_objects
@@ -24,9 +25,10 @@ from mazurka.runtime.operations import present
 from mazurka.runtime.program import RealProgram, Settings
 from mazurka.runtime.sharing import PLACE, learned, now, order
 from mazurka.runtime.tasks import Join, Start
-from mazurka.stateless.runs import Decider, Ended, Guide, Operation
+from mazurka.stateless.runs import Decider, Ended, Guide, Operation, Slip
 
 Result = TypeVar("Result")
+_take = order.take
 MOST = 300
 """How many runs may teach names and no place before it is clear that there is no end to it."""
 
@@ -61,9 +63,13 @@ class Watching:
         over = getattr(decider, "over", None)
         if over is not None:
             self.over = over
-        self.prefix: Sequence[int] = getattr(decider, "prefix", ()) if goes_on else ()
+        prefix: Sequence[int] = getattr(decider, "prefix", ())
+        self.prefix = prefix if goes_on else ()
         if self.prefix:
             self.left = cast(Guide, decider).left  # type: ignore[method-assign]
+        self._slip: Slip | None = None
+        if goes_on or not prefix:  # otherwise it has to be asked about everything
+            self._slip = getattr(decider, "slip", None)
         order.begin(len(self.prefix))
         now.clear()
         now.repeats = bool(self.prefix)
@@ -72,19 +78,39 @@ class Watching:
     def left(self, count: int) -> None:
         """There was nothing to follow."""
 
+    @property
+    def slip(self) -> Slip | None:
+        return None if self._slip is None else self._pass
+
     def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
-        chosen = self._decide(pending, enabled, last)
+        decide = self._decide
+        chosen = decide(pending, enabled, last)
         operation: Any = pending[chosen]
-        kind = type(operation)
-        joins = kind is Join and order.join(chosen, operation.joined)
-        alone = (
-            len(enabled) == 1
-            and kind is not Start
-            and pending.count(None) == len(pending) - 1
-            and (now.alone or (joins and order.has_joined_all(chosen)))
-        )
-        order.take(chosen, operation.at(present) or (), alone)
+        alone = False
+        if now.alone or type(operation) is Join:
+            alone = _stays_alone(operation, chosen, pending)
+        _take(chosen, operation.at(present) or (), alone)
         return chosen
+
+    def _pass(self, thread: int, operation: Operation, pending: Sequence[Operation | None]) -> None:
+        slip = self._slip
+        assert slip is not None
+        slip(thread, operation, pending)
+        alone = False
+        if now.alone or type(operation) is Join:
+            alone = _stays_alone(operation, thread, pending)
+        _take(thread, operation.at(present) or (), alone)
+
+
+def _stays_alone(operation: Any, thread: int, pending: Sequence[Operation | None]) -> bool:
+    """Whether nobody else is there once an operation has been performed, and its thread knows."""
+    kind = type(operation)
+    joins = kind is Join and order.join(thread, operation.joined)
+    return (
+        kind is not Start
+        and pending.count(None) == len(pending) - 1
+        and (now.alone or (joins and order.has_joined_all(thread, len(pending))))
+    )
 
 
 class Observed:
@@ -110,6 +136,7 @@ class Observed:
     def __enter__(self) -> Observed:
         learned.clear()
         names.clear()
+        identities.clear()
         unobserved.clear()
         self.instrument.__enter__()
         try:

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from _thread import allocate_lock, get_ident
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from mazurka.runtime import failures, spinning
 from mazurka.runtime.operations import Object, Step, present
-from mazurka.runtime.tasks import Begin, End, Life, Path, Task, Unwind
-from mazurka.stateless.runs import Abandon, Decider, Ended, Failed, Guide
+from mazurka.runtime.tasks import Begin, End, Join, Life, Path, Task, Unwind
+from mazurka.stateless.runs import Abandon, Decider, Ended, Failed, Guide, Slip
 
 if TYPE_CHECKING:
     from mazurka.runtime.program import RealProgram
@@ -57,20 +57,26 @@ class Scheduler:
         self.times: dict[Hashable, float] = {}
         self.witness: Callable[[Sequence[Step | None]], None] | None = None
         """Told of the end before threads unwind, while objects are as the last step left them."""
-        self.point: Callable[[Step], None] = self._point
+        self.gone = False
+        """Whether everybody has unwound."""
         self.decide: Callable[[Sequence[Step | None], Sequence[int], int], int] = _nobody
         self.prefix: Sequence[int] = ()
         """Who takes the first steps, where that need not be asked (`stateless.runs.Guide`)."""
         self.settled = 0
         """How many steps that are."""
         self.left: Callable[[int], None] | None = None
+        self.slip: Slip | None = None
+        """Told of ends and joins, where these need not be asked about."""
         self.follow: Callable[[int], None] = _nothing
         """Told of each of these steps."""
 
     # -- points ------------------------------------------------------------------------------
 
-    def _point(self, operation: Step) -> None:
+    def point(self, operation: Step) -> None:
         """Stand before an operation; come back when it is this thread's turn to perform it."""
+        if self.over:
+            self._pass(operation)
+            return
         me = self.running
         number = me.number
         self.ident = 0
@@ -93,7 +99,7 @@ class Scheduler:
         self.ident = me.ident
 
     def _follow(self) -> int:
-        """The same, where the run repeats the one before."""
+        """The same as `_choose`, where the run repeats the one before."""
         step = self.steps
         chosen = self.prefix[step]
         try:
@@ -103,8 +109,29 @@ class Scheduler:
         if operation is None or not (operation.free or operation.ready()):
             return self._choose()  # which will be told that this is not the same
         self.steps = step + 1
-        self.follow(step)
+        follow = self.follow
+        follow(step)
         return chosen
+
+    def slips(self, task: Task | None) -> TypeGuard[Task]:
+        """Whether a thread passes an end or a join now without asking."""
+        return not (
+            self.slip is None
+            or self.settled
+            or self.over
+            or task is None
+            or task.rounds is not None
+        )
+
+    def pass_by(self, task: Task, operation: Step) -> None:
+        """It does."""
+        slip = self.slip
+        assert slip is not None
+        self.steps += 1
+        self.last = number = task.number
+        slip(number, operation, self.pending)
+        if self.timed:
+            self._pass_time_on(task, operation)
 
     def _leave_prefix(self) -> None:
         """From now on somebody is asked."""
@@ -131,7 +158,8 @@ class Scheduler:
             if not enabled:
                 self._conclude()
                 return -1
-            chosen = self.decide(pending, enabled, self.last)
+            decide = self.decide
+            chosen = decide(pending, enabled, self.last)
             if chosen not in enabled:
                 raise RuntimeError(f"thread {chosen} was chosen, but only {enabled} can go on")
         except Abandon:
@@ -215,14 +243,25 @@ class Scheduler:
             pass
         except BaseException as error:
             self.fail(task, error)
+        end = End(task.life)
+        if self.slips(task):
+            self.pass_by(task, end)
+            return
         try:  # noqa: SIM105 - every thread of every run comes here
-            self.point(End(task.life))
+            self.point(end)
         except Unwind:
             pass
 
     def _depart(self) -> None:
         """The running thread has ended; let the next one go on."""
-        self.pending[self.running.number] = None
+        me = self.running
+        self.pending[me.number] = None
+        if me.life.joiner >= 0 and self.slips(waiting := self.tasks[me.life.joiner]):
+            operation = self.pending[waiting.number]
+            if type(operation) is Join and operation.shared is me.life:
+                self.pass_by(waiting, operation)
+                self._hand_over(waiting.number)
+                return
         self._hand_over(self._follow() if self.steps < self.settled else self._choose())
 
     def _go_home(self) -> None:
@@ -245,7 +284,7 @@ class Scheduler:
         left = getattr(decider, "left", None)
         if left is not None:
             guide = cast(Guide, decider)
-            self.prefix, self.left = guide.prefix, left
+            self.prefix, self.left, self.slip = guide.prefix, left, guide.slip
             self.settled = len(self.prefix)
             self.follow = getattr(decider, "follow", _nothing)
         main = self.create("0", Life("0"))
@@ -287,6 +326,11 @@ class Scheduler:
         except BaseException as error:
             self.fail(main, error)
             main.daemon = True  # what it left behind is no finding of its own
+        if self.program.leashed and not self.over:
+            try:  # noqa: SIM105 - as for all other threads
+                self.point(End(main.life))
+            except Unwind:
+                pass
         self.ident = 0
         main.life.state = "ended"
         return propagated
@@ -295,7 +339,6 @@ class Scheduler:
         """Nobody goes on any more.  Where everybody stands is a finding, unless all have ended."""
         if not self.over:
             self.over = True
-            self.point = self._pass
             standing = tuple(self.pending)
             self.ended.pending = standing
             if not self.ended.abandoned and self.error is None:
@@ -308,6 +351,10 @@ class Scheduler:
 
     def _pass(self, operation: Step) -> None:
         """A point after the end: `finally` blocks run through, and nothing waits."""
+        if self.gone:
+            raise failures.ControlError(
+                f"a point to {operation.kind} was reached outside of any run"
+            )
         self.steps += 1
         me = self.running
         me.reached += 1
@@ -332,6 +379,7 @@ class Scheduler:
         main = self.tasks[0]
         assert main is not None
         self.running = main
+        main.rounds = None
         if not self.over:
             self._conclude()
         for task in self.tasks[1:]:
@@ -342,6 +390,7 @@ class Scheduler:
                 self.ident = task.ident
                 task.baton.release()
                 main.baton.acquire()
+                task.rounds = None  # its frames know this run, and so nobody would let go
             else:
                 assert task.carrier is not None
                 task.carrier.task = None

@@ -139,9 +139,12 @@ class Order:
             return False
         return self._past[mine[-1]] >> events[following] & 1 == 1
 
-    def has_joined_all(self, thread: int) -> bool:
+    def has_joined_all(self, thread: int, threads: int) -> bool:
         """Whether a thread has waited for the ends of all that have done anything, itself or by
-        those for which it waited."""
+        those for which it waited; `threads` is how many there are at most."""
+        mine = {joined for _, waiter, joined in self._joins if waiter == thread}
+        if len(mine) == threads - 1:
+            return True  # the rest is for threads that wait for each other
         joined_by: dict[int, list[int]] = {}
         for _, waiter, joined in self._joins:
             joined_by.setdefault(waiter, []).append(joined)
@@ -229,37 +232,48 @@ class Location:
     that there had been at its last read and write are kept here; afterwards, in `uses`.
     """
 
-    owner = NOBODY
-    read = write = -1
-    read_site = write_site = -1
-    direct = True
-    """Whether it alone decides what is found there."""
-    stored = False
-    """Whether it is where a value that is assigned to it goes, and nothing is called for that."""
-    shared: Any = None
-    """What operations touch, once there has been one."""
-    uses: Uses = _NONE
-    """By thread and whether it wrote: when and where it last did so without a point."""
-    point_uses: Uses = _NONE
-    """The same for accesses at points."""
+    __slots__ = (
+        *("direct", "owner", "point_uses", "read", "read_site", "shared", "stored"),
+        *("uses", "write", "write_site"),
+    )
+
+    def __init__(self) -> None:
+        self.owner = NOBODY
+        self.read = self.write = self.read_site = self.write_site = -1
+        self.direct = True
+        """Whether it alone decides what is found there."""
+        self.stored = False
+        """Whether it is where a value that is assigned to it goes, and nothing is called for
+        that."""
+        self.shared: Any = None
+        """What operations touch, once there has been one."""
+        self.uses: Uses = _NONE
+        """By thread and whether it wrote: when and where it last did so without a point; the last
+        write of all, and what came after it."""
+        self.point_uses: Uses = _NONE
+        """By thread and whether it wrote: when and where it last did so at a point."""
 
     def use(self, site: int, written: bool) -> None:
         """The running thread touches it, without a point."""
-        me = now.thread
-        unused = self.owner == NOBODY and not self.uses and not self.point_uses
-        if self.owner == me:
+        me, owner = now.thread, self.owner
+        if owner == me:
             self._keep(site, written)
-        elif unused:
+        elif owner == NOBODY and not self.uses and not self.point_uses:
             if not now.alone:
                 self.owner = me
                 self._keep(site, written)
         else:
-            self.open()
-            self._compare(self.uses, site, written)
-            self._compare(self.point_uses, site, written)
-            if self.uses is _NONE:
-                self.uses = {}
-            self.uses[me, written] = (now.count, site)
+            if owner != SEVERAL:
+                self.open()
+            uses = self.uses
+            if not now.repeats:
+                if uses:
+                    self._compare(uses, site, written)
+                if self.point_uses:
+                    self._compare(self.point_uses, site, written)
+            if written:  # whatever comes after this one comes after those, too
+                uses.clear()
+            uses[me, written] = (now.count, site)
 
     def _keep(self, site: int, written: bool) -> None:
         if written:
@@ -271,7 +285,7 @@ class Location:
         """The running thread touches it by an operation, which has been chosen."""
         if self.owner >= 0:
             self.open()
-        if self.uses:
+        if self.uses and not now.repeats:
             self._compare(self.uses, site, written)
         if self.point_uses is _NONE:
             self.point_uses = {}
@@ -301,6 +315,15 @@ class Location:
 def progress() -> None:
     """The running thread moves something that its frames do not show: it is not idle."""
     session.current.running.rounds = None
+    now.where = None
+
+
+def step(born: int) -> None:
+    """The same for an iterator that somebody has made for a loop, when so many rounds of other
+    loops had begun: to these it means nothing, if they have begun before (`turning`)."""
+    rounds = session.current.running.rounds
+    if rounds is not None:
+        rounds.step(born)
     now.where = None
 
 

@@ -30,7 +30,7 @@ class Unwind(BaseException):
 class Life(Object):
     """The life of a thread: `new`, `alive` or `ended`."""
 
-    __slots__ = ("label", "number", "path", "thread")
+    __slots__ = ("joiner", "label", "number", "path", "thread")
     kind = "thread"
 
     def __init__(self, path: Path) -> None:
@@ -40,6 +40,8 @@ class Life(Object):
         """The number of the thread, once it has been started."""
         self.thread: Any = None
         """The thread object, then."""
+        self.joiner = -1
+        """The number of a thread that stands before the end, or has stood there."""
 
     def __str__(self) -> str:
         return f"thread {self.label}"
@@ -88,6 +90,12 @@ class Join(Waiting):
     def joined(self) -> int:
         return self.shared.number
 
+    def waits_for(self) -> str:
+        from mazurka.runtime.waiting import purpose_of  # which looks at the threads of the run
+
+        purpose = purpose_of(self)
+        return super().waits_for() if purpose is None else purpose.text.format(self.shared)
+
     def lets(self, state: object) -> bool:
         return state != "alive"  # to join a thread that has not started is an error at once
 
@@ -104,8 +112,10 @@ class Task:
 
     objects = children = waits = 0
     time = 0.0
-    rounds: Any = None
-    """What it has read since it last wrote, where it may be spinning (`runtime.spinning`)."""
+    turns = 0
+    """How many rounds of `while` statements it has begun."""
+    late = 0
+    """How often a daemon has slept after all others had ended (`runtime.leash`)."""
     reached = 0
     """Points reached after the end of the run, while it unwinds."""
     daemon = False
@@ -125,6 +135,8 @@ class Task:
         self.life = life
         self.names = names
         """Names of the objects that it creates, made once for all runs."""
+        self.rounds: Any = None
+        """What it has read since it last wrote, where it may be spinning (`runtime.spinning`)."""
 
     def carried_by(self, carrier: Carrier) -> None:
         self.carrier = carrier
@@ -143,10 +155,14 @@ class Carrier:
         self.task: Task | None = None
         self.baton = allocate_lock()
         self.baton.acquire()
-        self.ident = start_new_thread(self._carry, ())
+        begun = allocate_lock()
+        begun.acquire()
+        self.ident = start_new_thread(self._carry, (begun,))
+        begun.acquire()  # from then on it is known what the system calls it
 
-    def _carry(self) -> None:
+    def _carry(self, begun: LockType) -> None:
         self.native_id = get_native_id()
+        begun.release()
         forget = self.locals.here()
         wait = self.baton.acquire
         while True:

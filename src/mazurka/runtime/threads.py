@@ -102,6 +102,8 @@ def _start(self: Any) -> None:
     task.time = run.running.time
     self._started._flag = True
     run.launch(task, _body(run, task, self))
+    assert task.carrier is not None
+    self._ident, self._native_id = task.ident, task.carrier.native_id
     task.thrown_away = partial(_mark_ended, self, task.ident)
 
 
@@ -129,9 +131,6 @@ def _body(run: Scheduler, task: Task, thread: Any) -> Callable[[], None]:
         context = copy_context() if inherit else Context()
 
     def body() -> None:
-        assert task.carrier is not None
-        thread._ident = task.ident
-        thread._native_id = task.carrier.native_id
         active: dict[int, Any] = threading._active  # type: ignore[attr-defined]
         active[task.ident] = thread
         trace: Any = threading._trace_hook  # type: ignore[attr-defined]
@@ -184,7 +183,14 @@ def _join(self: Any, timeout: float | None = None) -> None:
         return
     if life is run.running.life:
         raise RuntimeError("cannot join current thread")
-    run.point(Join(life) if timeout is None else Attempt(Join(life), timeout > 0))
+    me, join = run.running, Join(life)
+    if timeout is not None:
+        run.point(Attempt(join, timeout > 0))
+    elif life.state == "ended" and run.slips(me):
+        run.pass_by(me, join)
+    else:
+        life.joiner = me.number
+        run.point(join)
     if life.state == "new":
         raise RuntimeError("cannot join thread before it is started")
     if life.state == "alive":

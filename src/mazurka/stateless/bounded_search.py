@@ -31,6 +31,7 @@ from mazurka.stateless.explored import (
     Level,
     Progress,
     RunOptions,
+    run_limit,
 )
 from mazurka.stateless.preemptions import giving_way
 from mazurka.stateless.runs import Abandon, Ended, Operation, OutOfTime, Runnable
@@ -84,6 +85,7 @@ class BoundedSearch(ABC):
     ) -> None:
         self.program = program
         self.options = options or RunOptions()
+        self.most = self.options.max_steps
         self.progress = progress
         self.bound: int | None = None
         self.explored = Explored()
@@ -186,7 +188,7 @@ class BoundedSearch(ABC):
         if options.limit_seconds is not None and explored.seconds > options.limit_seconds:
             explored.limit(TIME)
         if options.max_runs is not None and explored.runs >= options.max_runs:
-            explored.limit(f"{options.max_runs:,} runs")
+            explored.limit(run_limit(options.max_runs))
         return bool(explored.limits) or self.stops_here()
 
     def run_once(self) -> None:
@@ -235,16 +237,13 @@ class BoundedSearch(ABC):
     def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
         depth = self.depth
         self.depth = depth + 1
-        if depth < self.replayed:
-            thread = self.schedule[depth]
-            if thread in enabled:
-                return thread
-            self._error = self.diverged(thread, depth)
-            raise Abandon
         try:
-            if self.branch != NOBODY:
-                return self.turn(pending, enabled)
-            if depth >= self.options.max_steps:
+            if depth <= self.replayed:
+                if depth < self.replayed:
+                    return self.repeat(depth, enabled)
+                if self.branch != NOBODY:
+                    return self.turn(pending, enabled)
+            if depth >= self.most:
                 self.explored.limit(f"an execution takes more than {depth:,} steps")
                 raise Abandon
             return self.extend(pending, enabled, last)
@@ -254,6 +253,13 @@ class BoundedSearch(ABC):
         except BaseException as error:
             self._error = error
             raise Abandon from error
+
+    def repeat(self, depth: int, enabled: Sequence[int]) -> int:
+        """Do as the run before, for a program that does not follow the prefix itself."""
+        thread = self.schedule[depth]
+        if thread not in enabled:
+            raise self.diverged(thread, depth)
+        return thread
 
     def extend(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
         """Go on where no run has been."""

@@ -13,6 +13,11 @@ TIME = "time"
 INTERRUPTED = "interrupted"
 
 
+def run_limit(most: int) -> str:
+    """The name of the limit that a search has met which may run a program so often."""
+    return "1 run" if most == 1 else f"{most:,} runs"
+
+
 class DivergedError(MazurkaError):
     """The program did not do the same again under the same schedule."""
 

@@ -15,7 +15,7 @@ from mazurka.stateless.context_bound import ContextBounds, Exceeded
 from mazurka.stateless.explored import DivergedError, Failing, Level, Progress, RunOptions
 from mazurka.stateless.lives import LifeGraph, LivesMatter
 from mazurka.stateless.recording import Touched
-from mazurka.stateless.runs import Abandon, Ended, Operation, Runnable
+from mazurka.stateless.runs import Abandon, Ended, Operation, Runnable, Slip
 
 
 class GraphSearch(BoundedSearch):
@@ -65,7 +65,7 @@ class GraphSearch(BoundedSearch):
         graph = self.graph
         graph.arrive(pending)
         if graph.looks and (thread := graph.silent(enabled)) != NOBODY:
-            graph.slip(thread)
+            graph.slip(thread, graph.stands[thread][-1].joined)
         else:
             events = graph.schedule  # who took the last step took the last one that is an event
             node = self.enter(pending, enabled, events[-1] if events else NOBODY)
@@ -75,6 +75,15 @@ class GraphSearch(BoundedSearch):
             graph.extend(thread, self._touched, self._action)
         self.schedule.append(thread)
         return thread
+
+    @property
+    def slip(self) -> Slip | None:
+        return self._slip if self.graph.silently else None
+
+    def _slip(self, thread: int, operation: Operation, pending: Sequence[Operation | None]) -> None:
+        self.depth += 1
+        self.schedule.append(thread)
+        self.graph.slip(thread, getattr(operation, "joined", NOBODY))
 
     def turned(self, pending: Sequence[Operation | None], thread: int) -> None:
         graph = self.graph

@@ -29,6 +29,7 @@ from mazurka.stateless.recording import Stand
 from mazurka.stateless.runs import Operation, Role
 
 NOBODY = -1
+_NOWHERE = Stand(None, 0, 0)
 
 
 class LivesMatter(Exception):  # noqa: N818 - it is control flow, not an error of ours
@@ -56,10 +57,9 @@ class LifeGraph(Graph):
             self.looks = False
         return NOBODY
 
-    def slip(self, thread: int) -> None:
-        """A thread goes on without an event."""
-        self._moved = thread
-        self._silent = True
+    def slip(self, thread: int, joined: int) -> None:
+        """A thread passes its end, or a join, without an event."""
+        self.slips.append((thread, joined))
 
     def stand(self, operation: Operation | None, needs: int) -> Stand:
         if operation is None:
@@ -76,28 +76,47 @@ class LifeGraph(Graph):
         return stand
 
     def advance(self, thread: int, operation: Operation | None) -> None:
-        line = self.stands[thread]
-        if self._silent:
-            self._silent, self.looks = False, True
-            old = line[-1]
-            self.replaced.append((len(self.schedule), line, len(line) - 1, old))
-            line[-1] = stand = self.stand(operation, self._pass(thread, old))
-            stand.silent = (*old.silent, (stand.needs, old.joined))
-        else:
-            stand = self.stand(operation, 0)
-            line.append(stand)
-        joined = stand.joined
-        if joined != NOBODY and self._joiners.setdefault(joined, thread) != thread:
+        stand = self.stand(operation, 0)
+        self.stands[thread].append(stand)
+        if stand.joined != NOBODY:
+            self._require_one(stand.joined, thread)
+
+    def _require_one(self, joined: int, thread: int) -> None:
+        if self._joiners.setdefault(joined, thread) != thread:
             raise LivesMatter
 
-    def _pass(self, thread: int, stand: Stand) -> int:
+    def pass_on(self, pending: Sequence[Operation | None], moved: int) -> None:
+        slips, self.slips = self.slips, []
+        for number, (thread, joined) in enumerate(slips, 1):
+            line = self.stands[thread]
+            if thread == moved:
+                moved = NOBODY
+                needs = self._pass(thread, joined, 0)
+                silent: tuple[tuple[int, int], ...] = ((needs, joined),)
+                line.append(_NOWHERE)
+            else:
+                old = line[-1]
+                self.replaced.append((len(self.schedule), line, len(line) - 1, old))
+                needs = self._pass(thread, joined, old.needs)
+                silent = (*old.silent, (needs, joined))
+            # Where a thread stands between two joins is of no interest to anybody.
+            goes_on = number < len(slips) and slips[number][0] == thread
+            line[-1] = stand = self.stand(None if goes_on else pending[thread], needs)
+            stand.silent = silent
+            if stand.joined != NOBODY:
+                self._require_one(stand.joined, thread)
+        if moved != NOBODY:
+            self.advance(moved, pending[moved])
+        self.looks = True
+
+    def _pass(self, thread: int, joined: int, needs: int) -> int:
         """What a thread has needed once it has passed its end or a join."""
-        if stand.joined != NOBODY:
-            return stand.needs | self._ends[stand.joined]
-        last = self.lines[thread].bit_length() - 1
-        past = self.past[last] if last >= 0 else 0
-        self._ends[thread] = stand.needs | past
-        return stand.needs
+        if joined != NOBODY:
+            self._require_one(joined, thread)
+            return needs | self._ends[joined]
+        line = self.lines[thread]
+        self._ends[thread] = needs | self.past[line.bit_length() - 1] if line else needs
+        return needs
 
     def cut(self, count: int) -> None:
         self.looks = False

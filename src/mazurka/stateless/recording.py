@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import TypeAlias
 
+from mazurka.errors import InternalError
 from mazurka.stateless.actions import EMPTY, StateHash, encoded, encoded_action_hash
 from mazurka.stateless.preemptions import gives_way, live
 from mazurka.stateless.runs import Lookup, ObjectName, Operation, Role, Shared, Touch
@@ -18,23 +19,19 @@ Touched: TypeAlias = tuple[tuple[int, Shared, bool], ...]
 """What an action touches: the object's number in the graph, the object, whether it is written."""
 
 
+_STEP = Role.STEP
+
+
 class Stand:
     """Where a thread stood: before an operation, or at its end."""
 
-    silent: tuple[tuple[int, int], ...] = ()
-    """Ends and joins that the thread has passed since its last step: what they needed, and who
-    was joined."""
-    role = Role.STEP
-    joined = -1
-    yields: bool | Callable[[Lookup], bool] = False
-    fixed: Touched | None = None
-    """What the operation touches, if it does not depend on states."""
-    is_plain = False
-    """Whether nothing depends on states or on what has happened: it goes on, and gives no way."""
-    first = -1
-    """The object that the operation looks at first, always the same one."""
+    __slots__ = (
+        *("answers", "first", "fixed", "is_plain", "joined", "needs", "operation", "role", "run"),
+        *("silent", "yields"),
+    )
     answers: dict[Hashable, Touched | None]
-    """What it touches, by the state of that object, where it looked at no other one."""
+    """What the operation touches, by the state of the object `first`, where it looked at no other
+    one."""
 
     def __init__(self, operation: Operation | None, run: int, needs: int) -> None:
         self.operation = operation
@@ -43,6 +40,19 @@ class Stand:
         """The run that the operation comes from."""
         self.needs = needs
         """Events that must have happened, besides what the operation itself asks for."""
+        self.silent: tuple[tuple[int, int], ...] = ()
+        """Ends and joins that the thread has passed since its last step: what they needed, and who
+        was joined."""
+        self.role = _STEP
+        self.joined = -1
+        self.yields: bool | Callable[[Lookup], bool] = False
+        self.fixed: Touched | None = None
+        """What the operation touches, if it does not depend on states."""
+        self.is_plain = False
+        """Whether nothing depends on states or on what has happened: it goes on, and gives no
+        way."""
+        self.first = -1
+        """The object that the operation looks at first, always the same one."""
 
 
 class Recording:
@@ -90,8 +100,9 @@ class Recording:
         self._unsettled: Touched = ()
         self._moved = -1
         """Who took the last step, while it is not known where that has led."""
-        self._silent = False
-        """Whether that was no event (`stateless.lives`)."""
+        self.slips: list[tuple[int, int]] = []
+        """Ends and joins that have been passed since then, without being events: who passed them,
+        and whom they joined (`stateless.lives`)."""
 
     def restart(self) -> None:
         """Forget the run, and keep numbers and hashes."""
@@ -112,18 +123,18 @@ class Recording:
         moved = self._moved
         if moved >= 0:
             self._moved = -1
+            for number, shared, written in self._unsettled:
+                if written:
+                    self.states[number].append(shared.state)
             operation = pending[moved]
-            if self._silent:
+            if self.slips:
+                self.pass_on(pending, moved)
+            elif getattr(operation, "role", None):
                 self.advance(moved, operation)
             else:
-                for number, shared, written in self._unsettled:
-                    if written:
-                        self.states[number].append(shared.state)
-                self._unsettled = ()
-                if getattr(operation, "role", None):
-                    self.advance(moved, operation)
-                else:
-                    self.stands[moved].append(self.ask(operation, 0))
+                self.stands[moved].append(self.ask(operation, 0))
+        elif self.slips:
+            self.pass_on(pending, moved)
         if self._unborn or len(pending) != len(self.lines):
             self._meet(pending)
 
@@ -144,12 +155,17 @@ class Recording:
 
     def settle(self, pending: Sequence[Operation | None]) -> None:
         """At the end of a run: note where threads stand, if that has not been done."""
-        if self._moved >= 0 or not self.schedule:
+        if self._moved >= 0 or self.slips or not self.schedule:
             self.arrive(pending)
 
     def advance(self, thread: int, operation: Operation | None) -> None:
         """A thread has taken a step, and stands before the end of a thread, or behind it."""
         self.stands[thread].append(self.stand(operation, 0))
+
+    def pass_on(self, pending: Sequence[Operation | None], moved: int) -> None:
+        """Threads have passed ends and joins, the one that took the last step perhaps among them,
+        if nobody has noted yet where it stands."""
+        raise InternalError("ends and joins are steps here")
 
     def stand(self, operation: Operation | None, needs: int) -> Stand:
         """A thread has come to any operation, or to its end."""
@@ -287,9 +303,8 @@ class Recording:
 
     def cut(self, count: int) -> None:
         """Forget all steps but so many; the cursor goes to the new end."""
-        self._unsettled = ()
         self._moved = -1
-        self._silent = False
+        self.slips.clear()
         if self.replaced:
             self._put_back(count)
         kept = (1 << count) - 1

@@ -100,11 +100,20 @@ class Decider(Protocol):
         """
 
 
+Slip: TypeAlias = "Callable[[int, Operation, Sequence[Operation | None]], None]"
+"""A thread passes its end, or a join; the other threads stand there."""
+
+
 class Guide(Decider, Protocol):
     """A search whose run begins as the one before did.
 
     It need not be asked about steps that are settled; a program may ask all the same.
     """
+
+    @property
+    def slip(self) -> Slip | None:
+        """What is told of ends and joins of threads, if these are to be taken as soon as they can
+        go on; after the steps that are settled, the search need not be asked about them."""
 
     @property
     def prefix(self) -> Sequence[int]:

@@ -49,14 +49,14 @@ def test_a_thread_is_alone_after_all_joins() -> None:
     order.take(0, ())
     order.take(1, ())
     order.take(2, ())
-    assert not order.has_joined_all(0)
+    assert not order.has_joined_all(0, 3)
     assert order.join(1, 2)
     order.take(1, ())
-    assert not order.has_joined_all(0)
+    assert not order.has_joined_all(0, 3)
     assert order.join(0, 1)
     order.take(0, ())
-    assert order.has_joined_all(0)  # thread 1 has waited for thread 2
-    assert not order.has_joined_all(1)
+    assert order.has_joined_all(0, 3)  # thread 1 has waited for thread 2
+    assert not order.has_joined_all(1, 3)
 
 
 def test_steps_of_the_run_before_are_kept() -> None:
