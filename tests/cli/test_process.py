@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -24,6 +25,26 @@ def test_help_needs_no_numerical_library(environment):
     )
     assert run.returncode == 0, run.stderr
     assert "check" in run.stdout
+
+
+def test_tests_of_threads_need_no_checker_of_models(environment, tmp_path):
+    file = tmp_path / "test_late.py"
+    file.write_text(
+        "def test_skips():\n    import unittest\n    raise unittest.SkipTest('not today')\n"
+    )
+    code = (
+        "import sys\n"
+        "from mazurka.cli.main import app\n"
+        "from mazurka.cli.failures import run_guarded\n"
+        f"status = run_guarded(app, ['test', {str(file)!r}, '--json'])\n"
+        "heavy = {'numba', 'llvmlite', 'numpy', 'mazurka.ir', 'mazurka.stateful'}\n"
+        "print(sorted(heavy & set(sys.modules)), file=sys.stderr)\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+    )
+    assert run.stderr == "[]\n"
+    assert json.loads(run.stdout)["scope"] == "skipped: not today"
 
 
 @pytest.mark.parametrize("command", ["check", "compare", "replay", "export", "bench"])
@@ -80,6 +101,46 @@ def test_interrupting_a_search_gives_partial_statistics(model, environment):
     assert run.returncode == 3
     assert "Traceback" not in err
     assert "interrupted" in out + err
+
+
+LONG = """
+import threading
+
+class Cell:
+    value = 0
+
+def test_long():
+    cell = Cell()
+    def count():
+        for _ in range(6):
+            cell.value += 1
+    threads = [threading.Thread(target=count) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+"""
+
+
+def test_interrupting_an_exploration_gives_partial_statistics(tmp_path, environment):
+    file = tmp_path / "test_long.py"
+    file.write_text(LONG)
+    run = subprocess.Popen(
+        [sys.executable, "-m", "mazurka", "test", str(file), "--preemptions", "9", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    time.sleep(4)
+    run.send_signal(signal.SIGINT)
+    out, err = run.communicate(timeout=300)
+    assert (run.returncode, err) == (3, "")
+    found = json.loads(out)
+    assert (found["verdict"], found["limits"]) == ("inconclusive", ["interrupted"])
+    assert found["stats"]["executions"] > 0
+    assert "then it was interrupted" in found["scope"]
 
 
 def test_two_hash_seeds_print_the_same(model, environment):

@@ -16,6 +16,8 @@ from tests.corpus.model_files import (
     require_agreement,
     require_reduced_verdicts,
     require_verdict,
+    require_verdict_of_movers,
+    require_verdict_without_merging,
 )
 
 CORPUS = Path(__file__).parent
@@ -29,7 +31,8 @@ def title(model: Expectation) -> str:
     return f"{model.path.parent.name}/{model.path.stem}"
 
 
-every_model = pytest.mark.parametrize("model", MODELS, ids=title)
+# All tests of one model follow each other, so that its program is made and compiled once.
+every_model = pytest.mark.parametrize("model", MODELS, ids=title, scope="module")
 
 
 @every_model
@@ -45,7 +48,7 @@ def test_verdict(model: Expectation, order: str) -> None:
 
 @every_model
 def test_merging_changes_no_verdict(model: Expectation) -> None:
-    require_verdict(model, model.verdict_of(merge=False))
+    require_verdict_without_merging(model)
 
 
 @every_model
@@ -56,7 +59,7 @@ def test_reductions_change_no_verdict(model: Expectation) -> None:
 @every_model
 @pytest.mark.parametrize("movers", ["static", "declared"])
 def test_other_sources_of_movers_change_no_verdict(model: Expectation, movers: str) -> None:
-    require_verdict(model, model.verdict_of(strategy="cpc", movers=movers))
+    require_verdict_of_movers(model, movers)
 
 
 @every_model

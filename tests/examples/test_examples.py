@@ -18,6 +18,8 @@ from tests.corpus.model_files import (
     require_agreement,
     require_reduced_verdicts,
     require_verdict,
+    require_verdict_of_movers,
+    require_verdict_without_merging,
 )
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -59,7 +61,8 @@ def named(name: str) -> Expectation:
     return read_expectation(EXAMPLES / f"{name}.py")
 
 
-every_example = pytest.mark.parametrize("model", MODELS, ids=title)
+# All tests of one model follow each other, so that its program is made and compiled once.
+every_example = pytest.mark.parametrize("model", MODELS, ids=title, scope="module")
 
 
 def test_there_are_enough_examples() -> None:
@@ -81,7 +84,7 @@ def test_verdict(model: Expectation, order: str) -> None:
 
 @every_example
 def test_merging_changes_no_verdict(model: Expectation) -> None:
-    require_verdict(model, model.verdict_of(merge=False))
+    require_verdict_without_merging(model)
 
 
 @every_example
@@ -92,7 +95,7 @@ def test_reductions_change_no_verdict(model: Expectation) -> None:
 @every_example
 @pytest.mark.parametrize("movers", ["static", "declared"])
 def test_other_sources_of_movers_change_no_verdict(model: Expectation, movers: str) -> None:
-    require_verdict(model, model.verdict_of(strategy="cpc", movers=movers))
+    require_verdict_of_movers(model, movers)
 
 
 @every_example

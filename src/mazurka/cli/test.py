@@ -42,7 +42,7 @@ def register(app: typer.Typer) -> None:
 def explore_tests(
     target: Annotated[
         str,
-        typer.Argument(metavar="PATH[::NAME]", help="A Python file, or one of its tests."),
+        typer.Argument(metavar="PATH[::NAME]", help="A Python file, one of its tests, or a class."),
     ],
     preemptions: Annotated[
         str | None,
@@ -136,6 +136,7 @@ def run_tests(target: str, given: dict[str, Any], *, as_json: bool) -> int:
     from mazurka.runtime.collecting import collect
     from mazurka.runtime.explore import options_from
     from mazurka.runtime.results import worst
+    from mazurka.stateless.explored import INTERRUPTED
 
     options_from(given)
     with silent():
@@ -146,6 +147,8 @@ def run_tests(target: str, given: dict[str, Any], *, as_json: bool) -> int:
         results.append(result)
         if not as_json:
             show(result, several=len(found) > 1)
+        if INTERRUPTED in result.limits:
+            break
     for result in results:
         if as_json and result.error is not None:
             print(f"mazurka: {' '.join(str(result.error).split())}", file=sys.stderr)
@@ -168,19 +171,24 @@ def silent() -> Iterator[None]:
 
 
 def explore_one(found: Any, given: dict[str, Any]) -> Result:
-    from mazurka.runtime.exploration import explore_test
+    from mazurka.runtime.exploration import explore_test, interrupted
     from mazurka.runtime.explore import overridden
     from mazurka.runtime.options import Options
-    from mazurka.runtime.progress import finish, progress_on
+    from mazurka.runtime.progress import Remembered, finish, progress_on
     from mazurka.runtime.results import ERROR, INCONCLUSIVE, Result
 
     if found.problem is not None:
         return Result(input=found.test.name, verdict=ERROR, error=found.problem)
     progress = progress_on()
+    remembered = Remembered(progress)
+    options = overridden(found.options or Options(), given).with_seed()
     try:
         with silent(), found.surroundings():
-            options = overridden(found.options or Options(), given)
-            return explore_test(found.test, options, progress)
+            return explore_test(found.test, options, remembered)
+    except KeyboardInterrupt:
+        if remembered.last is None:
+            raise
+        return interrupted(found.test, options, remembered.last)
     except found.test.propagate as skipped:
         reason = f"skipped: {skipped}"
         return Result(

@@ -7,6 +7,7 @@ built-in one in its turn: by `super().append(x)`, by `list.append(self, x)`.
 from __future__ import annotations
 
 from _thread import get_ident
+from collections.abc import Callable
 from functools import partial
 from types import FunctionType
 from typing import Any, Final, NamedTuple
@@ -15,6 +16,7 @@ from mazurka.runtime.accesses_containers import Family, Part, is_built_in, is_mi
 from mazurka.runtime.accesses_expressions import family, parts_of
 from mazurka.runtime.accesses_methods import METHODS, TAKES_ELEMENTS
 from mazurka.runtime.accesses_operations import WRITING, How
+from mazurka.runtime.accesses_searching import SEARCHING, compares, search
 from mazurka.runtime.accesses_values import PLAIN
 from mazurka.runtime.scheduler import session
 
@@ -51,17 +53,37 @@ def act(
     built_on, name, how, writing, alone = plan
     if alone and is_mine(container, site, writing):
         return action(*arguments, **named)
-    if name in TAKES_ELEMENTS and len(arguments) == 1 and not named:
-        source = arguments[0]
-        if family(source) is None and type(source) not in _PLAIN:
-            return _take_elements(container, built_on, name, site, source)
-    if name == "sort" and type(container) is list and _runs_code(named.get("key"), container):
-        return _sort(container, site, **named)
+    if name in _RUNS_CODE:
+        stepwise = _stepwise(container, plan, site, arguments, named)
+        if stepwise is not None:
+            return stepwise()
     key = arguments[0] if arguments else None
     parts: list[Part] = [(container, built_on, how, key)]
     if not alone:
         parts += parts_of(arguments)
     return perform_all(parts, site, action, *arguments, **named)
+
+
+_RUNS_CODE: Final = frozenset({*TAKES_ELEMENTS, *SEARCHING, "sort"})
+"""Methods that may run code of the program on the way."""
+
+
+def _stepwise(
+    container: Any, plan: Plan, site: int, arguments: tuple[Any, ...], named: dict[str, Any]
+) -> Callable[[], Any] | None:
+    """What does the same step by step, where code runs in between."""
+    name = plan.name
+    if name == "sort":
+        if type(container) is list and _runs_code(named.get("key"), container):
+            return partial(_sort, container, site, **named)
+    elif len(arguments) == 1 and not named:
+        value = arguments[0]
+        if name in SEARCHING:
+            if type(container) is list and compares(container, value):
+                return partial(search, container, name, site, value)
+        elif family(value) is None and type(value) not in _PLAIN:
+            return partial(_take_elements, container, plan.built_on, name, site, value)
+    return None
 
 
 def act_on(action: Any, container: Any, built_on: Family, name: str, site: int) -> Any:

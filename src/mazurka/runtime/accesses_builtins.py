@@ -25,6 +25,7 @@ from mazurka.runtime.accesses_attributes import (
 from mazurka.runtime.accesses_containers import Part, perform_all
 from mazurka.runtime.accesses_deep import perform_deep
 from mazurka.runtime.accesses_expressions import family, part_of, parts_of
+from mazurka.runtime.accesses_identities import identity
 from mazurka.runtime.accesses_loops import each, each_delegated, iterator_of
 from mazurka.runtime.accesses_names import objects
 from mazurka.runtime.accesses_opaque import (
@@ -35,6 +36,7 @@ from mazurka.runtime.accesses_opaque import (
     stepped,
 )
 from mazurka.runtime.accesses_operations import How
+from mazurka.runtime.accesses_searching import asks_elements, note_comparisons
 from mazurka.runtime.accesses_spaces import expose, space_of
 from mazurka.runtime.accesses_stepping import joined, stepping
 from mazurka.runtime.scheduler import session
@@ -55,6 +57,8 @@ def reading(function: Callable[..., Any], site: int, /, *arguments: Any, **named
         named["key"] = handled((named["key"],), site)[0]
         if len(arguments) == 1 and function is not sorted:
             return function(each_delegated(arguments[0], site), **named)
+    elif arguments and asks_elements(function, arguments[0]):
+        return function(each_delegated(arguments[0], site), *arguments[1:], **named)
     arguments = stepped(arguments, site, kept=False)
     parts = [*parts_of(arguments), *iterator_parts(arguments)]
     return perform_all(parts, site, function, *arguments, **named)
@@ -64,7 +68,7 @@ def reading_deeply(
     function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any
 ) -> Any:
     """One that compares or writes out what it is given, and so reads what is in it, too."""
-    if "key" in named:
+    if "key" in named or (arguments and asks_elements(function, arguments[0])):
         return reading(function, site, *arguments, **named)
     arguments = stepped(arguments, site, kept=False)
     more = iterator_parts(arguments)
@@ -109,6 +113,7 @@ def advancing(function: Callable[..., Any], site: int, /, *arguments: Any) -> An
 
 def _changing(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
     """A function of the standard library that changes its first argument."""
+    note_comparisons(function, arguments, site)
     first = part_of(arguments[0], How.CHANGE) if arguments else None
     parts = [] if first is None else [first]
     arguments = stepped(arguments, site, kept=False)
@@ -119,7 +124,7 @@ def _changing(function: Callable[..., Any], site: int, /, *arguments: Any, **nam
 def _printing(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
     """What is printed to a file of the program's is kept there."""
     file = named.get("file")
-    if file is None and id(sys.stdout) in objects:
+    if file is None and (id(sys.stdout) in objects or isinstance(sys.stdout, io.StringIO)):
         file = sys.stdout
     more: list[Part] = []
     if file is not None and getattr(type(file), "__module__", "") == "_io":
@@ -159,6 +164,7 @@ SPECIAL: Final[dict[int, Callable[..., Any]]] = {
         (_LAZY, stepwise),
         ((iter, reversed), iterating),
         ((next,), advancing),
+        ((id,), identity),
         ((heapq.heappush, heapq.heappop, heapq.heapify, heapq.heapreplace), _changing),
         ((heapq.heappushpop, bisect.insort, bisect.insort_left, random.shuffle), _changing),
         ((vars(collections)["_count_elements"],), _changing),

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import builtins
 import queue
+import sys
 import threading
 from _thread import get_ident
 from collections.abc import Callable
@@ -38,11 +39,12 @@ from mazurka.runtime.accesses_caches import cached
 from mazurka.runtime.accesses_containers import (
     UNKNOWN,
     VIEWS,
-    families,
     family_of,
     is_built_in,
+    known_family,
     perform_all,
 )
+from mazurka.runtime.accesses_copies import TAKES_APART, bound_taking_apart, taking_apart
 from mazurka.runtime.accesses_expressions import family, part_of
 from mazurka.runtime.accesses_foreign import foreign, moved
 from mazurka.runtime.accesses_getters import (
@@ -54,7 +56,7 @@ from mazurka.runtime.accesses_getters import (
 )
 from mazurka.runtime.accesses_handles import CachedFunction, handle, handles
 from mazurka.runtime.accesses_methods import METHODS
-from mazurka.runtime.accesses_names import names, objects
+from mazurka.runtime.accesses_names import known, meet, see
 from mazurka.runtime.accesses_opaque import is_iterator, is_opaque, step
 from mazurka.runtime.accesses_operations import How
 from mazurka.runtime.accesses_spaces import class_behind
@@ -67,15 +69,19 @@ from mazurka.runtime.scheduler import session
 from mazurka.runtime.sharing import learned, now, progress
 
 _PLAIN: Final = PLAIN | {partial}
+_plan = PLANS.get
+_special = SPECIAL.get
 
 
 def made(value: Any) -> Any:
     """Something may have been created; its creator names it."""
     if type(value) in _PLAIN or session.current.ident != get_ident():
         return value
-    seen = objects.get(id(value))
-    if seen is None or seen.maker != now.thread:
-        names.see(value)
+    seen = known(id(value))
+    if seen is None:
+        meet(value)
+    elif seen.maker != now.thread:
+        see(value)
     return value
 
 
@@ -89,9 +95,9 @@ def method(thing: Any, name: str, site: int) -> Any:
         bound = getattr(thing, name)
         if type(bound) is MethodType and bound.__func__ in _controlled:
             return bound
-    plan = PLANS.get((kind, name))
+    plan = _plan((kind, name))
     if plan is None:
-        found = families.get(kind, UNKNOWN)
+        found = known_family(kind, UNKNOWN)
         if found is UNKNOWN:
             found = family_of(kind)
         if found in METHODS and name in METHODS[found] and is_built_in(kind, name):
@@ -115,7 +121,7 @@ accesses.hold = _held
 
 
 _UNTOUCHED: Final = frozenset(
-    id(function) for function in (isinstance, issubclass, id, callable, range, abs, ord, chr)
+    id(function) for function in (isinstance, issubclass, callable, range, abs, ord, chr)
 )
 
 
@@ -139,10 +145,10 @@ def callee(function: Any, site: int) -> Any:
         return function
     if session.current.ident != get_ident():
         return function
-    special = SPECIAL.get(id(function))
+    special = _special(id(function))
     if special is not None:
         return partial(special, function, site)
-    of_kind = _KINDS.get(kind)
+    of_kind = _of_kind(kind)
     if of_kind is not None:
         return of_kind(function, site)
     if issubclass(kind, type):
@@ -176,25 +182,36 @@ def _calling_back(function: Any, site: int, /, *arguments: Any, **named: Any) ->
 
 def _stranger(function: Any, inner: FunctionType, site: int) -> Any:
     """A function of Python that nobody watches; it may do something."""
-    if inner in _controlled:
-        return function
+    if inner in _controlled or inner.__code__.co_consts[-1:] == (MARK,):
+        return function  # the latter has been rewritten, in a namespace of its own
     unobserved.called(inner)
     if session.current.ident != get_ident():
         return function
     module = inner.__globals__.get("__name__", "")
     package = module.partition(".")[0]
-    if not module.startswith(_CONTROLLED):
+    if package not in _CONTROLLED:
         progress()
         if package in _WRITING_OUT:
             return partial(reading_deeply, function, site)
+    elif _goes_past(inner):
+        unobserved.note(inner.__qualname__)
     elif inner.__closure__ is None and inner.__name__ not in _TAKES_FUNCTIONS:
         _controlled.add(inner)  # there are few of them
         return function
     return partial(_calling_back, function, site) if package in _CALLING_BACK else function
 
 
-_CONTROLLED: Final = ("mazurka.", "threading", "queue", "time", "concurrent.")
-"""Modules whose functions are watched by other means."""
+def _goes_past(inner: FunctionType) -> bool:
+    """Whether the program calls a part of a class of the library, `queue._qsize()`, past the calls
+    that are under control; not so in a class of its own that brings such parts."""
+    called, caller = inner.__name__, sys._getframe(3).f_code.co_name
+    ours = inner.__globals__["__name__"].startswith("mazurka.")
+    return called in _PARTS and not ours and caller not in _PARTS
+
+
+_PARTS: Final = frozenset({"_qsize", "_put", "_get", "_init", "_is_owned", "_wait", "_notify"})
+_CONTROLLED: Final = frozenset({"mazurka", "threading", "queue", "time", "concurrent"})
+"""Modules and packages whose functions are watched by other means."""
 _TAKES_FUNCTIONS: Final = frozenset(
     {"__init__", "submit", "map", "add_done_callback", "wait_for", "start_new_thread"}
 )
@@ -244,6 +261,8 @@ def _built_in(function: Any, site: int) -> Any:
     if issubclass(type(owner), type):
         making = chaining if function.__name__ == "from_iterable" else reading
         return partial(making, function, site) if owner.__flags__ & _FIXED else function
+    if function.__name__ in TAKES_APART:
+        return partial(bound_taking_apart, function, site)
     if is_opaque(owner) and not hasattr(object, function.__name__):
         unobserved.meet(type(owner))
         return partial(_with_handles, moving, function, site)
@@ -310,6 +329,8 @@ def _wrapper(function: Any, site: int) -> Any:
         if name in METHODS[kind]:
             return partial(act_unbound, function, site)
         return lambda thing, *rest, **named: callee(function.__get__(thing), site)(*rest, **named)
+    if kind is object and name in TAKES_APART:
+        return partial(taking_apart, function, site)
     return function
 
 
@@ -334,3 +355,4 @@ _KINDS: Final[dict[type, Callable[[Any, int], Any]]] = {
     partial: _partial,
     **dict.fromkeys((attrgetter, itemgetter, methodcaller), _getter),
 }
+_of_kind = _KINDS.get

@@ -13,22 +13,23 @@ from collections.abc import Callable
 from types import FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import Any, Final
 
-from mazurka.runtime.accesses import IN_PLACE, Spot, store, touch_attribute, touch_cell
+from mazurka.runtime.accesses import Spot, store, touch_attribute, touch_cell
 from mazurka.runtime.accesses_containers import (
     UNKNOWN,
     VIEWS,
     Family,
     Part,
-    families,
     family_of,
     is_built_in,
     is_mine,
+    known_family,
     perform,
     perform_all,
 )
 from mazurka.runtime.accesses_methods import METHODS
 from mazurka.runtime.accesses_names import short
 from mazurka.runtime.accesses_operations import How
+from mazurka.runtime.accesses_searching import compares, contains
 from mazurka.runtime.accesses_spaces import class_behind
 from mazurka.runtime.accesses_values import PLAIN
 from mazurka.runtime.monitoring import unobserved
@@ -41,7 +42,7 @@ _met = unobserved.kinds
 
 def family(value: Any) -> Family:
     kind = type(value)
-    found = families.get(kind, UNKNOWN)
+    found = known_family(kind, UNKNOWN)
     return family_of(kind) if found is UNKNOWN else found
 
 
@@ -81,7 +82,7 @@ def parts_of(values: Any, how: How = How.READ_ALL) -> list[Part]:
 def item(thing: Any, key: Any, site: int) -> Any:
     """`thing[key]`"""
     kind = type(thing)
-    found = families.get(kind, UNKNOWN)
+    found = known_family(kind, UNKNOWN)
     if found is None:
         if kind not in _met:
             unobserved.meet(kind)
@@ -173,6 +174,23 @@ def held_item(thing: Any, key: Any, site: int) -> tuple[Any, Any, Any]:
     return thing, key, item(thing, key, site)
 
 
+IN_PLACE: Final[dict[str, Callable[[Any, Any], Any]]] = {
+    "Add": operator.iadd,
+    "Sub": operator.isub,
+    "Mult": operator.imul,
+    "MatMult": operator.imatmul,
+    "Div": operator.itruediv,
+    "Mod": operator.imod,
+    "Pow": operator.ipow,
+    "LShift": operator.ilshift,
+    "RShift": operator.irshift,
+    "BitOr": operator.ior,
+    "BitXor": operator.ixor,
+    "BitAnd": operator.iand,
+    "FloorDiv": operator.ifloordiv,
+}
+
+
 def augment(old: Any, sign: str, value: Any, site: int) -> Any:
     """What `old += value` makes of `old`; built-in containers are changed in place."""
     found = family(old)
@@ -256,6 +274,8 @@ def _contains(left: Any, sign: str, right: Any, site: int) -> Any:
         return BINARY[sign](left, right)
     if part[1] in (dict, set) and part[0] is right:
         part = (*part[:2], How.LOOK, None)
+    elif type(right) is list and compares(right, left):
+        return contains(right, site, left) is (sign == "In")
     elif family(left) is not None or type(left) is tuple:
         return deeply((left, right), site, BINARY[sign], left, right)
     return perform(part, site, BINARY[sign], left, right)

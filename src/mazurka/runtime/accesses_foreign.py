@@ -9,11 +9,13 @@ from mazurka.runtime.accesses_containers import perform_all
 from mazurka.runtime.accesses_expressions import parts_of
 from mazurka.runtime.accesses_opaque import opaque_parts, part_of_opaque
 from mazurka.runtime.accesses_operations import How
+from mazurka.runtime.accesses_searching import note_comparisons
 from mazurka.runtime.sharing import progress
 
 
 def foreign(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
     """A C function of some module, which may change whatever it is given."""
+    note_comparisons(function, arguments, site)
     values = (*arguments, *named.values())
     how = How.READ_ALL if _only_reads(function) else How.CHANGE
     parts = [*parts_of(values, how), *opaque_parts(values)]

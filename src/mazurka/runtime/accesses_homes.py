@@ -17,10 +17,12 @@ from __future__ import annotations
 
 import _thread
 import functools
+import threading
 import types
 import weakref
 from typing import Any, Final
 
+from mazurka.runtime.accesses_inside import is_inside, note_change
 from mazurka.runtime.accesses_spaces import forget_spaces
 from mazurka.runtime.accesses_values import PLAIN, VALUES
 from mazurka.runtime.monitoring import unobserved
@@ -28,6 +30,8 @@ from mazurka.runtime.sharing import learned, now
 
 NOWHERE: Final = object()
 """No location: a call, or something that does not change."""
+INSIDE: Final = object()
+"""An object of the library has it, which is under control as a whole."""
 
 _COMPUTED = (_thread._local, super, weakref.ProxyType, weakref.CallableProxyType)
 """Built-in types whose attributes are not kept in the object itself."""
@@ -59,6 +63,9 @@ _COMPUTE: Final = 3
 _SLOT: Final = 4
 """Instances have it, but not in a dictionary."""
 
+_INSIDE: Final = 5
+"""See `INSIDE`."""
+
 _sorts: dict[tuple[type, str], int] = {}
 """By class and name: what reading the attribute of an instance means."""
 
@@ -79,6 +86,10 @@ def _sort(kind: type, name: str) -> int:
 def _find_sort(kind: type, name: str) -> int:
     if issubclass(kind, _COMPUTED):
         return _COMPUTE
+    if is_inside(kind, name):
+        return _INSIDE
+    if issubclass(kind, threading.Thread) and name in ("name", "daemon"):
+        return _SLOT  # properties of the library's around variables
     for base in kind.__mro__:
         value = base.__dict__.get(name, _MISSING)
         if value is _MISSING:
@@ -130,7 +141,10 @@ def home_of(thing: Any, name: str) -> Any:
         return NOWHERE  # its code says what is found, and is watched
     if name in learned.moving and kind.__flags__ & _CAN_CHANGE:
         return (thing, *_changing(kind))
-    return thing if _sort(kind, name) in (_OWN, _DATA, _SLOT) else NOWHERE
+    sort = _sort(kind, name)
+    if sort == _INSIDE:
+        return INSIDE
+    return thing if sort in (_OWN, _DATA, _SLOT) else NOWHERE
 
 
 def _changing(kind: type) -> list[type]:
@@ -170,6 +184,9 @@ def home_of_store(thing: Any, name: str) -> Any:
     sort = _sort(kind, name)
     if sort == _CALL:
         _move(name)
+    if sort == _INSIDE:
+        note_change(kind, name)
+        return NOWHERE
     return thing if sort != _COMPUTE or name in learned.moving else NOWHERE
 
 

@@ -12,7 +12,7 @@ from mazurka.runtime.accesses_expressions import family, part_of, whole
 from mazurka.runtime.accesses_opaque import is_iterator, steps
 from mazurka.runtime.accesses_operations import How
 from mazurka.runtime.scheduler import session
-from mazurka.runtime.sharing import now, progress
+from mazurka.runtime.sharing import now, progress, step
 
 
 def each(value: Any, unpacked: bool, site: int) -> Any:
@@ -53,9 +53,19 @@ def each_delegated(value: Any, site: int) -> Any:
 
 
 def _advancing(items: Any) -> Iterator[Any]:
-    for value in items:
-        progress()
-        yield value
+    if type(items) in _NEW_EACH_TIME:
+        born = session.current.running.turns
+        for value in items:
+            step(born)
+            yield value
+    else:
+        for value in items:
+            progress()
+            yield value
+
+
+_NEW_EACH_TIME: Final = frozenset({range, tuple, str, bytes, frozenset})
+"""Types whose iterators nobody else can have."""
 
 
 def each_kept(items: Any, site: int) -> Iterator[Any]:
@@ -106,6 +116,7 @@ def _steps(
     """Without an iterator the first step makes one: loops do both at once."""
     container, found, _, _ = part
     how = how_stepping(part, iter(value))
+    born = session.current.running.turns
 
     def first() -> Any:
         nonlocal items
@@ -125,7 +136,10 @@ def _steps(
         except StopIteration:
             return
         index += 1
-        run.running.rounds = now.where = None  # as in `progress`
+        rounds = run.running.rounds  # as in `step`
+        if rounds is not None:
+            rounds.step(born)
+        now.where = None
         yield whole(element, site) if unpacked else element
 
 

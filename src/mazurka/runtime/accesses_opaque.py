@@ -20,7 +20,7 @@ from types import GeneratorType, WrapperDescriptorType
 from typing import Any, Final
 
 from mazurka.runtime.accesses_containers import Part, family_of, perform
-from mazurka.runtime.accesses_names import names, objects
+from mazurka.runtime.accesses_names import known, see
 from mazurka.runtime.accesses_operations import How
 from mazurka.runtime.accesses_values import PLAIN, VALUES
 from mazurka.runtime.scheduler import session
@@ -63,7 +63,7 @@ def iterator_parts(values: Any) -> list[Part]:
 
 def _is_lone(count: int, value: Any) -> bool:
     """Whether nobody has it but the call that it was made for, so that no other thread can."""
-    seen = objects.get(id(value))
+    seen = known(id(value))
     return count - (seen is not None and seen.kept is value) <= _LONE
 
 
@@ -107,13 +107,16 @@ def step(function: Callable[..., Any], site: int, /, items: Any, *arguments: Any
 def _enter(generator: Any, site: int, function: Callable[..., Any], *arguments: Any) -> Any:
     if session.current.ident != get_ident():
         return function(*arguments)
-    seen = names.see(generator)
-    if perform(part_of_opaque(generator), site, _is_entered, seen.entered, id(generator)):
+    seen = see(generator)
+    if seen.entered is None:
+        seen.entered = set()
+    entered = seen.entered
+    if perform(part_of_opaque(generator), site, _is_entered, entered, id(generator)):
         raise ValueError("generator already executing")
     try:
         return function(*arguments)
     finally:
-        perform(part_of_opaque(generator), site, seen.entered.discard, id(generator))
+        perform(part_of_opaque(generator), site, entered.discard, id(generator))
 
 
 def _is_entered(entered: set[int], identity: int) -> bool:

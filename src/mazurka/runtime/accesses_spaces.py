@@ -15,7 +15,7 @@ from types import FunctionType, MappingProxyType, ModuleType
 from typing import Any, Final
 
 from mazurka.runtime.accesses_containers import Standing, approach
-from mazurka.runtime.accesses_names import EVERYBODY, Seen, names, objects
+from mazurka.runtime.accesses_names import EVERYBODY, Seen, names, objects, see
 from mazurka.runtime.accesses_operations import How
 from mazurka.runtime.insides import attributes, names_in
 from mazurka.runtime.monitoring import unobserved
@@ -94,7 +94,7 @@ def _name(space: dict[str, Any], thing: Any) -> None:
     """A dictionary that nobody has met is called after the object that it belongs to."""
     if names.is_pinned(space):
         return
-    owner = names.see(thing)
+    owner = see(thing)
     number = owner.number if owner.vague else 0
     objects[id(space)] = Seen(space, EVERYBODY, f"{owner.name}.__dict__", number)
 

@@ -161,6 +161,7 @@ def is_steady(trace: TracebackType | None) -> bool:
     return True
 
 
+@lru_cache(maxsize=_PARSED)
 def text_of(source: str, node: ast.expr) -> str:
     text = " ".join((ast.get_source_segment(source, node) or ast.unparse(node)).split())
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 4]} ..."

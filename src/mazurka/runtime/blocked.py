@@ -8,19 +8,12 @@ import site
 import sysconfig
 import traceback
 from collections.abc import Sequence
+from functools import cache
 from types import FrameType
 
 from mazurka.runtime.scheduler import session
 from mazurka.runtime.sites import is_plumbing_file
 
-_PATHS = sysconfig.get_paths()
-LIBRARIES = tuple(
-    path.rstrip(os.sep) + os.sep
-    for path in {
-        *(_PATHS[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")),
-        *getattr(site, "getsitepackages", list)(),
-    }
-)
 ADVICE = (
     (
         ("asyncio",),
@@ -55,8 +48,21 @@ BUSY = (
 )
 
 
+@cache
+def libraries() -> tuple[str, ...]:
+    """The directories of what is installed; few processes ever ask."""
+    paths = sysconfig.get_paths()
+    return tuple(
+        path.rstrip(os.sep) + os.sep
+        for path in {
+            *(paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")),
+            *getattr(site, "getsitepackages", list)(),
+        }
+    )
+
+
 def is_library(file: str) -> bool:
-    return file.startswith(LIBRARIES) or file.startswith("<")
+    return file.startswith((*libraries(), "<"))
 
 
 def frames_of(frame: FrameType | None) -> list[traceback.FrameSummary]:
@@ -105,6 +111,6 @@ def _created_outside() -> str | None:
 def _words(one: traceback.FrameSummary) -> str:
     """What a frame tells about the call: the file, where it is a library's, and the line."""
     file = one.filename if is_library(one.filename) else ""
-    for path in LIBRARIES:
+    for path in libraries():
         file = file.removeprefix(path)
     return f"{file} {linecache.getline(one.filename, one.lineno or 0).strip()}"

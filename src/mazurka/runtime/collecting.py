@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import inspect
 import sys
-import unittest
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mazurka.errors import MazurkaError
 from mazurka.runtime.cases import run_case
@@ -19,11 +18,23 @@ from mazurka.runtime.importing import CollectionError, load
 from mazurka.runtime.options import Options, Test
 from mazurka.runtime.tokens import portable
 
+if TYPE_CHECKING:
+    import unittest
+
 
 def skipping() -> tuple[type[BaseException], ...]:
     """The exceptions by which a test says that it is not to be run."""
-    pytest = sys.modules.get("pytest")
-    return (unittest.SkipTest, *([pytest.skip.Exception] if pytest is not None else []))
+    unittest, pytest = sys.modules.get("unittest"), sys.modules.get("pytest")
+    return (
+        *([unittest.SkipTest] if unittest is not None else []),
+        *([pytest.skip.Exception] if pytest is not None else []),
+    )
+
+
+def is_case(kind: type) -> bool:
+    """Whether a class is a test case of `unittest`, which is slow to import for nothing."""
+    unittest = sys.modules.get("unittest")
+    return unittest is not None and issubclass(kind, unittest.TestCase)
 
 
 @dataclass(frozen=True)
@@ -75,7 +86,8 @@ def collect(target: str) -> list[Found]:
         if not found:
             raise CollectionError("there is no function named test* in this file", file=path)
         return found
-    named = [one for one in found if one.test.name.partition("::")[2] == name]
+    inside = f"{name}::"  # a test, or a class with all of its tests
+    named = [one for one in found if f"{one.test.name}::".partition("::")[2].startswith(inside)]
     if named:
         return named
     plain = resolve(module, name)
@@ -101,7 +113,7 @@ def is_test(name: str, value: Any) -> bool:
 
 def plain_test(function: Callable[..., Any], name: str) -> Found:
     inner, options = opened(function)
-    test = Test(body=inner, name=name, function=inner, propagate=skipping())
+    test = Test(body=inner, name=name, function=inner, skips=skipping)
     return Found(test, options, problem_with(inner, name))
 
 
@@ -117,15 +129,15 @@ def opened(function: Callable[..., Any]) -> tuple[Callable[..., Any], Options | 
 
 
 def methods_of(kind: type, path: str) -> Iterator[Found]:
-    is_case = issubclass(kind, unittest.TestCase)
-    if not (is_case or kind.__name__.startswith("Test")) or "__init__" in vars(kind):
+    case: Any = kind if is_case(kind) else None
+    wanted = case is not None or kind.__name__.startswith("Test")
+    if not wanted or "__init__" in vars(kind):
         return
     for name, value in inspect.getmembers(kind, inspect.isfunction):
         if is_test(name, value):
             inner, options = opened(value)
-            body = case_body(kind, name, inner) if is_case else method_body(kind, inner)
-            test = Test(body=body, name=f"{path}::{name}", function=inner, propagate=skipping())
-            case = kind if issubclass(kind, unittest.TestCase) else None
+            body = case_body(kind, name, inner) if case is not None else method_body(kind, inner)
+            test = Test(body=body, name=f"{path}::{name}", function=inner, skips=skipping)
             yield Found(test, options, problem_with(inner, test.name, given=1), case)
 
 

@@ -15,13 +15,16 @@ from rich.console import Console
 from rich.text import Text
 
 from mazurka.report.columns import MARGIN, OPERATION, Columns
+from mazurka.report.places import Shown
 from mazurka.report.rows import Row
 from mazurka.report.story import Story as Prose
 from mazurka.report.terminal import make_console, safe
 from mazurka.report.trace import Standing, Trace
+from mazurka.runtime.effects import DELETED
+from mazurka.runtime.others import others
 from mazurka.runtime.recording import Story
-from mazurka.runtime.results import HOLDS, Result, Violation
-from mazurka.runtime.rows import Rows, failing_site
+from mazurka.runtime.results import HOLDS, STUCK, Result, Violation
+from mazurka.runtime.rows import Rows, surfacing_site
 from mazurka.runtime.sites import shown_path
 from mazurka.runtime.values import counted
 
@@ -96,20 +99,27 @@ class Report:
 
     def ending(self, violated: Violation, story: Story, rows: Rows) -> None:
         stuck = [rows.standing(stands) for stands in story.standing]
-        if violated.kind in ("deadlock", "livelock", "leak"):
+        if violated.kind in STUCK:
             self.prose.line(ENDINGS[violated.kind])
             for standing in stuck:
                 self.prose.marked(_standing(standing), standing.reason)
             for lost in story.lost:
                 self.prose.line(f"lost wake-up: {lost}", indent=2)
+            self.others(violated, rows)
             return
         name = story.threads.get(violated.thread or 0, "")
-        site = failing_site(violated)
+        site = surfacing_site(violated)
         where = f", line {site.line}: {rows.source(site)}" if site is not None else ""
         self.prose.marked(f"{name}{where}", violated.message)
         stack = violated.details[1:]
         for line in stack if len(stack) > 1 else ():
-            self.prose.line(line, "dim", indent=4)
+            file, _, rest = line.rpartition(":")
+            self.prose.line(f"{shown_path(file)}:{rest}", "dim", indent=4)
+        self.others(violated, rows)
+
+    def others(self, violated: Violation, rows: Rows) -> None:
+        for sentence in others(rows, violated):
+            self.prose.line(sentence, "dim", indent=2)
 
     def footer(self) -> None:
         result = self.result
@@ -168,6 +178,13 @@ class Table(Columns):
         if not row.synchronizes:
             return parts
         return [self.effect(one, OPERATION) for one in row.operation.split("\n")] + parts
+
+    def assigned(self, values: dict[str, Shown], style: str) -> list[Text]:
+        gone = {place for place, value in values.items() if value == DELETED}
+        return [
+            self.effect(f"{place} {value}" if place in gone else f"{place} = {value}", style)
+            for place, value in values.items()
+        ]
 
     def effect(self, text: str, style: str) -> Text:
         """A value is not cut off at the edge of its column; `wrapped` gives it more lines."""

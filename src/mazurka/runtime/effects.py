@@ -9,14 +9,15 @@ from types import CellType, FrameType, ModuleType
 from typing import Any
 from weakref import ReferenceType
 
+from mazurka.runtime.accesses_containers import family_of
 from mazurka.runtime.accesses_names import Seen, objects
-from mazurka.runtime.accesses_operations import Access, ContainerAccess
+from mazurka.runtime.accesses_operations import Access, ContainerAccess, How, Together
 from mazurka.runtime.assertions import Lookup
 from mazurka.runtime.labels import Labels
 from mazurka.runtime.operations import Step
 from mazurka.runtime.rewriting_sites import sites
 from mazurka.runtime.spinning import Spin
-from mazurka.runtime.values import MISSING, attribute_of, element_of, shown
+from mazurka.runtime.values import MISSING, attribute_of, element_of, of_class, shown
 
 _AUGMENTED = re.compile(r" *(?:\*\*|//|<<|>>|[-+*/%&|^@])= ")
 """Between the place and the rest of `place += rest`."""
@@ -55,17 +56,36 @@ class Place:
     name: str = ""
     key: Any = None
 
-    def value(self) -> str | None:
-        """What is there now; None where that cannot be told."""
+    def found(self) -> Any:
+        """What is there now; `MISSING` where there is nothing, or where that cannot be told."""
         if self.holder is None:
-            return None
+            return MISSING
         if self.name:
-            found = attribute_of(self.holder, self.name)
-        elif self.key is not None:
-            found = element_of(self.holder, self.key)
-        else:
-            found = self.holder
-        return None if found is MISSING else shown(found)
+            own = attribute_of(self.holder, self.name)
+            return of_class(self.holder, self.name) if own is MISSING else own
+        return self.holder if self.key is None else element_of(self.holder, self.key)
+
+    @property
+    def is_opaque(self) -> bool:
+        """An object that is used as a whole and has no contents to show: a generator, a file."""
+        as_whole = self.holder is not None and not self.name and self.key is None
+        return as_whole and family_of(type(self.holder)) is None
+
+    @property
+    def lacks_attribute(self) -> bool:
+        """Whether an object has no such attribute, and no code that would make one up."""
+        if not self.name or self.holder is None or isinstance(self.holder, (CellType, ModuleType)):
+            return False
+        kind: Any = type(self.holder)
+        if kind.__getattribute__ is not object.__getattribute__ or not kind.__dictoffset__:
+            return False
+        named = (self.name, "__getattr__")
+        made_up = any(name in vars(base) for base in kind.__mro__ for name in named)
+        return not made_up and self.found() is MISSING
+
+    def value(self) -> str | None:
+        found = self.found()
+        return None if found is MISSING or self.is_opaque else shown(found)
 
 
 def place_of(access: Access, labels: Labels, frame: FrameType | None) -> Place:
@@ -86,15 +106,28 @@ def place_of(access: Access, labels: Labels, frame: FrameType | None) -> Place:
         name = _captured(text, frame) or name
     if isinstance(kept, (ModuleType, CellType)):
         return Place(name, name, kept, name)
-    key = access.token if isinstance(access, ContainerAccess) else None
-    if not isinstance(key, (int, str)):
-        key = None
+    part = _part(access)
+    key = _key(part.token) if part is not None and not isinstance(kept, set) else None
     owner = labels.path_to(kept, frame)
     if name:
         text = f"{owner}.{name}" if owner else text
         return Place(text, text, kept, name)
     whole = owner or text
     return Place(whole if key is None else f"{whole}[{key!r}]", whole, kept, "", key)
+
+
+def _part(access: Access) -> ContainerAccess | None:
+    """The operation on a container that an access is, or the first of those that it consists of."""
+    first = access.parts[0] if isinstance(access, Together) else access
+    return first if isinstance(first, ContainerAccess) else None
+
+
+def _key(token: Any) -> Any:
+    """The key that a token stands for; None where it has another form in reports."""
+    if isinstance(token, tuple) and token[0] == "tuple":
+        parts = tuple(map(_key, token[1:]))
+        return None if None in parts else parts
+    return token if isinstance(token, (int, str)) and token != "None" else None
 
 
 def _named(text: str, frame: FrameType | None) -> Any:
@@ -130,13 +163,57 @@ def _holder(access: Access) -> tuple[Seen, str] | None:
     return None
 
 
-def effects_of(operation: Step, place: Place | None) -> Effects:
-    """After the step: what it has read or written."""
+@dataclass(frozen=True)
+class Before:
+    """What is known when a step has been chosen, and nothing has happened yet."""
+
+    place: Place | None = None
+    writes: bool = False
+    """Whether it changes anything: to remove a key that is not there does not."""
+    there: bool = False
+    """Whether there is anything at its place."""
+
+
+def before(operation: Step, place: Place | None) -> Before:
     access = data_access(operation)
+    if access is None or place is None:
+        return Before()
+    return Before(place, access.writes, place.found() is not MISSING)
+
+
+def effects_of(operation: Step, known: Before) -> Effects:
+    """After the step: what it has read or written."""
+    access, place = data_access(operation), known.place
     if access is None or place is None:
         return Effects()
     value = access.value if access.value is not None else place.value()
+    if value is None and known.writes and known.there and not place.is_opaque:
+        value = DELETED
+    elif value is None and place.key is not None:
+        if not isinstance(place.holder, dict):
+            return Effects(reads={place.whole: shown(place.holder)})
+        value = NOT_THERE
+    elif value is None and not known.writes and place.lacks_attribute:
+        value = NOT_THERE
     if value is None:
         return Effects()
-    values = {place.text: value}
-    return Effects(writes=values) if access.kind == "write" else Effects(reads=values)
+    if known.writes:
+        return Effects(writes={place.text: value + _noted(access)})
+    return Effects(reads={place.text: value})
+
+
+DELETED = "deleted"
+"""Stands for the value after a deletion; a string that is a value has quotes around it."""
+NOT_THERE = "missing"
+
+
+def _noted(access: Access) -> str:
+    """Which element of a set has come or gone: all of them may be too many to be shown."""
+    part = _part(access)
+    if part is None or part.shared.keyed or part.how not in _SETS:
+        return ""
+    key = _key(part.token)
+    return "" if key is None else f" ({shown(key)} {_SETS[part.how]})"
+
+
+_SETS = {How.ENSURE: "added", How.REMOVE: "removed"}

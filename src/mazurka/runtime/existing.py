@@ -16,13 +16,11 @@ names, or a lock among their values.
 
 from __future__ import annotations
 
+import builtins
 import logging
 import queue
 import sys
 import threading
-from _queue import SimpleQueue as RealSimpleQueue
-from _thread import LockType as RealLock
-from _thread import RLock as RealRLock
 from collections import defaultdict, deque
 from collections.abc import Callable
 from contextlib import suppress
@@ -41,11 +39,10 @@ from types import (
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mazurka.runtime import insides
-from mazurka.runtime.locks import Lock, RLock
 from mazurka.runtime.operations import Object
 from mazurka.runtime.patches import Patches
-from mazurka.runtime.queues import SimpleQueue
 from mazurka.runtime.scheduler import Scheduler
+from mazurka.runtime.stand_ins import REAL, StandIns
 
 if TYPE_CHECKING:
     from mazurka.runtime.program import RealProgram
@@ -64,8 +61,6 @@ _WAYS_IN = frozenset(
     f"mazurka.runtime.{name}" for name in ("cases", "collecting", "explore", "pytest_fixtures")
 )
 """Modules whose functions stand around the test, and hold its arguments."""
-_REAL = frozenset(map(id, (RealLock, RealRLock, RealSimpleQueue)))
-"""The types of what is replaced; by identity, since types can define their own equality."""
 _NAMED = (threading.Condition, threading.Event, threading.Semaphore, queue.Queue)
 _LEAVES = (
     *(str, bytes, int, float, complex, type(None), CodeType, ModuleType, Object),
@@ -73,6 +68,13 @@ _LEAVES = (
     *(GetSetDescriptorType, MemberDescriptorType, MethodDescriptorType, WrapperDescriptorType),
 )
 Search: TypeAlias = Callable[[Any, str], None]
+_BUILTINS = vars(builtins)
+_NATIVE = {
+    id(value): value
+    for value in _BUILTINS.values()
+    if type(value) in (type, BuiltinMethodType) and value.__module__ == "builtins"
+}
+"""What is there in every program; by identity, and kept for it."""
 _clean: dict[str, tuple[int, int]] = {}
 """Installed modules in which nothing was found: their namespaces, and how many names they had."""
 
@@ -86,14 +88,12 @@ def is_library(module: object) -> bool:
     return type(module) is str and module.partition(".")[0] in sys.stdlib_module_names
 
 
-class Takeover:
+class Takeover(StandIns):
     """Replaces what existed before, for as long as the exploration goes on."""
 
     def __init__(self, patches: Patches, replacements: dict[int, Any]) -> None:
+        super().__init__(replacements)
         self._patches = patches
-        self._replacements = replacements
-        self._taken: dict[int, Any] = {}
-        """Our locks, by the identity of the real ones that they keep alive."""
         self._seen: set[int] = set()
         self._kept: list[Any] = []
         """Containers made on the way; their identities must not be used again meanwhile."""
@@ -103,64 +103,14 @@ class Takeover:
         self._found = 0
         self.left: list[tuple[str, Any]] = []
         """What was found and could not be replaced, and where."""
-        self._labels: dict[int, tuple[str, Any]] = {}
-        """What people call objects of Python classes; with the objects, which must not go."""
-        self._used: dict[str, int] = {}
-
-    def replacement(self, value: Any, label: str) -> Any:
-        """What stands for a value while the exploration goes on; None if it stays."""
-        kind = type(value)
-        if id(kind) in _REAL:
-            return self._around(value, label)
-        if issubclass(kind, tuple):
-            return self._tuple(value, label)
-        if kind is BuiltinMethodType and type(value.__self__) in (RealLock, RealRLock):
-            return getattr(self._around(value.__self__, label), value.__name__)
-        return self._replacements.get(id(value))
-
-    def _around(self, real: Any, label: str) -> Any:
-        found = self._taken.get(id(real))
-        if found is None:
-            kinds: dict[type, type] = {RealLock: Lock, RealRLock: RLock}
-            found = kinds.get(type(real), SimpleQueue)()
-            found.name, found.epoch = "", 0
-            found.real = real
-            found.origin = self._unique(label)
-            self._taken[id(real)] = found
-        return found
-
-    def _tuple(self, values: Any, label: str) -> Any:
-        """A tuple cannot be changed; one with a lock in it is replaced as a whole."""
-        old = insides.elements(values)
-        news = [self._inner(value, f"{label}[{index}]") for index, value in enumerate(old)]
-        if all(new is None for new in news):
-            return None
-        pairs = zip(news, old, strict=True)
-        return insides.tuple_like(values, [was if new is None else new for new, was in pairs])
-
-    def _inner(self, value: Any, label: str) -> Any:
-        """What stands for an element of a tuple; the rest is searched, as it is."""
-        if id(type(value)) in _REAL or issubclass(type(value), tuple):
-            return self.replacement(value, label)
-        return None
-
-    def _unique(self, label: str) -> str | None:
-        """Two objects must never share a name: several cells of one closure have one label."""
-        if not label:
-            return None
-        self._used[label] = count = self._used.get(label, 0) + 1
-        return label if count == 1 else f"{label}~{count}"
-
-    def label_of(self, value: Any) -> str | None:
-        """Where an object was found, if it was."""
-        found = self._labels.get(id(value))
-        return found[0] if found is not None and found[1] is value else None
 
     # -- the search --------------------------------------------------------------------------
 
     def everything(self, test: Any) -> None:
         """Search what the modules of the program, the test and its arguments can reach."""
         installed: list[tuple[str, dict[str, Any]]] = []
+        self._dictionary(_BUILTINS, "builtins.")
+        self._seen.add(id(_BUILTINS))
         for name, module in list(sys.modules.items()):
             if insides.is_module(module) and not (is_strange(name) or is_library(name)):
                 space = insides.names_in(module)
@@ -171,7 +121,8 @@ class Takeover:
         self._visit(test, "")
         self._logging()
         self._finish()
-        self._seen = set()  # what a package shares with the program counts for the package, too
+        # What a package shares with the program, but for builtins, counts for the package, too.
+        self._seen = {id(_BUILTINS)}
         for name, space in installed:
             self._installed(name, space)
         self._kept.clear()
@@ -186,7 +137,7 @@ class Takeover:
 
     def _installed(self, name: str, space: dict[str, Any]) -> None:
         state = (id(space), len(space))
-        if _clean.get(name) == state and _REAL.isdisjoint(map(id, map(type, space.values()))):
+        if _clean.get(name) == state and REAL.isdisjoint(map(id, map(type, space.values()))):
             return
         before = self._found
         self._dictionary(space, f"{name}.")
@@ -224,7 +175,7 @@ class Takeover:
         return found
 
     def _search_of(self, kind: type) -> Search | None:
-        if id(kind) in _REAL:
+        if id(kind) in REAL:
             return self._leave
         if kind is BuiltinMethodType:
             return _do_nothing
@@ -295,8 +246,11 @@ class Takeover:
     def _dictionary(self, space: dict[Any, Any], prefix: str) -> None:
         self._kept.append(space)
         ways = self._ways
-        for key, value in insides.entries(space):
-            if type(key) is not str and id(type(key)) in _REAL:
+        found = insides.entries(space)
+        if space is _BUILTINS:
+            found = [entry for entry in found if id(entry[1]) not in _NATIVE]
+        for key, value in found:
+            if type(key) is not str and id(type(key)) in REAL:
                 self._leave(key, prefix[:-1])
             kind = type(value)
             if (ways.get(id(kind)) or self._learn(kind))[1] is None:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import linecache
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from mazurka.errors import InternalError, MazurkaError
 from mazurka.runtime.failures import ControlError
 from mazurka.runtime.following import Follow
-from mazurka.runtime.guard import check_deterministic, unseen
+from mazurka.runtime.guard import (
+    NondeterministicError,
+    check_deterministic,
+    unseen,
+    with_reason,
+)
 from mazurka.runtime.instrument_run import Observed
 from mazurka.runtime.minimize import is_same, minimize
 from mazurka.runtime.observing import observed, require_known, require_something, see_everything
@@ -30,9 +37,18 @@ from mazurka.runtime.scope import scope_of
 from mazurka.runtime.sites import shown_path
 from mazurka.runtime.telling import tell
 from mazurka.runtime.tokens import Token, token_of
+from mazurka.runtime.warned import each_warning_once
 from mazurka.runtime.watchdog import UncontrolledCallError
 from mazurka.stateless import iterative, randomized
-from mazurka.stateless.explored import TIME, DivergedError, Explored, Failing, Progress, RunOptions
+from mazurka.stateless.explored import (
+    INTERRUPTED,
+    TIME,
+    DivergedError,
+    Explored,
+    Failing,
+    Progress,
+    RunOptions,
+)
 from mazurka.stateless.runs import Failed, OutOfTime, Runnable
 
 
@@ -54,12 +70,23 @@ def explore_test(test: Test, options: Options, progress: Progress | None = None)
     def conduct(program: Observed) -> None:
         Exploration(test, options, program, result, progress, started).conduct()
 
-    if options.workers > 1:
-        from mazurka.runtime.workers import explore_by_workers
+    with each_warning_once():
+        if options.workers > 1:
+            from mazurka.runtime.workers import explore_by_workers
 
-        if explore_by_workers(test, options, result, progress, started):
-            return result
-    under_control(test, options, result, conduct, started)
+            if explore_by_workers(test, options, result, progress, started):
+                return result
+        under_control(test, options, result, conduct, started)
+    return result
+
+
+def interrupted(test: Test, options: Options, explored: Explored) -> Result:
+    """What is known of a test whose exploration somebody has ended."""
+    explored.limit(INTERRUPTED)
+    result = Result(input=test.name, verdict=INCONCLUSIVE, strategy=options.strategy)
+    result.preemptions = None if options.sampled else options.preemptions
+    result.seed, result.races = options.seed, options.races
+    conclude(result, options, replace(explored, failures=[]), ())
     return result
 
 
@@ -102,7 +129,7 @@ def settings_of(test: Test, options: Options, started: float | None = None) -> S
         patience=options.patience,
         virtual_time=options.virtual_time,
         max_steps=max(options.max_steps * 10, 100_000),
-        propagate=(KeyboardInterrupt, *test.propagate),
+        skips=test.skips,
     )
 
 
@@ -115,6 +142,7 @@ def under_control(
 ) -> None:
     """Do something with a test's program under control; errors are noted in the result."""
     settings = settings_of(test, options, started)
+    linecache.checkcache()
     try:
         require_known(options.instrument)
         with observed(test.body, test.function, options.instrument, settings) as program:
@@ -137,6 +165,7 @@ def under_control(
         file, line = test.place
         result.error = MazurkaError(str(error), file=file, line=line)
     if result.error is not None:
+        result.error = with_reason(result.error)
         result.verdict = ERROR
         result.scope = ""
 
@@ -260,7 +289,7 @@ def the_same(failed: Failed, story: Story) -> Failed:
     for again in story.ended.failures:
         if is_same(failed, again):
             return again
-    raise MazurkaError(
+    raise NondeterministicError(
         f"a failure could not be reproduced under its own schedule: {failed.message}. The test does"
         " not do the same again.",
         file=shown_path(failed.file) if failed.file else None,

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import concurrent.futures.thread as pool
 import sys
 import traceback
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from mazurka.runtime.assertions import explained
 from mazurka.runtime.operations import Step
 from mazurka.runtime.sites import shown_path, site_of
 from mazurka.runtime.spinning import Spin
-from mazurka.runtime.tasks import Join, Task
+from mazurka.runtime.tasks import Join, Task, Unwind
+from mazurka.runtime.thread_names import labels_of
 from mazurka.stateless.runs import Failed
 
 if TYPE_CHECKING:
@@ -31,6 +33,14 @@ EXPLAINED = "__mazurka_explained__"
 
 class ControlError(Exception):
     """The program cannot be kept under control; what was explored so far says nothing."""
+
+
+def refuse(run: Scheduler, message: str) -> NoReturn:
+    """The running thread does something that cannot be kept under control.  The run ends in an
+    error; no handler of the program's comes in between."""
+    run.pending[run.running.number] = None  # it ends by itself
+    run._break(ControlError(message))
+    raise Unwind
 
 
 class UnstoppableThreadError(ControlError):
@@ -99,24 +109,42 @@ def _text_of(error: BaseException) -> str:
 
 
 def _innermost(trace: TracebackType | None) -> traceback.FrameSummary | None:
-    frames = traceback.extract_tb(trace)
-    own = _of_the_user(trace) or [one for one in frames if not one.filename.startswith(_MACHINERY)]
+    own = _of_the_user(trace) or [
+        one for one in _summaries(trace) if not one.filename.startswith(_MACHINERY)
+    ]
     return own[-1] if own else None
 
 
+def _summaries(trace: TracebackType | None) -> list[traceback.FrameSummary]:
+    """As `traceback.extract_tb`, which reads all the lines, and asks if files have changed."""
+    return [
+        traceback.FrameSummary(code.co_filename, line, code.co_name, lookup_line=False)
+        for code, line in ((frame.f_code, line) for frame, line in traceback.walk_tb(trace))
+    ]
+
+
 def _lines(trace: TracebackType | None) -> list[str]:
-    return [f"{frame.filename}:{frame.lineno} in {frame.name}" for frame in _of_the_user(trace)]
+    """The stack; a future brings along that of the call which has failed in another thread."""
+    codes = [frame.f_code for frame, _ in traceback.walk_tb(trace)]
+    own = _of_the_user(trace)
+    submitted = _of_the_user(trace, codes.index(RUN)) if RUN in codes else []
+    lines = [f"{frame.filename}:{frame.lineno} in {frame.name}" for frame in own]
+    first = len(own) - len(submitted)
+    return [*lines[:first], *(f"{line}{IN_EXECUTOR}" for line in lines[first:])] if first else lines
 
 
-def _of_the_user(trace: TracebackType | None) -> list[traceback.FrameSummary]:
+IN_EXECUTOR = ", called by an executor"
+RUN = pool._WorkItem.run.__code__
+
+
+def _of_the_user(trace: TracebackType | None, since: int = 0) -> list[traceback.FrameSummary]:
     """The frames that people want to see: not those of ours, and not those that hide themselves.
 
     `unittest` and pytest mark the frames of their assertions, which say nothing about the test.
     """
     shown = []
-    for (frame, _), summary in zip(
-        traceback.walk_tb(trace), traceback.extract_tb(trace), strict=True
-    ):
+    frames = list(zip(traceback.walk_tb(trace), _summaries(trace), strict=True))
+    for (frame, _), summary in frames[since:]:
         hides = "__unittest" in frame.f_globals or frame.f_locals.get("__tracebackhide__") is True
         if not (hides or summary.filename.startswith(_MACHINERY)):
             shown.append(summary)
@@ -155,7 +183,8 @@ def of_standing(scheduler: Scheduler) -> list[Failed]:
 
 
 def _stuck(scheduler: Scheduler, stuck: list[tuple[Task, Step]], waits: bool) -> Failed:
-    labels = {task.path: task.life.label for task in scheduler.tasks if task is not None}
+    names = labels_of(scheduler.tasks)
+    labels = {task.path: names[task.number] for task in scheduler.tasks if task is not None}
     frames = sys._current_frames()
     lines, places = [], []
     for task, operation in stuck:
@@ -163,7 +192,7 @@ def _stuck(scheduler: Scheduler, stuck: list[tuple[Task, Step]], waits: bool) ->
         holder = operation.holder()
         held = f", held by thread {labels.get(holder, holder)}" if holder else ""
         at = f" at {place[0]}:{place[1]}" if place else ""
-        lines.append(f"thread {task.life.label} waits {operation.waits_for()}{held}{at}")
+        lines.append(f"thread {labels[task.path]} waits {operation.waits_for()}{held}{at}")
         places.append(place)
     spinners = [i for i, (_, operation) in enumerate(stuck) if isinstance(operation, Spin)]
     others = [i for i, (_, operation) in enumerate(stuck) if not isinstance(operation, Join)]

@@ -56,24 +56,26 @@ class Attempt:
         self._current = -1
         self._next = 0
         self.schedule: list[int] = []
+        self.standing: list[tuple[tuple[int, ...], int]] = []
+        """Before each step: who could go on, and who would have without a plan."""
         self._preemptions = Preemptions()
 
     def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
-        chosen = self._planned(enabled)
-        if chosen < 0:
-            chosen = runs_on(pending, enabled, last)
+        usual = runs_on(pending, enabled, last)
+        self.standing.append((tuple(enabled), usual))
+        chosen = self.planned(enabled, usual)
         self._preemptions.take(pending, enabled, last, chosen)
         self.schedule.append(chosen)
         return chosen
 
-    def _planned(self, enabled: Sequence[int]) -> int:
-        """The thread of the plan that goes on now; -1 where the plan says nothing."""
+    def planned(self, enabled: Sequence[int], usual: int) -> int:
+        """The thread of the plan that goes on now; the usual one where the plan says nothing."""
         while True:
             if self._left > 0 and self._current in enabled:
                 self._left -= 1
                 return self._current
             if self._next == len(self._plan):
-                return -1
+                return usual
             self._current, self._left = self._plan[self._next]
             self._next += 1
 

@@ -21,12 +21,14 @@ from typing import TypeVar
 
 from mazurka.errors import MazurkaError
 from mazurka.runtime.blocked import is_library
-from mazurka.runtime.following import Follow
+from mazurka.runtime.following import Follow, UnfollowableError
 from mazurka.runtime.guard_values import Value, Values, describe, first_difference, note_of
 from mazurka.runtime.labels import unnamed
+from mazurka.runtime.monitoring import unobserved
 from mazurka.runtime.operations import Step
 from mazurka.runtime.scheduler import session
 from mazurka.runtime.sites import Site, is_plumbing, shown_path, site_of
+from mazurka.runtime.thread_names import label_of
 from mazurka.stateless.runs import Ended, Operation, Runnable, Shared
 
 Item = TypeVar("Item")
@@ -101,9 +103,7 @@ def _now(shared: Shared) -> object:
 
 
 def _thread(number: int) -> str:
-    tasks = session.current.tasks
-    task = tasks[number] if number < len(tasks) else None
-    return task.life.label if task is not None else f"thread {number}"
+    return label_of(session.current.tasks, number)
 
 
 def sample(program: Runnable) -> Sample:
@@ -170,11 +170,13 @@ def difference(one: Sample, other: Sample, *, settled: bool) -> Nondeterministic
     why = (
         "the first execution has left something behind that the later ones meet (a module's"
         " variable, a cache, a file, an object that the executions share): create what the test"
-        " changes inside the test"
+        " changes inside the test; or it is chance, such as random numbers, or a clock that is not"
+        " virtual (datetime.now() and date.today())"
         if settled
-        else "it depends on something other than the schedule: random numbers, the clock, the"
-        " order of a set or of strings' hashes, object identities, or state that every execution"
-        " changes (a module's variable, a cache, a file)"
+        else "it depends on something other than the schedule: random numbers, a clock that is not"
+        " virtual (datetime.now() and date.today()), the order of a set or of strings' hashes,"
+        " object identities, or state that every execution changes (a module's variable, a cache,"
+        " a file)"
     )
     value = None if settled else first_difference(one.values, other.values)
     seen = f" What differs first: {describe(value, other.sites)}." if value is not None else ""
@@ -192,11 +194,28 @@ def unseen(error: MazurkaError, place: tuple[str | None, int | None]) -> Nondete
     return NondeterministicError(
         "executions that should be the same are not: the test depends on something that is not"
         " observed, so nothing can be said about it. Likely causes are state that C code or"
-        " libraries keep (caches, iterators, files, weak references), random numbers, the clock,"
-        " the order of a set, and objects that the executions share; --instrument adds modules"
-        f" to those that are observed. What was noticed: {error.message}",
+        " libraries keep (caches, iterators, files, weak references), random numbers, a clock that"
+        " is not virtual (datetime.now() and date.today()), the order of a set, and objects that"
+        " the executions share; --instrument adds modules to those that are observed. What was"
+        f" noticed: {error.message}",
         file=file,
         line=line,
+    )
+
+
+def with_reason(error: MazurkaError) -> MazurkaError:
+    """The same, with what was not observed: a test that does not do the same again may well depend
+    on that."""
+    if not unobserved.packages or not isinstance(error, (NondeterministicError, UnfollowableError)):
+        return error
+    named = [
+        f"{name} ({example})" if (example := unobserved.examples.get(name)) else name
+        for name in sorted(unobserved.packages)
+    ]
+    return type(error)(
+        f"{error.message} The reason may be what was not observed: {', '.join(named)}.",
+        file=error.file,
+        line=error.line,
     )
 
 

@@ -18,17 +18,19 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 from weakref import ReferenceType
 
-from mazurka.runtime.accesses_names import Seen, objects
+from mazurka.runtime.accesses_names import Seen, known, objects
 from mazurka.runtime.rewriting_sites import sites
 from mazurka.runtime.sharing import Location
 from mazurka.runtime.sites import Site, shown_path
-from mazurka.runtime.values import MISSING, attribute_of, shown
+from mazurka.runtime.values import MISSING, attribute_of, is_plain, shown
 
 MOST = 20_000
 """How often values are looked at in one run."""
+DATES = "the clock of datetime, which is the real one (that of time is virtual)"
 SOURCES = {
     "random numbers": r"\brand|\bshuffle|\bchoice|\bsecrets\b|\burandom|\buuid|\btoken_",
-    "the clock": r"\btime\b|\bdatetime\b|\bnow\(|\btoday\(|\bperf_counter|\bmonotonic",
+    DATES: r"\b(?:now|utcnow|today)\(",
+    "the clock": r"\btime\b|\bperf_counter|\bmonotonic",
     "object identities": r"\bid\(|\bhash\(|\brepr\(|\bstr\(",
     "the number of a process or a thread": r"\bgetpid\(|\bget_ident\(|\bnative_id",
     "a counter that every execution moves on": r"\bnext\(|\+= 1",
@@ -56,6 +58,8 @@ class Values:
 
     def __init__(self) -> None:
         self._last: dict[str, str] = {}
+        self._plain: dict[int, tuple[Seen, dict[str, Any]]] = {}
+        """By the identity of what is known of an object: its plain values at the last look."""
         self._looks = 0
         self.changes: list[Value] = []
 
@@ -71,25 +75,34 @@ class Values:
             self._look_at(step, seen, thing)
 
     def _look_at(self, step: int, seen: Seen, thing: Any) -> None:
-        owner = (
-            getattr(thing, "__name__", "")
-            if issubclass(type(thing), type)
-            else type(thing).__name__
-        )
+        if seen:
+            self._look_inside(step, seen, thing)
+        if seen.whole.shared is not None or type(thing) in (list, dict, set):
+            self._note(step, seen.name, f"a {_owner(thing)}", thing, seen.whole)
+
+    def _look_inside(self, step: int, seen: Seen, thing: Any) -> None:
+        _, plain = self._plain.setdefault(id(seen), (seen, {}))
         for name, location in list(seen.items()):
             value = attribute_of(thing, name)
-            if value is not MISSING:
-                inner = objects.get(id(value))
-                written = location if inner is None else inner.whole
-                self._note(step, f"{seen.name}.{name}", f"{owner}.{name}", value, written)
-        if seen.whole.shared is not None or type(thing) in (list, dict, set):
-            self._note(step, seen.name, f"a {owner}", thing, seen.whole)
+            if value is MISSING or plain.get(name, MISSING) is value:
+                continue
+            plain[name] = value if is_plain(value) else MISSING
+            inner = known(id(value))
+            written = location if inner is None else inner.whole
+            self._note(step, f"{seen.name}.{name}", f"{_owner(thing)}.{name}", value, written)
 
     def _note(self, step: int, name: str, label: str, value: Any, location: Location) -> None:
         text = shown(value, 1)
         if self._last.get(name) != text:
             self._last[name] = text
             self.changes.append(Value(step, name, label, text, site_of_write(location)))
+
+
+def _owner(thing: Any) -> str:
+    found: str = (
+        getattr(thing, "__name__", "") if issubclass(type(thing), type) else type(thing).__name__
+    )
+    return found
 
 
 def site_of_write(location: Location) -> int:
@@ -105,7 +118,7 @@ def first_difference(one: Sequence[Value], other: Sequence[Value]) -> tuple[Valu
     """The first value that is another in the second run."""
     for before, after in zip_longest(one, other):
         if before is None or after is None or before.known[:2] != after.known[:2]:
-            return None if before is None or after is None else (before, after)
+            return None  # from here on they have done different things
         if before.text != after.text:
             return before, after
     return None
@@ -117,12 +130,17 @@ def describe(found: tuple[Value, Value], standing: Sequence[Site | None]) -> str
     what = f"{after.label} is {before.text} in one execution and {after.text} in the next"
     if after.site < 0:
         at = standing[after.step] if after.step < len(standing) else None
-        return what if at is None else f"{what}, seen at {shown_path(at.file)}:{at.line}"
+        why = f": {DATES}" if _DATE.match(before.text) and _DATE.match(after.text) else ""
+        seen = "" if at is None else f", seen at {shown_path(at.file)}:{at.line}"
+        return f"{what}{seen}{why}"
     site = sites[after.site]
     line = linecache.getline(site.file, site.line).strip()
     causes = [cause for cause, words in SOURCES.items() if re.search(words, line)]
     why = f": {' or '.join(causes)}" if causes else ""
     return f"{what}, written at {shown_path(site.file)}:{site.line} by `{line}`{why}"
+
+
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def note_of(found: tuple[Value, Value], standing: Sequence[Site | None]) -> str:

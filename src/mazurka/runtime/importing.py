@@ -8,12 +8,10 @@ modules lie in `src` could not import them.
 
 from __future__ import annotations
 
-import configparser
 import importlib
 import importlib.util
 import shlex
 import sys
-import tomllib
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -130,6 +128,9 @@ def directories_in_settings(start: Path) -> list[Path]:
 
 def settings_in(file: Path) -> dict[str, Any] | None:
     """What a file says about pytest; None where it says nothing."""
+    import configparser
+    import tomllib
+
     try:
         if file.suffix == ".toml":
             return toml_settings(tomllib.loads(file.read_text("utf-8")), SETTINGS[file.name])

@@ -12,24 +12,41 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.machinery import ModuleSpec, SourceFileLoader, SourcelessFileLoader
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from mazurka.runtime.insides import is_module, module_of, names_in
-from mazurka.runtime.instrument_generated import generated_functions, written_out
-from mazurka.runtime.instrument_library import names_used, used_parts
+from mazurka.runtime.instructions_watched import is_generated
+from mazurka.runtime.instrument_generated import (
+    classes_of,
+    generated_functions,
+    ordering,
+    written_out,
+)
+from mazurka.runtime.instrument_library import PARTS, names_used, used_parts
 from mazurka.runtime.instrument_namespace import namespace_of
+from mazurka.runtime.instrument_sourceless import (
+    has_code,
+    homeless_functions,
+    touches_unseen,
+    watched_or_named,
+    with_caches,
+)
 from mazurka.runtime.monitoring import MARK, unobserved
-from mazurka.runtime.patches import is_frozen
+from mazurka.runtime.patches import Patches, is_frozen
 from mazurka.runtime.rewriting import compile_rewritten
 
 _Key = tuple[str, int, tuple[str, ...], tuple[str, ...]]
 
 _Codes = dict[_Key, list[CodeType]]
+_Spaces = dict[int, tuple[dict[str, Any], _Codes]]
+"""By identity: the namespaces of modules, and what their functions are to run."""
+FEW = 8
+"""Namespaces whose functions are looked for all at once."""
 _compiled: dict[str, tuple[tuple[int, int], frozenset[str], _Codes]] = {}
 """By file: when it was last changed and its size, names in it, and its functions, rewritten."""
 
@@ -90,11 +107,16 @@ class Instrument:
         """The modules that are instrumented."""
         self.skipped: dict[str, str] = {}
         """Modules that were wanted and could not be instrumented, and why."""
+        self.bare: dict[str, str] = {}
+        """Modules that have no source to be rewritten, and why; their instructions are."""
+        self._cached: set[int] = set()
+        """The identities of functions with caches, if any module has no source."""
         self.functions = 0
-        """How many functions run rewritten code; an exploration of none is worth nothing."""
+        """How many functions of the program run rewritten code; none would be worth nothing."""
         self._library: dict[str, ModuleType] = {}
         """Modules of the standard library of which parts are instrumented."""
         self._old: list[tuple[FunctionType, CodeType]] = []
+        self._patches = Patches()
         self._finder = _Finder(self)
 
     def __enter__(self) -> Instrument:
@@ -104,18 +126,23 @@ class Instrument:
             if is_module(module) and self._wants(name, module)
         ]
         self._take_over(found)
+        unobserved.is_unseen = self._is_unseen
         sys.meta_path.insert(0, self._finder)
         return self
 
     def __exit__(self, *error: object) -> None:
         if self._finder in sys.meta_path:
             sys.meta_path.remove(self._finder)
+        unobserved.is_unseen = None
+        self._patches.undo()
         while self._old:
             function, code = self._old.pop()
             function.__code__ = code
         for module in (*self.modules.values(), *self._library.values()):
             names_in(module).pop(MARK, None)
         self.modules.clear()
+        self.bare.clear()
+        self._cached.clear()
         self._library.clear()
 
     def _wants(self, name: str, module: ModuleType) -> bool:
@@ -132,28 +159,38 @@ class Instrument:
             self._take_over([(name, module)])
 
     def _take_over(self, found: Sequence[tuple[str, ModuleType]]) -> None:
-        spaces: dict[int, _Codes] = {}
+        spaces: _Spaces = {}
         files: dict[str, str] = {}
         for name, module in found:
             codes = self._codes(name, module)
             if codes is not None:
                 self._mark(module, codes, spaces)
                 self.modules[name] = module
-                files[name] = source_of(module) or ""
+                if name not in self.bare:
+                    files[name] = source_of(module) or ""
         used = {name for file in files.values() for name in _compiled[file][1]}
+        if self.bare:  # there is no telling what their bodies use
+            used.update(name for parts in PARTS.values() for name in parts)
+            self._cached = with_caches()
         for module, code in used_parts(used):
             if module.__name__ not in self._library and MARK not in names_in(module):
                 self._mark(module, _by_key(code), spaces)
                 self._library[module.__name__] = module
         if spaces:
-            for function in _live_functions(spaces):
-                self._exchange(function, spaces[id(function.__globals__)])
+            for function in _live_functions([space for space, _ in spaces.values()]):
+                self._exchange(function, spaces[id(function.__globals__)][1])
             if "dataclass" in used:
                 self._exchange_generated(files)
+            if used & {"attr", "attrs"}:
+                self._exchange_ordering(files)
+        for name, module in found:
+            if name in self.modules:
+                for function in homeless_functions(module):
+                    self._exchange_instructions(function, "made where nobody watches")
 
-    def _mark(self, module: ModuleType, codes: _Codes, spaces: dict[int, _Codes]) -> None:
+    def _mark(self, module: ModuleType, codes: _Codes, spaces: _Spaces) -> None:
         space = names_in(module)
-        spaces[id(space)] = codes
+        spaces[id(space)] = space, codes
         space[MARK] = namespace_of(module)
 
     def _exchange_generated(self, files: Mapping[str, str]) -> None:
@@ -165,16 +202,25 @@ class Instrument:
                 self._old.append((function, function.__code__))
                 function.__code__ = code
 
+    def _exchange_ordering(self, files: Mapping[str, str]) -> None:
+        for kind in classes_of(files):
+            module = self.modules[module_of(kind)]
+            for name, function in ordering(kind, module, 1):
+                self._patches.class_attribute(kind, name, function)
+
     def _codes(self, name: str, module: ModuleType) -> _Codes | None:
         file = source_of(module)
-        if file is None:
-            self.skipped[name] = "no source"
+        reason = "no source"
+        if file is not None:
+            try:
+                return _rewritten(file)
+            except (SyntaxError, ValueError, OSError, RecursionError) as error:
+                reason = f"{type(error).__name__}: {error}"
+        if not has_code(module):
+            self.skipped[name] = reason
             return None
-        try:
-            return _rewritten(file)
-        except (SyntaxError, ValueError, OSError, RecursionError) as error:
-            self.skipped[name] = f"{type(error).__name__}: {error}"
-            return None
+        self.bare[name] = reason
+        return {}
 
     def _exchange(self, function: FunctionType, codes: _Codes) -> None:
         code = function.__code__
@@ -184,24 +230,49 @@ class Instrument:
         if len(found) == 1:
             function.__code__ = found[0]
             self._old.append((function, code))
-            self.functions += 1
+            self.functions += function.__globals__.get("__name__") not in self._library
         elif function.__globals__.get("__name__") in self._library:
             return
-        elif found or (not code.co_filename.startswith("<") and code.co_name != "<module>"):
+        elif (home := self.bare.get(function.__globals__.get("__name__", ""))) is not None:
+            self._exchange_instructions(function, home)
+        elif code.co_name != "<module>" and not is_generated(code):
             reason = "several functions look alike" if found else "made from other source"
-            self.skipped[f"{function.__module__}.{code.co_qualname}"] = reason
-            unobserved.packages.add(f"{code.co_qualname} ({reason})")
+            self._exchange_instructions(function, reason)
+
+    def _exchange_instructions(self, function: FunctionType, reason: str) -> None:
+        """Where there is no source that a function could be rewritten from."""
+        code = watched_or_named(function, reason, id(function) in self._cached)
+        if code is None:
+            self.skipped[f"{function.__module__}.{function.__code__.co_qualname}"] = reason
+        elif code is not function.__code__:
+            self._old.append((function, function.__code__))
+            function.__code__ = code
+            self.functions += 1
+
+    def _is_unseen(self, code: CodeType, module: object) -> bool:
+        """Whether code that begins in a module that is watched is not watched itself."""
+        if module in self._library or f"{module}.{code.co_qualname}" in self.skipped:
+            return False
+        if not touches_unseen(code):
+            return False
+        known = _compiled.get(code.co_filename)
+        return known is None or not any(code is one for all_ in known[2].values() for one in all_)
 
 
-def _live_functions(spaces: Container[int]) -> list[FunctionType]:
-    """The functions that have one of these namespaces, by identity, wherever they are held."""
+def _live_functions(spaces: Sequence[dict[str, Any]]) -> list[FunctionType]:
+    """The functions that have one of these namespaces, wherever they are held.
+
+    A function refers to its namespace, and the interpreter finds all that refer to a few objects
+    in half the time that it takes to look at everything here.
+    """
     frozen = is_frozen()
     if frozen:
         gc.unfreeze()
+    wanted = set(map(id, spaces))
     found = [
         thing
-        for thing in gc.get_objects()
-        if type(thing) is FunctionType and id(thing.__globals__) in spaces
+        for thing in (gc.get_referrers(*spaces) if len(spaces) <= FEW else gc.get_objects())
+        if type(thing) is FunctionType and id(thing.__globals__) in wanted
     ]
     if frozen:
         gc.freeze()
@@ -223,7 +294,7 @@ class _Finder:
             find: Any = getattr(finder, "find_spec", None)
             spec: ModuleSpec | None = None if find is None else find(name, path, target)
             if spec is not None:
-                if isinstance(spec.loader, SourceFileLoader):
+                if isinstance(spec.loader, (SourceFileLoader, SourcelessFileLoader)):
                     _call_after(spec.loader, lambda module: self._instrument.imported(name, module))
                 return spec
         return None
@@ -253,10 +324,14 @@ def project_modules(root: Path, names: Sequence[str] = ()) -> Callable[[str, str
     own = _directory(os.path.realpath(Path(__file__).parents[1]))
     top = _directory(os.path.realpath(root))
     strange = (own, *(place for place in away if not top.startswith(place)))
+    library = _directory(os.path.dirname(os.__file__))
+    far = (own, library) if _real_directory(library).startswith(strange) else (own,)
 
     def is_wanted(name: str, file: str) -> bool:
         if names:
             return any(name == wanted or name.startswith(f"{wanted}.") for wanted in names)
+        if file.startswith(far) and "-packages" not in file:
+            return False  # most modules of a process; their files need not be looked up
         path = _real_path(file)
         if not path.startswith(top) or path.startswith(strange):
             return False

@@ -1,27 +1,33 @@
-"""The methods that `dataclasses` generates: they have no source, so they are written once more.
+"""The methods that decorators generate.
 
-What they read is what a source would say, field by field, in the same order as the generated ones.
+Those of `dataclasses` have no source, so they are written once more.  What they read is what a
+source would say, field by field, in the same order as the generated ones.  `attrs` and others leave
+the source of what they generate with `linecache`, for debuggers; where a function makes a class, it
+is rewritten like any other (`instrument_sourceless` is for classes of modules).  The comparisons of
+order that `attrs` gives to a class are closures of its own, and are replaced.
 """
 
 from __future__ import annotations
 
 import ast
 import dataclasses
+import linecache
 import sys
 from collections.abc import Container, Iterator
 from functools import cache
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
 from mazurka.runtime.insides import module_of, names_in_class
 from mazurka.runtime.rewriting import compile_tree
+from mazurka.runtime.rewriting_sites import MARK
 
 _ORDERED: Final = {"__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}
 
 
 def generated_functions(modules: Container[str]) -> Iterator[tuple[type, FunctionType]]:
     """The generated methods of the dataclasses of some modules that read fields."""
-    for kind in _classes_of(modules):
+    for kind in classes_of(modules):
         for function in _generated(kind):
             yield kind, function
 
@@ -38,16 +44,61 @@ def _generated(kind: type) -> Iterator[FunctionType]:
             yield function
 
 
-def defined(kind: Any, line: int, file: str) -> None:
-    """A function has made a class that may be a dataclass."""
-    if isinstance(kind, type):
-        for function in _generated(kind):
-            code = written_out(kind, function.__name__, file, line)
-            if code is not None and not function.__code__.co_freevars:
-                function.__code__ = code
+def defined(kind: Any, line: int, module: ModuleType) -> None:
+    """A function has made a class, and decorated it."""
+    if not isinstance(kind, type):
+        return
+    for function in _generated(kind):
+        code = written_out(kind, function.__name__, str(module.__file__), line)
+        if code is not None and not function.__code__.co_freevars:
+            function.__code__ = code
+    for function, code in _sourced(kind):
+        function.__code__ = code
+        function.__globals__[MARK] = vars(module)[MARK]
+    for name, function in ordering(kind, module, line):
+        type.__setattr__(kind, name, function)
 
 
-def _classes_of(modules: Container[str]) -> Iterator[type]:
+def _sourced(kind: type) -> Iterator[tuple[FunctionType, CodeType]]:
+    """The functions of a class whose source was made up, and their rewritten code."""
+    for value in list(names_in_class(kind).values()):
+        function: Any = value.fget if type(value) is property else value
+        if type(function) is not FunctionType:
+            continue
+        old = function.__code__
+        lines = linecache.getlines(old.co_filename) if old.co_filename.startswith("<") else []
+        for code in _rewritten("".join(lines), old.co_filename):
+            place = (code.co_name, code.co_firstlineno, code.co_freevars)
+            if place == (old.co_name, old.co_firstlineno, old.co_freevars):
+                yield function, code
+
+
+@cache
+def _rewritten(source: str, file: str) -> tuple[CodeType, ...]:
+    """The functions of a source, as far as they are not inside of others."""
+    try:
+        module = compile_tree(ast.parse(source, file), file)
+    except SyntaxError:
+        return ()
+    return tuple(constant for constant in module.co_consts if isinstance(constant, CodeType))
+
+
+def ordering(kind: type, module: ModuleType, line: int) -> Iterator[tuple[str, FunctionType]]:
+    """`__lt__` and its like for a class of `attrs`, where no field has a key of its own."""
+    space = names_in_class(kind)
+    fields: Any = [field for field in space.get("__attrs_attrs__", ()) if field.order]
+    if any(field.order_key is not None for field in fields):
+        return
+    names = [field.name for field in fields]
+    for name in _ORDERED:
+        function = space.get(name)
+        if type(function) is FunctionType and function.__globals__.get("__name__") == "attr._make":
+            code = _compiled(_comparison(name, names), str(module.__file__), line)
+            assert code is not None
+            yield name, FunctionType(code, vars(module), name)
+
+
+def classes_of(modules: Container[str]) -> Iterator[type]:
     waiting: list[type] = [object]
     known: set[int] = set()
     while waiting:
@@ -93,6 +144,10 @@ def _source(name: str, fields: list[Any]) -> str:
             f" if self is other: return True\n if other.__class__ is self.__class__: return {each}"
         )
         return f"def __eq__(self, other):\n{test}\n return NotImplemented"
+    return _comparison(name, compared)
+
+
+def _comparison(name: str, compared: list[str]) -> str:
     sign = _ORDERED.get(name, "==")
     sides = f"{_tuple('self', compared)} {sign} {_tuple('other', compared)}"
     test = f" if other.__class__ is self.__class__: return {sides}"

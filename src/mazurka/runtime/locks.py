@@ -196,7 +196,7 @@ class Lock(Object):
         self.state = state
 
     def __repr__(self) -> str:
-        how = "unlocked" if self.state is None else "locked"
+        how = "locked" if _is_seen_locked(self) else "unlocked"
         return f"<{how} _thread.lock object at {id(self):#x}>"
 
 
@@ -366,8 +366,13 @@ class RLock(Object):
         return self.state == path
 
     def __repr__(self) -> str:
-        how = "unlocked" if self.state is None else "locked"
+        how = "locked" if _is_seen_locked(self) else "unlocked"
         return f"<{how} _thread.RLock object count={self.count} at {id(self):#x}>"
+
+
+def _is_seen_locked(lock: Lock | RLock) -> bool:
+    """Whether it is, for its text: under control, this is to look at it."""
+    return lock.locked() if session.current.ident == get_ident() else lock.state is not None
 
 
 def low_level_lock() -> Any:

@@ -5,6 +5,9 @@ not.  In both cases switches may be left that the failure does not need.  A sche
 list of segments, each a thread and how long it goes.  Candidates leave segments out, or let a
 thread go on where it was interrupted.  Each candidate is really run, followed as far as it is
 possible; one that ends in the same failure, and is simpler, is the next to be simplified.
+
+Many candidates come to the same: what is left out cannot be followed, and the threads do what they
+have done before.  Where earlier runs tell how a candidate goes to its end, it is not run.
 """
 
 from __future__ import annotations
@@ -40,6 +43,35 @@ def is_same(one: Failed, other: Failed) -> bool:
     return one.kind != "exception" or one.message.split(":")[0] == other.message.split(":")[0]
 
 
+class Known:
+    """The runs so far, as a tree: at each node, who can go on, and who does without a plan."""
+
+    def __init__(self) -> None:
+        self._nodes: list[tuple[tuple[int, ...], int] | None] = [None]
+        """None where a run has ended."""
+        self._after: dict[tuple[int, int], int] = {}
+        """By node and thread: the node after a step."""
+
+    def add(self, attempt: Attempt) -> None:
+        node = 0
+        for thread, stands in zip(attempt.schedule, attempt.standing, strict=True):
+            self._nodes[node] = stands
+            if (node, thread) not in self._after:
+                self._after[node, thread] = len(self._nodes)
+                self._nodes.append(None)
+            node = self._after[node, thread]
+
+    def holds(self, plan: Sequence[Segment]) -> bool:
+        """Whether a run that follows a plan is one of those."""
+        attempt, node = Attempt(plan), 0
+        while (stands := self._nodes[node]) is not None:
+            after = self._after.get((node, attempt.planned(*stands)))
+            if after is None:
+                return False
+            node = after
+        return node > 0
+
+
 def candidates(schedule: Sequence[int]) -> Iterator[list[Segment]]:
     """Simpler plans, the boldest first."""
     found = segments(schedule)
@@ -62,21 +94,21 @@ def minimize(
     best = Minimal(tuple(schedule), preemptions, 0)
     deadline = time.perf_counter() + MOST_SECONDS
     runs, improved = 0, True
-    seen: set[tuple[Segment, ...]] = set()
+    known = Known()
     while improved:
         improved = False
         for plan in candidates(best.schedule):
             if runs >= MOST_RUNS or time.perf_counter() > deadline:
                 return Minimal(best.schedule, best.preemptions, runs)
-            if tuple(plan) in seen:
+            if known.holds(plan):
                 continue
-            seen.add(tuple(plan))
             runs += 1
             attempt = Attempt(plan)
             try:
                 ended = program.run(attempt)
             except OutOfTime:
                 return Minimal(best.schedule, best.preemptions, runs)
+            known.add(attempt)
             found = Minimal(tuple(attempt.schedule), attempt.preemptions, runs)
             if found.weight < best.weight and any(is_same(failed, f) for f in ended.failures):
                 best, improved = found, True

@@ -2,21 +2,22 @@
 
 Two means.  Rewritten code shows each function to `called` when a place first calls it.  From Python
 3.12 on, `sys.monitoring` reports every function that begins under control, called by whomever,
-once; it needs no source.  Both only look at modules: data that code without instrumentation touches
-is not seen, and the result must say so.
+once; it needs no source, and also tells of functions in instrumented modules that came into being
+past all means of rewriting them.  Both only look at code: data that is touched without
+instrumentation is not seen, and the result must say so.
 """
 
 from __future__ import annotations
 
 import sys
 from _thread import get_ident
+from collections.abc import Callable
 from types import CodeType
 from typing import Any, Final
 
+from mazurka.runtime.rewriting_sites import MARK as MARK
 from mazurka.runtime.scheduler import session
 
-MARK: Final = "_mazurka_access"
-"""The name under which instrumented modules know the functions that watch their accesses."""
 OWN: Final = frozenset({"mazurka", "pytest", "_pytest", "pluggy", "unittest", "__main__", ""})
 TOOL: Final = 4
 """Our number among the tools of `sys.monitoring`; 0 to 2 and 5 have their owners by convention."""
@@ -65,13 +66,18 @@ class Unobserved:
 
     def __init__(self) -> None:
         self.packages: set[str] = set()
+        self.examples: dict[str, str] = {}
+        """By package: a function or a class of it."""
         self.kinds: set[type] = set()
         """Types that have been looked at."""
         self._known: set[tuple[str, str]] = set()
+        self.is_unseen: Callable[[CodeType, object], bool] | None = None
+        """Whether code that begins in a module that is watched has not been rewritten."""
         self._monitoring: Any = None
 
     def clear(self) -> None:
         self.packages.clear()
+        self.examples.clear()
         self.kinds.clear()
         self._known.clear()
 
@@ -111,6 +117,8 @@ class Unobserved:
         package = whole.lstrip("_") if whole in _UNSEEN else package_of(module)
         if package is not None:
             self.packages.add(package)
+            if name:
+                self.examples.setdefault(package, f"{module.lstrip('_')}.{name}")
 
     # -- sys.monitoring ----------------------------------------------------------------------
 
@@ -137,8 +145,13 @@ class Unobserved:
             # Not under control now; it may be another time, so it must not be silenced yet.
             return None
         frame: Any = sys._getframe(1)
-        if MARK not in frame.f_globals:
-            self._began_in(frame.f_globals.get("__name__"))
+        module = frame.f_globals.get("__name__")
+        if code.co_consts[-1:] == (MARK,):
+            pass  # its instructions have been rewritten, whatever namespace it has
+        elif MARK not in frame.f_globals and type(module) is str:
+            self._began_in(module)
+        elif self.is_unseen is not None and self.is_unseen(code, module):
+            self.packages.add(f"{code.co_qualname} (made where nobody watches)")
         return self._monitoring.DISABLE
 
     def _began_in(self, module: Any) -> None:

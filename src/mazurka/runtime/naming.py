@@ -11,6 +11,7 @@ from collections.abc import Callable
 from sys import _getframe
 from typing import Any, TypeVar
 
+from mazurka.runtime import leash
 from mazurka.runtime.operations import Object
 from mazurka.runtime.scheduler import Scheduler, session
 from mazurka.runtime.sites import user_frame
@@ -77,6 +78,8 @@ def spend(run: Scheduler, seconds: float) -> None:
     if seconds > 0:
         run.timed = True
         run.running.time += seconds
+    if run.running.daemon:
+        leash.watch(run)
 
 
 def create(run: Scheduler, owner: Any, model: Model) -> Model:

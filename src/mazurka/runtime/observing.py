@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import sys
 from collections.abc import Callable, Sequence
 from inspect import unwrap
@@ -64,18 +65,18 @@ def _file_of(function: Callable[..., object]) -> Path | None:
 @functools.cache
 def project_root(file: Path) -> Path:
     """The directory of the project that a file belongs to; its own directory where none is."""
-    parents = list(file.resolve().parents)
-    for parent in parents:
-        if parent in (_home(), Path(parent.anchor)):
-            break
-        if any((parent / name).exists() for name in ROOTS):
-            return parent
-    return parents[0]
+    own = parent = os.path.dirname(os.path.realpath(file))
+    home = _home()
+    while parent not in (home, os.path.dirname(parent)):
+        if any(os.path.exists(os.path.join(parent, name)) for name in ROOTS):
+            return Path(parent)
+        parent = os.path.dirname(parent)
+    return Path(own)
 
 
-def _home() -> Path | None:
+def _home() -> str | None:
     try:
-        return Path.home()
+        return str(Path.home())
     except RuntimeError:  # an account without one, as in containers
         return None
 

@@ -130,22 +130,28 @@ class Attempt(Step):
         return self.wanted.at(lookup) or ((self.shared, False),)
 
 
-class Nap(Step):
-    """`time.sleep`: touches nothing, and gives way."""
+class Idle(Step):
+    """An operation that touches nothing."""
 
     __slots__ = ()
-    kind = "sleep"
     writes = False
 
     def __init__(self) -> None:
         pass
 
+    def at(self, lookup: Lookup) -> Sequence[Touch] | None:
+        return ()
+
+
+class Nap(Idle):
+    """`time.sleep`: gives way."""
+
+    __slots__ = ()
+    kind = "sleep"
+
     @property
     def yields(self) -> Yields:  # type: ignore[override]
         return True
-
-    def at(self, lookup: Lookup) -> Sequence[Touch] | None:
-        return ()
 
     def waits_for(self) -> str:
         return "to sleep"

@@ -26,7 +26,9 @@ from mazurka.runtime import (
     conditions,
     events,
     executors,
+    leash,
     queues,
+    reprs,
     spinning,
     thread_lists,
     threads,
@@ -34,7 +36,7 @@ from mazurka.runtime import (
 from mazurka.runtime.existing import Takeover, is_library, is_strange
 from mazurka.runtime.failures import ControlError
 from mazurka.runtime.locks import Lock, RLock, low_level_lock
-from mazurka.runtime.operations import Object, Step
+from mazurka.runtime.operations import Object
 from mazurka.runtime.patches import Patches, is_frozen
 from mazurka.runtime.scheduler import Scheduler, session
 from mazurka.runtime.tasks import Pool
@@ -63,8 +65,13 @@ class Settings:
     """When no run may go on any more, by `time.perf_counter`."""
     virtual_time: bool = True
     """`time.sleep` and the clocks follow the schedule instead of the world."""
-    propagate: tuple[type[BaseException], ...] = (KeyboardInterrupt,)
-    """Exceptions of the test that end the exploration, and reach the caller as they are."""
+    skips: Callable[[], tuple[type[BaseException], ...]] = tuple
+    """What gives the exceptions by which the test says that it is not to be run."""
+
+    @property
+    def propagate(self) -> tuple[type[BaseException], ...]:
+        """Exceptions of the test that end the exploration, and reach the caller as they are."""
+        return (KeyboardInterrupt, *self.skips())
 
 
 class RealProgram:
@@ -81,6 +88,8 @@ class RealProgram:
         self._watchdog: Watchdog | None = None
         self.lists = False
         """Whether it looks at the list of its threads."""
+        self.leashed = False
+        """Whether daemons are known to go on for ever (`runtime.leash`)."""
         self.undo = Patches()
         self.executors: list[tuple[Any, Any]] = []
         """Executors and the threads that they started in this run."""
@@ -118,7 +127,7 @@ class RealProgram:
         pairs += thread_lists.replacements()
         self.takeover = Takeover(self.undo, {id(real): ours for real, ours in pairs})
         self.takeover.everything(self._test)
-        for part in (conditions, events, executors, queues, thread_lists, threads):
+        for part in (conditions, events, executors, queues, reprs, thread_lists, threads):
             part.install(self.undo)
         self.excepthook = threading.excepthook
         self.undo.names(pairs, lambda name: is_strange(name) or name in _KEPT)
@@ -203,6 +212,8 @@ class RealProgram:
         if watchdog.is_late():
             raise OutOfTime
         run = Scheduler(self, next(self._epochs))
+        if self.leashed:
+            leash.hold(run)
         session.current = run
         threading._counter = itertools.count(1).__next__  # type: ignore[attr-defined]
         executors.reset_names()
@@ -218,7 +229,7 @@ class RealProgram:
 
     def _tidy(self, run: Scheduler) -> None:
         """Leave nothing behind that the next run could meet, and no cycle through the run."""
-        run.point = _nowhere
+        run.gone = True
         if any(operation is not None for operation in run.ended.pending):
             for shared, state in run.found:
                 shared.restore(state)
@@ -258,10 +269,6 @@ class RealProgram:
             shared.kept_by = self
             self._outside += 1
             shared.name = shared.origin or f"outside#{self._outside}"
-
-
-def _nowhere(operation: Step) -> None:
-    raise ControlError(f"a point to {operation.kind} was reached outside of any run")
 
 
 _KEPT = frozenset({"threading", "_thread", "_queue", "importlib._bootstrap", "logging"})

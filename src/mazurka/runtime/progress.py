@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TextIO
 
-from mazurka.report.observer import ProgressLine
 from mazurka.runtime.values import counted
 from mazurka.stateless.explored import Explored
 
@@ -14,6 +14,8 @@ class ExplorationProgress:
     """Draws one line over and over."""
 
     def __init__(self, stream: TextIO) -> None:
+        from mazurka.report.observer import ProgressLine  # loads what models need, too
+
         self.line = ProgressLine(stream)
 
     def __call__(self, explored: Explored) -> None:
@@ -24,6 +26,19 @@ class ExplorationProgress:
             f"{at}{counted(explored.executions, 'execution')}  {rate:,.0f}/s"
             f"  {explored.seconds:.1f} s"
         )
+
+
+class Remembered:
+    """Keeps what a search had seen when it last told, for the case that it is interrupted."""
+
+    def __init__(self, shown: ExplorationProgress | None) -> None:
+        self.shown = shown
+        self.last: Explored | None = None
+
+    def __call__(self, explored: Explored) -> None:
+        self.last = replace(explored, levels=[replace(level) for level in explored.levels])
+        if self.shown is not None:
+            self.shown(explored)
 
 
 def progress_on(stream: TextIO | None = None) -> ExplorationProgress | None:

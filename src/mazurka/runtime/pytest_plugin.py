@@ -173,7 +173,7 @@ def explore_item(item: Any, options: Options) -> None:
             body=body_of(item, function, state, found),
             name=name_of(item),
             function=function,
-            propagate=NO_FAILURES,
+            skips=lambda: NO_FAILURES,
         )
         replayed = token is not None
         result = replay_test(test, options, token) if replayed else explore_test(test, options)

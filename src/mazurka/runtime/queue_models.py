@@ -14,7 +14,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple, cast
 from weakref import ref
 
-from mazurka.runtime.failures import ControlError
+from mazurka.runtime.failures import refuse
 from mazurka.runtime.locks import OUTSIDE, Acquire, Lock, Release
 from mazurka.runtime.naming import ATTRIBUTE, adopt
 from mazurka.runtime.operations import Attempt, Object, Waiting, Yields
@@ -255,9 +255,10 @@ class QueueCondition:
 
     def _outside(self, name: str) -> Any:
         if session.current.ident == get_ident():
-            raise ControlError(
+            refuse(
+                session.current,
                 f"Condition.{name} of a condition inside a queue is not supported under control;"
-                " use the queue's methods"
+                " use the queue's methods",
             )
         if self._real is None:
             self._real = threading.Condition(self._model._outside())

@@ -17,6 +17,7 @@ from mazurka.runtime.effects import data_access
 from mazurka.runtime.rewriting_sites import sites
 from mazurka.runtime.scheduler import session
 from mazurka.runtime.sites import Site, shown_path, site_of
+from mazurka.runtime.thread_names import label_of
 from mazurka.stateless.runs import Decider, Ended, Failed, Operation, Runnable, Shared, Witness
 
 Clock = dict[int, int]
@@ -140,9 +141,7 @@ def _now(shared: Shared) -> object:
 
 
 def _label(number: int) -> str:
-    tasks = session.current.tasks
-    task = tasks[number] if number < len(tasks) else None
-    return task.life.label if task is not None else f"thread {number}"
+    return label_of(session.current.tasks, number)
 
 
 class Watched:

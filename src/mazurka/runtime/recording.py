@@ -15,16 +15,29 @@ from types import FrameType
 
 from mazurka.runtime.accesses_operations import Structure, Variable
 from mazurka.runtime.conditions import Notify, Wake
-from mazurka.runtime.effects import Effects, Place, data_access, effects_of, kind_of, place_of
+from mazurka.runtime.effects import (
+    Before,
+    Effects,
+    Place,
+    before,
+    data_access,
+    effects_of,
+    kind_of,
+    place_of,
+)
 from mazurka.runtime.labels import Labels
-from mazurka.runtime.operations import Attempt, Nap, Object, Step
+from mazurka.runtime.leash import Leashed
+from mazurka.runtime.operations import Attempt, Idle, Object, Step
 from mazurka.runtime.scheduler import session
 from mazurka.runtime.sites import Site, in_executor, site_of, user_frame
 from mazurka.runtime.spinning import Spin
-from mazurka.runtime.tasks import Life
+from mazurka.runtime.tasks import Life, Start, Task
+from mazurka.runtime.thread_names import brief, labels_of
 from mazurka.stateless.preemptions import Preemptions
 from mazurka.stateless.runs import Decider, Ended, Operation, Runnable, Shared
 
+_PATH = "\0"
+"""Around the path of a thread in the text of a step, until the run has told all their names."""
 QUIET = frozenset({"begin", "end"})
 """Steps that say nothing to people: the column begins, the column ends."""
 
@@ -41,6 +54,8 @@ class Taken:
     effects: Effects
     inside: bool = False
     """It happens inside the machinery of an executor, which nobody wants to read about."""
+    starts: str | None = None
+    """The path of the thread that it starts."""
     preempts: bool = False
     """It comes after a switch away from a thread that could have gone on."""
 
@@ -90,10 +105,12 @@ class Recorder:
         self._places: dict[int, Place] = {}
         """Of accesses, by the identity of the operation."""
         self._kept: list[Operation] = []
-        self._open: tuple[Taken, Step] | None = None
+        self._open: tuple[Taken, Step, Before] | None = None
         self._wasted: list[tuple[Shared, Taken]] = []
         self._over = False
+        self._tasks: dict[int, Task] = {}
         self._paths: dict[int, str] = {}
+        self._labels_by_path: dict[str, str] = {}
         self._standing: list[Stands] = []
         self._lost: list[str] = []
         self.threads: dict[int, str] = {}
@@ -105,7 +122,7 @@ class Recorder:
         arrived = max(last, 0)
         operation = pending[arrived]
         self.close()
-        self.threads.update(_labels_of_threads())
+        self._meet_threads()
         if operation is not None:
             self._arrive(arrived, operation, frame)
         chosen = self._inner.decide(pending, enabled, last)
@@ -140,34 +157,37 @@ class Recorder:
             text=_outcome(operation),
             effects=Effects(),
             inside=self._inside.get(chosen, False),
+            starts=_started_by(operation),
             preempts=self._preemptions.take(pending, enabled, last, chosen),
         )
         self.steps.append(taken)
-        self._open = (taken, operation)
+        self._open = (taken, operation, before(operation, self._places.get(id(operation))))
         if isinstance(operation, Notify) and not operation.shared.state:
             self._wasted.append((operation.shared, taken))
 
     def close(self) -> None:
         """The last step has been taken: what did it read and write?"""
         if self._open is not None:
-            taken, operation = self._open
+            taken, operation, known = self._open
             taken.text = self._text(operation) + taken.text
-            taken.effects = effects_of(operation, self._places.get(id(operation)))
+            taken.effects = effects_of(operation, known)
             self._open = None
 
     def _text(self, operation: Step) -> str:
         if isinstance(operation, Spin) and id(operation) not in self._places:
             return self._text(operation.operation)
-        if isinstance(operation, Nap):
+        if isinstance(operation, Leashed):
+            return self._text(operation.operation)
+        if isinstance(operation, Idle):
             return operation.kind
         if isinstance(operation, Attempt):
             return self._text(operation.wanted)
         place = self._places.get(id(operation))
         if place is not None:
-            return f"{operation.kind} {place.text}"
+            return f"{'use' if place.is_opaque else operation.kind} {place.text}"
         label = self._labels.of(operation.shared)
         if isinstance(operation.shared, Life):
-            label = label.partition(" (")[0]
+            label = f"{_PATH}{operation.shared.path}{_PATH}"
         return f"{operation.kind} {label}"
 
     def over(self, pending: Sequence[Operation | None]) -> None:
@@ -177,14 +197,28 @@ class Recorder:
         last = session.current.running.number
         if last < len(pending) and (operation := pending[last]) is not None:
             self._arrive(last, operation, user_frame(sys._getframe(1)))
-        self.threads.update(_labels_of_threads())
-        self._paths = {number: path for path, number in _numbers_by_path().items()}
+        self._name_threads()
         self._standing = [
             self._stands(number, operation)
             for number, operation in enumerate(pending)
             if isinstance(operation, Step)
         ]
         self._lost = self._lost_for(pending)
+
+    def _meet_threads(self) -> None:
+        self._tasks.update((task.number, task) for task in session.current.tasks if task)
+
+    def _name_threads(self) -> None:
+        """Now it is known who has been started, and who is called the same."""
+        self._meet_threads()
+        tasks = [task for _, task in sorted(self._tasks.items())]
+        self.threads = labels_of(tasks)
+        self._paths = {task.number: task.path for task in tasks}
+        self._labels_by_path = {path: self.threads[n] for n, path in self._paths.items()}
+        for step in self.steps:
+            if _PATH in step.text:
+                kind, path, outcome = step.text.split(_PATH)
+                step.text = f"{kind}{brief(self._labels_by_path.get(path, path))}{outcome}"
 
     def story(self, ended: Ended) -> Story:
         """To be called when the run is over."""
@@ -201,10 +235,13 @@ class Recorder:
 
     def _stands(self, number: int, operation: Step) -> Stands:
         text = operation.waits_for()
+        paths = self._labels_by_path
         for shared in _objects(operation):
-            text = text.replace(str(shared), _with_sort(shared, self._labels.of(shared)))
+            label = self._labels.of(shared)
+            if isinstance(shared, Life):
+                label = paths.get(shared.path, label)
+            text = text.replace(str(shared), _with_sort(shared, label))
         holder = operation.holder()
-        paths = _threads_by_path()
         return Stands(
             thread=number,
             kind=kind_of(operation),
@@ -234,6 +271,11 @@ def _line(site: Site | None) -> str:
     return f" at line {site.line}" if site is not None else ""
 
 
+def _started_by(operation: Step) -> str | None:
+    life = operation.shared if isinstance(operation, Start) else None
+    return life.path if isinstance(life, Life) else None
+
+
 def _outcome(operation: Step) -> str:
     """How an attempt will end, now that it has been chosen."""
     if isinstance(operation, Spin):
@@ -259,15 +301,3 @@ def _objects(operation: Operation) -> list[Shared]:
         return _objects(operation.wanted)
     names = ("shared", "lock")
     return [found for name in names if isinstance(found := getattr(operation, name, None), Shared)]
-
-
-def _labels_of_threads() -> dict[int, str]:
-    return {task.number: task.life.label for task in session.current.tasks if task is not None}
-
-
-def _threads_by_path() -> dict[str, str]:
-    return {task.path: task.life.label for task in session.current.tasks if task is not None}
-
-
-def _numbers_by_path() -> dict[str, int]:
-    return {task.path: task.number for task in session.current.tasks if task is not None}

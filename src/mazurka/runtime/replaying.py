@@ -12,6 +12,7 @@ from mazurka.runtime.recording import Story
 from mazurka.runtime.scheduler import session
 from mazurka.runtime.sites import Site, shown_path, site_of
 from mazurka.runtime.telling import tell
+from mazurka.runtime.thread_names import label_of
 from mazurka.runtime.tokens import Stop, Token, Visits
 from mazurka.stateless.preemptions import runs_on
 from mazurka.stateless.runs import Operation, Runnable
@@ -101,7 +102,8 @@ def replay(program: Runnable, token: Token) -> Story:
 
 
 def _label(path: str) -> str:
-    for task in session.current.tasks:
+    tasks = session.current.tasks
+    for task in tasks:
         if task is not None and task.path == path:
-            return task.life.label
+            return label_of(tasks, task.number)
     return path

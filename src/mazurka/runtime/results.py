@@ -21,6 +21,8 @@ WORST_FIRST = (2, 1, 3, 0)
 UNSOUND = "unsound-strategy"
 LOOKED_FOR = ("assert", "exception", "deadlock", "livelock", "leak")
 """What is always looked for; data races are an option."""
+STUCK = ("deadlock", "livelock", "leak")
+"""Violations that are about where threads stand."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,8 +53,16 @@ def violation_of(failed: Failed, story: Story) -> Violation:
         file=shown_path(failed.file) if failed.file else None,
         line=failed.line,
         thread=failed.thread,
-        details=failed.details,
+        details=_details(failed, story),
     )
+
+
+def _details(failed: Failed, story: Story) -> tuple[str, ...]:
+    """With the thread as the rest of the report calls it."""
+    first, *rest = failed.details or ("",)
+    if first.startswith("in thread ") and failed.thread in story.threads:
+        first = f"in thread {story.threads[failed.thread]}"
+    return (first, *rest) if first else ()
 
 
 def _stuck(failed: Failed, story: Story) -> str:

@@ -22,6 +22,7 @@ from typing import Any
 from mazurka.runtime.rewriting_expressions import place
 from mazurka.runtime.rewriting_patterns import Patterns
 from mazurka.runtime.rewriting_scopes import mangled
+from mazurka.runtime.rewriting_sites import AGAIN
 
 
 def compile_rewritten(source: str | bytes, file: str) -> CodeType:
@@ -184,12 +185,18 @@ class Statements(Patterns):
         node.body, node.orelse = self.body(node.body), self.body(node.orelse)
         return node
 
-    def _visit_tested(self, node: ast.If | ast.While) -> ast.stmt:
+    def visit_If(self, node: ast.If) -> ast.stmt:  # noqa: N802
         node.test = self.tested(node.test)
         node.body, node.orelse = self.body(node.body), self.body(node.orelse)
         return node
 
-    visit_If = visit_While = _visit_tested  # noqa: N815
+    def visit_While(self, node: ast.While) -> ast.stmt:  # noqa: N802
+        """Each round shows that it begins, in functions."""
+        node.test = self.tested(node.test)
+        node.body, node.orelse = self.body(node.body), self.body(node.orelse)
+        if self.scope.is_function:
+            node.body.insert(0, place(ast.Expr(self.call(AGAIN, node.test)), node.test))
+        return node
 
     def visit_Assert(self, node: ast.Assert) -> ast.stmt:  # noqa: N802
         """A comparison that fails says what was compared."""
@@ -254,7 +261,7 @@ class Statements(Patterns):
     def _show_class(self, node: ast.ClassDef) -> list[ast.stmt]:
         """A class that is a new one whenever its function is called is named by who makes it."""
         made: ast.expr = self.made(place(ast.Name(node.name, ast.Load()), node))
-        if any(_decorates(decorator, "dataclass") for decorator in node.decorator_list):
+        if node.decorator_list:
             made = self.plain_call("defined", node, made, ast.Constant(node.lineno))
         return [place(ast.Expr(made), node)]
 

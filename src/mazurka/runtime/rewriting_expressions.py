@@ -200,7 +200,11 @@ class Expressions(ast.NodeTransformer):
             node.func = self.call("callee", function, self.expression(function))
         self.with_arguments(node)
         if name in ("exec", "eval") and given:
-            node.args[0] = self.plain_call("handed", node.args[0], node.args[0], ast.Constant(name))
+            first, what = node.args[0], ast.Constant(name)
+            if isinstance(first, ast.Starred):
+                first.value = self.plain_call("handed", first, first.value, what)
+            else:
+                node.args[0] = self.plain_call("handed_code", first, first, what)
         elif name == "globals":
             return self.plain_call("shown_globals", node, node)
         elif name in ("locals", "vars") and not given and self.scope.has_shared_cells():

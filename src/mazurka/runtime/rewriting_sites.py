@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import linecache
 from dataclasses import dataclass
+from typing import Final
 
+MARK: Final = "_mazurka_access"
+"""The name under which instrumented modules know the functions that watch their accesses."""
+AGAIN: Final = "again"
+"""What they call there at the beginning of each round of a `while` statement."""
 LONGEST = 60
 
 

@@ -9,6 +9,7 @@ from os.path import basename, dirname
 
 from mazurka.report.rows import Row
 from mazurka.report.trace import Standing, Trace
+from mazurka.runtime.failures import IN_EXECUTOR
 from mazurka.runtime.recording import QUIET, Stands, Story, Taken
 from mazurka.runtime.results import Violation
 from mazurka.runtime.sites import Site, is_plumbing, shown_path
@@ -54,9 +55,9 @@ class Rows:
     def __init__(self, story: Story, violated: Violation) -> None:
         self.story = story
         self.rows: list[Line] = []
-        told = _until_failure(story, violated)
+        self.told = _until_failure(story, violated)
         preempted = False
-        for step in told:
+        for step in self.told:
             preempted = preempted or step.preempts
             site = None if step.site is None or is_plumbing(step.site) else step.site
             if step.kind in QUIET or (site is None and step.inside):
@@ -78,7 +79,7 @@ class Rows:
         if violated.thread is None or violated.kind not in ("assert", "exception"):
             return
         last = self.rows[-1] if self.rows else None
-        site = failing_site(violated)
+        site = surfacing_site(violated)
         if last is not None and last.thread == violated.thread and _same_line(last.site, site):
             last.failed = True
         elif site is not None:
@@ -150,6 +151,15 @@ def failing_site(violated: Violation) -> Site | None:
         return None
     source = linecache.getline(violated.file, violated.line).strip()
     return Site(violated.file, violated.line, "", source)
+
+
+def surfacing_site(violated: Violation) -> Site | None:
+    """Where a thread fails: a call that an executor has made fails once more at the future."""
+    stack = [line for line in violated.details[1:] if not line.endswith(IN_EXECUTOR)]
+    if len(stack) == len(violated.details) - 1 or not stack:
+        return failing_site(violated)
+    file, _, line = stack[-1].partition(" in ")[0].rpartition(":")
+    return Site(file, int(line), "", linecache.getline(file, int(line)).strip())
 
 
 def _same_line(one: Site | None, other: Site | None) -> bool:

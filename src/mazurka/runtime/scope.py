@@ -58,7 +58,7 @@ def _extent(
 def _limit(name: str) -> str:
     """How a search has ended; a number of runs was a limit that somebody has set."""
     number, _, unit = name.partition(" ")
-    if unit == "runs":
+    if unit in ("run", "runs"):
         most = "execution" if number == "1" else "executions"
         return f"the limit of {number} {most} was hit"
     return NAMED.get(name, name)

@@ -5,8 +5,13 @@ local variables, having written nothing in between, and everything that it read 
 was: it would go the same round again.  It then stands before a `Spin`, which can go on when one
 of the objects it read has changed.  If nobody is left to change them, this is a livelock.
 
-What a thread keeps out of sight of its frames (the position of an iterator whose items are all
-alike) is not compared.
+What has brought it back must be a loop of Python code.  So the innermost frame in which it has been
+all the time has to stand where a jump backwards can lead: if C code has called the program twice,
+that frame stands at one call of it, or in Mazurka's function that calls it.
+
+What a thread keeps out of sight of its frames is not compared: whatever moves such a thing ends the
+round (`sharing.progress`).  Iterators of `for` statements do so for the rounds of loops around them
+only if they are older than the round; see `turning`.
 
 A thread that polls the clock goes through time in leaps, each four times the last, until it writes
 something: every deadline is reached in a few rounds.
@@ -17,9 +22,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Hashable, Sequence
 from types import CodeType, FrameType
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
+from mazurka.runtime.loops_in_code import is_in_loop
 from mazurka.runtime.operations import Step
+from mazurka.runtime.rewriting_sites import AGAIN, MARK
 from mazurka.runtime.tasks import Task
 from mazurka.stateless.runs import Lookup, Role, Shared, Touch
 
@@ -29,7 +36,7 @@ MEMORY = 64
 """Rounds longer than this many reads are not recognised."""
 
 Site: TypeAlias = tuple[CodeType, int] | int
-Stack: TypeAlias = list[tuple[CodeType, int, dict[str, Any]]]
+NEVER = sys.maxsize
 _PLAIN = frozenset({int, float, str, bytes, bool, type(None)})
 _OWN: set[int] = set()
 """The identities of the namespaces of the modules of this package."""
@@ -37,34 +44,91 @@ _SCHEDULER = "mazurka.runtime.scheduler"
 _ROOTS = ("live", "_live_as_main")
 
 
+class Frame(NamedTuple):
+    """A function that runs, as it was at some moment."""
+
+    frame: FrameType
+    instruction: int
+    own: dict[str, Any]
+
+
+class Stack(NamedTuple):
+    """Where a thread stands, from the innermost function of the program outwards."""
+
+    inside: FrameType | None
+    """The function of Mazurka's that the program has called there."""
+    frames: list[Frame]
+    turns: int
+    """How many rounds of `while` statements it had begun."""
+
+
+class Turn(NamedTuple):
+    """A thread begins one more round of a `while` statement (`turning`)."""
+
+    site: int
+    turns: int
+    """How many rounds of all its loops it had begun by then."""
+    reads: int
+    """How many reads there had been since it last wrote."""
+    stack: Stack
+
+
 class Rounds:
     """What a thread has read since it last wrote."""
 
-    __slots__ = ("polls", "reads", "stacks", "tick")
+    __slots__ = (
+        *("base", "oldest", "oldest_watched", "polls", "reads", "stacks", "tick", "turn"),
+        *("turns", "watched"),
+    )
 
     def __init__(self) -> None:
         self.reads: list[tuple[Site, tuple[tuple[Shared, Hashable], ...]]] = []
         self.stacks: list[tuple[int, Site, Stack]] = []
         """Where it stood, with all its frames, each time it came back to a place."""
+        self.base = 0
+        """How many reads there had been at the last step of an iterator."""
+        self.turns = 0
+        """How many rounds of `while` statements it had begun at the last one."""
+        self.turn: Turn | None = None
+        self.oldest = NEVER
+        """How many rounds had begun when the oldest iterator was made that has moved since."""
+        self.watched: Any = None
+        """Where it was when `turning` last looked what it is doing."""
+        self.oldest_watched = NEVER
         self.tick = TICK
         self.polls = False
+
+    def clear(self) -> None:
+        self.reads.clear()
+        self.stacks.clear()
+        self.base = 0
+        self.turn = None
+
+    def step(self, born: int) -> None:
+        """An iterator moves that was made after so many rounds of all loops."""
+        self.base = len(self.reads)
+        self.stacks.clear()
+        self.oldest = min(self.oldest, born)
+        self.oldest_watched = min(self.oldest_watched, born)
 
     def guard(self, operation: Step) -> Step:
         """The operation to stand before: the given one, or one that waits for a change."""
         site = _place(operation)
-        for place, _ in self.reads:
+        for place, _ in self.reads[self.base :]:
             if place == site:
                 break
         else:
             return operation
-        stack = _stack(_user_frame(sys._getframe(2)))
+        if isinstance(operation, Spin):
+            return operation
+        stack = stack_of(sys._getframe(2), self.turns)
         for start, place, old in reversed(self.stacks):
-            if place == site and _same(old, stack):
-                return self._come_round(start, operation)
+            if place == site and is_same(old, stack):
+                return self.come_round(start, operation)
         self.stacks.append((len(self.reads), site, stack))
         return operation
 
-    def _come_round(self, start: int, operation: Step) -> Step:
+    def come_round(self, start: int, operation: Step) -> Step:
         """The thread is where it was.  Whether what it read has changed since is for the operation
         to say, at the moment for which it is asked: others may have come first, or may not."""
         seen: dict[Shared, Hashable] = {}
@@ -129,8 +193,7 @@ def note(task: Task, operation: Step) -> None:
     if rounds is None:
         rounds = task.rounds = Rounds()
     elif isinstance(operation, Spin) or len(rounds.reads) > MEMORY:
-        rounds.reads.clear()
-        rounds.stacks.clear()
+        rounds.clear()
     touched = operation.at(_state_of) or ()
     reads = tuple([(shared, shared.state) for shared, _ in touched])
     rounds.reads.append((_place(operation), reads))
@@ -157,26 +220,52 @@ def _user_frame(frame: FrameType) -> FrameType:
     return frame
 
 
-def _stack(frame: FrameType | None) -> Stack:
-    found: Stack = []
-    while frame is not None:
-        if frame.f_code.co_name in _ROOTS and frame.f_globals["__name__"] == _SCHEDULER:
+def stack_of(frame: FrameType, turns: int) -> Stack:
+    inside: FrameType | None = None
+    while id(frame.f_globals) in _OWN and frame.f_back is not None:
+        inside, frame = frame, frame.f_back
+    found: list[Frame] = []
+    outer: FrameType | None = frame
+    while outer is not None:
+        if outer.f_code.co_name in _ROOTS and outer.f_globals["__name__"] == _SCHEDULER:
             break
         # A module's variables are not its thread's own; they are watched as shared ones.
-        own = {} if frame.f_locals is frame.f_globals else dict(frame.f_locals)
-        found.append((frame.f_code, frame.f_lasti, own))
-        frame = frame.f_back
-    return found
+        own = {} if outer.f_locals is outer.f_globals else dict(outer.f_locals)
+        found.append(Frame(outer, outer.f_lasti, own))
+        outer = outer.f_back
+    return Stack(inside, found, turns)
 
 
-def _same(one: Stack, other: Stack) -> bool:
-    return len(one) == len(other) and all(
-        a[0] is b[0] and a[1] == b[1] and a[2].keys() == b[2].keys() and _same_values(a[2], b[2])
-        for a, b in zip(one, other, strict=True)
+def is_same(one: Stack, other: Stack) -> bool:
+    """Whether a loop has brought a thread back to where it was, with the same variables."""
+    if len(one.frames) != len(other.frames) or (
+        one.inside is not None and one.inside is other.inside
+    ):
+        return False
+    for a, b in zip(one.frames, other.frames, strict=True):
+        if a.frame is b.frame:
+            if not is_in_loop(b.frame.f_code, b.instruction) or (
+                one.turns == other.turns and _shows_rounds(b.frame)
+            ):
+                return False
+            break
+    return all(
+        a.frame.f_code is b.frame.f_code
+        and a.instruction == b.instruction
+        and same_values(a.own, b.own)
+        for a, b in zip(one.frames, other.frames, strict=True)
     )
 
 
-def _same_values(one: dict[str, Any], other: dict[str, Any]) -> bool:
+def _shows_rounds(frame: FrameType) -> bool:
+    """Whether it would have been seen if a loop of this function had begun one more round."""
+    names = frame.f_code.co_names
+    return MARK in names and AGAIN in names
+
+
+def same_values(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    if one.keys() != other.keys():
+        return False
     for name, value in one.items():
         now = other[name]
         if value is not now and not (

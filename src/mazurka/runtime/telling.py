@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from mazurka.runtime.conditions import Wake
 from mazurka.runtime.events import AcquireUnit
+from mazurka.runtime.leash import Leashed
 from mazurka.runtime.locks import OUTSIDE, Acquire
 from mazurka.runtime.naming import forget_names
 from mazurka.runtime.operations import Attempt, Object, Step
@@ -57,7 +58,7 @@ class Holding:
 
 def _takes(operation: Operation | None) -> Object | None:
     """What an operation takes if it is performed now."""
-    if isinstance(operation, Spin):
+    if isinstance(operation, (Spin, Leashed)):
         return _takes(operation.operation)
     if isinstance(operation, Attempt):
         return _takes(operation.wanted) if operation.wanted.ready() else None

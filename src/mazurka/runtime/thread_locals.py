@@ -13,7 +13,7 @@ import ctypes
 import gc
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from mazurka.runtime.insides import module_of
@@ -29,11 +29,11 @@ class ThreadLocals:
         """Whether every run needs new carriers."""
         self._plain: list[Any] = []
         if not _IN_THREAD_STATE:
-            for value in gc.get_objects():
-                kind = type(value)
-                if kind is threading.local:
+            kinds = [kind for kind in _kinds(threading.local) if not is_foreign(module_of(kind))]
+            for value in gc.get_referrers(threading.local, *kinds):
+                if type(value) is threading.local:
                     self._plain.append(value)
-                elif issubclass(kind, threading.local) and not is_foreign(module_of(kind)):
+                elif any(type(value) is kind for kind in kinds):
                     self.fresh = True
 
     def here(self) -> Callable[[], None]:
@@ -43,6 +43,14 @@ class ThreadLocals:
     def _forget_plain(self) -> None:
         for value in self._plain:
             vars(value).clear()
+
+
+def _kinds(base: type) -> Iterator[type]:
+    """The classes that are derived from one; each object refers to its own."""
+    derived: list[type] = type.__subclasses__(base)
+    for kind in derived:
+        yield kind
+        yield from _kinds(kind)
 
 
 def _thread_state() -> dict[Any, Any]:

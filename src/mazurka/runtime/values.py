@@ -6,13 +6,21 @@ objects are named by their class.
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Iterable
+from datetime import date, datetime, time, timedelta, timezone
+from decimal import Decimal
+from enum import Enum
+from itertools import islice
 from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 LONGEST = 40
 MOST = 6
 """Elements of a container that are written out."""
+MOST_BITS = 130
+"""Longer numbers are told by their lengths."""
 MISSING = object()
 _PLAIN = (int, float, complex, str, bytes, bool, type(None))
 
@@ -20,15 +28,36 @@ _PLAIN = (int, float, complex, str, bytes, bool, type(None))
 def shown(value: Any, depth: int = 2) -> str:
     """A value as a report shows it."""
     kind = type(value)
-    if kind in _PLAIN:
-        text = repr(value)
-    elif kind in _BRACKETS and depth > 0:
-        text = _container(value, depth)
-    elif isinstance(value, (type, FunctionType)):
-        text = value.__qualname__
-    else:
-        text = f"<{kind.__name__}>"
-    return short(text)
+    if kind in (str, bytes):
+        return _string(value)
+    if kind in (datetime, date, time) and type(getattr(value, "tzinfo", None)) in _ZONES:
+        return str(value)
+    if kind in _PLAIN or kind in _WRITTEN_OUT:
+        return short(_number(value) if kind is int else repr(value))
+    base = next((base for base in kind.__mro__ if base in _BRACKETS), None)
+    if base is not None and depth > 0:
+        return _container(value, base, depth)
+    if isinstance(value, Enum):
+        return f"{kind.__name__}.{value._name_}"
+    if isinstance(value, (type, FunctionType)):
+        return short(value.__qualname__)
+    return f"<{kind.__name__}>"
+
+
+def _string(value: Any) -> str:
+    """What is left out is left out behind the quotes."""
+    text = repr(value)
+    cut = len(value)
+    while len(text) > LONGEST:
+        cut = min(cut, LONGEST) - 1
+        text = f"{value[:cut]!r}..."
+    return text
+
+
+def _number(value: int) -> str:
+    """Python itself refuses to write very long ones."""
+    bits = value.bit_length()
+    return repr(value) if bits < MOST_BITS else f"<int of {bits:,} bits>"
 
 
 def is_plain(value: Any) -> bool:
@@ -40,21 +69,35 @@ def short(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
-def _container(value: Any, depth: int) -> str:
-    left, right = _BRACKETS[type(value)]
-    if isinstance(value, dict):
-        items = [f"{shown(k, depth - 1)}: {shown(v, depth - 1)}" for k, v in _first(value.items())]
+def _container(value: Any, base: Any, depth: int) -> str:
+    """As many elements as there is room for; none of them is cut off in the middle."""
+    left, right = _BRACKETS[base]
+    if issubclass(base, dict):
+        pairs = _first(base.items(value))
+        items = [f"{shown(k, depth - 1)}: {shown(v, depth - 1)}" for k, v in pairs]
     else:
-        items = [shown(item, depth - 1) for item in _first(value)]
-    if len(value) > MOST:
+        items = [shown(item, depth - 1) for item in _first(base.__iter__(value))]
+    if not items and base in (set, frozenset):
+        return f"{base.__name__}()"
+    if base.__len__(value) > MOST:
         items.append("...")
-    if isinstance(value, tuple) and len(items) == 1:
-        items.append("")
-    return f"{left}{', '.join(items)}{right}" if value or left != "{" else f"{left}{right}"
+    text = _fitting(items) + ("," if base is tuple and len(items) == 1 else "")
+    kind = type(value)
+    name = "" if kind is base else f"{kind.__name__} "
+    return f"{name}{left}{text}{right}"
 
 
-def _first(values: Any) -> list[Any]:
-    return list(values)[:MOST]
+def _fitting(items: list[str]) -> str:
+    text = ", ".join(items)
+    kept = len(items)
+    while len(text) > LONGEST - 2 and kept > 1:
+        kept -= 1
+        text = ", ".join([*items[:kept], "..."])
+    return text
+
+
+def _first(elements: Iterable[Any]) -> list[Any]:
+    return list(islice(elements, MOST))
 
 
 _BRACKETS: dict[Any, tuple[str, str]] = {
@@ -66,6 +109,10 @@ _BRACKETS: dict[Any, tuple[str, str]] = {
     **dict.fromkeys((dict, defaultdict, Counter, OrderedDict), ("{", "}")),
 }
 """Containers of the library, none of which runs code of the user's when it is looked through."""
+_WRITTEN_OUT = frozenset({Decimal, timedelta, range, bytearray})
+"""Other types whose `repr` runs none either."""
+_ZONES = (type(None), timezone)
+"""Time zones that are not of the user's making."""
 
 
 def attribute_of(thing: Any, name: str) -> Any:
@@ -93,14 +140,28 @@ def attribute_of(thing: Any, name: str) -> Any:
     return MISSING
 
 
+def of_class(thing: Any, name: str) -> Any:
+    """The value that an object's class has for its objects, where no code makes it."""
+    kind: type = thing if issubclass(type(thing), type) else type(thing)
+    for base in kind.__mro__:
+        found: Any = vars(base).get(name, MISSING)
+        if found is not MISSING:
+            return MISSING if hasattr(type(found), "__get__") else found
+    return MISSING
+
+
 def element_of(thing: Any, key: Any) -> Any:
     """The element of a built-in container, or of one that is made from one."""
     try:
         if isinstance(thing, dict):
             return dict.get(thing, key, MISSING)
-        return list.__getitem__(thing, key) if isinstance(thing, list) else MISSING
+        base = next((base for base in _SEQUENCES if isinstance(thing, base)), None)
+        return MISSING if base is None else base.__getitem__(thing, key)
     except (LookupError, TypeError):
         return MISSING
+
+
+_SEQUENCES: tuple[Any, ...] = (list, deque, bytearray, array)
 
 
 def called(function: Any, args: Any, kwargs: Any) -> str:

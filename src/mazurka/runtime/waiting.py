@@ -25,6 +25,7 @@ ARRIVALS: tuple[CodeType, ...] = tuple(
     getattr(threading.Barrier, name).__code__ for name in ("_wait", "_enter")
 )
 SEVERAL = {_base.wait.__code__: "fs", _base.as_completed.__code__: "pending"}
+SHUTDOWN = pool.ThreadPoolExecutor.shutdown.__code__
 WORKER = pool._worker.__code__
 RUN = pool._WorkItem.run.__code__
 
@@ -52,6 +53,8 @@ def purpose_of(operation: object) -> Purpose | None:
             return _several(frame.f_locals[SEVERAL[code]])
         if code in ARRIVALS:
             return _barrier(frame.f_locals["self"])
+        if code is SHUTDOWN:
+            return Purpose("executor", "for the executor's threads to end, now for {}")
         if code is WORKER:
             return Purpose("executor", "for work of its executor")
         if code is RUN:  # what was submitted is itself a call of the library

@@ -27,6 +27,7 @@ from mazurka.runtime.left_behind import Outside
 from mazurka.runtime.scheduler import Scheduler, session
 from mazurka.runtime.tasks import Unwind
 from mazurka.runtime.thread_locals import ThreadLocals
+from mazurka.runtime.thread_names import label_of
 from mazurka.stateless.runs import Abandon, Failed, OutOfTime
 
 Result = TypeVar("Result")
@@ -264,10 +265,11 @@ def _report(run: Scheduler, waited: float, busy: bool) -> Failed:
         if busy
         else "is blocked in a call that is not under control"
     )
+    label = label_of(run.tasks, task.number)
     _stop(run)
     return Failed(
         kind="uncontrolled",
-        message=f"thread {task.life.label} {doing} for {waited:.1f} s{f': {line}' if line else ''}",
+        message=f"thread {label} {doing} for {waited:.1f} s{f': {line}' if line else ''}",
         thread=task.number,
         file=place[0] if place else None,
         line=place[1] if place else None,

@@ -37,7 +37,14 @@ from mazurka.runtime.workers_process import LEVEL, SEARCH, Report, Task
 from mazurka.runtime.workers_table import CLOSED, EXECUTIONS, Table
 from mazurka.stateless import iterative
 from mazurka.stateless.algorithm2 import Algorithm2
-from mazurka.stateless.explored import Explored, Failing, Level, Progress, RunOptions
+from mazurka.stateless.explored import (
+    Explored,
+    Failing,
+    Level,
+    Progress,
+    RunOptions,
+    run_limit,
+)
 from mazurka.stateless.runs import OutOfTime, Runnable
 
 SCOUTING = 300
@@ -193,7 +200,7 @@ class Scout(Exploration):
             self.whole.lessons.append(tuple(search.schedule))
             raise
         self.whole.silently = search.graph.silently
-        own = f"{most:,} runs"
+        own = run_limit(most)
         if most != wanted and own in explored.limits:
             explored.limits = tuple(limit for limit in explored.limits if limit != own)
             self.has_concluded = bool(explored.limits or explored.failures)

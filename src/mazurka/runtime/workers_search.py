@@ -42,7 +42,7 @@ from mazurka.runtime.workers_table import EXECUTIONS, ClosedStates, OpenCounts, 
 from mazurka.stateless.actions import EMPTY, StateHash
 from mazurka.stateless.algorithm2 import Algorithm2
 from mazurka.stateless.bounded_search import NOBODY, BoundedSearch, Node
-from mazurka.stateless.explored import Level, RunOptions
+from mazurka.stateless.explored import Level, RunOptions, run_limit
 from mazurka.stateless.graph_search import GraphSearch
 from mazurka.stateless.runs import Ended, Operation, Runnable
 
@@ -161,7 +161,7 @@ class SharedAlgorithm2(Algorithm2):
     def is_over(self) -> bool:
         limit = self.options.max_runs
         if limit is not None and self.table.words[EXECUTIONS] >= limit:
-            self.explored.limit(f"{limit:,} runs")
+            self.explored.limit(run_limit(limit))
         if os.getppid() != self.parent:
             self.explored.limit("the process that started this one has ended")
         return self.table.stopped or super().is_over()

@@ -15,8 +15,8 @@ import platform
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module, metadata
 from pathlib import Path
@@ -116,12 +116,10 @@ def _machine() -> Any:
 def _compile(name: str) -> tuple[str, bytes]:
     """The symbol and the object code of a kernel."""
     from numba import types
-    from numba.core import config
 
-    for option in ("LOOP_VECTORIZE", "SLP_VECTORIZE"):  # states are a few words: loops are short
-        setattr(config, option, 0)
     function = import_module(f"mazurka.stateful.kernels.{name}").run
-    function.compile(types.int64(types.int64))
+    with _numba_settings():
+        function.compile(types.int64(types.int64))
     (result,) = function.overloads.values()
     symbol = result.fndesc.llvm_func_name
     module = llvm.parse_assembly(result.library.get_llvm_str())
@@ -131,8 +129,27 @@ def _compile(name: str) -> tuple[str, bytes]:
     return symbol, machine.emit_object(module)
 
 
+@contextmanager
+def _numba_settings() -> Iterator[None]:
+    """Have Numba optimize little: it does so for each function alone, `_keep_only` for the whole.
+
+    States are a few words, so loops are short and vectors do not pay."""
+    from numba.core import config
+
+    options = ("OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE")
+    kept = {option: getattr(config, option) for option in options}
+    wanted = {**dict.fromkeys(options, 0), "OPT": type(kept["OPT"])(1)}
+    try:
+        for option, value in wanted.items():
+            setattr(config, option, value)
+        yield
+    finally:
+        for option, value in kept.items():
+            setattr(config, option, value)
+
+
 def _keep_only(module: Any, symbol: str, machine: Any) -> None:
-    """Drop the wrappers that Numba adds for calls from Python."""
+    """Make one function of all of them, and optimize it as one."""
     for function in module.functions:
         if not function.is_declaration and function.name != symbol:
             function.linkage = "internal"

@@ -10,7 +10,7 @@ from model_exploration import PRELUDE, explore
 
 import mazurka.model
 from mazurka.errors import MazurkaError, OptionError
-from mazurka.frontend.python import elaborate, load_model
+from mazurka.frontend.python import elaborate, load_model, lowering
 from mazurka.frontend.python.lowering import CALLS
 from mazurka.ir.program import FIRST_LOCATION, IDLE, Kind, Mode, Role
 from mazurka.ir.validate import validate
@@ -126,12 +126,13 @@ def test_deep_nesting_is_an_error_and_not_a_crash(expression: str) -> None:
         elaborate(source, "m.py")
 
 
-def test_a_model_that_grows_too_large_is_refused() -> None:
+def test_a_model_that_grows_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lowering, "MOST_EDGES", 20_000)
     source = PRELUDE + (
         "def a(n):\n    if choose(0, 1): return n\n    return a(n) + a(n) + a(n) + a(n) + a(n)\n"
         "threads = [a(1)]"
     )
-    with pytest.raises(MazurkaError, match="200,000 edges"):
+    with pytest.raises(MazurkaError, match="20,000 edges"):
         elaborate(source, "m.py")
 
 

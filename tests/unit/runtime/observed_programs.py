@@ -13,16 +13,22 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from mazurka.runtime import rewriting_sites
 from mazurka.runtime.accesses_operations import Access
 from mazurka.runtime.instrument_run import Observed
 from mazurka.runtime.program import Settings
-from mazurka.runtime.rewriting_sites import sites
 from mazurka.runtime.sharing import learned
 from mazurka.stateless.explored import Explored, RunOptions
 from mazurka.stateless.iterative import explore
 
 SETTINGS = Settings(patience=3.0, pin=False)
 _numbers = itertools.count()
+
+
+def site_of(number: int) -> rewriting_sites.Site:
+    """A place in rewritten code.  There are thousands, which no module of a program under test may
+    hold: explorations name whatever it holds."""
+    return rewriting_sites.sites[number]
 
 
 def module_of(folder: Path, source: str) -> ModuleType:
@@ -80,14 +86,14 @@ def find(
     def search() -> Explored:
         outcomes.clear()
         if everywhere:
-            learned.points.update(range(len(sites)))
+            learned.points.update(range(len(rewriting_sites.sites)))
         options = RunOptions(stop_at_first=False)
         return explore(program, bound, algorithm, options)
 
     with observed(module, lambda: outcomes.add(module.program())) as program:
         explored = program.explore(search)
         assert program.instrument.functions > 0
-        points = {f"{sites[site].role} {sites[site].text}" for site in learned.points}
+        points = {f"{site.role} {site.text}" for site in map(site_of, learned.points)}
         restarts, strangers = program.restarts, program.not_observed
     return Found(explored, set(outcomes), points, restarts, strangers)
 
@@ -108,7 +114,7 @@ class Trail:
             chosen = last if last in enabled else enabled[0]
         operation = pending[chosen]
         if isinstance(operation, Access):
-            self.accesses.append((chosen, operation.kind, sites[operation.site].text))
+            self.accesses.append((chosen, operation.kind, site_of(operation.site).text))
             touches = operation.at(lambda shared: shared.state)
             self.touches.append((chosen, [(str(shared.name), bool(w)) for shared, w in touches]))
         return chosen
@@ -120,7 +126,7 @@ def follow(module: ModuleType, schedules: Iterable[Sequence[int]]) -> list[Trail
 
     def runs() -> None:
         trails.clear()
-        learned.points.update(range(len(sites)))
+        learned.points.update(range(len(rewriting_sites.sites)))
         for schedule in schedules:
             trail = Trail(schedule)
             program.run(trail)

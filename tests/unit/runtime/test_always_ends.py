@@ -160,7 +160,7 @@ def test_types_of_ever_new_names() -> None:
     def restless() -> None:
         kind = type(f"Kind{next(_serial)}", (), {})
         made: list[Box] = []
-        exec("made.append(kind())", {"made": made, "kind": kind})
+        exec(*("made.append(kind())", {"made": made, "kind": kind}))
 
         def put() -> None:
             made[0].n = 1
@@ -280,9 +280,9 @@ def test_a_failure_is_told_although_time_is_over_while_it_is_simplified(
 
 
 def endless_loop() -> None:
-    def spin() -> None:
+    def spin(n: int = 0) -> None:
         while True:
-            pass
+            n += 1
 
     together(spin)
 
@@ -332,7 +332,7 @@ def test_patience_of_a_thread_that_computes_is_processor_time(
     assert result.verdict == "holds"
 
 
-def test_a_loop_that_waits_through_a_generator() -> None:
+def test_a_loop_that_waits_through_an_iterator_of_c_code() -> None:
     def poll() -> None:
         flags = [False, False]
 
@@ -342,7 +342,7 @@ def test_a_loop_that_waits_through_a_generator() -> None:
         threads = [threading.Thread(target=put, args=(n,)) for n in range(2)]
         for thread in threads:
             thread.start()
-        while not all(flag for flag in flags):
+        while not all(map(bool, flags)):
             pass
 
     result = mazurka.explore(poll, preemptions=0)

@@ -110,7 +110,7 @@ def test_values_are_short_and_run_no_code() -> None:
     assert shown({}) == "{}"
     assert shown(Counter("aab")) == "{'a': 2, 'b': 1}"
     assert shown(deque([1])) == "[1]"
-    assert shown((1,)) == "(1, )"
+    assert shown((1,)) == "(1,)"
     assert shown(list(range(9))) == "[0, 1, 2, 3, 4, 5, ...]"
     assert len(shown("x" * 100)) == 40
 

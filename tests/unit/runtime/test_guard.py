@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
+import sys
 import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
 
 import mazurka
 
@@ -74,3 +81,49 @@ def test_imports_of_the_first_execution_are_no_fault() -> None:
 
     result = mazurka.explore(imports, preemptions=1)
     assert result.verdict == "holds", result.error
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Iterator[Any]:
+    """A module that nobody observes."""
+    text = "n = 0\ndef draw():\n    global n\n    n += 1\n    return n\n"
+    (tmp_path / "drawing.py").write_text(text)
+    sys.path.insert(0, str(tmp_path))
+    yield importlib.import_module("drawing")
+    sys.path.remove(str(tmp_path))
+    del sys.modules["drawing"]
+
+
+def test_what_was_not_observed_is_a_likely_reason(elsewhere: Any) -> None:
+    def drawing() -> None:
+        if elsewhere.draw() % 2:
+            with LOCK:
+                pass
+
+    text = str(mazurka.explore(drawing, preemptions=1).error)
+    assert "does not do the same again" in text
+    assert text.endswith("The reason may be what was not observed: drawing (drawing.draw).")
+
+
+def test_so_it_is_where_a_failure_cannot_be_reproduced(elsewhere: Any) -> None:
+    def drawing_late() -> None:
+        count = [0]
+
+        def work() -> None:
+            count[0] += 1
+
+        threads = [threading.Thread(target=work) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if count[0] == 1:
+            assert elsewhere.draw() > 1
+
+    text = str(mazurka.explore(drawing_late, preemptions=1).error)
+    assert "a failure could not be reproduced" in text
+    assert "not observed: drawing (drawing.draw)" in text
+
+
+def test_nothing_is_named_where_all_was_observed() -> None:
+    assert "not observed" not in str(mazurka.explore(alternating, preemptions=1).error)

@@ -16,6 +16,7 @@ from hidden_attributes import ATTRIBUTES
 from hidden_bindings import BINDINGS
 from hidden_calls import CALLS
 from hidden_containers import CONTAINERS
+from hidden_insides import INSIDES
 from observed_programs import module_of
 
 from mazurka.runtime.exploration import explore_test
@@ -46,7 +47,7 @@ def cases(*texts: str) -> Iterator[tuple[str, str, str]]:
 
 PROGRAMS = {
     name: (definitions, body)
-    for name, definitions, body in cases(ATTRIBUTES, BINDINGS, CALLS, CONTAINERS)
+    for name, definitions, body in cases(ATTRIBUTES, BINDINGS, CALLS, CONTAINERS, INSIDES)
 }
 GUARDED = [
     name for name, (_, body) in PROGRAMS.items() if "GUARD" in body and "def look" not in body
@@ -95,8 +96,8 @@ NAMED = {
     "an attribute in a pattern": "match 1:\n    case box.n: pass",
     "inspect.getmembers": "inspect.getmembers(box)",
     "locals()": "got.append(locals()['bound'])",
-    "eval": "eval('box.n', {'box': box})",
-    "exec": "exec('box.n = 1', {'box': box})",
+    "eval": "eval(*('box.n', {'box': box}))",
+    "exec": "exec(*('box.n = 1', {'box': box}))",
     "abc.ABCMeta": "Abstract.register(int)",
     "__dict__ of a class": "got.extend(Box.__dict__.items())",
     "functools.lru_cache": "functools.lru_cache(sorted)((1, 2))",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import functools
 import itertools
 import sys
@@ -107,6 +108,17 @@ def test_locks_are_replaced_whatever_holds_them() -> None:
     assert [type(lock) for lock in held()] == [locks.Lock] * 3
     patches.undo()
     assert [new is old for new, old in zip(held(), before, strict=True)] == [True] * 3
+
+
+def test_a_lock_among_the_builtins_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    lock, space = threading.Lock(), vars(builtins)
+    monkeypatch.setitem(space, "everybodys_lock", lock)
+    patches = Patches()
+    Takeover(patches, {}).everything(lambda: None)
+    assert type(space["everybodys_lock"]) is locks.Lock
+    assert space["everybodys_lock"].origin == "builtins.everybodys_lock"
+    patches.undo()
+    assert space["everybodys_lock"] is lock
 
 
 def test_a_function_of_c_in_a_class_stays_no_method() -> None:

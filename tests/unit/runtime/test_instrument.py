@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 
 import pytest
 from observed_programs import module_of
 from runtime_deciders import Follow
 
+from mazurka.runtime.instructions import UnknownCodeError
+from mazurka.runtime.instructions_watched import is_watched
 from mazurka.runtime.instrument import Instrument, project_modules
 from mazurka.runtime.monitoring import MARK, unobserved
 from mazurka.runtime.patches import is_frozen
@@ -60,7 +62,12 @@ def instrument(module: ModuleType) -> Instrument:
     return Instrument(lambda name, file: name == module.__name__)
 
 
-def test_functions_get_new_code_and_their_own_back(tmp_path: Path) -> None:
+@pytest.mark.parametrize("few", [0, 8])
+def test_functions_get_new_code_and_their_own_back(
+    few: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many modules there are; a few are enough to take another way here."""
+    monkeypatch.setattr("mazurka.runtime.instrument.FEW", few)
     module = module_of(tmp_path, SOURCE)
     functions = [
         module.plain,
@@ -91,7 +98,13 @@ def test_functions_get_new_code_and_their_own_back(tmp_path: Path) -> None:
         assert function.__code__ is code
 
 
-def test_what_cannot_be_instrumented_is_named(tmp_path: Path) -> None:
+def test_what_cannot_be_instrumented_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(code: CodeType, **_: bool) -> CodeType:
+        raise UnknownCodeError("not this time")
+
+    monkeypatch.setattr("mazurka.runtime.instrument_sourceless.watched", refuse)
     module = module_of(tmp_path, SOURCE)
     with instrument(module) as active:
         assert active.skipped == {}  # there are several functions on one line in it
@@ -100,25 +113,29 @@ def test_what_cannot_be_instrumented_is_named(tmp_path: Path) -> None:
     Path(moved.__file__).write_text("\ndef f(): pass\n")
     with instrument(moved) as active:
         assert active.skipped == {f"{moved.__name__}.f": "made from other source"}
-        assert "f (made from other source)" in unobserved.packages
+        assert "f (made from other source; not this time)" in unobserved.packages
     broken = module_of(tmp_path, "def f(): pass\n")
     assert broken.__file__ is not None
     Path(broken.__file__).write_text("def f(: pass\n")
     with instrument(broken) as active:
-        assert "SyntaxError" in active.skipped[broken.__name__]
+        assert "SyntaxError" in active.skipped[f"{broken.__name__}.f"]
         assert active.functions == 0
     Path(broken.__file__).unlink()
     with instrument(broken) as active:
-        assert active.skipped == {broken.__name__: "no source"}
+        assert active.skipped == {f"{broken.__name__}.f": "no source"}
 
 
 def test_a_source_that_has_changed_is_not_used_for_old_functions(tmp_path: Path) -> None:
     module = module_of(tmp_path, "def f(a): return a.x\ndef g(a): return a.y\n")
     assert module.__file__ is not None
     Path(module.__file__).write_text("def g(b, c): return b.y\n\ndef f(a): return a.x\n")
+    functions = (module.f, module.g)
+    codes = [function.__code__ for function in functions]
     with instrument(module) as active:
-        assert active.functions == 0
-        assert set(active.skipped.values()) == {"made from other source"}
+        assert active.functions == 2
+        assert all(is_watched(function.__code__) for function in functions)
+        assert [function.__code__.co_varnames for function in functions] == [("a",), ("a",)]
+    assert [function.__code__ for function in functions] == codes
 
 
 def test_modules_that_are_imported_meanwhile(

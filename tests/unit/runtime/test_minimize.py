@@ -10,7 +10,7 @@ from mazurka.runtime.program import RealProgram
 from mazurka.runtime.recording import record
 from mazurka.stateless.explored import RunOptions
 from mazurka.stateless.randomized import RandomWalk
-from mazurka.stateless.runs import Failed
+from mazurka.stateless.runs import Decider, Ended, Failed
 
 
 def test_segments_join_steps_of_one_thread() -> None:
@@ -36,6 +36,26 @@ def test_a_wild_schedule_is_reduced_to_one_preemption() -> None:
             return found.preemptions, story.preemptions, len(segments(found.schedule))
 
         assert program.explore(conduct) == (1, 1, 3)
+
+
+def test_no_schedule_is_run_twice() -> None:
+    with RealProgram(lock_order) as program:
+        run, schedules = program.run, []
+
+        def note(decider: Decider) -> Ended:
+            ended = run(decider)
+            if isinstance(decider, Attempt):
+                schedules.append(tuple(decider.schedule))
+            return ended
+
+        def conduct() -> int:
+            search = RandomWalk(program, 3, RunOptions(stop_at_first=True))
+            failing = search.sample(500).failures[0]
+            program.run = note  # type: ignore[method-assign]
+            found = minimize(program, failing.failed, failing.schedule, failing.preemptions)
+            return found.runs
+
+        assert program.explore(conduct) == len(schedules) == len(set(schedules)) > 1
 
 
 def test_a_schedule_that_does_not_fit_is_followed_as_far_as_it_goes() -> None:

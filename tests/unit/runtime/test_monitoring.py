@@ -84,10 +84,11 @@ def test_monitoring_names_what_begins_under_control(monkeypatch: pytest.MonkeyPa
     unobserved.watch()
     assert fake.tool == "mazurka"
     assert fake.active == fake.events.PY_START
-    strange = {"__name__": "strange.inner", "call": fake.callback}
-    exec("def f(): return call(None, 0)", strange)
-    watched = {"__name__": "watched", "call": fake.callback, MARK: None}
-    exec("def f(): return call(None, 0)", watched)
+    code = (lambda: None).__code__
+    strange = {"__name__": "strange.inner", "call": fake.callback, "code": code}
+    exec("def f(): return call(code, 0)", strange)
+    watched = {"__name__": "watched", "call": fake.callback, "code": code, MARK: None}
+    exec("def f(): return call(code, 0)", watched)
     call_strange: Any = strange["f"]
     call_watched: Any = watched["f"]
     assert call_strange() is None  # not under control

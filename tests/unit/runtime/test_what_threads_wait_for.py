@@ -233,7 +233,7 @@ def test_an_executor_that_is_shut_down() -> None:
         pool.shutdown()
 
     found = waits(program)
-    assert found["main"] == "to join ThreadPoolExecutor-0_0"
+    assert found["main"] == "for the executor's threads to end, now for ThreadPoolExecutor-0_0"
     assert found["ThreadPoolExecutor-0_0"] == "for event gate to be set"
 
 

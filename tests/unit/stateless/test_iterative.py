@@ -64,6 +64,8 @@ def test_runs_are_limited(algorithm: str) -> None:
     program = Simulated([read_modify_write(2)] * 2)
     explored = explore(program, None, algorithm, RunOptions(max_runs=5))
     assert (explored.runs, explored.limits, explored.complete) == (5, ("5 runs",), False)
+    explored = explore(program, None, algorithm, RunOptions(max_runs=1))
+    assert explored.limits == ("1 run",)
 
 
 @every_algorithm

@@ -1,0 +1,215 @@
+"""Accesses inside of C code that asks objects, copies them or writes them out.
+
+Programs for `test_hidden_accesses`; see there for how they are written.
+"""
+
+from __future__ import annotations
+
+KEY = """
+class Key:
+    def __init__(self, n): self.n = n
+    def __eq__(self, other): return self.n == other.n
+    def __lt__(self, other): return self.n < other.n
+    def __gt__(self, other): return self.n > other.n
+    def __hash__(self): return self.n
+    def __bool__(self): return self.n > 0
+    def __radd__(self, other): return self.n + other
+"""
+
+INSIDES = """
+### stdout replaced
+---
+old, sys.stdout = sys.stdout, io.StringIO()
+try:
+    def look():
+        with GUARD:
+            sys.stdout.write("a")
+    together(look, lambda: print("b", end=""))
+    text = sys.stdout.getvalue()
+finally:
+    sys.stdout = old
+assert text == "ab"
+### copy of slots
+class Box:
+    __slots__ = ("n",)
+---
+box = Box(); box.n = 0
+def work():
+    with GUARD:
+        box.n = copy.copy(box).n + 1
+together(work, work)
+assert box.n == 2
+### deep copy of slots
+class Box:
+    __slots__ = ("n",)
+---
+box = Box(); box.n = 0
+def work():
+    with GUARD:
+        box.n = copy.deepcopy(box).n + 1
+together(work, work)
+assert box.n == 2
+### remove compares
+KEY
+---
+l = [Key(1), Key(2)]
+def work():
+    with GUARD:
+        l.remove(Key(2))
+def insert():
+    with GUARD:
+        l.insert(0, Key(0))
+together(work, insert)
+assert Key(2) not in l
+### in compares
+KEY
+---
+l = [Key(1), Key(2)]
+got = []
+def work():
+    with GUARD:
+        got.append(Key(2) in l)
+def drop():
+    with GUARD:
+        del l[0]
+together(work, drop)
+assert got == [True]
+### not in compares
+KEY
+---
+l = [Key(1), Key(2)]
+got = []
+def work():
+    with GUARD:
+        got.append(Key(2) not in l)
+def drop():
+    with GUARD:
+        del l[0]
+together(work, drop)
+assert got == [False]
+### index compares
+KEY
+---
+l = [Key(1), Key(2)]
+def work():
+    with GUARD:
+        l.index(Key(2))
+def drop():
+    with GUARD:
+        del l[0]
+together(work, drop)
+### count compares
+KEY
+---
+l = [Key(1), Key(2)]
+got = []
+def work():
+    with GUARD:
+        got.append(l.count(Key(2)))
+def drop():
+    with GUARD:
+        del l[0]
+together(work, drop)
+assert got == [1]
+### min compares
+KEY
+---
+l = [Key(3), Key(1)]
+got = []
+def work():
+    with GUARD:
+        got.append(min(l).n)
+def drop():
+    with GUARD:
+        del l[0]
+together(work, drop)
+assert got == [1]
+### any asks
+KEY
+---
+l = [Key(0), Key(1)]
+got = []
+def work():
+    with GUARD:
+        got.append(any(l))
+def drop():
+    with GUARD:
+        del l[0]
+together(work, drop)
+assert got == [True]
+### sum adds
+KEY
+---
+l = [Key(0), Key(1)]
+got = []
+def work():
+    with GUARD:
+        got.append(sum(l))
+def drop():
+    with GUARD:
+        del l[0]
+together(work, drop)
+assert got == [1]
+### a set asks
+KEY
+---
+l = [Key(0), Key(1)]
+got = []
+def work():
+    with GUARD:
+        got.append(len({1} & set(map(hash, set(l)))))
+def drop():
+    with GUARD:
+        del l[0]
+together(work, drop)
+assert got == [1]
+### source for debuggers
+import linecache
+def generated(kind):
+    lines = ["def __eq__(self, other):", "    return self.x == other.x and self.y == other.y"]
+    name = f"<generated {kind.__name__}>"
+    linecache.cache[name] = (1, None, [f"{line}\\n" for line in lines], name)
+    space = dict(globals())
+    exec(compile(chr(10).join(lines), name, "exec"), space)
+    kind.__eq__ = space["__eq__"]
+    return kind
+---
+@generated
+class Box:
+    x = y = 0
+box, got = Box(), []
+def look():
+    with GUARD:
+        other = Box()
+        other.y = 1
+        got.append(box == other)
+def change():
+    with GUARD:
+        box.x = 1
+        box.y = 1
+together(look, change)
+assert got == [False]
+### source for debuggers of a module's class
+import linecache
+class Box:
+    x = y = 0
+lines = ["def __eq__(self, other):", "    return self.x == other.x and self.y == other.y"]
+name = "<generated Box>"
+linecache.cache[name] = (1, None, [f"{line}\\n" for line in lines], name)
+space = dict(globals())
+exec(compile(chr(10).join(lines), name, "exec"), space)
+Box.__eq__ = space["__eq__"]
+---
+box, got = Box(), []
+def look():
+    with GUARD:
+        other = Box()
+        other.y = 1
+        got.append(box == other)
+def change():
+    with GUARD:
+        box.x = 1
+        box.y = 1
+together(look, change)
+assert got == [False]
+""".replace("KEY\n", KEY.lstrip("\n"))
