@@ -108,5 +108,5 @@ def watch(run: Scheduler) -> None:
         learned.news.append("daemon threads that never end")
         run.pending[me.number] = None  # it ends by itself
         run.ended.abandoned = True
-        run._conclude()
+        run.conclude()
         raise Unwind

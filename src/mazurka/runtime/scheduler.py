@@ -18,14 +18,11 @@ from typing import TYPE_CHECKING, Any, TypeGuard, cast
 from mazurka.runtime import failures, spinning
 from mazurka.runtime.operations import Object, Step, present
 from mazurka.runtime.tasks import Begin, End, Join, Life, Path, Task, Unwind
+from mazurka.runtime.unwinding import pass_through, unwind_others
 from mazurka.stateless.runs import Abandon, Decider, Ended, Failed, Guide, Slip
 
 if TYPE_CHECKING:
     from mazurka.runtime.program import RealProgram
-
-PATIENCE = 1000
-"""How many points a thread may reach while it unwinds before it is given up."""
-
 
 _NO_TASK = Task(0, "0", Life("0"), [])
 
@@ -75,7 +72,7 @@ class Scheduler:
     def point(self, operation: Step) -> None:
         """Stand before an operation; come back when it is this thread's turn to perform it."""
         if self.over:
-            self._pass(operation)
+            pass_through(self, operation)
             return
         me = self.running
         number = me.number
@@ -85,7 +82,7 @@ class Scheduler:
         self.pending[number] = operation
         chosen = self._follow() if self.steps < self.settled else self._choose()
         if chosen != number:
-            self._hand_over(chosen)
+            self.hand_over(chosen)
             me.baton.acquire()
             if self.over:
                 self.ident = me.ident
@@ -156,7 +153,7 @@ class Scheduler:
                 if operation is not None and (operation.free or operation.ready())
             ]
             if not enabled:
-                self._conclude()
+                self.conclude()
                 return -1
             decide = self.decide
             chosen = decide(pending, enabled, self.last)
@@ -164,7 +161,7 @@ class Scheduler:
                 raise RuntimeError(f"thread {chosen} was chosen, but only {enabled} can go on")
         except Abandon:
             self.ended.abandoned = True
-            self._conclude()
+            self.conclude()
             return -1
         except BaseException as error:
             self._break(error)
@@ -175,9 +172,9 @@ class Scheduler:
     def _break(self, error: BaseException) -> None:
         """Something inside is wrong: the run ends, and the caller gets to know."""
         self.error = self.error or error
-        self._conclude()
+        self.conclude()
 
-    def _hand_over(self, chosen: int) -> None:
+    def hand_over(self, chosen: int) -> None:
         task = self.tasks[chosen if chosen >= 0 else 0]
         assert task is not None
         self.running = task
@@ -260,12 +257,12 @@ class Scheduler:
             operation = self.pending[waiting.number]
             if type(operation) is Join and operation.shared is me.life:
                 self.pass_by(waiting, operation)
-                self._hand_over(waiting.number)
+                self.hand_over(waiting.number)
                 return
-        self._hand_over(self._follow() if self.steps < self.settled else self._choose())
+        self.hand_over(self._follow() if self.steps < self.settled else self._choose())
 
     def _go_home(self) -> None:
-        self._hand_over(0)
+        self.hand_over(0)
 
     def fail(self, task: Task, error: BaseException) -> None:
         """An exception has left a thread."""
@@ -300,9 +297,9 @@ class Scheduler:
             self.pending[0] = None
             chosen = self._follow() if self.steps < self.settled else self._choose()
             if chosen >= 0:
-                self._hand_over(chosen)
+                self.hand_over(chosen)
                 main.baton.acquire()
-        self._unwind_others()
+        unwind_others(self)
         self.ident = 0
         if propagated is not None:
             raise propagated
@@ -322,7 +319,7 @@ class Scheduler:
             propagated = error
             self.ended.abandoned = True
             if not self.over:
-                self._conclude()
+                self.conclude()
         except BaseException as error:
             self.fail(main, error)
             main.daemon = True  # what it left behind is no finding of its own
@@ -335,7 +332,7 @@ class Scheduler:
         main.life.state = "ended"
         return propagated
 
-    def _conclude(self) -> None:
+    def conclude(self) -> None:
         """Nobody goes on any more.  Where everybody stands is a finding, unless all have ended."""
         if not self.over:
             self.over = True
@@ -348,63 +345,6 @@ class Scheduler:
                     self.failures.extend(failures.of_standing(self))
                 except BaseException as error:
                     self.error = error
-
-    def _pass(self, operation: Step) -> None:
-        """A point after the end: `finally` blocks run through, and nothing waits."""
-        if self.gone:
-            raise failures.ControlError(
-                f"a point to {operation.kind} was reached outside of any run"
-            )
-        self.steps += 1
-        me = self.running
-        me.reached += 1
-        if me.reached > PATIENCE:
-            self._give_up(me)
-        if not (operation.free or operation.ready()):
-            raise Unwind
-
-    def _give_up(self, task: Task) -> None:
-        """A thread that catches everything and goes on for ever cannot be ended, only left."""
-        assert self.program is not None
-        self.error = failures.UnstoppableThreadError(task.life.label)
-        self.ident = 0
-        if task.number == 0:
-            self.program.surrender(self.error)
-        else:
-            self.program.pool.forget(task.number)
-            self._hand_over(0)
-        wait_for_ever()
-
-    def _unwind_others(self) -> None:
-        main = self.tasks[0]
-        assert main is not None
-        self.running = main
-        main.rounds = None
-        if not self.over:
-            self._conclude()
-        for task in self.tasks[1:]:
-            if task is None or self.pending[task.number] is None:
-                continue
-            if task.begun:
-                self.running = task
-                self.ident = task.ident
-                task.baton.release()
-                main.baton.acquire()
-                task.rounds = None  # its frames know this run, and so nobody would let go
-            else:
-                assert task.carrier is not None
-                task.carrier.task = None
-                if task.thrown_away is not None:
-                    task.thrown_away()
-            self.pending[task.number] = None
-        self.ident = 0
-        self.running = main
-
-
-def wait_for_ever() -> None:
-    lock = allocate_lock()
-    lock.acquire()
-    lock.acquire()
 
 
 def _nothing(step: int) -> None:
