@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib.util
 import itertools
 import sys
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -21,9 +21,10 @@ from mazurka.runtime.instrument_run import Observed
 from mazurka.runtime.observing import see_everything
 from mazurka.runtime.operations import present
 from mazurka.runtime.program import Settings
+from mazurka.runtime.scheduler import session
 from mazurka.stateless.explored import Explored, RunOptions
 from mazurka.stateless.iterative import explore, search_for
-from mazurka.stateless.runs import Decider, Ended, Operation, Touch
+from mazurka.stateless.runs import Decider, Ended, Operation, Slip, Touch
 from tests.soundness.whole_runs import every_schedule
 
 Versions: TypeAlias = tuple[tuple[str, int, bool], ...]
@@ -41,14 +42,19 @@ class Notes:
 
     def __init__(self) -> None:
         self.told: dict[int, list[str]] = {}
-        self.thread = 0
 
     def __call__(self, *values: object) -> None:
-        self.told.setdefault(self.thread, []).append(repr(values))
+        """Threads that unwind after the run may say what they want."""
+        if not session.current.over:
+            self.told.setdefault(session.current.running.number, []).append(repr(values))
 
 
 class Logged:
-    """A program that knows of its last run which execution it was and how it came out."""
+    """A program that knows of its last run which execution it was and how it came out.
+
+    To the program it is a search: it lets through what the real one says of the steps that are
+    settled, and of ends and joins.
+    """
 
     def __init__(self, program: Observed, notes: Notes) -> None:
         self.program = program
@@ -56,16 +62,17 @@ class Logged:
         self.completed: list[Execution] = []
         self.outcomes: dict[Execution, Outcome] = {}
         self.preemptions = 0
+        self._events: list[tuple[int, int, Versions]] = []
 
     def run(self, decider: Decider) -> Ended:
         self._decider = decider
-        self._events: list[tuple[int, int, Versions]] = []
+        self._before = self._events
+        self._events = []
         self._steps: dict[int, int] = {}
         self._rested: set[int] = set()
-        self._versions: dict[Hashable, int] = {}
+        self._versions: dict[str, int] = {}
         self.preemptions = 0
         self.notes.told.clear()
-        self.notes.thread = 0
         end = self.program.run(self)
         if not end.abandoned:
             self._complete(end)
@@ -84,21 +91,46 @@ class Logged:
         assert operation is not None
         touches = operation.at(present)
         assert touches is not None
-        number = self._steps[thread] = self._steps.get(thread, 0) + 1
-        self._events.append((thread, number, self._versions_of(touches)))
-        self.notes.thread = thread
+        self._take(thread, touches)
         return thread
 
+    def _take(self, thread: int, touches: Sequence[Touch]) -> None:
+        number = self._steps[thread] = self._steps.get(thread, 0) + 1
+        self._events.append((thread, number, self._versions_of(touches)))
+
+    @property
+    def prefix(self) -> Sequence[int]:
+        return getattr(self._decider, "prefix", ())
+
+    def left(self, count: int) -> None:
+        """So many steps were those of the run before."""
+        self._events = self._before[:count]
+        for thread, number, versions in self._events:
+            self._steps[thread] = number
+            for name, version, _ in versions:
+                self._versions[name] = version
+        self._decider.left(count)  # type: ignore[attr-defined]
+
+    @property
+    def slip(self) -> Slip | None:
+        return None if getattr(self._decider, "slip", None) is None else self._pass
+
+    def _pass(self, thread: int, operation: Operation, pending: Sequence[Operation | None]) -> None:
+        touches = operation.at(present)
+        assert touches is not None
+        self._decider.slip(thread, operation, pending)  # type: ignore[attr-defined]
+        self._take(thread, touches)
+
     def _versions_of(self, touches: Sequence[Touch]) -> Versions:
-        written: dict[Hashable, bool] = {}
+        written: dict[str, bool] = {}
         for shared, writes in touches:
-            name = shared.name
+            name = str(shared.name)
             written[name] = written.get(name, False) or bool(writes)
         versions = self._versions
         for name, writes in written.items():
             if writes:
                 versions[name] = versions.get(name, 0) + 1
-        return tuple(sorted((str(name), versions.get(name, 0), w) for name, w in written.items()))
+        return tuple(sorted((name, versions.get(name, 0), w) for name, w in written.items()))
 
     def over(self, pending: Sequence[Operation | None]) -> None:
         over: Callable[[Sequence[Operation | None]], None] | None
