@@ -23,7 +23,8 @@ SCHEDULES = 900
 ALL = RunOptions(stop_at_first=False)
 BOUNDS = (0, 1, 2, 3, None)
 
-portions = pytest.mark.parametrize("first", range(0, PROGRAMS, PORTION))
+# The tests of one portion follow each other, so that its programs are made and explored once.
+portions = pytest.mark.parametrize("first", range(0, PROGRAMS, PORTION), scope="module")
 
 
 @functools.cache

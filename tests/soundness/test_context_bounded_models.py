@@ -23,7 +23,8 @@ PROGRAMS = 120
 PORTION = 20
 ALL = RunOptions(stop_at_first=False)
 
-portions = pytest.mark.parametrize("first", range(0, PROGRAMS, PORTION))
+# The tests of one portion follow each other, so that its programs are made and explored once.
+portions = pytest.mark.parametrize("first", range(0, PROGRAMS, PORTION), scope="module")
 
 
 @functools.cache

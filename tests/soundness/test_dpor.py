@@ -40,7 +40,8 @@ PORTION = 20
 ONE_EACH = (SleepSets, SleepingReduction, SourceSets, WakeupTrees)
 EACH = (DynamicReduction, *ONE_EACH)
 
-portions = pytest.mark.parametrize("first", range(0, PROGRAMS, PORTION))
+# The tests of one portion follow each other, so that its programs are made and explored once.
+portions = pytest.mark.parametrize("first", range(0, PROGRAMS, PORTION), scope="module")
 
 
 @functools.cache

@@ -65,14 +65,15 @@ class Values:
 
     def look(self, step: int) -> None:
         """Before a step: what has changed since the one before?"""
+        if self._looks > MOST:
+            return
         for seen in list(objects.values()):
-            thing = seen.kept() if isinstance(seen.kept, ReferenceType) else seen.kept
-            if seen.vague or thing is None:
-                continue
             self._looks += 1 + len(seen)
             if self._looks > MOST:
                 return
-            self._look_at(step, seen, thing)
+            thing = seen.kept() if isinstance(seen.kept, ReferenceType) else seen.kept
+            if thing is not None and not seen.vague:
+                self._look_at(step, seen, thing)
 
     def _look_at(self, step: int, seen: Seen, thing: Any) -> None:
         if seen:

@@ -21,8 +21,8 @@ def compiled(function: Native) -> Native:
     """A part of a kernel: native code, compiled together with the kernel that uses it.
 
     Python calls none of them, so they need no wrappers, which take long to compile."""
-    native = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-    result: Native = native(function)
+    bare: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    result: Native = njit(nogil=True, error_model="numpy", **bare)(function)
     return result
 
 
