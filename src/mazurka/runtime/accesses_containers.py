@@ -232,7 +232,7 @@ def _standing(part: Part, seen: Seen, site: int) -> Standing:
     container, family, how, key = part
     structure: Structure | None = seen.whole.shared
     if structure is None:
-        structure = Structure(seen.name, None if seen.vague else keys_of(container, family))
+        structure = Structure(f"{seen.name}[]", None if seen.vague else keys_of(container, family))
         structure.keyed = family is not set
         structure.origin = f"{type(container).__name__} {seen.name}"
         seen.whole.shared = structure

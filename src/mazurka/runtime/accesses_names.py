@@ -155,8 +155,10 @@ class Names:
             seen = self._vague_one(label)
             seen.kept.append(thing)
             return seen
-        if kind is ModuleType:
-            return Seen(thing, EVERYBODY, thing.__name__, 0)
+        if kind is ModuleType:  # a package may hold an object that is called like its module
+            seen = Seen(thing, EVERYBODY, f"module {thing.__name__}", 0)
+            seen.origin = thing.__name__
+            return seen
         if issubclass(kind, type):
             if "<locals>" not in thing.__qualname__:
                 return Seen(thing, EVERYBODY, f"{thing.__module__}.{thing.__qualname__}", 0)
