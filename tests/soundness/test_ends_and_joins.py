@@ -181,6 +181,24 @@ def test_two_threads_that_join_the_same_one_make_its_end_a_step() -> None:
     assert not one.graph.silently
 
 
+def test_a_thread_that_joins_for_ever_comes_to_the_limit() -> None:
+    def test() -> None:
+        units = threading.Semaphore(0)
+        thread = threading.Thread(target=units.release)
+        thread.start()
+        is_over = units.acquire(blocking=False)
+        thread.join()
+        while is_over:
+            thread.join()
+
+    with RealProgram(test, Settings(pin=False)) as program:
+        search = without_lives(program, RunOptions(max_steps=300))
+        program.explore(lambda: search.explore(1))
+        assert search.graph.silently
+        assert len(search.explored.limits) == 1
+        assert "an execution takes more than" in search.explored.limits[0]
+
+
 class Follow:
     """Follows a schedule and counts its preemptions by the rules for steps."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from _thread import get_ident
 from collections.abc import Callable
-from types import BuiltinFunctionType, CellType, FunctionType, ModuleType
+from types import CellType, FunctionType, ModuleType
 from typing import Any, Final
 
 from mazurka.runtime.accesses_containers import Standing
@@ -24,8 +24,9 @@ from mazurka.runtime.accesses_spaces import (
     replaced,
     space_of,
 )
+from mazurka.runtime.accesses_values import BUILT_IN
 from mazurka.runtime.scheduler import session
-from mazurka.runtime.sharing import SEVERAL, Location, learned, now, points, suspect
+from mazurka.runtime.sharing import SEVERAL, Location, learned, now, points, progress, suspect
 
 _SETTLED: Final = Location()
 """Stands for attributes that are no locations."""
@@ -60,8 +61,7 @@ def _stand(location: Location, variable: Variable, site: int, written: bool) -> 
     session.current.point(operation)
     location.use_at_point(site, written)
     if written:
-        state: Any = variable.state
-        variable.state = state + 1
+        location.shared.state += 1
 
 
 def touch_attribute(thing: Any, name: str, site: int) -> None:
@@ -97,12 +97,7 @@ def _touch_several(asked: list[Seen], name: str, site: int) -> None:
     run = session.current
     if run.over:
         return
-    locations = []
-    for seen in asked:
-        location = seen.get(name)
-        if location is None or location is _SETTLED:
-            location = seen[name] = _new_location(name)
-        locations.append(location)
+    locations = [variable_at(seen, name)[0] for seen in asked]
     if site in points and not now.alone:
         variables = [_variable(*pair, name) for pair in zip(locations, asked, strict=True)]
         run.point(ReadSeveral(variables, site))
@@ -204,7 +199,7 @@ hold: Callable[[Any, int], Any] = _same
 
 
 def _got(value: Any, site: int) -> Any:
-    return hold(value, site) if type(value) is BuiltinFunctionType else value
+    return hold(value, site) if type(value) in BUILT_IN else value
 
 
 def store(value: Any, thing: Any, name: str, site: int) -> None:
@@ -263,6 +258,7 @@ def _touch_own(thing: Any, name: str, site: int, how: How) -> Standing | None:
         return None
     home = home_of_store(thing, name)
     if home is NOWHERE:
+        progress()  # a variable of `threading.local`, a field of a C object: no frame shows it
         return None
     if learned.moving and is_entry(thing, name) and not is_computed_store(thing):
         is_one, standing = approach_entry(thing, name, site, how)

@@ -9,11 +9,13 @@ import io
 import itertools
 import random
 import sys
+import warnings
 from _thread import get_ident
 from array import array
 from collections.abc import Callable
 from typing import Any, Final
 
+from mazurka.runtime.accesses import load
 from mazurka.runtime.accesses_attributes import (
     deleting,
     getting,
@@ -39,6 +41,7 @@ from mazurka.runtime.accesses_operations import How
 from mazurka.runtime.accesses_searching import asks_elements, note_comparisons
 from mazurka.runtime.accesses_spaces import expose, space_of
 from mazurka.runtime.accesses_stepping import joined, stepping
+from mazurka.runtime.accesses_warnings import warning
 from mazurka.runtime.scheduler import session
 from mazurka.runtime.sharing import progress
 
@@ -124,8 +127,10 @@ def _changing(function: Callable[..., Any], site: int, /, *arguments: Any, **nam
 def _printing(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
     """What is printed to a file of the program's is kept there."""
     file = named.get("file")
-    if file is None and (id(sys.stdout) in objects or isinstance(sys.stdout, io.StringIO)):
-        file = sys.stdout
+    if file is None:
+        named["file"] = stream = load(sys, "stdout", site)
+        if id(stream) in objects or isinstance(stream, io.StringIO):
+            file = stream
     more: list[Part] = []
     if file is not None and getattr(type(file), "__module__", "") == "_io":
         more.append(part_of_opaque(file))
@@ -168,6 +173,7 @@ SPECIAL: Final[dict[int, Callable[..., Any]]] = {
         ((heapq.heappush, heapq.heappop, heapq.heapify, heapq.heapreplace), _changing),
         ((heapq.heappushpop, bisect.insort, bisect.insort_left, random.shuffle), _changing),
         ((vars(collections)["_count_elements"],), _changing),
+        ((warnings.warn, warnings.warn_explicit), warning),
         ((vars,), variables),
         ((dir,), _listing),
         ((getattr,), getting),

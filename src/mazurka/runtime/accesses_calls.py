@@ -10,11 +10,13 @@ new objects to those who name them.
 from __future__ import annotations
 
 import builtins
+import json.encoder
 import queue
 import sys
 import threading
 from _thread import get_ident
 from collections.abc import Callable
+from contextvars import ContextVar
 from functools import partial
 from operator import attrgetter, itemgetter, methodcaller
 from types import (
@@ -30,7 +32,7 @@ from types import (
 )
 from typing import Any, Final
 
-from mazurka.runtime import accesses, accesses_builtins
+from mazurka.runtime import accesses, accesses_builtins, accesses_handles
 from mazurka.runtime.accesses import load
 from mazurka.runtime.accesses_acting import PLANS, act, act_on, act_unbound
 from mazurka.runtime.accesses_attributes import BOUND
@@ -44,6 +46,7 @@ from mazurka.runtime.accesses_containers import (
     known_family,
     perform_all,
 )
+from mazurka.runtime.accesses_contexts import in_context, of_variable
 from mazurka.runtime.accesses_copies import TAKES_APART, bound_taking_apart, taking_apart
 from mazurka.runtime.accesses_expressions import family, part_of
 from mazurka.runtime.accesses_foreign import foreign, moved
@@ -61,7 +64,7 @@ from mazurka.runtime.accesses_opaque import is_iterator, is_opaque, step
 from mazurka.runtime.accesses_operations import How
 from mazurka.runtime.accesses_spaces import class_behind
 from mazurka.runtime.accesses_stepping import stepping
-from mazurka.runtime.accesses_values import PLAIN
+from mazurka.runtime.accesses_values import OF_CLASS, PLAIN
 from mazurka.runtime.locks import Lock, RLock
 from mazurka.runtime.monitoring import MARK, unobserved
 from mazurka.runtime.queues import SimpleQueue
@@ -153,6 +156,7 @@ def callee(function: Any, site: int) -> Any:
         return of_kind(function, site)
     if issubclass(kind, type):
         if function not in unobserved.kinds:
+            accesses_handles.watch_used(function)
             unobserved.called(function)
         if function.__module__ in _CALLING_BACK:
             return partial(_calling_back, function, site)
@@ -184,15 +188,17 @@ def _stranger(function: Any, inner: FunctionType, site: int) -> Any:
     """A function of Python that nobody watches; it may do something."""
     if inner in _controlled or inner.__code__.co_consts[-1:] == (MARK,):
         return function  # the latter has been rewritten, in a namespace of its own
-    unobserved.called(inner)
-    if session.current.ident != get_ident():
+    if session.current.ident != get_ident() or accesses_handles.watch_called(inner):
         return function
+    unobserved.called(inner)
     module = inner.__globals__.get("__name__", "")
     package = module.partition(".")[0]
     if package not in _CONTROLLED:
         progress()
         if package in _WRITING_OUT:
             return partial(reading_deeply, function, site)
+        if package == "traceback":  # prints to files
+            return partial(foreign, function, site)
     elif _goes_past(inner):
         unobserved.note(inner.__qualname__)
     elif inner.__closure__ is None and inner.__name__ not in _TAKES_FUNCTIONS:
@@ -231,7 +237,7 @@ _CALLING_BACK: Final = frozenset(
 )
 """Those of whose functions many are given functions to call."""
 _WRITING_OUT: Final = frozenset(
-    {"json", "pickle", "pprint", "statistics", "string", "textwrap", "reprlib", "csv"}
+    {"pickle", "pprint", "statistics", "string", "textwrap", "reprlib", "csv"}
 )
 """Those of whose functions most read all that is in what they are given, and change nothing."""
 
@@ -253,11 +259,15 @@ def _built_in(function: Any, site: int) -> Any:
     if found in METHODS and function.__name__ in METHODS[found]:
         return act_on(function, owner, found, function.__name__, site)
     if found in VIEWS:
+        if function.__name__ == "run":
+            return partial(_with_handles, in_context, function, site)
         return partial(_viewing, function, owner, site)
     if type(owner) is str:
         return _of_string(function, owner, site)
     if type(owner) is GeneratorType:
         return partial(step, function, site, owner)
+    if function.__name__ in _MOVING_ON:
+        progress()
     if issubclass(type(owner), type):
         making = chaining if function.__name__ == "from_iterable" else reading
         return partial(making, function, site) if owner.__flags__ & _FIXED else function
@@ -265,12 +275,16 @@ def _built_in(function: Any, site: int) -> Any:
         return partial(bound_taking_apart, function, site)
     if is_opaque(owner) and not hasattr(object, function.__name__):
         unobserved.meet(type(owner))
+        if type(owner) is ContextVar and function.__name__ != "get":
+            return partial(of_variable, function, site)
         return partial(_with_handles, moving, function, site)
     return function
 
 
 _FIXED: Final = 1 << 8
 """The flag of classes of C code, which cannot be changed; statements make none that have it."""
+_MOVING_ON: Final = frozenset({"now", "utcnow", "today", "add_note"})
+"""Methods of values and classes that give something else each time: `datetime.now()`."""
 
 
 def moving(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
@@ -319,7 +333,12 @@ def _bound_wrapper(function: Any, site: int) -> Any:
             return partial(reading, function, site)
     if name == "__next__" and is_iterator(owner):
         return partial(step, function, site, owner)
+    if name in _CHANGING:
+        progress()
     return function
+
+
+_CHANGING: Final = frozenset({"__setitem__", "__delitem__", "__set__", "__delete__"})
 
 
 def _wrapper(function: Any, site: int) -> Any:
@@ -342,17 +361,24 @@ def _partial(function: Any, site: int) -> Any:
     return partial(callee(function.func, site), *function.args, **function.keywords)
 
 
+def _writing_out(function: Any, site: int) -> Any:
+    """What `json` makes of data, as far as C code does it."""
+    return partial(reading_deeply, function, site)
+
+
 def _getter(function: Any, site: int) -> Any:
     return getter(function, site, method)
 
 
 _KINDS: Final[dict[type, Callable[[Any, int], Any]]] = {
     BuiltinFunctionType: _built_in,
+    OF_CLASS: _built_in,
     MethodWrapperType: _bound_wrapper,
     WrapperDescriptorType: _wrapper,
     MethodDescriptorType: _wrapper,
     CachedFunction: _cached,
     partial: _partial,
+    **{kind: _writing_out for kind in (getattr(json.encoder, "c_make_encoder", None),) if kind},
     **dict.fromkeys((attrgetter, itemgetter, methodcaller), _getter),
 }
 _of_kind = _KINDS.get

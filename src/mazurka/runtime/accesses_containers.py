@@ -12,6 +12,7 @@ import array
 from _thread import get_ident
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextvars import Context
 from enum import Enum
 from types import FunctionType, MappingProxyType
 from typing import Any, Final, TypeAlias
@@ -40,9 +41,9 @@ UNKNOWN: Final = object()
 _LISTS = (list, deque, bytearray, array.array)
 VIEWS: Final[tuple[type, ...]] = (
     *(type({}.keys()), type({}.values()), type({}.items())),
-    *(MappingProxyType, memoryview),
+    *(MappingProxyType, memoryview, Context),
 )
-"""What shows a container that is kept elsewhere."""
+"""What shows a container that is kept elsewhere, or inside."""
 
 families: dict[type, Any] = {}
 known_family = families.get

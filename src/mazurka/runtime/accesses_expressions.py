@@ -10,6 +10,7 @@ import operator
 from _thread import get_ident
 from collections import defaultdict
 from collections.abc import Callable
+from contextvars import Context
 from types import FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import Any, Final
 
@@ -35,7 +36,7 @@ from mazurka.runtime.accesses_values import PLAIN
 from mazurka.runtime.monitoring import unobserved
 from mazurka.runtime.rewriting_sites import sites
 from mazurka.runtime.scheduler import session
-from mazurka.runtime.sharing import now
+from mazurka.runtime.sharing import now, progress
 
 _met = unobserved.kinds
 
@@ -52,6 +53,8 @@ def part_of(value: Any, how: How) -> Part | None:
     if found is None:
         return None
     if found in VIEWS:
+        if found is Context:
+            return value, None, How.CHANGE, None
         keys_only = found is VIEWS[0]
         value = _behind(value)
         found = family(value)
@@ -146,6 +149,7 @@ def store_item(value: Any, thing: Any, key: Any, site: int) -> None:
             parts = parts_of((thing,), How.CHANGE)
             perform_all([*parts, *parts_of((value,))], site, operator.setitem, thing, key, value)
         else:
+            _move_on(thing, "__setitem__")
             thing[key] = value
     else:
         perform((thing, found, How.WRITE, key), site, operator.setitem, thing, key, value)
@@ -156,10 +160,18 @@ def delete_item(thing: Any, key: Any, site: int) -> None:
     found = family(thing)
     if found not in METHODS or not is_built_in(type(thing), "__delitem__"):
         unobserved.meet(type(thing))
+        _move_on(thing, "__delitem__")
         del thing[key]
     else:
         how = How.REMOVE if found is dict else How.CHANGE
         perform((thing, found, how, key), site, operator.delitem, thing, key)
+
+
+def _move_on(thing: Any, name: str) -> None:
+    """C code may change something that nobody watches and no frame shows: `mapped[0] = 1`."""
+    how = getattr(type(thing), name, None)
+    if type(how) is not FunctionType and session.current.ident == get_ident():
+        progress()
 
 
 def item_spot(thing: Any, key: Any, site: int) -> Spot:

@@ -11,13 +11,16 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 from operator import attrgetter, itemgetter, methodcaller
 from types import (
-    BuiltinFunctionType,
+    FunctionType,
     MethodDescriptorType,
     MethodType,
     MethodWrapperType,
     WrapperDescriptorType,
 )
 from typing import Any, Final
+
+from mazurka.runtime.accesses_values import BUILT_IN
+from mazurka.runtime.rewriting_sites import MARK
 
 
 class Held:
@@ -55,7 +58,7 @@ class Held:
 CachedFunction: Final[Any] = type(lru_cache(len))
 _TOUCHING: Final = frozenset(
     {
-        *(BuiltinFunctionType, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType),
+        *(*BUILT_IN, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType),
         *(attrgetter, itemgetter, methodcaller, CachedFunction),
     }
 )
@@ -69,8 +72,12 @@ def handles(values: Any, site: int, callee: Callable[[Any, int], Any]) -> list[A
 
 def _may_touch(value: Any) -> bool:
     kind = type(value)
+    if kind is FunctionType:
+        if MARK not in value.__globals__:
+            watch_called(value)
+        return False
     if kind is MethodType:
-        return type(value.__func__) is CachedFunction
+        return _may_touch(value.__func__) and type(value.__func__) is CachedFunction
     if kind is partial:
         return _may_touch(value.func)
     return kind in _TOUCHING
@@ -79,3 +86,17 @@ def _may_touch(value: Any) -> bool:
 def handle(function: Any, site: int, callee: Callable[[Any, int], Any]) -> Any:
     call = callee(function, site)
     return function if call is function else Held(function, call)
+
+
+# -- code of Python that is not watched yet ------------------------------------------------------
+
+
+def leave(_: Any) -> bool:
+    """Nothing is watched that is not."""
+    return False
+
+
+watch_called: Callable[[FunctionType], bool] = leave
+"""Watches a function in no module from now on, if it is one; `instrument_strangers` says how."""
+watch_used: Callable[[type], Any] = leave
+"""The same for the methods of a class."""

@@ -24,7 +24,7 @@ from typing import Any, Final
 
 from mazurka.runtime.accesses_inside import is_inside, note_change
 from mazurka.runtime.accesses_spaces import forget_spaces
-from mazurka.runtime.accesses_values import PLAIN, VALUES
+from mazurka.runtime.accesses_values import BUILT_IN, is_value
 from mazurka.runtime.monitoring import unobserved
 from mazurka.runtime.sharing import learned, now
 
@@ -37,7 +37,7 @@ _COMPUTED = (_thread._local, super, weakref.ProxyType, weakref.CallableProxyType
 """Built-in types whose attributes are not kept in the object itself."""
 _SETTLED = (
     types.FunctionType,
-    types.BuiltinFunctionType,
+    *BUILT_IN,
     types.ModuleType,
     types.MethodDescriptorType,
     types.WrapperDescriptorType,
@@ -111,10 +111,15 @@ def _find_sort(kind: type, name: str) -> int:
 
 def _keeps_something(kind: type, name: str) -> bool:
     """Whether an attribute that C code computes is a variable all the same: `error.args`."""
-    return kind not in PLAIN and kind.__module__ not in VALUES and name not in _LINKS
+    if kind is types.FunctionType:
+        return name not in _LINKS and name not in _CODE
+    return not is_value(kind) and name not in _LINKS
 
 
 _LINKS: Final = ("__dict__", "__class__", "__weakref__")
+_CODE: Final = ("__code__", "__globals__", "__closure__", "__builtins__")
+_CALLED_WITH: Final = ("__code__", "__defaults__", "__kwdefaults__")
+"""What calls of a function read, which no location shows."""
 
 
 def is_entry(thing: Any, name: str) -> bool:
@@ -181,6 +186,8 @@ def home_of_store(thing: Any, name: str) -> Any:
         _sorts.clear()
         _move(name)
         return thing
+    if kind is types.FunctionType:
+        _note_given(name)
     sort = _sort(kind, name)
     if sort == _CALL:
         _move(name)
@@ -188,6 +195,12 @@ def home_of_store(thing: Any, name: str) -> Any:
         note_change(kind, name)
         return NOWHERE
     return thing if sort != _COMPUTE or name in learned.moving else NOWHERE
+
+
+def _note_given(name: str) -> None:
+    """A function is given something."""
+    if name in _CALLED_WITH and (name == "__code__" or not now.alone):
+        unobserved.note(f"assignment to {name}")
 
 
 def _move(name: str) -> None:

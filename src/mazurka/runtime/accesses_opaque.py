@@ -7,7 +7,8 @@ whatever else the same call touches.
 A generator is entered and left.  Whoever enters it while somebody is inside gets a `ValueError`,
 so both are writes.  It is left before anybody can stand before leaving it; therefore it is not the
 real generator that says whether somebody is inside, but who has entered and not yet left it by an
-operation: that depends on the order of these operations alone.
+operation: that depends on the order of these operations alone.  The same goes for contexts
+(`accesses_contexts`).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import Any, Final
 from mazurka.runtime.accesses_containers import Part, family_of, perform
 from mazurka.runtime.accesses_names import known, see
 from mazurka.runtime.accesses_operations import How
-from mazurka.runtime.accesses_values import PLAIN, VALUES
+from mazurka.runtime.accesses_values import PLAIN, is_value
 from mazurka.runtime.scheduler import session
 from mazurka.runtime.sharing import progress
 
@@ -42,7 +43,7 @@ def is_iterator(value: Any) -> bool:
 def is_opaque(value: Any) -> bool:
     """Whether C code keeps something in the object that it may change."""
     kind = type(value)
-    if kind in PLAIN or kind.__module__ in VALUES or issubclass(kind, (type, BaseException)):
+    if is_value(kind) or issubclass(kind, (type, BaseException)):
         return False
     return family_of(kind) is None
 
@@ -100,23 +101,29 @@ _FIXED: Final = 1 << 8
 def step(function: Callable[..., Any], site: int, /, items: Any, *arguments: Any) -> Any:
     """One step through an iterator: `next(items)`, `generator.send(value)`."""
     if type(items) is GeneratorType:
-        return _enter(items, site, function, *arguments)
+        return entering(items, site, _RUNNING, function, *arguments)
     return perform(part_of_opaque(items), site, function, *arguments)
 
 
-def _enter(generator: Any, site: int, function: Callable[..., Any], *arguments: Any) -> Any:
+_RUNNING: Final = ValueError("generator already executing")
+
+
+def entering(
+    thing: Any, site: int, error: Exception, function: Callable[..., Any], *arguments: Any
+) -> Any:
+    """Do something inside of a generator or a context, or raise an error if somebody does."""
     if session.current.ident != get_ident():
         return function(*arguments)
-    seen = see(generator)
+    seen = see(thing)
     if seen.entered is None:
         seen.entered = set()
     entered = seen.entered
-    if perform(part_of_opaque(generator), site, _is_entered, entered, id(generator)):
-        raise ValueError("generator already executing")
+    if perform(part_of_opaque(thing), site, _is_entered, entered, id(thing)):
+        raise type(error)(*error.args)
     try:
         return function(*arguments)
     finally:
-        perform(part_of_opaque(generator), site, entered.discard, id(generator))
+        perform(part_of_opaque(thing), site, entered.discard, id(thing))
 
 
 def _is_entered(entered: set[int], identity: int) -> bool:

@@ -120,6 +120,7 @@ class Takeover(StandIns):
                     self._dictionary(space, f"{name}.")
         self._visit(test, "")
         self._logging()
+        self._mocks()
         self._finish()
         # What a package shares with the program, but for builtins, counts for the package, too.
         self._seen = {id(_BUILTINS)}
@@ -161,6 +162,13 @@ class Takeover(StandIns):
         lock = self.replacement(logging._lock, "logging._lock")  # type: ignore[attr-defined]
         if lock is not None:
             self._patches.attribute(logging, "_lock", lock)
+
+    def _mocks(self) -> None:
+        """All mocks share a lock, under which the attribute of one is made."""
+        kind = getattr(sys.modules.get("unittest.mock"), "NonCallableMock", None)
+        lock = self.replacement(getattr(kind, "_lock", None), "NonCallableMock._lock")
+        if lock is not None:
+            self._patches.attribute(kind, "_lock", lock)
 
     def _visit(self, value: Any, label: str) -> None:
         kind = type(value)

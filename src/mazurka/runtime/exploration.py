@@ -18,7 +18,7 @@ from mazurka.runtime.guard import (
 )
 from mazurka.runtime.instrument_run import Observed
 from mazurka.runtime.minimize import is_same, minimize
-from mazurka.runtime.observing import observed, require_known, require_something, see_everything
+from mazurka.runtime.observing import observed, require_known, require_something
 from mazurka.runtime.options import SAMPLES, SEARCHES, Options, Test
 from mazurka.runtime.program import Settings
 from mazurka.runtime.races import Watched
@@ -104,7 +104,6 @@ def replay_test(test: Test, options: Options, token: Token) -> Result:
     result = Result(input=test.name, verdict=HOLDS, strategy="replay", races=races)
 
     def conduct(program: Observed) -> None:
-        see_everything()
         story = replay(Watched(program) if races else program, token)
         result.executions = result.runs = 1
         result.steps = len(story.steps)

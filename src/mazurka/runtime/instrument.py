@@ -18,7 +18,9 @@ from importlib.machinery import ModuleSpec, SourceFileLoader, SourcelessFileLoad
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
+from weakref import WeakKeyDictionary
 
+from mazurka.runtime import accesses_handles
 from mazurka.runtime.insides import is_module, module_of, names_in
 from mazurka.runtime.instructions_watched import is_generated
 from mazurka.runtime.instrument_generated import (
@@ -27,7 +29,14 @@ from mazurka.runtime.instrument_generated import (
     ordering,
     written_out,
 )
-from mazurka.runtime.instrument_library import PARTS, names_used, used_parts
+from mazurka.runtime.instrument_library import (
+    APART,
+    PARTS,
+    WHOLE,
+    methods_apart,
+    names_used,
+    used_parts,
+)
 from mazurka.runtime.instrument_namespace import namespace_of
 from mazurka.runtime.instrument_sourceless import (
     has_code,
@@ -36,6 +45,7 @@ from mazurka.runtime.instrument_sourceless import (
     watched_or_named,
     with_caches,
 )
+from mazurka.runtime.instrument_strangers import Strangers
 from mazurka.runtime.monitoring import MARK, unobserved
 from mazurka.runtime.patches import Patches, is_frozen
 from mazurka.runtime.rewriting import compile_rewritten
@@ -116,8 +126,10 @@ class Instrument:
         self._library: dict[str, ModuleType] = {}
         """Modules of the standard library of which parts are instrumented."""
         self._old: list[tuple[FunctionType, CodeType]] = []
+        self._strange: WeakKeyDictionary[FunctionType, CodeType] = WeakKeyDictionary()
         self._patches = Patches()
         self._finder = _Finder(self)
+        self.strangers = Strangers(is_wanted, self._exchange_stranger, self._live_strangers)
 
     def __enter__(self) -> Instrument:
         found = [
@@ -127,6 +139,8 @@ class Instrument:
         ]
         self._take_over(found)
         unobserved.is_unseen = self._is_unseen
+        accesses_handles.watch_called = self.strangers.called
+        accesses_handles.watch_used = self.strangers.used
         sys.meta_path.insert(0, self._finder)
         return self
 
@@ -134,10 +148,15 @@ class Instrument:
         if self._finder in sys.meta_path:
             sys.meta_path.remove(self._finder)
         unobserved.is_unseen = None
+        accesses_handles.watch_called = accesses_handles.watch_used = accesses_handles.leave
+        self.strangers.clear()
         self._patches.undo()
         while self._old:
             function, code = self._old.pop()
             function.__code__ = code
+        for function, code in list(self._strange.items()):
+            function.__code__ = code
+        self._strange.clear()
         for module in (*self.modules.values(), *self._library.values()):
             names_in(module).pop(MARK, None)
         self.modules.clear()
@@ -170,12 +189,14 @@ class Instrument:
                     files[name] = source_of(module) or ""
         used = {name for file in files.values() for name in _compiled[file][1]}
         if self.bare:  # there is no telling what their bodies use
-            used.update(name for parts in PARTS.values() for name in parts)
+            used.update(*PARTS.values(), *WHOLE.values(), *APART.values())
             self._cached = with_caches()
         for module, code in used_parts(used):
             if module.__name__ not in self._library and MARK not in names_in(module):
                 self._mark(module, _by_key(code), spaces)
                 self._library[module.__name__] = module
+        for kind, name, function in methods_apart(used):
+            self._patches.class_attribute(kind, name, function)
         if spaces:
             for function in _live_functions([space for space, _ in spaces.values()]):
                 self._exchange(function, spaces[id(function.__globals__)][1])
@@ -248,6 +269,18 @@ class Instrument:
             self._old.append((function, function.__code__))
             function.__code__ = code
             self.functions += 1
+
+    def _live_strangers(self, spaces: Sequence[dict[str, Any]]) -> list[FunctionType]:
+        self._cached.update(with_caches())
+        return _live_functions(spaces)
+
+    def _exchange_stranger(self, function: FunctionType) -> None:
+        """Those that every run makes anew must not be kept."""
+        code = function.__code__
+        self._exchange_instructions(function, "made where nobody watches")
+        if function.__code__ is not code:
+            self._old.pop()
+            self._strange[function] = code
 
     def _is_unseen(self, code: CodeType, module: object) -> bool:
         """Whether code that begins in a module that is watched is not watched itself."""

@@ -12,7 +12,14 @@ from functools import partial
 from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from mazurka.runtime.insides import attributes, elements, entries, names_in
+from mazurka.runtime.insides import (
+    attributes,
+    elements,
+    entries,
+    module_of,
+    names_in,
+    names_in_class,
+)
 from mazurka.runtime.monitoring import MARK
 
 LIMIT = 20_000
@@ -21,18 +28,38 @@ _CONTAINERS = (list, tuple, deque)
 _LEAVES = (str, bytes, int, float, complex, type(None), type, ModuleType, range, frozenset)
 
 
-def named_objects(modules: Mapping[str, ModuleType], test: object) -> Iterator[tuple[Any, str]]:
-    """Objects and their names, each once."""
+def named_objects(
+    modules: Mapping[str, ModuleType], test: object, classes: list[type] | None = None
+) -> Iterator[tuple[Any, str]]:
+    """Objects and their names, each once; classes on the way are added to `classes`."""
     waiting: deque[tuple[Any, str]] = deque()
     for name, module in sorted(modules.items()):
         for key, value in entries(names_in(module)):
             if key != MARK and not key.startswith("__"):
                 waiting.append((value, f"{name}.{key}"))
     waiting.append((test, "test"))
+    yield from _walk(waiting, set(), [] if classes is None else classes)
+
+
+def held_by_classes(modules: Mapping[str, ModuleType], classes: list[type]) -> Iterator[Any]:
+    """What is in the namespaces of classes of these modules, and of classes found there."""
     known: set[int] = set()
+    for kind in classes:  # it grows
+        if id(kind) not in known and module_of(kind) in modules:
+            known.add(id(kind))
+            held = names_in_class(kind).values()
+            for thing, _ in _walk(deque((value, "") for value in held), known, classes):
+                yield thing
+
+
+def _walk(
+    waiting: deque[tuple[Any, str]], known: set[int], classes: list[type]
+) -> Iterator[tuple[Any, str]]:
     kept: list[Any] = []
     while waiting and len(known) < LIMIT:
         value, name = waiting.popleft()
+        if issubclass(type(value), type):
+            classes.append(value)
         if issubclass(type(value), _LEAVES) or id(value) in known:
             continue
         known.add(id(value))

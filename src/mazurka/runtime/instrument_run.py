@@ -19,7 +19,7 @@ from mazurka.runtime.accesses_homes import forget_classes
 from mazurka.runtime.accesses_identities import identities
 from mazurka.runtime.accesses_names import names
 from mazurka.runtime.instrument import Instrument
-from mazurka.runtime.instrument_roots import named_objects
+from mazurka.runtime.instrument_roots import held_by_classes, named_objects
 from mazurka.runtime.monitoring import unobserved
 from mazurka.runtime.operations import present
 from mazurka.runtime.program import RealProgram, Settings
@@ -140,14 +140,22 @@ class Observed:
         unobserved.clear()
         self.instrument.__enter__()
         try:
-            for thing, name in named_objects(self.instrument.modules, self._test):
-                names.pin(thing, name)
+            self._name_objects()
             self.program.__enter__()
             unobserved.watch()
         except BaseException:
             self.instrument.__exit__()
             raise
         return self
+
+    def _name_objects(self) -> None:
+        modules, classes = self.instrument.modules, list[type]()
+        things = []
+        for thing, name in named_objects(modules, self._test, classes):
+            names.pin(thing, name)
+            things.append(thing)
+        things.extend(held_by_classes(modules, classes))
+        self.instrument.strangers.find([*things, *classes])
 
     def __exit__(
         self,

@@ -15,7 +15,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
 from mazurka.runtime.accesses_handles import CachedFunction
-from mazurka.runtime.insides import module_of, names_in, names_in_class
+from mazurka.runtime.insides import is_module, module_of, names_in, names_in_class
 from mazurka.runtime.instructions import UnknownCodeError, take_apart
 from mazurka.runtime.instructions_watched import is_generated, is_watched, watched
 from mazurka.runtime.monitoring import unobserved
@@ -70,14 +70,15 @@ def homeless_functions(module: ModuleType) -> Iterator[FunctionType]:
     """The functions that a module or its classes hold and whose namespace is no module's."""
     for value in list(names_in(module).values()):
         if type(value) is FunctionType:
-            if _is_homeless(value):
+            if is_homeless(value):
                 yield value
         elif issubclass(type(value), type) and module_of(value) == module.__name__:
             for inner in list(names_in_class(value).values()):
-                yield from filter(_is_homeless, _functions_of(inner))
+                yield from filter(is_homeless, functions_of(inner))
 
 
-def _functions_of(value: Any) -> Iterator[FunctionType]:
+def functions_of(value: Any) -> Iterator[FunctionType]:
+    """The functions in something that a class holds."""
     if type(value) is property:
         parts: tuple[Any, ...] = (value.fget, value.fset, value.fdel)
     elif type(value) in (staticmethod, classmethod):
@@ -87,15 +88,16 @@ def _functions_of(value: Any) -> Iterator[FunctionType]:
     yield from (part for part in parts if type(part) is FunctionType)
 
 
-def _is_homeless(function: FunctionType) -> bool:
+def is_homeless(function: FunctionType) -> bool:
+    """Whether the namespace of a function is no module's that is known."""
     space = function.__globals__
-    name = space.get("__name__")
-    if type(name) is not str:
-        return True
-    module = sys.modules.get(name)
+    name = dict.get(space, "__name__")
+    if type(name) is not str or name == "builtins":
+        return True  # the latter is where `dataclasses` looks for the names of homeless classes
     if name.startswith("namedtuple_"):
         return False  # made by `collections`, and private to new tuples
-    return type(module) is not ModuleType or names_in(module) is not space
+    module = sys.modules.get(name)
+    return module is None or not is_module(module) or names_in(module) is not space
 
 
 # -- what is not watched after all ---------------------------------------------------------------

@@ -41,9 +41,25 @@ _UNSEEN: Final = frozenset(
     {
         *("collections.UserDict", "collections.UserList", "collections.UserString"),
         *("collections.ChainMap", "io.open", "_io.open", "inspect.getmembers", "abc.ABCMeta"),
+        *("io.open_code", "_io.open_code", "_io.FileIO", "textwrap.TextWrapper"),
+        *("functools.singledispatch", "functools.singledispatchmethod", "importlib.reload"),
+        *("copyreg.pickle", "copyreg.add_extension", "copyreg.remove_extension"),
+        *("sys.setrecursionlimit", "sys.set_int_max_str_digits", "sys.addaudithook"),
+        *("sys.getrefcount", "sys._current_frames", "html.parser.HTMLParser"),
+        *("ast.NodeTransformer", "ast.fix_missing_locations", "ast.increment_lineno"),
+        *("concurrent.futures.process.ProcessPoolExecutor", "inspect.getgeneratorstate"),
+        *("concurrent.futures.interpreter.InterpreterPoolExecutor", "inspect.getgeneratorlocals"),
+        *("builtins.input", "contextlib.AsyncExitStack"),
     }
 )
 """What is in those modules all the same."""
+_HARMLESS: Final = frozenset(
+    {
+        *("asyncio.coroutines.iscoroutinefunction", "asyncio.coroutines.iscoroutine"),
+        "pkgutil.resolve_name",
+    }
+)
+"""What only looks at what it is given, in other modules."""
 _STATEFUL: Final = frozenset({"sched", "shelve", "sqlite3", "asyncio", "multiprocessing", "dbm"})
 """Modules of the standard library whose objects are worth sharing and are not watched."""
 
@@ -51,6 +67,8 @@ _STATEFUL: Final = frozenset({"sched", "shelve", "sqlite3", "asyncio", "multipro
 def package_of(module: str | None) -> str | None:
     """The package to be named for a module; None for those that need not be watched."""
     package = (module or "").partition(".")[0]
+    if module == "unittest.mock":
+        return module
     if package in OWN:
         return None
     if package in sys.stdlib_module_names:
@@ -58,7 +76,11 @@ def package_of(module: str | None) -> str | None:
     return package
 
 
-_CALLED: Final = {"posix": "os", "nt": "os", "genericpath": "os", "_weakrefset": "weakref"}
+_CALLED: Final = {
+    **dict.fromkeys(("posix", "nt", "genericpath"), "os"),
+    "_weakrefset": "weakref",
+    "_py_warnings": "warnings",
+}
 
 
 class Unobserved:
@@ -114,6 +136,8 @@ class Unobserved:
         if not isinstance(module, str):
             return
         whole = f"{module}.{name.partition('.')[0]}"
+        if whole in _HARMLESS:
+            return
         package = whole.lstrip("_") if whole in _UNSEEN else package_of(module)
         if package is not None:
             self.packages.add(package)
@@ -149,17 +173,17 @@ class Unobserved:
         if code.co_consts[-1:] == (MARK,):
             pass  # its instructions have been rewritten, whatever namespace it has
         elif MARK not in frame.f_globals and type(module) is str:
-            self._began_in(module)
+            self._began_in(module, code.co_qualname)
         elif self.is_unseen is not None and self.is_unseen(code, module):
             self.packages.add(f"{code.co_qualname} (made where nobody watches)")
         return self._monitoring.DISABLE
 
-    def _began_in(self, module: Any) -> None:
+    def _began_in(self, module: str, name: str) -> None:
         """Parts of the standard library call each other a lot; what counts is what is called by
         the program, but for some."""
-        package = module.partition(".")[0] if isinstance(module, str) else ""
-        if package.startswith("namedtuple_"):
-            return  # what `collections.namedtuple` generates calls itself that
+        package = module.partition(".")[0]
+        if package.startswith("namedtuple_") or f"{module}.{name}" in _HARMLESS:
+            return  # the former is what `collections.namedtuple` generates
         if package in _STATEFUL or package not in sys.stdlib_module_names:
             self._add(module, "")
 

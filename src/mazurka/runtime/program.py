@@ -33,7 +33,7 @@ from mazurka.runtime import (
     thread_lists,
     threads,
 )
-from mazurka.runtime.existing import Takeover, is_library, is_strange
+from mazurka.runtime.existing import Takeover, is_strange
 from mazurka.runtime.failures import ControlError
 from mazurka.runtime.locks import Lock, RLock, low_level_lock
 from mazurka.runtime.operations import Object
@@ -99,7 +99,7 @@ class RealProgram:
     def __enter__(self) -> RealProgram:
         if session.current.program is not None:
             raise ControlError("an exploration is going on already; explorations cannot be nested")
-        own = ThreadLocals(lambda module: is_strange(module) or is_library(module))
+        own = ThreadLocals()
         self.pool = Pool(lambda task: session.current.live(task), own)
         self._watchdog = Watchdog(self.settings.patience, self.settings.pin, own)
         self._watchdog.deadline = self.settings.deadline
@@ -235,8 +235,6 @@ class RealProgram:
                 shared.restore(state)
         while self.executors:
             executors.forget(*self.executors.pop())
-        if self.pool.locals.fresh:
-            self.pool.dismiss()
         if gc.get_count()[0] > GARBAGE:
             self._collect()
 

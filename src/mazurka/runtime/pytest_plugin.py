@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from mazurka.runtime.pytest_options import add_options, check_options, options_given
+from mazurka.runtime.pytest_summary import note_error, note_result, summarize
 
 if TYPE_CHECKING:
     from mazurka.runtime.options import Options
@@ -49,14 +50,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Wrong options end the session here; a token names one test, and the others are left out.
-
-    A process of pytest-xdist cannot end the session; there the tests fail that have them.
-    """
+    """A token names one test, and the others are left out."""
     token = config.stash.get(REPLAY, None)
     if token is None:
-        for item in items if not hasattr(config, "workerinput") else ():
-            options_of(item)
         return
     from mazurka.runtime.tokens import portable
 
@@ -98,6 +94,7 @@ def setting_up(item: pytest.Item) -> Callable[[], None] | None:
         if options_of(item) is None:
             return None
     except pytest.UsageError as error:
+        note_error(item, str(error))
         return partial(pytest.fail, str(error), pytrace=False)
     from mazurka.runtime.pytest_fixtures import is_set_up_anew, set_up_wider
 
@@ -157,8 +154,22 @@ def options_of(item: pytest.Item) -> Options | None:
 def explore_item(item: Any, options: Options) -> None:
     """Explore a test; raises where it fails."""
     __tracebackhide__ = True
+    from mazurka.runtime.explore import raise_for
+
+    try:
+        result = result_of(item, options)
+    except BaseException as error:  # among others, to skip it
+        note_error(item, str(error))
+        raise
+    note_result(item, result)
+    item.config.stash[RESULTS].append(result)
+    raise_for(result, options)
+
+
+def result_of(item: Any, options: Options) -> Result:
+    __tracebackhide__ = True
     from mazurka.runtime.exploration import explore_test, replay_test
-    from mazurka.runtime.explore import raise_for, refuse_coroutines
+    from mazurka.runtime.explore import refuse_coroutines
     from mazurka.runtime.options import Test
     from mazurka.runtime.pytest_fixtures import NO_FAILURES, body_of, reachable
     from mazurka.runtime.pytest_state import ItemState
@@ -175,12 +186,9 @@ def explore_item(item: Any, options: Options) -> None:
             function=function,
             skips=lambda: NO_FAILURES,
         )
-        replayed = token is not None
-        result = replay_test(test, options, token) if replayed else explore_test(test, options)
-    told = "; ".join((result.scope, *(f"note: {note}" for note in result.notes)))
-    item.user_properties.append((MARKER, f"{result.verdict}: {told}"))
-    item.config.stash[RESULTS].append(result)
-    raise_for(result, options)
+        if token is not None:
+            return replay_test(test, options, token)
+        return explore_test(test, options)
 
 
 def name_of(item: Any) -> str:
@@ -232,16 +240,4 @@ def representation(item: pytest.Item, result: Result) -> Any:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """What the explored tests that passed have shown, with -v."""
-    if config.get_verbosity() < 1:
-        return
-    lines = [
-        f"{report.nodeid}: {value}"
-        for report in terminalreporter.stats.get("passed", [])
-        for name, value in getattr(report, "user_properties", ())
-        if name == MARKER
-    ]
-    if lines:
-        terminalreporter.section("mazurka")
-        for line in lines:
-            terminalreporter.line(line)
+    summarize(terminalreporter, config)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import FrameType
 
-from mazurka.runtime.accesses_operations import Structure, Variable
+from mazurka.runtime.accesses_operations import Access, Structure, Variable
 from mazurka.runtime.conditions import Notify, Wake
 from mazurka.runtime.effects import (
     Before,
@@ -33,6 +33,7 @@ from mazurka.runtime.sites import Site, in_executor, site_of, user_frame
 from mazurka.runtime.spinning import Spin
 from mazurka.runtime.tasks import Life, Start, Task
 from mazurka.runtime.thread_names import brief, labels_of
+from mazurka.runtime.turning import Again
 from mazurka.stateless.preemptions import Preemptions
 from mazurka.stateless.runs import Decider, Ended, Operation, Runnable, Shared
 
@@ -56,6 +57,8 @@ class Taken:
     """It happens inside the machinery of an executor, which nobody wants to read about."""
     starts: str | None = None
     """The path of the thread that it starts."""
+    place: int | None = None
+    """The number of the place in the source that made it an operation (`Learned.points`)."""
     preempts: bool = False
     """It comes after a switch away from a thread that could have gone on."""
 
@@ -69,6 +72,7 @@ class Stands:
     site: Site | None
     waits: str
     holder: str | None = None
+    place: int | None = None
 
 
 @dataclass(kw_only=True)
@@ -158,6 +162,7 @@ class Recorder:
             effects=Effects(),
             inside=self._inside.get(chosen, False),
             starts=_started_by(operation),
+            place=_place_of(operation),
             preempts=self._preemptions.take(pending, enabled, last, chosen),
         )
         self.steps.append(taken)
@@ -248,6 +253,7 @@ class Recorder:
             site=self._sites.get(number),
             waits=text,
             holder=paths.get(holder, holder) if holder else None,
+            place=_place_of(operation),
         )
 
     def _lost_for(self, pending: Sequence[Operation | None]) -> list[str]:
@@ -269,6 +275,12 @@ def _with_sort(shared: Shared, label: str) -> str:
 
 def _line(site: Site | None) -> str:
     return f" at line {site.line}" if site is not None else ""
+
+
+def _place_of(operation: object) -> int | None:
+    if isinstance(operation, Spin):
+        return _place_of(operation.operation)
+    return operation.site if isinstance(operation, (Access, Again)) else None
 
 
 def _started_by(operation: Step) -> str | None:

@@ -7,19 +7,25 @@ from collections.abc import Sequence
 
 from mazurka.errors import MazurkaError
 from mazurka.runtime.effects import kind_of
+from mazurka.runtime.observing import see_everything
 from mazurka.runtime.operations import Step
 from mazurka.runtime.recording import Story
+from mazurka.runtime.rewriting_sites import sites
 from mazurka.runtime.scheduler import session
+from mazurka.runtime.sharing import learned
 from mazurka.runtime.sites import Site, shown_path, site_of
 from mazurka.runtime.telling import tell
 from mazurka.runtime.thread_names import label_of
-from mazurka.runtime.tokens import Stop, Token, Visits
+from mazurka.runtime.tokens import Stop, Token, Visits, place_hash
 from mazurka.stateless.preemptions import runs_on
 from mazurka.stateless.runs import Operation, Runnable
 
 
 class DivergedFromTokenError(MazurkaError):
     """The program does not come to the place at which a token switches threads."""
+
+
+INSTEAD = "If that was to mend the failure, run the test itself to see whether it holds now"
 
 
 class Retrace:
@@ -76,10 +82,10 @@ class Retrace:
         else:
             stop = self._standing.get(leg.thread)
             now = f"it waits before {stop}" if stop else "it cannot go on"
-        line = f": {site.source}" if site and site.source else ""
+        line = f": `{site.source}`" if site and site.source else ""
         return DivergedFromTokenError(
             f"the program has changed: in part {self._leg + 1} of {len(self._legs)} of the recorded"
-            f" schedule thread {label} is to {until}, but {now}{line}",
+            f" schedule thread {label} is to {until}, but {now}{line}. {INSTEAD}",
             file=shown_path(site.file) if site else None,
             line=site.line if site else None,
         )
@@ -89,12 +95,28 @@ class Retrace:
         if self._leg < len(self._legs) - 1:
             raise DivergedFromTokenError(
                 f"the program has changed: it ends in part {self._leg + 1} of {len(self._legs)} of"
-                " the recorded schedule"
+                f" the recorded schedule. {INSTEAD}"
             )
 
 
 def replay(program: Runnable, token: Token) -> Story:
-    """Run a program once along a token."""
+    """Run a program along a token, with the scheduling points of the run that it stands for.
+
+    A place that is a point without need divides a row in two, or adds one.  Where the program does
+    not come to a place of the token, that may be because its line has changed in part, or had not
+    been imported; then every access is a point.
+    """
+    learned.points.update(
+        number for number, site in enumerate(sites) if place_hash(site) in token.places
+    )
+    try:
+        return retraced(program, token)
+    except DivergedFromTokenError:
+        see_everything()
+        return retraced(program, token)
+
+
+def retraced(program: Runnable, token: Token) -> Story:
     retrace = Retrace(token)
     story = tell(program, retrace)
     retrace.require_end()

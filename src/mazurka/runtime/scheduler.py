@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from mazurka.runtime.program import RealProgram
 
 _NO_TASK = Task(0, "0", Life("0"), [])
+ASKED = 512
+"""The search is asked about every so many steps at least: one that joins for ever has to end."""
 
 
 class Scheduler:
@@ -118,6 +120,7 @@ class Scheduler:
             or self.over
             or task is None
             or task.rounds is not None
+            or not self.steps % ASKED
         )
 
     def pass_by(self, task: Task, operation: Step) -> None:

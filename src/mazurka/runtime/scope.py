@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from importlib.machinery import EXTENSION_SUFFIXES
+from typing import Final
 
+from mazurka.runtime.insides import is_module
 from mazurka.runtime.results import HOLDS, VIOLATED
 from mazurka.runtime.values import counted
 from mazurka.stateless.explored import Explored
@@ -31,8 +35,45 @@ def scope_of(
     """`all executions with at most 2 preemptions; 46 partial orders, each run once`."""
     parts = [_extent(verdict, explored, each_once=each_once, sampled=sampled, seed=seed)]
     if not_observed:
-        parts.append(f"not observed: {', '.join(not_observed)}")
+        parts.append(f"not observed: {', '.join(not_observed)}{_watching(not_observed)}")
     return "; ".join(parts)
+
+
+def _watching(names: Sequence[str]) -> str:
+    """How to have some of it observed, as far as that is a matter of Python code."""
+    found = [name for name in names if _is_python(name)]
+    if not found:
+        return ""
+    if len(names) == 1:
+        return f" (--instrument {names[0]} watches it)"
+    name = found[0] if len(found) == 1 else "NAME"
+    return f" (--instrument {name} watches {', '.join(found)})"
+
+
+def _is_python(name: str) -> bool:
+    """Whether something is a module, or a package, of Python alone; state that C code keeps, or the
+    system, cannot be watched."""
+    file = getattr(sys.modules.get(name), "__file__", None)
+    if not (isinstance(file, str) and file.endswith(".py")) or name in _OUTSIDE:
+        return False
+    if name in sys.stdlib_module_names:
+        return f"_{name}" not in sys.stdlib_module_names
+    files = (
+        getattr(module, "__file__", None)
+        for other, module in list(sys.modules.items())
+        if other.startswith(f"{name}.") and is_module(module)
+    )
+    return not any(isinstance(file, str) and file.endswith(_COMPILED) for file in files)
+
+
+_COMPILED: Final = tuple(EXTENSION_SUFFIXES)
+_OUTSIDE: Final = frozenset(
+    {
+        *("os", "pathlib", "shutil", "tempfile", "glob", "fileinput", "linecache", "subprocess"),
+        *("platform", "getpass", "http", "urllib", "socketserver", "smtplib", "dbm", "shelve"),
+    }
+)
+"""Modules of Python code that are about what is outside of the process."""
 
 
 def _extent(

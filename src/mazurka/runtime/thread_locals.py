@@ -1,10 +1,9 @@
 """The values that threads keep for themselves in `threading.local`, and how to lose them.
 
 A carrier lives for many runs, and each run must find it as a new thread.  Up to Python 3.12 the
-interpreter keeps the values in a dictionary of the thread, which is emptied.  From 3.13 on it does
-not say where they are: plain `threading.local` objects that existed before the exploration are
-emptied one by one, and if there are objects of subclasses, which prepare themselves for each new
-thread, carriers are replaced after every run.
+interpreter keeps the values in a dictionary of the thread, which is emptied.  From 3.13 on each
+`threading.local` object keeps them, by a key that stands for the thread: those that existed before
+the exploration lose the entry of this thread.  Objects of subclasses then prepare themselves again.
 """
 
 from __future__ import annotations
@@ -16,33 +15,45 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from mazurka.runtime.insides import module_of
-
 _IN_THREAD_STATE = sys.version_info < (3, 13)
 
 
 class ThreadLocals:
     """What is known of the `threading.local` objects of a program."""
 
-    def __init__(self, is_foreign: Callable[[str], bool]) -> None:
-        self.fresh = False
-        """Whether every run needs new carriers."""
-        self._plain: list[Any] = []
+    def __init__(self) -> None:
+        self._kept: list[dict[Any, Any]] = []
+        """What each object keeps for every thread."""
         if not _IN_THREAD_STATE:
-            kinds = [kind for kind in _kinds(threading.local) if not is_foreign(module_of(kind))]
-            for value in gc.get_referrers(threading.local, *kinds):
-                if type(value) is threading.local:
-                    self._plain.append(value)
-                elif any(type(value) is kind for kind in kinds):
-                    self.fresh = True
+            kinds = (threading.local, *_kinds(threading.local))
+            for value in gc.get_referrers(*kinds):
+                if any(type(value) is kind for kind in kinds):
+                    self._kept += _kept_by(value)
 
     def here(self) -> Callable[[], None]:
         """A function that forgets what this thread, which calls it, has stored from now on."""
-        return _forget_in(_thread_state()) if _IN_THREAD_STATE else self._forget_plain
+        if _IN_THREAD_STATE:
+            return _forget_in(_thread_state())
+        key, kept = _key_of_this_thread(), self._kept
 
-    def _forget_plain(self) -> None:
-        for value in self._plain:
-            vars(value).clear()
+        def forget() -> None:
+            for values in kept:
+                values.pop(key, None)
+
+        return forget
+
+
+def _kept_by(value: threading.local) -> list[dict[Any, Any]]:
+    """The dictionaries inside an object; attributes of the object itself would run its code."""
+    return [inside for inside in gc.get_referents(value) if type(inside) is dict]
+
+
+def _key_of_this_thread() -> Any:
+    """By what objects find the values of this thread: the only key of a new one that it uses."""
+    probe = threading.local()
+    probe.used = True
+    ((key,),) = _kept_by(probe)
+    return key
 
 
 def _kinds(base: type) -> Iterator[type]:

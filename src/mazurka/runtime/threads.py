@@ -17,6 +17,7 @@ from functools import partial
 from typing import Any, cast
 
 from mazurka.runtime import executors
+from mazurka.runtime.monitoring import unobserved
 from mazurka.runtime.naming import ATTRIBUTE, spend
 from mazurka.runtime.operations import Attempt
 from mazurka.runtime.patches import Patches, original
@@ -129,8 +130,11 @@ def _body(run: Scheduler, task: Task, thread: Any) -> Callable[[], None]:
     if context is None:
         inherit = getattr(sys.flags, "thread_inherit_context", False)
         context = copy_context() if inherit else Context()
+    else:
+        unobserved.note("Thread(context=...)")  # others may enter it, too
 
     def body() -> None:
+        nonlocal thread
         active: dict[int, Any] = threading._active  # type: ignore[attr-defined]
         active[task.ident] = thread
         trace: Any = threading._trace_hook  # type: ignore[attr-defined]
@@ -153,6 +157,10 @@ def _body(run: Scheduler, task: Task, thread: Any) -> Callable[[], None]:
                 sys.settrace(None)
             if profile is not None:
                 sys.setprofile(None)
+            if run.everybody is None:  # nobody asks for the list of threads
+                task.life.thread = None
+            task.thrown_away = None
+            del thread  # if nobody else has it it ends here, which may run code
 
     return body
 
@@ -230,6 +238,7 @@ def start_new_thread(
     context = Context()
 
     def body() -> None:
+        nonlocal function, args, kwargs
         try:
             context.run(function, *args, **(kwargs or {}))
         except (Unwind, SystemExit):
@@ -237,6 +246,7 @@ def start_new_thread(
         except BaseException as error:
             run.fail(task, error)
         finally:
+            del function, args, kwargs  # if nobody else has them they end here, which may run code
             threading._active.pop(task.ident, None)  # type: ignore[attr-defined]
 
     run.launch(task, body)

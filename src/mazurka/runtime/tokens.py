@@ -5,6 +5,9 @@ switch before which operation the thread stood that was left: what kind of opera
 function, on a line with which text, and the how-manieth time the thread came there.  Lines that are
 added or removed elsewhere, comments, and operations in between do not matter.
 
+It also says which places in the source had to be scheduling points (`runtime.sharing`), so that
+the run is divided into the same steps, and can be told in the same rows, when it is seen again.
+
 A token is data: JSON, compressed, in the alphabet of URLs.  Reading one runs nothing.
 """
 
@@ -14,6 +17,7 @@ import base64
 import binascii
 import hashlib
 import json
+import linecache
 import os
 import zlib
 from collections import Counter
@@ -21,13 +25,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mazurka.errors import MazurkaError
+from mazurka.runtime import rewriting_sites
 from mazurka.runtime.following import segments
 from mazurka.runtime.recording import Stands, Story, Taken
+from mazurka.runtime.rewriting_sites import sites
 from mazurka.runtime.sites import Site
 
 PREFIX = "mz1-"
 MOST = 1_000_000
 """Bytes of a token's content; more is no token of ours."""
+HASHED = 4
+"""Characters of the hash of a place."""
 
 
 class TokenError(MazurkaError):
@@ -67,13 +75,16 @@ class Token:
     failure: str
     """The kind of failure to expect."""
     legs: tuple[Leg, ...]
+    places: frozenset[str] = frozenset()
+    """What the scheduling points of the run are known by (`place_hash`)."""
 
     def encode(self) -> str:
         legs = [
             [leg.thread, *([u.kind, u.function, u.line, u.visit] if (u := leg.until) else [])]
             for leg in self.legs
         ]
-        content = json.dumps([self.test, self.failure, legs], separators=(",", ":"))
+        places = "".join(sorted(self.places))
+        content = json.dumps([self.test, self.failure, legs, places], separators=(",", ":"))
         packed = zlib.compress(content.encode(), 9)
         return PREFIX + _armoured(packed)
 
@@ -100,8 +111,10 @@ def decode(text: str) -> Token:
             raise TokenError("the replay token is cut off or too long")
         if unpacker.unused_data or _armoured(packed) != body.rstrip("="):
             raise TokenError("the replay token has more characters than it should; copy it again")
-        test, failure, legs = json.loads(content)
-        return Token(_text(test), _text(failure), tuple(_leg(leg) for leg in legs))
+        test, failure, legs, places = json.loads(content)
+        return Token(
+            _text(test), _text(failure), tuple(_leg(leg) for leg in legs), _places(_text(places))
+        )
     except (binascii.Error, zlib.error, ValueError, TypeError, RecursionError) as error:
         raise TokenError("the replay token is damaged; copy it again, as a whole") from error
 
@@ -122,6 +135,24 @@ def _leg(value: object) -> Leg:
     if not isinstance(visit, int):
         raise ValueError("a number is expected")
     return Leg(_text(thread), Stop(_text(kind), _text(function), _text(line), visit))
+
+
+def _places(text: str) -> frozenset[str]:
+    if len(text) % HASHED:
+        raise ValueError("a place has so many characters")
+    return frozenset(text[start : start + HASHED] for start in range(0, len(text), HASHED))
+
+
+def place_hash(place: rewriting_sites.Site) -> str:
+    """Of what is done where on a line; wherever in the file that line is.
+
+    It is short, since there may be many.  Should two places have the same, there is a step more.
+    """
+    line = linecache.getline(place.file, place.line)
+    column = place.column - (len(line) - len(line.lstrip()))
+    text = f"{os.path.basename(place.file)}\n{line.strip()}\n{column} {place.role}"
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=3).digest()
+    return base64.urlsafe_b64encode(digest).decode()
 
 
 def line_hash(site: Site) -> str:
@@ -167,7 +198,8 @@ def token_of(test: str, failure: str, story: Story) -> Token:
         taken[thread] += count
         ahead = stops[thread][taken[thread] :]
         legs.append(Leg(story.paths[thread], ahead[0] if ahead else None))
-    return Token(test, failure, tuple(legs))
+    met = {place.place for place in places if place.place is not None}
+    return Token(test, failure, tuple(legs), frozenset(place_hash(sites[one]) for one in met))
 
 
 def portable(path: str | Path) -> str:

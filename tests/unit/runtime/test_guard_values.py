@@ -18,6 +18,13 @@ numbers = itertools.count()
 cache: dict[str, int] = {}
 
 
+class Own(threading.local):
+    """Objects that prepare themselves for new threads do not change who a thread is."""
+
+
+OWN = Own()
+
+
 class Box:
     def __init__(self) -> None:
         self.value: Any = 0

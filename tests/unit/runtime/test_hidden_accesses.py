@@ -7,6 +7,7 @@ right and needs few executions: each pair of critical sections in either order.
 
 from __future__ import annotations
 
+import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from hidden_bindings import BINDINGS
 from hidden_calls import CALLS
 from hidden_containers import CONTAINERS
 from hidden_insides import INSIDES
+from hidden_library import LIBRARY
 from observed_programs import module_of
 
 from mazurka.runtime.exploration import explore_test
@@ -47,7 +49,7 @@ def cases(*texts: str) -> Iterator[tuple[str, str, str]]:
 
 PROGRAMS = {
     name: (definitions, body)
-    for name, definitions, body in cases(ATTRIBUTES, BINDINGS, CALLS, CONTAINERS, INSIDES)
+    for name, definitions, body in cases(ATTRIBUTES, BINDINGS, CALLS, CONTAINERS, INSIDES, LIBRARY)
 }
 GUARDED = [
     name for name, (_, body) in PROGRAMS.items() if "GUARD" in body and "def look" not in body
@@ -100,13 +102,24 @@ NAMED = {
     "exec": "exec(*('box.n = 1', {'box': box}))",
     "abc.ABCMeta": "Abstract.register(int)",
     "__dict__ of a class": "got.extend(Box.__dict__.items())",
+    "functools.singledispatch": "functools.singledispatch(sorted)",
+    "sys.setrecursionlimit": "sys.setrecursionlimit(sys.getrecursionlimit())",
+    "sys.getrefcount": "sys.getrefcount(box)",
+    "io.FileIO": "io.FileIO(os.devnull).close()",
+    "textwrap.TextWrapper": "textwrap.TextWrapper().wrap('x')",
+    "copyreg.pickle": "copyreg.pickle(Box, copyreg.pickle)",
+    "os": "with contextlib.chdir(os.getcwd()): pass",
     "functools.lru_cache": "functools.lru_cache(sorted)((1, 2))",
+    "unittest.mock": "getattr(sys.modules['unittest.' + 'kcom'[::-1]], 'kcoM'[::-1])()",
 }
+if sys.version_info >= (3, 14):
+    NAMED["warnings"] = "warnings.simplefilter('ignore', append=True)"
+    NAMED["Thread(context=...)"] = "threading.Thread(context=contextvars.Context()).start()"
 
 
 @pytest.mark.parametrize("name", NAMED)
 def test_what_is_not_seen_is_named(tmp_path: Path, name: str) -> None:
-    source = f"""{HEAD}import ctypes
+    source = f"""{HEAD}import contextvars, copyreg, ctypes, textwrap, unittest.mock, warnings
 class Box:
     n = 1
     c = property(operator.attrgetter("n"))

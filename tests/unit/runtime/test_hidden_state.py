@@ -17,8 +17,11 @@ from mazurka.runtime.results import ERROR, HOLDS, Result
 OWN = {"observed_programs"}
 """What runs in a test and is no part of the program."""
 HEAD = """
+import _thread
+import array
 import collections
 import contextlib
+import decimal
 import functools
 import io
 import itertools
@@ -188,6 +191,101 @@ def program():
 """,
         {(1, 2), (2, 1)},
     ),
+    "a method of C code that knows its class": (
+        """
+def program():
+    numbers = array.array("i")
+    extend = numbers.extend
+    together(lambda: extend([1]), lambda: extend([2]))
+    return tuple(numbers)
+""",
+        {(1, 2), (2, 1)},
+    ),
+    "such a method as a target": (
+        """
+def program():
+    numbers = array.array("i")
+    threads = [threading.Thread(target=numbers.extend, args=([n],)) for n in (1, 2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return tuple(numbers)
+""",
+        {(1, 2), (2, 1)},
+    ),
+    "a file without a buffer": (
+        """
+def program():
+    with open(__file__, "rb", buffering=0) as file:
+        file.read(1)
+        got = [0, 0]
+        def first():
+            got[0] = file.read(1)
+        def second():
+            got[1] = file.read(1)
+        together(first, second)
+    return tuple(got)
+""",
+        {(b"i", b"m"), (b"m", b"i")},
+    ),
+    "a context of decimal numbers": (
+        """
+def program():
+    context = decimal.Context(prec=1)
+    def work():
+        context.prec += 1
+    together(work, work)
+    return context.prec
+""",
+        {2, 3},
+    ),
+    "what ends with the object of a thread": (
+        """
+class Tells:
+    def __init__(self, box):
+        self.box = box
+    def __del__(self):
+        self.box.append(1)
+class Worker(threading.Thread):
+    def run(self):
+        pass
+def program():
+    box = []
+    worker = Worker()
+    worker.tells = Tells(box)
+    worker.start()
+    del worker
+    return len(box)
+""",
+        {0, 1},
+    ),
+    "what ends with a thread that nobody else knows": (
+        """
+class Tells:
+    def __init__(self, box):
+        self.box = box
+    def __del__(self):
+        self.box.append(1)
+def program():
+    box = []
+    _thread.start_new_thread(lambda tells: None, (Tells(box),))
+    return len(box)
+""",
+        {0, 1},
+    ),
+    "the name of a function": (
+        """
+def program():
+    def function(): pass
+    function.__name__ = ""
+    def work():
+        function.__name__ += "a"
+    together(work, work)
+    return function.__name__
+""",
+        {"a", "aa"},
+    ),
     "random numbers from a seed": (
         """
 def program():
@@ -287,6 +385,32 @@ UNSEEN = {
 def test_what_is_not_seen_is_named(tmp_path: Path, name: str) -> None:
     found = find(tmp_path, f"{HEAD}\ndef program():\n    {UNSEEN[name]}\n")
     assert set(found.not_observed) - OWN == {name}
+
+
+@pytest.mark.parametrize("name", ["__defaults__", "__kwdefaults__", "__code__"])
+def test_giving_a_function_something_that_its_calls_read_is_named(
+    tmp_path: Path, name: str
+) -> None:
+    source = f"""
+def program():
+    def function(n=0, *, m=0): return n + m
+    def other(n=1, *, m=1): return n - m
+    together(lambda: setattr(function, "{name}", other.{name}), function)
+"""
+    found = find(tmp_path, HEAD + source)
+    assert set(found.not_observed) - OWN == {f"assignment to {name}"}
+
+
+def test_a_lost_change_of_default_values_is_found(tmp_path: Path) -> None:
+    source = """
+def program():
+    def function(n=0): return n
+    def work():
+        function.__defaults__ = (function.__defaults__[0] + 1,)
+    together(work, work)
+    assert function() == 2
+"""
+    assert find(tmp_path, HEAD + source).kinds == {"assert"}
 
 
 def test_a_subclass_of_what_is_not_seen_is_named(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from mazurka.runtime.options import Options
 from mazurka.runtime.results import HOLDS, VIOLATED, Result
 
 HEAD = """
-import bisect, functools, heapq, io, re, threading
+import bisect, datetime, decimal, functools, heapq, io, mmap, re, threading
 
 def together(*bodies):
     threads = [threading.Thread(target=body) for body in bodies]
@@ -147,6 +147,24 @@ COMES_TO_AN_END = {
             for _ in [1]: box.n
             break""",
     "files": "own = io.StringIO('a' * 3000)\n    while own.read(1): pass",
+    "of the thread": """own = threading.local()
+    own.n = 0
+    while own.n < 5:
+        own.n += 1
+        box.n""",
+    "a context": """own = decimal.Context(prec=1)
+    while own.prec < 3000: own.prec += 1""",
+    "mapped memory": """own = mmap.mmap(-1, 1)
+    while own[0] < 5:
+        own[0] += 1
+        box.n""",
+    "through a slot of C code": """own = bytearray(3000)
+    while not own[2999]: memoryview(own).__setitem__(own.find(0), 1)""",
+    "notes": """own = ValueError()
+    own.add_note("a")
+    while len(own.__notes__) < 3000: own.add_note("a")""",
+    "the real clock": """own = datetime.datetime.now() + datetime.timedelta(milliseconds=50)
+    while datetime.datetime.now() < own: pass""",
 }
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +13,9 @@ from observed_programs import find, module_of
 
 from mazurka.runtime import monitoring
 from mazurka.runtime.monitoring import MARK, Unobserved, package_of
+from mazurka.runtime.results import HOLDS
+from mazurka.runtime.scope import scope_of
+from mazurka.stateless.explored import Explored
 
 
 @pytest.mark.parametrize(
@@ -21,11 +25,37 @@ from mazurka.runtime.monitoring import MARK, Unobserved, package_of
         ("mazurka.runtime.locks", None),
         ("json.decoder", None),
         ("sqlite3", "sqlite3"),
+        ("unittest.case", None),
+        ("unittest.mock", "unittest.mock"),
         (None, None),
     ],
 )
 def test_packages(module: str | None, package: str | None) -> None:
     assert package_of(module) == package
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        (["logging"], "logging (--instrument logging watches it)"),
+        (["logging", "os"], "logging, os (--instrument logging watches logging)"),
+        (["logging", "pluggy"], "logging, pluggy (--instrument NAME watches logging, pluggy)"),
+        (["io.open", "os", "random"], "io.open, os, random"),
+        (["compiled"], "compiled"),
+    ],
+)
+def test_the_verdict_says_what_can_be_watched(
+    names: list[str], told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {"compiled": "__init__.py", "compiled.fast": f"fast{EXTENSION_SUFFIXES[0]}"}
+    for name, file in files.items():
+        module = ModuleType(name)
+        module.__file__ = file
+        monkeypatch.setitem(sys.modules, name, module)
+    text = scope_of(
+        HOLDS, Explored(), each_once=True, sampled=False, seed=None, not_observed=names
+    ).partition("not observed: ")[2]
+    assert text == told
 
 
 def test_calls_of_other_packages_are_named(tmp_path: Path) -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from plugin_sessions import run
 
 TESTS = """\
 import threading
@@ -133,27 +131,6 @@ RIGHT = [
     "Case::test_marked_case",
     "test_untouched",
 ]
-
-
-def run(directory: Path, *arguments: str) -> tuple[int, str]:
-    """A pytest session with nothing but our plugin."""
-    environment = {
-        **os.environ,
-        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-        "PYTEST_ADDOPTS": "",
-        "COLUMNS": "120",
-        "PYTHONIOENCODING": "utf-8",
-    }
-    plugins = ["-p", "mazurka.runtime.pytest_plugin", "-p", "no:cacheprovider"]
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", *plugins, "-W", "error", *arguments],
-        cwd=directory,
-        env=environment,
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
-    return done.returncode, done.stdout.decode() + done.stderr.decode()
 
 
 def outcomes(output: str) -> dict[str, str]:

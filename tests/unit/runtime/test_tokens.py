@@ -6,6 +6,7 @@ import linecache
 import os
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -80,7 +81,8 @@ def token(project: Project) -> str:
 
 def test_a_token_is_read_as_it_was_written() -> None:
     stop = Stop("acquire", "Account.deposit", "aGFzaA==", 2)
-    token = Token("tests/test_é.py::test", "deadlock", (Leg("0", stop), Leg("0.1", None)))
+    legs = (Leg("0", stop), Leg("0.1", None))
+    token = Token("tests/test_é.py::test", "deadlock", legs, frozenset({"ab-_", "0000"}))
     assert decode(token.encode()) == token
     assert decode(f"  {token.encode()[:20]}\n{token.encode()[20:]} ") == token
 
@@ -107,6 +109,12 @@ def test_a_token_reproduces_the_failure(project: Project, token: str) -> None:
     assert result.violation.kind == "assert"
     assert result.story is not None
     assert result.story.preemptions == 1
+
+
+def test_places_that_are_not_found_are_looked_for_everywhere(project: Project, token: str) -> None:
+    assert decode(token).places
+    bare = replace(decode(token), places=frozenset())
+    assert project.replay(bare.encode()).verdict == "violated"
 
 
 def commented(source: str) -> str:
@@ -150,6 +158,7 @@ def test_a_repaired_program_has_diverged(project: Project, token: str) -> None:
     result = project.replay(token)
     assert result.verdict == "error"
     assert "the program has changed" in str(result.error)
+    assert "run the test itself to see whether it holds now" in str(result.error)
 
 
 def test_a_diverged_program_is_told_where(project: Project, token: str) -> None:

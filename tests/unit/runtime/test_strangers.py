@@ -1,0 +1,293 @@
+"""What `exec` has made before the exploration, in a namespace of its own, is watched or named."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from _thread import get_ident
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+import pytest
+from observed_programs import module_of
+
+from mazurka.runtime import instrument_sourceless
+from mazurka.runtime.exploration import explore_test
+from mazurka.runtime.explore import explorable
+from mazurka.runtime.instructions import UnknownCodeError
+from mazurka.runtime.instructions_watched import watched
+from mazurka.runtime.instrument_strangers import Strangers
+from mazurka.runtime.options import Options
+from mazurka.runtime.results import HOLDS, VIOLATED, Result
+from mazurka.runtime.scheduler import session
+from mazurka.runtime.sharing import learned
+
+HEAD = """
+import functools
+import operator
+import threading
+def together(*functions):
+    threads = [threading.Thread(target=function) for function in functions]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+class Thing:
+    n = 0
+INC = "def inc(o):\\n    o.n += 1\\n"
+def executed(text, **names):
+    exec(text, names)
+    return names
+"""
+CALLED_TWICE = """
+def program():
+    thing = Thing()
+    together(lambda: call(thing), lambda: call(thing))
+    assert thing.n == 2
+"""
+CALLS = {
+    "a dictionary": 'space = executed(INC)\ndef call(o): space["inc"](o)',
+    "a list": 'handlers = [executed(INC)["inc"]]\ndef call(o): handlers[0](o)',
+    "a set": 'handlers = {executed(INC)["inc"]}\ndef call(o):\n    for one in handlers: one(o)',
+    "a set, for C code": """
+handlers = {executed(INC)["inc"]}
+def call(o):
+    for one in handlers: list(map(one, [o]))
+""",
+    "an attribute": """
+class Plugin:
+    def __init__(self): self.run = executed(INC)["inc"]
+plugin = Plugin()
+def call(o): plugin.run(o)
+""",
+    "an attribute of a class": """
+class Registry:
+    handlers = {"a": [executed(INC)["inc"]]}
+def call(o): Registry.handlers["a"][0](o)
+""",
+    "a partial function": 'call = functools.partial(executed(INC)["inc"])',
+    "a decorator": """
+def decorated(f):
+    @functools.wraps(f)
+    def around(*arguments): return f(*arguments)
+    return around
+call = decorated(executed(INC)["inc"])
+""",
+    "what C code calls": 'inc = executed(INC)["inc"]\ndef call(o): list(map(inc, [o]))',
+    "the name of the module": """
+space = {"__name__": __name__}
+exec(compile(INC, __file__, "exec"), space)
+def call(o): space["inc"](o)
+""",
+    "the name of no module": 'call = executed(INC, __name__="nowhere")["inc"]',
+    "a function that it calls": 'call = executed(INC + "def f(o): list(map(inc, [o]))")["f"]',
+    "a generator": """
+space = executed("def steps(o):\\n    o.n += 1\\n    yield\\n")
+def call(o): list(space["steps"](o))
+""",
+    "a lambda": """call = eval("lambda o: setattr(o, 'n', o.n + 1)", {})""",
+}
+
+
+def explored(folder: Path, source: str) -> Result:
+    module = module_of(folder, HEAD + textwrap.dedent(source))
+    return explore_test(explorable(module.program, module.program), Options(preemptions=2))
+
+
+@pytest.mark.parametrize("place", CALLS)
+def test_a_lost_update_is_found_wherever_the_function_lies(tmp_path: Path, place: str) -> None:
+    result = explored(tmp_path, CALLS[place] + CALLED_TWICE)
+    assert result.verdict == VIOLATED
+    assert result.not_observed == ()
+
+
+CLASSES = {
+    "a method": """
+space = executed("class A:\\n n = 0\\n def inc(self): self.n += 1")
+def program():
+    a = space["A"]()
+    together(a.inc, a.inc)
+    assert a.n == 2
+""",
+    "the target of a thread": """
+targets = {executed("def inc(): o.n += 1", o=Thing)["inc"]}
+def program():
+    Thing.n = 0
+    for target in targets:
+        threads = [threading.Thread(target=target) for _ in range(2)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+    assert Thing.n == 2
+""",
+    "a method that is the target of a thread": """
+objects = {executed("class A:\\n n = 0\\n def inc(self): self.n += 1")["A"]()}
+def program():
+    for a in objects:
+        a.n = 0
+        threads = [threading.Thread(target=a.inc) for _ in range(2)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+    assert a.n == 2
+""",
+    "an operator of an object": """
+a = executed("class A:\\n n = 0\\n def __lt__(self, other):\\n  self.n += 1\\n  return True")["A"]()
+def program():
+    a.n = 0
+    together(*[lambda: sorted([a, a])] * 2)
+    assert a.n == 2
+""",
+    "an operator of a class that only the program finds": """
+space = executed("class A:\\n n = 0\\n def __iadd__(self, m):\\n  self.n += m\\n  return self")
+kinds = {space.pop("A")}
+del space
+def program():
+    for kind in kinds:
+        a = kind()
+    together(*[lambda: operator.iadd(a, 1)] * 2)
+    assert a.n == 2
+""",
+    "a property": """
+A = executed("class A:\\n n = 0\\n @property\\n def next(self):\\n  self.n += 1")["A"]
+def program():
+    a = A()
+    together(*[lambda: a.next] * 2)
+    assert a.n == 2
+""",
+    "what dataclasses made": '''
+A = executed("""
+import dataclasses
+@dataclasses.dataclass
+class A:
+    x: int = 0
+    y: int = 0
+""")["A"]
+def program():
+    a, b, found = A(1, 1), A(2, 2), []
+    def write():
+        a.x = 2
+        a.y = 2
+        a.x = 1
+    together(write, lambda: found.append(a == b))
+    assert not found[0]
+''',
+    "a variable of the namespace": """
+space = executed("n = 0\\ndef inc():\\n    global n\\n    n += 1\\n")
+def program():
+    space["n"] = 0
+    together(space["inc"], space["inc"])
+    assert space["n"] == 2
+""",
+    "a cache": """
+text = "import functools\\n@functools.cache\\ndef one(): return object()\\n"
+space = executed(text)
+def program():
+    space["one"].cache_clear()
+    got = []
+    together(*[lambda: got.append(space["one"]())] * 2)
+    assert got[0] is got[1]
+""",
+}
+
+
+@pytest.mark.parametrize("what", CLASSES)
+def test_what_is_called_otherwise_is_watched_too(tmp_path: Path, what: str) -> None:
+    assert explored(tmp_path, CLASSES[what]).verdict == VIOLATED
+
+
+SAFE = """
+space = executed("def inc(o):\\n    with lock: o.n += 1\\n", lock=threading.Lock())
+def call(o): space["inc"](o)
+"""
+
+
+def test_with_a_lock_it_holds(tmp_path: Path) -> None:
+    result = explored(tmp_path, SAFE + CALLED_TWICE)
+    assert result.verdict == HOLDS
+    assert result.not_observed == ()
+    assert result.executions > 1
+
+
+@pytest.mark.parametrize("place", ["a dictionary", "a set"])
+def test_functions_get_their_own_code_back(tmp_path: Path, place: str) -> None:
+    module = module_of(tmp_path, HEAD + CALLS[place] + CALLED_TWICE)
+    held: Any = getattr(module, "handlers", None) or [module.space["inc"]]
+    function = next(iter(held))
+    code = function.__code__
+    result = explore_test(explorable(module.program, module.program), Options(preemptions=2))
+    assert result.verdict == VIOLATED
+    assert function.__code__ is code
+
+
+@pytest.mark.parametrize("place", ["a dictionary", "a set"])
+def test_what_cannot_be_watched_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    def unknown(*_: object, **__: object) -> None:
+        raise UnknownCodeError("strange instructions")
+
+    monkeypatch.setattr(instrument_sourceless, "watched", unknown)
+    result = explored(tmp_path, CALLS[place] + CALLED_TWICE)
+    assert result.verdict == HOLDS
+    assert set(result.not_observed) - {"test_strangers"} == {
+        "inc (made where nobody watches; strange instructions)"
+    }
+
+
+# -- which are ours ------------------------------------------------------------------------------
+
+
+def strangers(taken: list[FunctionType], *, wanted: bool = False) -> Strangers:
+    def live(spaces: Any) -> list[FunctionType]:
+        return [one for space in spaces for one in space.values() if type(one) is FunctionType]
+
+    def take(function: FunctionType) -> None:
+        taken.append(function)
+        function.__code__ = watched(function.__code__)
+
+    return Strangers(lambda name, file: wanted, take, live)
+
+
+def made(text: str, file: str = "<string>", **names: Any) -> dict[str, Any]:
+    exec(compile(text, file, "exec"), names)
+    return names
+
+
+def test_functions_from_files_of_others_stay_as_they_are() -> None:
+    file = textwrap.__file__
+    ours = strangers([]).is_ours
+    assert ours(made("def f(): pass")["f"])
+    assert not ours(made("def f(): pass", file)["f"])
+    assert strangers([], wanted=True).is_ours(made("def f(): pass", file)["f"])
+    assert not ours(made("def f(): pass", "<frozen thing>")["f"])
+    library: Any = textwrap.dedent
+    assert not ours(library)
+
+
+def test_functions_of_modules_are_no_strangers(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Lazy(ModuleType):
+        """Some modules are of classes of their own."""
+
+    module = Lazy("lazy_one")
+    exec("def f(): pass", vars(module))
+    assert strangers([]).is_ours(module.f)
+    monkeypatch.setitem(sys.modules, "lazy_one", module)
+    assert not strangers([]).is_ours(module.f)
+
+
+def test_who_is_found_late_makes_the_search_begin_anew_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(session.current, "ident", get_ident())
+    taken: list[FunctionType] = []
+    found = strangers(taken)
+    learned.news.clear()
+    first = made("def f(): pass\ndef g(): pass")
+    found.called(first["f"])
+    assert taken == [first["f"], first["g"]]  # whoever shares the namespace, too
+    assert len(learned.news) == 1
+    again = made("def f(): pass\ndef g(): pass")
+    found.called(again["f"])  # the same function in the next run
+    assert taken[2:] == [again["f"]]
+    assert len(learned.news) == 1
+    learned.news.clear()
+    found.find([made("def h(): pass")["h"]])  # before anything runs
+    assert learned.news == []
