@@ -34,7 +34,7 @@ from mazurka.stateless.explored import (
     run_limit,
 )
 from mazurka.stateless.preemptions import giving_way
-from mazurka.stateless.runs import Abandon, Ended, Operation, OutOfTime, Runnable
+from mazurka.stateless.runs import Abandon, Ended, Operation, OutOfTime, Runnable, Slip
 
 NOBODY = -1
 _NOBODY: frozenset[int] = frozenset()
@@ -233,6 +233,11 @@ class BoundedSearch(ABC):
 
     def left(self, count: int) -> None:
         self.depth = count
+
+    @property
+    def slip(self) -> Slip | None:
+        """Ends and joins are steps like all others, unless a search says otherwise."""
+        return None
 
     def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
         depth = self.depth
