@@ -44,6 +44,8 @@ PARTS: Final[dict[str, frozenset[str]]] = {
 }
 """By module: classes and functions that are rewritten; those that use others come first.  Some are
 names of what uses them: `pytest.warns`."""
+_NAMED: Final = frozenset({"json"})
+"""Modules whose parts have names that all rewritten code has (`load`): who uses them names them."""
 WHOLE: Final[dict[str, frozenset[str]]] = {
     "unittest.mock": frozenset(
         {
@@ -76,6 +78,8 @@ def used_parts(names: Iterable[str]) -> Iterator[tuple[ModuleType, CodeType]]:
     for name, parts in (*PARTS.items(), *WHOLE.items()):
         module = sys.modules.get(name)
         if module is None or not is_module(module) or not used & parts:
+            continue
+        if name in _NAMED and name not in used:
             continue
         if name not in _compiled:
             _compiled[name] = _rewritten(module, None if name in WHOLE else parts)
