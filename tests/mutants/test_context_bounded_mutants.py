@@ -59,7 +59,7 @@ def blocked_threads_are_preempted(self: Graph, here: int) -> tuple[int, int, int
 
 
 def time_is_free(self: Bounds, thread: int) -> int:
-    return of(self._replace(hasty=0), thread)
+    return of(Bounds(self.enabled, self.others, self.arrivals, 0), thread)
 
 
 def closed_too_early(self: Bounds, bound: int) -> int:

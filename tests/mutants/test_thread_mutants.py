@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from mazurka.errors import MazurkaError
-from mazurka.runtime.sharing import SEVERAL, Location, now
+from mazurka.runtime.moment import now
+from mazurka.runtime.sharing import SEVERAL, Location
 from mazurka.stateless.lives import LifeGraph
 from mazurka.stateless.recording import Stand
 from mazurka.stateless.runs import Operation, Role
@@ -25,6 +26,7 @@ LIVES = (
     *(test_ends_and_joins.random_test(seed) for seed in range(40)),
     test_ends_and_joins.test_what_follows_a_join_comes_after_all_that_the_other_thread_did,
     test_ends_and_joins.test_a_thread_may_still_be_alive_after_its_last_operation,
+    test_ends_and_joins.test_the_schedule_of_a_failure_has_the_last_ends_and_joins,
     test_ends_and_joins.test_two_threads_that_join_the_same_one_make_its_end_a_step,
 )
 
@@ -71,6 +73,10 @@ def only_the_first_slip(self: LifeGraph, pending: Sequence[Operation | None], mo
     pass_on(self, pending, moved)
 
 
+def last_slips_are_not_told(self: LifeGraph) -> None:
+    self._last = -1, []
+
+
 pass_on = LifeGraph.pass_on
 OF_LIVES: dict[str, tuple[str, Callable[..., Any]]] = {
     "what follows a join needs nothing": ("_pass", joins_need_nothing),
@@ -78,6 +84,7 @@ OF_LIVES: dict[str, tuple[str, Callable[..., Any]]] = {
     "two threads may join one": ("_require_one", anybody_may_join),
     "nobody sees who is alive": ("stand", looks_see_nothing),
     "one end or join at a time": ("pass_on", only_the_first_slip),
+    "the last ends and joins are not told": ("_settle_last", last_slips_are_not_told),
 }
 
 

@@ -34,6 +34,19 @@ def resting_program(seed: int) -> Simulated:
     return Simulated(bodies)
 
 
+def late_program(seed: int) -> Simulated:
+    """A thread that has given way before there was anybody else, and one that it starts then."""
+    chance = random.Random(seed)
+    kinds = ("rest", "rest", "timed", "write", "change")
+    first, second = random_body(chance, 3, kinds), random_body(chance, 2, kinds)
+
+    def body(world: World) -> Body:
+        yield world.nothing(yields=True)
+        yield from starting(first, second)(world)
+
+    return Simulated([body])
+
+
 def random_body(
     chance: random.Random, length: int, among: tuple[str, ...] | None = None
 ) -> Callable[[World], Body]:

@@ -12,7 +12,7 @@ import pytest
 
 from mazurka.stateless.explored import Explored, RunOptions
 from mazurka.stateless.iterative import explore, search_for
-from tests.soundness.simulated_threads import random_program, resting_program
+from tests.soundness.simulated_threads import late_program, random_program, resting_program
 from tests.soundness.whole_runs import Execution, Watched, execution, executions
 from tests.unit.stateless.simulated import Simulated
 
@@ -31,7 +31,10 @@ portions = pytest.mark.parametrize("first", range(0, PROGRAMS, PORTION), scope="
 def programs(first: int) -> list[tuple[int, Simulated, dict[Execution, int]]]:
     found = []
     for seed in range(first, first + PORTION):
-        for program in (random_program(seed), resting_program(seed)):
+        several = [random_program(seed), resting_program(seed)]
+        if seed % 4 == 0:
+            several.append(late_program(seed))
+        for program in several:
             whole = executions(program, SCHEDULES)
             if whole is not None:
                 found.append((seed, program, whole))

@@ -156,6 +156,19 @@ def test_a_thread_may_still_be_alive_after_its_last_operation() -> None:
     assert not one.graph.silently
 
 
+def test_the_schedule_of_a_failure_has_the_last_ends_and_joins() -> None:
+    def test() -> None:
+        units = threading.Semaphore(0)
+        thread = threading.Thread(target=units.release)
+        thread.start()
+        thread.join()
+        raise ValueError
+
+    one, other = compare(test)
+    [mine], [theirs] = one.explored.failures, other.explored.failures
+    assert len(mine.schedule) == len(theirs.schedule)
+
+
 def test_two_threads_that_join_the_same_one_make_its_end_a_step() -> None:
     """joined, one, other, another, one, other is an order that takes a single preemption, before
     the end of the first: then both that join it wait for nothing.  To stop each of them behind its

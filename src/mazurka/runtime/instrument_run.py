@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from mazurka.errors import MazurkaError
 from mazurka.runtime.accesses_homes import forget_classes
@@ -20,10 +20,11 @@ from mazurka.runtime.accesses_identities import identities
 from mazurka.runtime.accesses_names import names
 from mazurka.runtime.instrument import Instrument
 from mazurka.runtime.instrument_roots import held_by_classes, named_objects
+from mazurka.runtime.moment import now
 from mazurka.runtime.monitoring import unobserved
 from mazurka.runtime.operations import present
 from mazurka.runtime.program import RealProgram, Settings
-from mazurka.runtime.sharing import PLACE, learned, now, order
+from mazurka.runtime.sharing import PLACE, learned, order
 from mazurka.runtime.tasks import Join, Start
 from mazurka.stateless.runs import Decider, Ended, Guide, Operation, Slip
 
@@ -66,14 +67,15 @@ class Watching:
         prefix: Sequence[int] = getattr(decider, "prefix", ())
         self.prefix = prefix if goes_on else ()
         if self.prefix:
-            self.left = cast(Guide, decider).left  # type: ignore[method-assign]
+            guide: Guide = decider  # type: ignore[assignment]
+            self.left = guide.left  # type: ignore[method-assign]
         self._slip: Slip | None = None
         if goes_on or not prefix:  # otherwise it has to be asked about everything
             self._slip = getattr(decider, "slip", None)
         order.begin(len(self.prefix))
         now.clear()
         now.repeats = bool(self.prefix)
-        self.follow = now.follow
+        self.follow = order.repeat
 
     def left(self, count: int) -> None:
         """There was nothing to follow."""

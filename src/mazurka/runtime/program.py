@@ -123,7 +123,7 @@ class RealProgram:
             (_thread.start_new_thread, threads.start_new_thread),
         ]
         if self.settings.virtual_time:
-            pairs += clock.replacements()
+            pairs += clock.replacements(self.undo)
         pairs += thread_lists.replacements()
         self.takeover = Takeover(self.undo, {id(real): ours for real, ours in pairs})
         self.takeover.everything(self._test)
@@ -230,7 +230,7 @@ class RealProgram:
     def _tidy(self, run: Scheduler) -> None:
         """Leave nothing behind that the next run could meet, and no cycle through the run."""
         run.gone = True
-        if any(operation is not None for operation in run.ended.pending):
+        if run.found and any(operation is not None for operation in run.ended.pending):
             for shared, state in run.found:
                 shared.restore(state)
         while self.executors:

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from _thread import allocate_lock, get_ident
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from mazurka.runtime import failures, spinning
+from mazurka.runtime.moment import PATIENCE, now
 from mazurka.runtime.operations import Object, Step, present
 from mazurka.runtime.tasks import Begin, End, Join, Life, Path, Task, Unwind
 from mazurka.runtime.unwinding import pass_through, unwind_others
@@ -54,6 +55,8 @@ class Scheduler:
         self.timed = False
         """Whether time has passed for any thread."""
         self.times: dict[Hashable, float] = {}
+        self.latest = 0.0
+        """The latest moment that anybody has slept to, or seen on a clock."""
         self.witness: Callable[[Sequence[Step | None]], None] | None = None
         """Told of the end before threads unwind, while objects are as the last step left them."""
         self.gone = False
@@ -67,7 +70,7 @@ class Scheduler:
         self.slip: Slip | None = None
         """Told of ends and joins, where these need not be asked about."""
         self.follow: Callable[[int], None] = _nothing
-        """Told of each of these steps."""
+        """Told of those of these steps after which a thread may know that it is alone."""
 
     # -- points ------------------------------------------------------------------------------
 
@@ -107,9 +110,14 @@ class Scheduler:
             operation = None
         if operation is None or not (operation.free or operation.ready()):
             return self._choose()  # which will be told that this is not the same
-        self.steps = step + 1
-        follow = self.follow
-        follow(step)
+        now.thread = chosen
+        now.count = self.steps = step + 1
+        now.idle = 0
+        if now.limit != PATIENCE:
+            now.forgive()
+        if now.alone or type(operation) is Join:
+            follow = self.follow
+            follow(step)
         return chosen
 
     def slips(self, task: Task | None) -> TypeGuard[Task]:
@@ -127,8 +135,11 @@ class Scheduler:
         """It does."""
         slip = self.slip
         assert slip is not None
-        self.steps += 1
-        self.last = number = task.number
+        self.last = now.thread = number = task.number
+        now.count = self.steps = self.steps + 1
+        now.idle = 0
+        if now.limit != PATIENCE:
+            now.forgive()
         slip(number, operation, self.pending)
         if self.timed:
             self._pass_time_on(task, operation)
@@ -169,7 +180,11 @@ class Scheduler:
         except BaseException as error:
             self._break(error)
             return -1
-        self.last = chosen
+        self.last = now.thread = chosen
+        now.count = step
+        now.idle = 0
+        if now.limit != PATIENCE:
+            now.forgive()
         return chosen
 
     def _break(self, error: BaseException) -> None:
@@ -202,10 +217,15 @@ class Scheduler:
         number, names = self.program.number_of(path)
         life.number = number
         task = Task(number, path, life, names)
-        while len(self.tasks) <= number:
-            self.tasks.append(None)
+        tasks = self.tasks
+        while len(tasks) < number:
+            tasks.append(None)
             self.pending.append(None)
-        self.tasks[number] = task
+        if len(tasks) == number:
+            tasks.append(task)
+            self.pending.append(None)
+        else:
+            tasks[number] = task
         return task
 
     def launch(self, task: Task, body: Callable[[], None]) -> None:
@@ -243,6 +263,8 @@ class Scheduler:
             pass
         except BaseException as error:
             self.fail(task, error)
+        if task.carrier is not None and not self.over:
+            task.carrier.forget()
         end = End(task.life)
         if self.slips(task):
             self.pass_by(task, end)
@@ -283,7 +305,7 @@ class Scheduler:
         self.witness = getattr(decider, "over", None)
         left = getattr(decider, "left", None)
         if left is not None:
-            guide = cast(Guide, decider)
+            guide: Guide = decider  # type: ignore[assignment]
             self.prefix, self.left, self.slip = guide.prefix, left, guide.slip
             self.settled = len(self.prefix)
             self.follow = getattr(decider, "follow", _nothing)

@@ -29,14 +29,14 @@ from __future__ import annotations
 import sys
 from bisect import bisect_left
 from collections.abc import Sequence
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any, Final, TypeAlias
 
+from mazurka.runtime.moment import PATIENCE, now
+from mazurka.runtime.operations import dial
 from mazurka.runtime.scheduler import session
 from mazurka.stateless.runs import ObjectName, Touch
 
-PATIENCE = 300
-"""How many reads a thread may do, and nothing else, before somebody looks what it is doing."""
 LIMIT = 100_000
 """How many before it is taken to be waiting, whatever it does with its local variables."""
 PLACE: Final = "place"
@@ -61,7 +61,9 @@ class Order:
     def __init__(self) -> None:
         self.events: list[Event] = []
         self._joins: list[tuple[int, int, int]] = []
-        """Those that waited for the end of a thread, who did, and for whose."""
+        """Those that waited for the end of a thread, who did, and for whom it had waited before."""
+        self._joined: dict[int, int] = {}
+        """By thread: those for whose ends it has waited, itself or by those for which it waited."""
         self._done = 0
         """How many events have been worked out."""
         self._of: list[list[int]] = []
@@ -77,25 +79,27 @@ class Order:
         self._forget(followed)
         del self.events[followed:]
         while self._joins and self._joins[-1][0] >= followed:
-            self._joins.pop()
+            _, thread, before = self._joins.pop()
+            self._joined[thread] = before
 
     def take(self, thread: int, touches: Sequence[Touch], alone: bool = False) -> None:
         """A thread performs an operation now."""
-        events = self.events
-        events.append((thread, alone, touches))
-        now.thread = thread
-        now.count = len(events)
+        self.events.append((thread, alone, touches))
         now.alone = alone
         now.repeats = False
-        now.idle = 0
-        if now.limit != PATIENCE:
-            now.forgive()
+
+    def repeat(self, event: int) -> None:
+        """An operation is performed that has been written down in the run before."""
+        now.alone = self.events[event][1]
 
     def join(self, thread: int, joined: int) -> bool:
         """The next event waits for the end of a thread; False if that has never begun."""
-        if joined != NOBODY:
-            self._joins.append((len(self.events), thread, joined))
-        return joined != NOBODY
+        if joined == NOBODY:
+            return False
+        before = self._joined.get(thread, 0)
+        self._joins.append((len(self.events), thread, before))
+        self._joined[thread] = before | 1 << joined | self._joined.get(joined, 0)
+        return True
 
     def _forget(self, count: int) -> None:
         """What has been worked out of later events than so many."""
@@ -116,6 +120,8 @@ class Order:
             mine = self._of[thread]
             past = 1 << number | (self._past[mine[-1]] if mine else 0)
             for shared, written in touches:
+                if shared is _CLOCK:
+                    continue  # who looks after another knows nothing of what that one did
                 if before := writes.get(shared.name):
                     past |= before[-1]
                 if written and (before := reads.get(shared.name)):
@@ -140,56 +146,10 @@ class Order:
         return self._past[mine[-1]] >> events[following] & 1 == 1
 
     def has_joined_all(self, thread: int, threads: int) -> bool:
-        """Whether a thread has waited for the ends of all that have done anything, itself or by
-        those for which it waited; `threads` is how many there are at most."""
-        mine = {joined for _, waiter, joined in self._joins if waiter == thread}
-        if len(mine) == threads - 1:
-            return True  # the rest is for threads that wait for each other
-        joined_by: dict[int, list[int]] = {}
-        for _, waiter, joined in self._joins:
-            joined_by.setdefault(waiter, []).append(joined)
-        waiting, known = [thread], {thread}
-        while waiting:
-            for joined in joined_by.get(waiting.pop(), ()):
-                if joined not in known:
-                    known.add(joined)
-                    waiting.append(joined)
-        return known.issuperset({event[0] for event in self.events})
-
-
-class Now:
-    """The moment at which the run is: who runs, and since when."""
-
-    __slots__ = ("alone", "count", "idle", "limit", "repeats", "thread", "where")
-
-    def __init__(self) -> None:
-        self.clear()
-
-    def clear(self) -> None:
-        self.thread = 0
-        self.count = 0
-        """How many operations there have been, the last one by this thread."""
-        self.repeats = False
-        """Whether the run has been the same as the one before so far."""
-        self.alone = True
-        """No other thread has begun, or all that have are over and this one knows it."""
-        self.idle = 0
-        """Reads since the last operation or write."""
-        self.limit = PATIENCE
-        self.where: tuple[int, CodeType, int, dict[str, Any]] | None = None
-
-    def follow(self, event: int) -> None:
-        """A thread performs an operation that has been written down in the run before."""
-        self.thread, self.alone, _ = order.events[event]
-        self.count = event + 1
-        self.idle = 0
-        if self.limit != PATIENCE:
-            self.forgive()
-
-    def forgive(self) -> None:
-        """It is not waiting.  Where it was found to stay is known only if the limit was raised."""
-        self.limit = PATIENCE
-        self.where = None
+        """Whether a thread has waited for the ends of all that have done anything; `threads` is
+        how many there are at most."""
+        known = self._joined.get(thread, 0) | 1 << thread
+        return known.bit_count() == threads or all(known >> event[0] & 1 for event in self.events)
 
 
 class Learned:
@@ -215,12 +175,12 @@ class Learned:
 
 
 order = Order()
-now = Now()
 learned = Learned()
 points = learned.points
 
 
 Uses: TypeAlias = dict[tuple[int, bool], tuple[int, int]]
+_CLOCK: Final = dial.clock
 _NONE: Final[Uses] = {}
 """No uses, where there have never been any: most locations have none."""
 

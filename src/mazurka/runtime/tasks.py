@@ -76,6 +76,9 @@ class End(Step):
     role = Role.END
 
 
+_LOOK, _JOIN = Role.LOOK, Role.JOIN
+
+
 class Join(Waiting):
     __slots__ = ("role",)
     kind = "join"
@@ -84,7 +87,7 @@ class Join(Waiting):
 
     def __init__(self, shared: Life) -> None:
         self.shared: Life = shared
-        self.role = Role.LOOK if shared.state == "new" else Role.JOIN
+        self.role = _LOOK if shared.state == "new" else _JOIN
 
     @property
     def joined(self) -> int:
@@ -98,6 +101,9 @@ class Join(Waiting):
 
     def lets(self, state: object) -> bool:
         return state != "alive"  # to join a thread that has not started is an error at once
+
+    def ready(self) -> bool:
+        return self.shared.state != "alive"
 
 
 class LooksAlive(Step):
@@ -147,7 +153,9 @@ class Task:
 class Carrier:
     """An operating system thread that carries tasks, one after the other."""
 
-    __slots__ = ("baton", "ident", "live", "locals", "native_id", "task")
+    __slots__ = ("baton", "forget", "ident", "live", "locals", "native_id", "task")
+    forget: Callable[[], None]
+    """Ends what its task keeps for itself alone, in `threading.local`; that may run code."""
 
     def __init__(self, live: Callable[[Task], Callable[[], None]], own: ThreadLocals) -> None:
         self.live = live
@@ -162,8 +170,8 @@ class Carrier:
 
     def _carry(self, begun: LockType) -> None:
         self.native_id = get_native_id()
+        self.forget = forget = self.locals.here()
         begun.release()
-        forget = self.locals.here()
         wait = self.baton.acquire
         while True:
             wait()

@@ -92,9 +92,9 @@ def _start(self: Any) -> None:
         raise RuntimeError("threads can only be started once")
     _list(run)
     task = run.create(life.path, life)
-    life.label = self.name
+    life.label = self._name
     life.thread = self
-    task.daemon = self.daemon
+    task.daemon = self._daemonic
     executor = executors.executor_of(self)
     if executor is not None:
         task.excused = True

@@ -108,6 +108,10 @@ class SharedAlgorithm2(Algorithm2):
             node.order = tuple(order)
         return node
 
+    def force(self, thread: int) -> bool:
+        """Others may have closed the only successor meanwhile."""
+        return False
+
     def choose(self, node: Node) -> int:
         node.state = self.graph.hash
         thread = self.find(node)  # L8, L9

@@ -21,7 +21,7 @@ within the bound is not in H either.  That is asserted.
 |---|---|
 | H | `closed` |
 | csb | `bound` |
-| Search | `choose`, `candidate` |
+| Search | `choose`, `candidate`; `force` where E(s) has one thread, which needs no node |
 | Mark | `mark` on what is known of states, `mark_along` on the present run |
 | the test of L18 | `open`: how many t' are left for which it does not hold yet |
 
@@ -46,6 +46,8 @@ from mazurka.stateless.context_bound import NEVER, Exceeded
 from mazurka.stateless.explored import Progress, RunOptions
 from mazurka.stateless.graph_search import GraphSearch
 from mazurka.stateless.runs import Ended, Runnable
+
+THEOREM_4 = "Theorem 4: a state that is not in H has a successor that is not"
 
 
 class Algorithm2(GraphSearch):
@@ -82,8 +84,23 @@ class Algorithm2(GraphSearch):
             self.open.setdefault(node.state, len(node.order))
         thread = self.find(node)  # L8, L9
         if thread == NOBODY:
-            raise InternalError("Theorem 4: a state that is not in H has a successor that is not")
+            raise InternalError(THEOREM_4)
         return thread
+
+    def force(self, thread: int) -> bool:
+        """Where one thread alone can go on, CB(s, t) = CB(s), and by Theorem 4 it has to.  One that
+        gives way needs a node, in which that is noted."""
+        graph = self.graph
+        stand = graph.stands[thread][-1]
+        touched = stand.fixed or graph.touches_here(thread)
+        if touched is None or stand.yields is not False:
+            return False
+        if self.without_bounds:
+            self.open.setdefault(graph.hash, 1)
+        graph.take(thread, touched)
+        if graph.hash in self.closed:
+            raise InternalError(THEOREM_4)
+        return True
 
     def candidate(self, node: Node) -> int:
         """By Theorem 4 a state has a successor to search if it is not in H."""

@@ -43,9 +43,13 @@ _NOBODY: frozenset[int] = frozenset()
 class Node:
     """A scheduling point of the present run."""
 
-    __slots__ = ("depth", "giving", "hasty", "kept", "order", "rested", "spent", "state", "tried")
+    __slots__ = (
+        *("depth", "events", "giving", "hasty", "kept", "order", "rested", "spent", "state"),
+        "tried",
+    )
+    events: int
     state: StateHash
-    """For those who say what it is."""
+    """For those who say what these are."""
 
     def __init__(self, order: Sequence[int], kept: int, spent: int, depth: int) -> None:
         self.depth = depth
@@ -298,11 +302,15 @@ class BoundedSearch(ABC):
         else:
             later = [thread for thread in enabled if thread > last]
             order = (*later, *[thread for thread in enabled if thread <= last])
-        nodes = self.nodes
-        node = Node(order, kept, nodes[-1].cost(last) if nodes else 0, len(self.schedule))
-        if nodes and (nodes[-1].giving or nodes[-1].rested):
+        nodes, schedule = self.nodes, self.schedule
+        if nodes:
             before = nodes[-1]
-            node.rested = before.rested | {last} if last in before.giving else before.rested
+            taken = schedule[before.depth]  # what followed, up to here, was no choice
+            node = Node(order, kept, before.cost(taken), len(schedule))
+            if before.giving or before.rested:
+                node.rested = before.rested | {taken} if taken in before.giving else before.rested
+        else:
+            node = Node(order, kept, 0, len(schedule))
         if giving:
             self._let_rest(node, giving)
         nodes.append(node)

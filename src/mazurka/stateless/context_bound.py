@@ -23,7 +23,7 @@ on may cost a preemption (`stateless.preemptions`):
 from __future__ import annotations
 
 import time
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from mazurka.stateless.actions import StateHash
 from mazurka.stateless.happens_before import Graph
@@ -39,16 +39,21 @@ class Exceeded(Exception):  # noqa: N818 - it is control flow, not an error of o
     """A limit was reached in the midst of a computation; its argument names it."""
 
 
-class Bounds(NamedTuple):
+class Bounds:
     """What is known of a state: who can go on, how it is reached, and at which cost."""
 
-    enabled: int
-    """E(s), one bit a thread."""
-    others: int
-    """CB(s, t) for a t whose step was not the last one in any order."""
-    arrivals: tuple[Arrival, ...]
-    hasty: int
-    """Those t in E(s) for which to go on is a preemption, whoever was last."""
+    __slots__ = ("arrivals", "enabled", "hasty", "others")
+
+    def __init__(
+        self, enabled: int, others: int, arrivals: tuple[Arrival, ...], hasty: int
+    ) -> None:
+        self.enabled = enabled
+        """E(s), one bit a thread."""
+        self.others = others
+        """CB(s, t) for a t whose step was not the last one in any order."""
+        self.arrivals = arrivals
+        self.hasty = hasty
+        """Those t in E(s) for which to go on is a preemption, whoever was last."""
 
     def of(self, thread: int) -> int:
         """CB(s, t)."""
@@ -101,7 +106,7 @@ class ContextBounds:
         """Nobody goes on from the cursor: the program has given up."""
         state, bounds = self.graph.hash, self.here()
         self.unseen -= bounds.enabled.bit_count()
-        self.known[state] = bounds._replace(enabled=0, hasty=0)
+        self.known[state] = Bounds(0, bounds.others, bounds.arrivals, 0)
 
     def forget(self) -> None:
         self.known.clear()

@@ -65,16 +65,23 @@ class GraphSearch(BoundedSearch):
         graph = self.graph
         graph.arrive(pending)
         if graph.looks and (thread := graph.silent(enabled)) != NOBODY:
-            graph.slip(thread, graph.stands[thread][-1].joined)
+            graph.slips.append((thread, graph.stands[thread][-1].joined))
+        elif len(enabled) == 1 and self.force(enabled[0]):
+            thread = enabled[0]
         else:
             events = graph.schedule  # who took the last step took the last one that is an event
             node = self.enter(pending, enabled, events[-1] if events else NOBODY)
+            node.events = len(events)
             thread = self.choose(node)
             if thread == NOBODY:
                 raise Abandon
             graph.extend(thread, self._touched, self._action)
         self.schedule.append(thread)
         return thread
+
+    def force(self, thread: int) -> bool:
+        """Nobody else can go on.  Take its step without a node, unless there is more to it."""
+        return False
 
     @property
     def slip(self) -> Slip | None:
@@ -83,7 +90,7 @@ class GraphSearch(BoundedSearch):
     def _slip(self, thread: int, operation: Operation, pending: Sequence[Operation | None]) -> None:
         self.depth += 1
         self.schedule.append(thread)
-        self.graph.slip(thread, getattr(operation, "joined", NOBODY))
+        self.graph.slips.append((thread, getattr(operation, "joined", NOBODY)))
 
     def turned(self, pending: Sequence[Operation | None], thread: int) -> None:
         graph = self.graph
@@ -121,8 +128,7 @@ class GraphSearch(BoundedSearch):
         return self.bound is None or self.bounds.here().of(thread) <= self.bound
 
     def undone(self) -> None:
-        """There is an event for each node but the last."""
-        self.graph.cut(len(self.nodes) - 1)
+        self.graph.cut(self.nodes[-1].events)
 
     def over(self, pending: Sequence[Operation | None]) -> None:
         """The run has come to its end, and the states of objects can still be seen."""

@@ -134,9 +134,10 @@ class Graph(Recording):
         """
         able = yielding = again = 0
         bit = 1
-        states, writes = self.states, self.writes
-        for line, mine in zip(self.stands, self.lines, strict=True):
+        states, writes, lines = self.states, self.writes, self.lines
+        for thread, line in enumerate(self.stands):
             if line:
+                mine = lines[thread]
                 stand = line[(here & mine).bit_count()]
                 if stand.is_plain:
                     able |= bit
@@ -179,10 +180,10 @@ class Graph(Recording):
         This is asked of every state; what most operations need is done here.
         """
         count = 0
-        states, writes = self.states, self.writes
-        for line, mine in zip(self.stands, self.lines, strict=True):
+        states, writes, lines = self.states, self.writes, self.lines
+        for thread, line in enumerate(self.stands):
             if line:
-                stand = line[(here & mine).bit_count()]
+                stand = line[(here & lines[thread]).bit_count()]
                 if stand.is_plain:
                     count += 1
                     continue

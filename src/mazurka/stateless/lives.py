@@ -30,6 +30,7 @@ from mazurka.stateless.runs import Operation, Role
 
 NOBODY = -1
 _NOWHERE = Stand(None, 0, 0)
+_LOOK = Role.LOOK
 
 
 class LivesMatter(Exception):  # noqa: N818 - it is control flow, not an error of ours
@@ -47,6 +48,8 @@ class LifeGraph(Graph):
         self._joiners: dict[int, int] = {}
         self.looks = False
         """Whether a thread may have come to where it can go on silently."""
+        self._last: tuple[int, list[tuple[int, int]]] = (NOBODY, [])
+        """At the end of a run: who took the last step, and the ends and joins that came after."""
 
     def silent(self, enabled: Sequence[int]) -> int:
         """A thread that stands before its end, or before a join that can go on; or NOBODY."""
@@ -57,17 +60,13 @@ class LifeGraph(Graph):
             self.looks = False
         return NOBODY
 
-    def slip(self, thread: int, joined: int) -> None:
-        """A thread passes its end, or a join, without an event."""
-        self.slips.append((thread, joined))
-
     def stand(self, operation: Operation | None, needs: int) -> Stand:
         if operation is None:
             return Stand(None, self.run, needs)
         role = getattr(operation, "role", None)
         if not role or not self.silently:
             return self.ask(operation, needs)
-        if role is Role.LOOK:
+        if role is _LOOK:
             raise LivesMatter
         stand = Stand(None, self.run, needs)
         stand.role = role
@@ -109,6 +108,30 @@ class LifeGraph(Graph):
             self.advance(moved, pending[moved])
         self.looks = True
 
+    def settle(self, pending: Sequence[Operation | None]) -> None:
+        """Where all threads have ended, nobody asks any more in which states they left objects, nor
+        what the last of them have passed, unless the run is to be told (`expanded`)."""
+        if not self.slips or pending.count(None) < len(pending):
+            super().settle(pending)
+            return
+        moved, self._moved = self._moved, NOBODY
+        slips, self.slips = self.slips, []
+        self._last = moved, slips
+        if moved != NOBODY:
+            self.stands[moved].append(_NOWHERE)
+        for thread, joined in slips:
+            if joined != NOBODY:
+                self._require_one(joined, thread)
+
+    def _settle_last(self) -> None:
+        """Somebody asks."""
+        moved, self.slips = self._last
+        self._last = NOBODY, []
+        if moved != NOBODY:
+            self.stands[moved].pop()
+        if self.slips:
+            self.pass_on([None] * len(self.lines), moved)
+
     def _pass(self, thread: int, joined: int, needs: int) -> int:
         """What a thread has needed once it has passed its end or a join."""
         if joined != NOBODY:
@@ -120,10 +143,12 @@ class LifeGraph(Graph):
 
     def cut(self, count: int) -> None:
         self.looks = False
+        self._last = NOBODY, []
         super().cut(count)
 
     def expanded(self, order: Sequence[int]) -> tuple[int, ...]:
         """A schedule of all events, with ends and joins where they cost no preemption."""
+        self._settle_last()
         here, steps, passed = 0, list[int](), [0] * len(self.lines)
 
         def pass_on(thread: int) -> None:

@@ -195,9 +195,16 @@ class Recording:
         """The run has come again to the end of the graph: threads stand before operations that are
         the same as before, but on objects of this run."""
         self.run += 1
-        for line, operation in zip(self.stands, pending, strict=False):
+        for thread, line in enumerate(self.stands):
+            operation = pending[thread] if thread < len(pending) else None
             if operation is not None and line:
                 old = line[-1]
+                if old.is_plain and type(operation) is type(old.operation):
+                    touches = operation.at(self._probe)
+                    assert touches is not None
+                    old.fixed = self.resolved(touches)
+                    old.operation, old.run = operation, self.run
+                    continue
                 line[-1] = new = self.stand(operation, old.needs)
                 new.silent = old.silent
 

@@ -13,10 +13,11 @@ from mazurka.runtime.accesses_homes import forget_classes
 from mazurka.runtime.accesses_names import names
 from mazurka.runtime.instrument_namespace import namespace_of
 from mazurka.runtime.instrument_run import Watching
+from mazurka.runtime.moment import now
 from mazurka.runtime.monitoring import MARK
 from mazurka.runtime.program import RealProgram
 from mazurka.runtime.rewriting import compile_rewritten
-from mazurka.runtime.sharing import learned, now, order
+from mazurka.runtime.sharing import learned, order
 
 
 def run_plain(source: str, name: str = "snippet") -> ModuleType:

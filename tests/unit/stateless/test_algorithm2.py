@@ -207,7 +207,7 @@ def test_errors_inside_the_search_come_out_of_it() -> None:
             raise RuntimeError("broken")
 
     with pytest.raises(RuntimeError, match="broken"):
-        Broken(Simulated([writes("x")])).explore(None)
+        Broken(Simulated([writes("x"), writes("x")])).explore(None)
 
 
 def test_states_are_limited() -> None:
