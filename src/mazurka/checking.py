@@ -7,13 +7,14 @@ authors of Mazurka can.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mazurka.errors import MazurkaError, OptionError
 from mazurka.ir.granularity import GRANULARITIES, Granularity
 from mazurka.ir.program import Check, Fault, Program
+from mazurka.processors import refuse_many
 from mazurka.report.confirm import Finding, confirm
 from mazurka.report.selection import CHOICES, Selection, select
 from mazurka.report.subject import Reading, subject_of
@@ -34,6 +35,7 @@ from mazurka.stateful.strategy import (
     Strategy,
     Violation,
     load_strategy,
+    require_known,
     strategy_names,
 )
 
@@ -43,6 +45,8 @@ MOVERS = ("inferred", "static", "declared")
 CYCLE_RULES = ("return", "literal", "table1")
 PROVISOS = ("stack", "sticky")
 AUTO = "auto"
+SELF_CHECK = "self-check"
+"""How the notes of a self-check begin."""
 TUNING = ("cycle_rule", "workers", "proviso")
 """The options that only some strategies listen to."""
 HIDDEN_DEADLOCKS = (
@@ -88,6 +92,7 @@ class CheckOptions:
 def check_file(path: str, options: CheckOptions, observer: Observer) -> Verdict:
     """Load a file and check it."""
     validate(options)
+    require_known(options.strategy, sorted((AUTO, *strategy_names())))
     strategy = None
     if options.strategy == AUTO:
         refuse_tuning(options)
@@ -122,7 +127,7 @@ def check_program(
         order=options.order,
         statistics=result.statistics,
         subject=subject_of(path, options.reading, program),
-        notes=result.notes,
+        notes=(*result.notes, *unchecked(result, options)),
         classification=result.classification,
         rounds=result.rounds,
         options=options.to_json(),
@@ -130,6 +135,12 @@ def check_program(
     )
     verdict = judge(base, program, strategy, result, options, observer)
     return replace(verdict, scope=options.reading.scope(verdict.scope))
+
+
+def unchecked(result: SearchResult, options: CheckOptions) -> Iterator[str]:
+    """Why there was no self-check, though it was asked for."""
+    if options.self_check and not any(note.startswith(SELF_CHECK) for note in result.notes):
+        yield f"{SELF_CHECK}: not done, since the search did not come to its end"
 
 
 def judge(
@@ -281,6 +292,7 @@ def validate(options: CheckOptions) -> None:
     ):
         if value is not None and not value > 0:
             raise OptionError(f"{name} must be greater than 0, not {value}")
+    refuse_many("--workers", options.workers)
 
 
 def validate_granularity(options: CheckOptions) -> None:

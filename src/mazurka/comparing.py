@@ -21,6 +21,7 @@ from mazurka.errors import OptionError
 from mazurka.report.verdict import UNREDUCED, Verdict
 from mazurka.stateful.strategy import Observer, Strategy, load_strategy, strategy_names
 
+INTERRUPTED = "interrupted"
 SCHEDULE_SECONDS = 10.0
 """What a search over schedules may take where nobody says: the number of schedules is exponential,
 and a comparison should come to an end."""
@@ -34,6 +35,11 @@ class Comparison:
     properties: tuple[str, ...]
     verdicts: tuple[Verdict, ...]
     left_out: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether somebody has put an end to it, so that it does not say what was asked."""
+        return any(INTERRUPTED in verdict.limits for verdict in self.verdicts)
 
     def to_json(self) -> dict[str, object]:
         return {
@@ -70,8 +76,8 @@ def compare_file(
     program = load_program(path, options.reading)
     verdicts: list[Verdict] = []
     for strategy in chosen:
-        if verdicts and "interrupted" in verdicts[-1].limits:
-            left_out.append((strategy.name, "interrupted"))
+        if verdicts and INTERRUPTED in verdicts[-1].limits:
+            left_out.append((strategy.name, INTERRUPTED))
             continue
         wanted = options_for(strategy, options)
         verdicts.append(check_program(path, program, strategy, wanted, observer))

@@ -28,6 +28,7 @@ def test_a_row_as_a_table(mazurka):
     [
         (("cartesian", "--only", "sudoku"), "unknown row 'sudoku'"),
         (("cartesian", "--workers", "0"), "--workers must be at least 1"),
+        (("cartesian", "--workers", "999"), "--workers must be 256 or less, not 999"),
         (("cartesian", "--order", "bfs"), "order 'bfs'"),
         (("speed", "--workers", "2"), "the searches of 'speed' have one worker each"),
         (("cpc", "--limit-time", "2"), "the searches of 'cpc' always run to their end"),

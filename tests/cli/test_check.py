@@ -86,7 +86,7 @@ def test_people_see_the_verdict_first(mazurka, model):
     [
         (("check", "none.py"), "none.py"),
         (("check", "holds.py", "--engine", "symbolic"), "not available yet; there is: stateful"),
-        (("check", "holds.py", "--strategy", "best"), "there are: ample, cartesian, cpc"),
+        (("check", "holds.py", "--strategy", "best"), "there are: ample, auto, cartesian, cpc"),
         (("check", "holds.py", "--order", "random"), "dfs, bfs"),
         (("check", "holds.py", "--movers", "guessed"), "inferred, static, declared"),
         (("compare", "holds.py", "--movers", "guessed"), "inferred, static, declared"),
@@ -105,7 +105,7 @@ def test_people_see_the_verdict_first(mazurka, model):
         (("check", "holds.py", "--trace", "no/where.json"), "no such directory"),
         (("check", "holds.py", "--trace", "."), "is a directory"),
         (("check",), "FILE"),
-        (("chek", "holds.py"), "chek"),
+        (("chek", "holds.py"), "Did you mean 'check'? --help shows"),
         (("compare", "holds.py", "--strategies", "full,none"), "there are: ample, cartesian, cpc"),
         (("bench", "nonsense"), "speed"),
         (("bench", "speed", "--repeat", "0"), "--repeat"),

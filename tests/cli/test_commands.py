@@ -34,6 +34,24 @@ def test_compare_begins_with_the_full_search(mazurka, model, monkeypatch):
     assert [result["strategy"] for result in asked["results"]] == ["zigzag", "full"]
 
 
+def test_compare_says_by_its_status_that_it_was_interrupted(mazurka, model, monkeypatch):
+    same = load_strategy("full")
+
+    def interrupted(program, options, observer):
+        result = same.run(program, options, observer)
+        return replace(result, limits=("interrupted",))
+
+    monkeypatch.setattr("mazurka.comparing.strategy_names", lambda: ["full", "later"])
+    for home in ("mazurka.comparing", "mazurka.checking"):
+        monkeypatch.setattr(
+            f"{home}.load_strategy", lambda name: replace(same, name=name, run=interrupted)
+        )
+    answer = mazurka("compare", model("holds"))
+    assert answer.status == 3
+    assert "full: interrupted" in answer.out
+    assert "left out: later: interrupted" in answer.out
+
+
 def test_compare_explores_all(mazurka, model):
     name = model("deadlock")
     data = mazurka("compare", name, "--property", "deadlock", "--json").json

@@ -29,6 +29,19 @@ def test_the_interpreter_agrees(strategy: str) -> None:
         assert any(note.startswith("self-check: the interpreter") for note in verdict.notes)
 
 
+@pytest.mark.parametrize("strategy", ["auto", "full", "cpc", "cartesian", "stubborn"])
+def test_a_search_without_an_end_is_not_checked_and_says_so(strategy: str) -> None:
+    verdict = check(
+        EXAMPLES / "peterson_filter.py",
+        strategy=strategy,
+        definitions={"N": 4},
+        limit_seconds=1e-9,
+        self_check=True,
+    )
+    assert verdict.limits == ("time",)
+    assert "self-check: not done, since the search did not come to its end" in verdict.notes
+
+
 def test_a_search_that_counts_wrongly_is_noticed() -> None:
     program = load_program(EXAMPLE, Reading())
     options = SearchOptions()

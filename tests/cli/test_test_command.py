@@ -154,9 +154,8 @@ def test_any_test_can_be_named(mazurka, bank, name):
 
 @pytest.mark.parametrize("strategy", ["algorithm1", "cb-dfs", "random", "pct"])
 def test_other_strategies_find_it(mazurka, bank, strategy):
-    data = mazurka(
-        "test", f"{bank}::test_wrong", "--strategy", strategy, "--seed", "1", "--json"
-    ).json
+    seed = ["--seed", "1"] if strategy in ("random", "pct") else []
+    data = mazurka("test", f"{bank}::test_wrong", "--strategy", strategy, *seed, "--json").json
     assert data["verdict"] == "violated"
     assert data["strategy"] == strategy
 
@@ -177,6 +176,8 @@ def test_random_schedules_prove_nothing(mazurka, bank):
         (["bank_tests.py::test_missing"], "there is no test 'test_missing'"),
         (["bank_tests.py::test_right", "--strategy", "best"], "there is no strategy 'best'"),
         (["bank_tests.py::test_right", "--preemptions", "-1"], "needs a number or none"),
+        (["bank_tests.py::test_right", "--seed", "5"], "add --strategy random or --strategy pct"),
+        (["bank_tests.py::test_right", "--workers", "999"], "workers must be 256 or less, not 999"),
         (["bank_tests.py::test_right", "--instrument", "no_such_module"], "no module"),
         (["broken.py"], "syntax error"),
         (["failing.py"], "cannot be imported: ValueError: no"),
@@ -208,6 +209,95 @@ def test_a_token_is_replayed(mazurka, bank):
     gone = mazurka("replay", token)
     assert gone.status == 2
     assert "there is no test 'test_wrong'" in gone.err
+
+
+def test_a_token_is_replayed_where_its_file_is(mazurka, bank, tmp_path, monkeypatch):
+    token = mazurka("test", f"{bank}::test_wrong", "--json").json["replay"]
+    (tmp_path / "below").mkdir()
+    monkeypatch.chdir(tmp_path / "below")
+    assert mazurka("replay", token).status == 1
+    monkeypatch.chdir(tmp_path.parent)
+    elsewhere = mazurka("replay", token)
+    assert elsewhere.status == 2
+    assert elsewhere.err.startswith(f"mazurka: {bank}: the token is of a test in this file")
+    assert "run mazurka replay in the directory in which the test was run" in elsewhere.err
+
+
+MARKED = """
+import pytest
+
+
+@pytest.mark.mazurka(preemption=2)
+def test_misspelled():
+    pass
+
+
+@pytest.mark.mazurka(2)
+def test_without_a_name():
+    pass
+
+
+@pytest.mark.mazurka
+def test_marked(tmp_path):
+    pass
+
+
+def test_not_marked(tmp_path):
+    pass
+
+
+def test_other():
+    pass
+"""
+
+
+@pytest.fixture
+def marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    Path("marked_tests.py").write_text(MARKED, encoding="utf-8")
+    yield "marked_tests.py"
+    sys.modules.pop("marked_tests", None)
+
+
+def test_a_wrong_marker_is_an_error_of_its_test_alone(mazurka, marked):
+    assert mazurka("test", f"{marked}::test_other").status == 0
+    answer = mazurka("test", f"{marked}::test_misspelled", "--json")
+    assert answer.status == 2
+    error = answer.json["error"]
+    assert (error["file"], error["line"]) == (marked, 5)
+    assert error["message"].startswith("the marker of test_misspelled is wrong: there is no option")
+    assert error["message"].endswith("did you mean 'preemptions'?")
+    nameless = mazurka("test", f"{marked}::test_without_a_name")
+    assert nameless.status == 2
+    assert "takes options by name: preemptions=2" in nameless.out
+    results = mazurka("test", marked, "--json").json["results"]
+    assert [one["verdict"] for one in results] == ["error"] * 4 + ["holds"]
+
+
+def test_tests_with_fixtures_are_for_pytest(mazurka, marked):
+    has = mazurka("test", f"{marked}::test_marked", "--json").json["error"]["message"]
+    assert f"parameters: run `pytest {marked}::test_marked`" in has
+    lacks = mazurka("test", f"{marked}::test_not_marked", "--json").json["error"]["message"]
+    assert "mark it with @pytest.mark.mazurka and run `pytest" in lacks
+
+
+@pytest.mark.parametrize(
+    ("given", "advice"),
+    [
+        ("2", "not 2; options are given by name: preemptions=2"),
+        ("'pct'", "by name: strategy='pct'"),
+        ("'numpy'", "by name: instrument='numpy'"),
+    ],
+)
+def test_an_option_without_its_name(mazurka, bank, given, advice):
+    Path("decorated.py").write_text(
+        f"import mazurka\n\n\n@mazurka.explore({given})\ndef test():\n    pass\n", encoding="utf-8"
+    )
+    answer = mazurka("test", "decorated.py", "--json")
+    assert answer.status == 2
+    assert advice in answer.json["error"]["message"]
+    assert (answer.json["error"]["file"], answer.json["error"]["line"]) == ("decorated.py", 4)
 
 
 def test_a_damaged_token_is_refused(mazurka):

@@ -37,6 +37,12 @@ REFUSED = {
     "string": body("x = 'a' + 'b'"),
     "f-string": body("x = f'a'"),
     "dictionary": body("x = {}"),
+    "slice of an Array": body("y = a[1:]", before="a = Array(Int[0, 3], 3)\n"),
+    "changed slice": body("y = z[1:]", "y[0] = 9", before="z = [1, 2, 3]\n"),
+    "tuple": body("assert (x == 1, 'message')", before="x: Int[0, 1] = 0\n"),
+    "wait in atomic": body(
+        "with atomic():", "    with c:", "        c.wait()", before="c = Condition()\n"
+    ),
     "except": body("try:", "    pass", "except ValueError:", "    pass"),
     "raise": body("raise ValueError"),
     "inner function": body("def g(): pass"),

@@ -24,6 +24,7 @@ from mazurka.errors import OptionError
 from mazurka.frontend.python import load_model
 from mazurka.ir.native import native
 from mazurka.ir.prepare import prepare
+from mazurka.processors import refuse_many
 from mazurka.stateful.cartesian import CycleRule, Finished
 from mazurka.stateful.cartesian_search import Vectors, search_cartesian
 from mazurka.stateful.strategy import SearchOptions, SearchResult, Silent, load_strategy
@@ -73,6 +74,7 @@ def measure(
         raise OptionError(f"--limit-time must be greater than 0, not {limit}")
     if workers < 1:
         raise OptionError(f"--workers must be at least 1, not {workers}")
+    refuse_many("--workers", workers)
     table = _Table(repeat=repeat, limit_seconds=limit, workers=workers)
     rows = select(only, quick=quick)
     replace(table, repeat=1, stopped={}).measure(SMALLEST)  # compiles the searches

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from mazurka.cli import arguments as args
-from mazurka.cli.failures import guarded, print_json
+from mazurka.cli.failures import INCONCLUSIVE, guarded, print_json
 
 EPILOG = "Example: mazurka compare examples/philosophers.py -D N=8 --strategies full"
 
@@ -39,7 +39,8 @@ def compare(
 ) -> int:
     """Run every strategy on one model and compare states, time and memory.
 
-    Each strategy explores everything, also after a violation.  Exit status: 0, or 2 for bad input.
+    Each strategy explores everything, also after a violation.  Exit status: 0, 3 if it was
+    interrupted, or 2 for bad input.
     """
 
     def action() -> int:
@@ -80,6 +81,6 @@ def compare(
                 comparison.verdicts,
                 comparison.left_out,
             )
-        return 0
+        return INCONCLUSIVE if comparison.interrupted else 0
 
     return guarded(action, as_json=json, path=file)

@@ -97,7 +97,9 @@ def failure_of(error: Exception) -> Failure:
         return Failure(f"the output cannot be written: {error.strerror}")
     of_command_line = getattr(error, "format_message", None)
     if callable(of_command_line):
-        return Failure(f"{str(of_command_line()).rstrip('.')}; --help shows how to use it")
+        said = str(of_command_line()).rstrip(".")
+        joint = " " if said.endswith("?") else "; "
+        return Failure(f"{said}{joint}--help shows how to use it")
     what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     return Failure(f"internal error ({what}); please report this as a bug of Mazurka")
 

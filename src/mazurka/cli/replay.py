@@ -34,7 +34,12 @@ def replay(
         ),
     ],
     step: Annotated[
-        bool, typer.Option("--step", help="Show one step at a time; Enter goes on, q ends.")
+        bool,
+        typer.Option(
+            "--step",
+            help="Show one step at a time; Enter goes on, q ends. Where the input is no terminal,"
+            " all steps are shown at once.",
+        ),
     ] = False,
     full_trace: Annotated[
         bool, typer.Option("--full-trace", help="Print every step of a long trace.")

@@ -134,13 +134,15 @@ def bound_of(text: str | None) -> int | None:
 def run_tests(target: str, given: dict[str, Any], *, as_json: bool) -> int:
     """Explore the tests one after the other; returns the exit status."""
     from mazurka.runtime.collecting import collect
-    from mazurka.runtime.explore import options_from
+    from mazurka.runtime.explore import check_given
     from mazurka.runtime.results import worst
     from mazurka.stateless.explored import INTERRUPTED
 
-    options_from(given)
+    check_given(given)
     with silent():
         found = collect(target)
+    if "seed" in given and "strategy" not in given:
+        require_random(found)
     results = []
     for one in found:
         result = explore_one(one, given)
@@ -157,6 +159,15 @@ def run_tests(target: str, given: dict[str, Any], *, as_json: bool) -> int:
     elif as_json:
         print_json(results[0].to_json())
     return worst([result.exit_status for result in results])
+
+
+def require_random(found: list[Any]) -> None:
+    """A seed is given, and no strategy: some test has to say that its schedules are random."""
+    if not any(one.options is not None and one.options.sampled for one in found):
+        raise OptionError(
+            "--seed is for random schedules, and no test here has them: add --strategy random or"
+            " --strategy pct, or leave --seed out"
+        )
 
 
 @contextmanager

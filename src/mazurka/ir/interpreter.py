@@ -66,11 +66,20 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True)
+class Misfit:
+    """A value that was to be stored in a cell whose range it leaves."""
+
+    address: int
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
 class FaultReport:
     fault: Fault
     message: str
     span: Span
     edge: int
+    misfit: Misfit | None = None
 
 
 @dataclass(frozen=True)
@@ -92,9 +101,10 @@ class Step:
 
 
 class _Failure(Exception):  # noqa: N818 - it is control flow, not an error of ours
-    def __init__(self, fault: Fault, message: str) -> None:
+    def __init__(self, fault: Fault, message: str, misfit: Misfit | None = None) -> None:
         self.fault = fault
         self.message = message
+        self.misfit = misfit
 
 
 class _Run:
@@ -164,9 +174,8 @@ class _Run:
         self.require_cell(address, "written")
         cell = self.program.cells[address]
         if not cell.low <= value <= cell.high:
-            raise _Failure(
-                Fault.RANGE, f"`{cell.name}` would become {value}, outside {cell.low}..{cell.high}"
-            )
+            message = f"`{cell.name}` would become {value}, outside {cell.low}..{cell.high}"
+            raise _Failure(Fault.RANGE, message, Misfit(address, value))
         self.accesses.append(Access(address, value, True, self.edge))
         self.cells[address] = value
 
@@ -246,7 +255,9 @@ class Interpreter:
             outcome, location = self._walk(run, start, taken)
         except _Failure as failure:
             edge = self.program.edges[run.edge]
-            report = FaultReport(failure.fault, failure.message, edge.span, run.edge)
+            report = FaultReport(
+                failure.fault, failure.message, edge.span, run.edge, failure.misfit
+            )
             if run.edge not in taken[-1:]:
                 taken.append(run.edge)
             if run.rest_of_choice:

@@ -14,12 +14,15 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
+from mazurka.report.operations import CHOOSING, Told
 from mazurka.report.places import Shown
 from mazurka.report.rows import Row
 from mazurka.report.terminal import Glyphs, glyphs_for, safe
 from mazurka.report.trace import Trace
 
 MOST_ROWS = 200
+MOST_OPERATIONS = 20
+"""Of one step that does more, the first and the last are shown."""
 NARROWEST = 24
 """A thread's column needs at least this many characters."""
 WIDEST = 48
@@ -93,25 +96,14 @@ class Columns:
             if row is None:
                 self.gap()
                 continue
-            switched = thread_at(rows, position - 1) != row.thread
-            if switched and self.parted(rows, position):
+            before = thread_at(rows, position - 1)
+            switched = before != row.thread
+            if switched and before is not None:
                 self.write(Text())
             self.row(row, switched=switched)
             if pause is not None and not pause():
                 return False
         return True
-
-    def parted(self, rows: list[Row | None], position: int) -> bool:
-        """Whether a blank line marks the context switch before a row.
-
-        A list of threads that take one step each is easier to read without.
-        """
-        before = thread_at(rows, position - 1)
-        if before is None:
-            return False
-        long_before = thread_at(rows, position - 2) == before
-        long_after = thread_at(rows, position + 1) == thread_at(rows, position)
-        return bool(self.layout.threads) or long_before or long_after
 
     def shown_rows(self) -> Iterator[Row | None]:
         """The rows to draw; None where some are left out."""
@@ -190,10 +182,8 @@ class Columns:
 
     def effects(self, row: Row) -> list[Text]:
         parts: list[Text] = []
-        skipped: frozenset[str] = frozenset()
-        if row.synchronizes:
-            parts.append(self.effect(row.operation, OPERATION))
-            skipped = row.quiet
+        skipped = row.quiet
+        parts += [self.effect(text, OPERATION) for text in self.operations(row)]
         parts += [
             self.effect(f"{place} {self.glyphs.arrow} {value}", READ)
             for place, value in row.reads.items()
@@ -203,6 +193,23 @@ class Columns:
         parts += self.assigned(writes, WRITE)
         parts += self.assigned(row.locals, LOCAL)
         return [part for part in parts if part.plain != row.source]
+
+    def operations(self, row: Row) -> list[str]:
+        """What the step did to objects; an atomic section may do it many times."""
+        texts = [text for told in row.told if (text := self.told(row, told))]
+        if len(texts) <= MOST_OPERATIONS:
+            return texts
+        half = MOST_OPERATIONS // 2
+        left_out = f"{self.glyphs.ellipsis} {len(texts) - 2 * half:,} more"
+        return [*texts[:half], left_out, *texts[-half:]]
+
+    def told(self, row: Row, told: Told) -> str:
+        """An operation and what came of it, unless a variable that is set shows the value."""
+        target = row.source.partition("=")[0].strip()
+        shown = target in row.locals and row.locals[target] == told.result
+        if shown or not told.tells_result:
+            return "" if told.text == CHOOSING else told.words
+        return f"{told.words} {self.glyphs.arrow} {told.result}"
 
     def assigned(self, values: dict[str, Shown], style: str) -> list[Text]:
         return [self.effect(f"{place} = {value}", style) for place, value in values.items()]

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mazurka.report.observer import bytes_text
+from mazurka.report.story import Story
 from mazurka.report.summary import STYLES
 from mazurka.report.terminal import Glyphs, glyphs_for, safe
 from mazurka.report.verdict import UNREDUCED, UNSOUND, Verdict, limit_name, property_list
@@ -50,11 +51,12 @@ def print_comparison(
     glyphs = glyphs_for(console)
     scope = f"{property_list(properties)}, and range, index and lock errors"
     console.print(Text(safe(f"{path}: {scope}", glyphs), "bold"), soft_wrap=True)
-    if "deadlock" not in properties:
-        console.print(Text("deadlocks are not looked for; --property assert,deadlock does", "dim"))
+    story = Story(console)
+    if properties == ("assert",):  # what is looked for where nobody says
+        story.line("deadlocks are not looked for; --property assert,deadlock does", "dim")
     console.print(comparison_table(verdicts, console.width, glyphs))
     for line in remarks(verdicts, left_out):
-        console.print(Text(safe(line, glyphs), "dim"))
+        story.line(line, "dim")
 
 
 def comparison_table(verdicts: Sequence[Verdict], width: int, glyphs: Glyphs) -> Table:

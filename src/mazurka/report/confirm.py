@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from mazurka.ir.interpreter import FaultReport, Interpreter, Outcome, State, Step
-from mazurka.ir.program import Fault, Program
-from mazurka.report.places import Shown, shown_value, source_line
+from mazurka.ir.program import Fault, Kind, Program
+from mazurka.report.places import Shown, object_name, shown_value, source_line
 from mazurka.report.rows import place_name
 from mazurka.report.standing import standings
 from mazurka.report.trace import (
@@ -109,13 +109,22 @@ def _fault(program: Program, replay: Replay, violation: Violation) -> Finding:
 
 def fault_message(program: Program, report: FaultReport, values: dict[str, Shown]) -> str:
     """The fault's own words, and the values that led to it."""
-    message = report.message
+    message = _misfit(program, report) or report.message
     if not message:
         message = f"`{source_line(program, report.span)}` fails"
     if report.fault in (Fault.RANGE, Fault.LIVELOCK, Fault.BOUND) or not values:
         return message
     listed = ", ".join(f"{place} is {value}" for place, value in values.items())
     return f"{message} ({listed})"
+
+
+def _misfit(program: Program, report: FaultReport) -> str:
+    """A number that a queue cannot hold; the item's place in it says nothing."""
+    if report.misfit is None or program.edges[report.edge].kind is not Kind.PUT:
+        return ""
+    cell = program.cells[report.misfit.address]
+    queue = object_name(program, report.misfit.address)
+    return f"put {report.misfit.value} into `{queue}`, which holds {cell.low}..{cell.high}"
 
 
 def _race(

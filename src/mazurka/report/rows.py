@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 
-from mazurka.ir.interpreter import Interpreter, State, Step
-from mazurka.ir.program import PLAIN_KINDS, Kind, Program, Role
+from mazurka.ir.interpreter import State, Step
+from mazurka.ir.program import Kind, Program, Role
+from mazurka.report.operations import Told, is_told, told_operations
 from mazurka.report.places import (
     STATUS,
     SYNCHRONIZING,
     Shown,
     is_hidden,
-    object_name,
     shown_value,
     source_line,
 )
 from mazurka.stateful.strategy import Move
-
-OPERATION = re.compile(
-    r"(?P<verb>acquire|release|try to acquire|wait at|wake up at|notify_all|notify|wait for"
-    r"|arrive at|leave|join|put into|get from|set|clear|task_done|wait for the tasks of)"
-    r"( .+?)?(?P<tail> to read| to write| \(read\)| \(write\))?"
-)
-"""An operation's text: a verb, the object as the source calls it, and sometimes a manner."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +29,8 @@ class Row:
     line: int
     source: str
     operation: str
-    synchronizes: bool
+    told: tuple[Told, ...] = ()
+    """What it did to synchronization objects, and its choices."""
     reads: dict[str, Shown] = field(default_factory=dict)
     writes: dict[str, Shown] = field(default_factory=dict)
     locals: dict[str, Shown] = field(default_factory=dict)
@@ -57,6 +50,7 @@ class Row:
             "line": self.line,
             "source": self.source,
             "operation": self.operation,
+            "operations": [told.to_json() for told in self.told],
             "reads": self.reads,
             "writes": self.writes,
             "locals": self.locals,
@@ -69,6 +63,10 @@ def row_of(program: Program, number: int, move: Move, step: Step, before: State)
     first = program.edges[step.edges[0]]
     lines = tuple(dict.fromkeys(program.edges[edge].span.line for edge in step.edges))
     reads, writes, own = effects(program, step)
+    told = told_operations(program, step, before)
+    text = first.text or str(first.kind)
+    if is_told(first) and first.kind is not Kind.CHOOSE:
+        text = told[0].words
     choosing = any(program.edges[edge].choices > 1 for edge in step.edges)
     return Row(
         number=number,
@@ -77,8 +75,8 @@ def row_of(program: Program, number: int, move: Move, step: Step, before: State)
         file=first.span.file,
         line=first.span.line,
         source=source_line(program, first.span),
-        operation=operation_text(program, step, before),
-        synchronizes=first.kind not in PLAIN_KINDS and first.kind is not Kind.ATOMIC,
+        operation=text,
+        told=told,
         reads=reads,
         writes=writes,
         locals=own,
@@ -96,43 +94,12 @@ def failing_line(program: Program, step: Step) -> tuple[int, str] | None:
     return step.fault.span.line, source_line(program, step.fault.span)
 
 
-def operation_text(program: Program, step: Step, before: State) -> str:
-    """What the step does, with the object it really does it to: an alias is looked through."""
-    edge = program.edges[step.edges[0]]
-    text = edge.text or str(edge.kind)
-    if edge.subject is not None:
-        address = Interpreter(program).value(before, step.thread, edge.subject)
-        if address is not None and 0 < address < len(program.cells):
-            text = with_object(text, object_name(program, address, text))
-    if edge.kind is Kind.CREATE:
-        text = f"create {', '.join(created(program, step)) or 'a thread'}"
-    if edge.kind is Kind.TRY_ACQUIRE:
-        text += ": got it" if step.footprint_writes else ": not free"
-    return text
-
-
-def created(program: Program, step: Step) -> list[str]:
-    """The threads that a step has started: it has written their program counters."""
-    return [
-        thread.name
-        for number, thread in enumerate(program.threads)
-        if thread.counter in step.footprint_writes and number != step.thread
-    ]
-
-
-def with_object(text: str, name: str) -> str:
-    """Name the object in an operation's text."""
-    match = OPERATION.fullmatch(text)
-    if match is not None:
-        return f"{match['verb']} {name}{match['tail'] or ''}"
-    return text if name in text else f"{text} ({name})"
-
-
 def quiet_places(program: Program, step: Step) -> frozenset[str]:
     return frozenset(
         place_name(program, access.address, step.thread)
         for access in step.accesses
         if program.cells[access.address].role in SYNCHRONIZING
+        and is_told(program.edges[access.edge])
     )
 
 

@@ -6,7 +6,7 @@ import re
 
 from mazurka.ir.interpreter import Access, Interpreter, Outcome, State, Step
 from mazurka.ir.program import FINISHED, IDLE, WRONG, Edge, Kind, Program, Role
-from mazurka.report.places import object_name, source_line, thread_name
+from mazurka.report.places import listed, object_name, source_line, thread_name
 from mazurka.report.trace import Standing
 
 WAITING = {
@@ -83,9 +83,8 @@ def waiting_reason(program: Program, step: Step, edge: Edge) -> str:
             return _held(program, step.thread, access)
         if role is Role.COUNTER:
             return _unfinished(program, access)
-    readers = [name for access in seen if (name := _reader(program, access))]
-    if readers and edge.kind is Kind.ACQUIRE:
-        return f"waits for `{_object(program, step, seen, edge)}`, read by {', '.join(readers)}"
+    if edge.kind is Kind.ACQUIRE and any(_is_read(program, access) for access in seen):
+        return _read(program, step, _object(program, step, seen, edge), seen)
     template = WAITING.get(edge.kind)
     if template is None:
         return f"waits at `{edge.text}`" if edge.text else "waits"
@@ -100,10 +99,27 @@ def _held(program: Program, thread: int, access: Access) -> str:
     return f"waits for `{lock}`, held by {thread_name(program, access.value - 1)}"
 
 
-def _reader(program: Program, access: Access) -> str | None:
-    """The thread that holds a read-write lock for reading, if that is what the cell says."""
-    match = READER.search(program.cells[access.address].name)
-    return thread_name(program, int(match[1])) if match and access.value else None
+def _is_read(program: Program, access: Access) -> bool:
+    """Whether the cell says that a thread holds a read-write lock for reading."""
+    return bool(READER.search(program.cells[access.address].name) and access.value)
+
+
+def _read(program: Program, step: Step, lock: str, seen: list[Access]) -> str:
+    """Who reads what a thread wants to write.  The guard stops at the first reader it meets."""
+    flags = [access.address for access in seen if _is_read(program, access)]
+    object_ = object_name(program, flags[0])
+    readers = [
+        int(match[1])
+        for address, cell in enumerate(program.cells)
+        if (match := READER.search(cell.name))
+        and object_name(program, address) == object_
+        and step.state[address]
+    ]
+    others = listed([thread_name(program, reader) for reader in readers if reader != step.thread])
+    if step.thread not in readers:
+        return f"waits for `{lock}`, read by {others}"
+    also = f", together with {others}" if others else ""
+    return f"waits for `{lock}`, which it reads itself{also}"
 
 
 def _unfinished(program: Program, access: Access) -> str:

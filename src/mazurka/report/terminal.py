@@ -6,6 +6,7 @@ goes through `safe`; rich's markup is never interpreted.
 
 from __future__ import annotations
 
+import shutil
 import sys
 from dataclasses import dataclass
 from typing import TextIO
@@ -39,7 +40,19 @@ class Paper(Console):
 
 def make_console(stream: TextIO | None = None, *, width: int | None = None) -> Paper:
     """A console for a stream: colours only on a terminal, and never with NO_COLOR."""
-    return Paper(file=stream or sys.stdout, width=width, highlight=False, markup=False, emoji=False)
+    columns = width or width_of_output()
+    return Paper(
+        file=stream or sys.stdout, width=columns, highlight=False, markup=False, emoji=False
+    )
+
+
+def width_of_output() -> int:
+    """The width of all reports: what COLUMNS says, else the terminal's that stdout is, else 80.
+
+    pytest has the same rule, so that a report fits into its frame; and what goes to a file does not
+    depend on the terminal from which it was sent there.
+    """
+    return shutil.get_terminal_size((80, 24)).columns
 
 
 def glyphs_for(console: Console) -> Glyphs:

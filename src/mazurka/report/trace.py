@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from mazurka.ir.interpreter import Access, Interpreter, State, Step
 from mazurka.ir.program import Fault, Program
+from mazurka.report.operations import answers, hides
 from mazurka.report.places import Shown, is_hidden, shown_value
 from mazurka.report.rows import Row, place_name, row_of
 from mazurka.stateful.strategy import Move
@@ -109,16 +110,20 @@ class LineValues:
         self.lines: dict[int, int] = {}
         self.values: dict[int, dict[str, Shown]] = {}
 
-    def note(self, step: Step) -> None:
+    def note(self, step: Step, before: State) -> None:
         for access in step.accesses:
             self._note(step.thread, access)
+        answered = answers(self.program, step, before, self.lines.get(step.thread))
+        if answered:
+            self.values[step.thread].update(answered)
 
     def _note(self, thread: int, access: Access) -> None:
-        line = self.program.edges[access.edge].span.line
+        edge, cell = self.program.edges[access.edge], self.program.cells[access.address]
+        line = edge.span.line
         if self.lines.get(thread) != line:
             self.lines[thread] = line
             self.values[thread] = {}
-        if not access.write and not is_hidden(self.program.cells[access.address]):
+        if not (access.write or is_hidden(cell) or hides(edge, cell)):
             place = place_name(self.program, access.address, thread)
             self.values[thread][place] = shown_value(self.program, access.address, access.value)
 
@@ -193,7 +198,7 @@ def run_schedule(
     values = LineValues(program)
     state, last, number = program.initial_state(), None, 0
     for number, (move, before, step) in enumerate(replay_steps(program, moves, whole=whole), 1):
-        values.note(step)
+        values.note(step, before)
         if told is not None and number % TELLING == 0:
             told(number)
         state, last = step.state, step

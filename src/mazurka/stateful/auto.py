@@ -19,13 +19,13 @@ whoever comes to an end first has the answer.  Both are sound, so it does not ma
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from mazurka.analysis.lock_patterns import pattern_locks
 from mazurka.ir.program import Program
+from mazurka.processors import processors
 from mazurka.stateful.cartesian_search import MOST_THREADS
 from mazurka.stateful.memory import default_limit_bytes
 from mazurka.stateful.strategy import (
@@ -82,13 +82,6 @@ def search(program: Program, options: SearchOptions, observer: Observer) -> Chos
 
 def violated(result: SearchResult, options: SearchOptions) -> bool:
     return result.violation is not None and options.stop_at_first
-
-
-def processors() -> int:
-    """How many there are for this process."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def candidates_for(program: Program, options: SearchOptions) -> list[Candidate]:
@@ -197,7 +190,19 @@ class Portfolio:
         if self.interrupted:
             limits = tuple({*chosen.result.limits, "interrupted"} - {"cancelled"})
             chosen = replace(chosen, result=replace(chosen.result, limits=limits))
-        return chosen
+        return replace(chosen, result=self.with_shared_memory(chosen))
+
+    def with_shared_memory(self, chosen: Chosen) -> SearchResult:
+        """A search that came to the end of its memory had only a part of what the user allows."""
+        result = chosen.result
+        if "memory" not in result.limits or self.options.limit_bytes is None:
+            return result
+        note = (
+            f"{len(self.candidates)} searches ran side by side and shared the memory,"
+            f" {self.options.limit_bytes / 1e6:,.4g} MB each;"
+            f" --strategy {chosen.strategy.name} alone has all of it"
+        )
+        return replace(result, notes=(*result.notes, note))
 
 
 def is_answer(result: SearchResult, options: SearchOptions) -> bool:

@@ -42,6 +42,10 @@ ROUND_SECONDS = 0.05
 CALL_MOVES = 1 << 15
 """How many moves a worker makes between two looks at the clock."""
 FIRST_OUTBOX = 1 << 14
+LEAST_WORKERS = 2
+WORKERS_SHARE = 16
+"""All workers' arrays begin with no more than the memory divided by this.  Where more workers are
+asked for, there are fewer: the result is the same, and there is room for states."""
 BATCH_MOVES = 1 << 19
 """What the workers do between two merges, about: outboxes should not become large."""
 WORTH_SHARING = 1 << 14
@@ -175,7 +179,12 @@ class ConcurrentSearch(CartesianSearch):
         self, native: NativeProgram, options: SearchOptions, observer: Observer, how: Vectors
     ) -> None:
         super().__init__(native, options, observer, how)
-        self.workers = [Worker(native, options, how, self.kernel) for _ in range(options.workers)]
+        self.workers = [Worker(native, options, how, self.kernel) for _ in range(LEAST_WORKERS)]
+        most = self.conductor.limit_bytes // WORKERS_SHARE // max(self.workers[0].bytes, 1)
+        self.workers += [
+            Worker(native, options, how, self.kernel)
+            for _ in range(min(options.workers, most) - LEAST_WORKERS)
+        ]
         self.batch: Batch | None = None
 
     def run(self) -> SearchResult:

@@ -179,12 +179,15 @@ def strategy_names() -> list[str]:
     )
 
 
-def load_strategy(name: str) -> Strategy:
-    if name not in strategy_names():
-        known = strategy_names()
+def require_known(name: str, known: list[str]) -> None:
+    if name not in known:
         close = difflib.get_close_matches(name, known, 1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
         raise OptionError(f"unknown strategy {name!r}; there are: {', '.join(known)}{hint}")
+
+
+def load_strategy(name: str) -> Strategy:
+    require_known(name, strategy_names())
     module = importlib.import_module(f"mazurka.stateful.strategies.{name.replace('-', '_')}")
     strategy = module.STRATEGY
     assert isinstance(strategy, Strategy)

@@ -128,7 +128,7 @@ def test_a_function_that_may_end_without_return() -> None:
 def test_a_shared_variable_that_may_get_none() -> None:
     source = "x = 0\ndef take(n):\n    if n: return 1\ndef f():\n    global x\n    x = take(choose(0, 1))"
     line = PRELUDE.count("\n") + 2
-    expected = f"the shared variable `x` holds a number, not None where `take` ends without `return` (line {line})"
+    expected = f"the shared variable `x` holds a number, not None, which `take` (line {line}) gives where it ends without `return`"
     assert refusal(PRELUDE + source).message == expected
 
 

@@ -307,7 +307,7 @@ REFUSALS = [
     (
         "compare obj",
         "m = Mutex()\ndef f():\n    assert m == 1\nthreads = [f()]\n",
-        "`m == 1` is an object (Mutex), not a number",
+        "`m` is an object (Mutex), not a number",
         3,
     ),
     (

@@ -7,6 +7,41 @@ from model_exploration import Case, check_case
 
 CASES = [
     Case(
+        name="wait_for in atomic",
+        source="""
+c = Condition()
+x: Int[0, 1] = 0
+def ready(): return x == 1
+def a():
+    with atomic():
+        with c:
+            c.wait_for(ready)
+            assert x == 1
+def b():
+    global x
+    x = 1
+threads = [a(), b()]
+""",
+        finals={"x": {1}},
+    ),
+    Case(
+        name="timed wait in atomic",
+        source="""
+c = Condition()
+x: Int[0, 1] = 0
+def a():
+    global x
+    with atomic():
+        with c:
+            if not c.wait(timeout=1):
+                x = 1
+def b():
+    with c: c.notify()
+threads = [a(), b()]
+""",
+        finals={"x": {1}},
+    ),
+    Case(
         name="semaphore",
         source="""
 s = Semaphore(1)

@@ -39,9 +39,9 @@ SIX = (
 
 @pytest.fixture
 def shown(printed):
-    def run(verdicts, width=120, left_out=()):
+    def run(verdicts, width=120, left_out=(), properties=("assert",)):
         return printed(
-            lambda console: print_comparison(console, "m.py", ("assert",), verdicts, left_out),
+            lambda console: print_comparison(console, "m.py", properties, verdicts, left_out),
             width=width,
         )
 
@@ -135,3 +135,20 @@ def test_violations_and_bounds(shown):
     # a bound does not cut a search short: its counts are worth comparing
     assert row(out, "cpc")[3] == "33.3%"
     assert "left out: optimistic: it does not keep races" in out
+
+
+@pytest.mark.parametrize(
+    ("properties", "said"), [(("assert",), True), (("race",), False), (("deadlock",), False)]
+)
+def test_what_nobody_has_asked_for_is_said_of_the_usual_property(shown, properties, said):
+    text = shown([verdict_of("full", 3)], properties=properties)
+    assert ("deadlocks are not looked for" in text) == said
+
+
+def test_no_line_of_remarks_ends_in_a_space(shown):
+    why = "does not preserve race; strategies that do: cpc, cpc-strict, cycle-detection, full"
+    left_out = [(name, why) for name in ("ample", "cartesian", "lock-patterns", "stubborn")]
+    for width in range(40, 80):
+        lines = shown([verdict_of("full", 3)], width, left_out).splitlines()
+        remarks = lines[[line.startswith("left out") for line in lines].index(True) :]
+        assert [line for line in remarks if line.endswith(" ")] == []

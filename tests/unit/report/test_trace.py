@@ -11,8 +11,9 @@ from mazurka.ir.expressions import ZERO, Const
 from mazurka.ir.interpreter import Interpreter
 from mazurka.ir.program import Assign, Cell, Kind, Role
 from mazurka.report.confirm import confirm, is_deadlock
+from mazurka.report.operations import with_object
 from mazurka.report.places import object_name, shown_value
-from mazurka.report.rows import row_of, with_object
+from mazurka.report.rows import row_of
 from mazurka.stateful.strategy import Move, Violation
 
 

@@ -81,6 +81,21 @@ def test_a_limit_is_for_all_searches_together() -> None:
     assert chosen.result.limits == ("time",)
 
 
+@pytest.mark.parametrize(("processors", "told"), [(1, False), (2, True)])
+def test_searches_that_share_the_memory_say_so(
+    processors: int, told: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(auto, "processors", lambda: processors)
+    program = example("peterson_filter", {"N": "4"})
+    chosen = auto.search(program, SearchOptions(limit_bytes=3_000_000), Silent())
+    assert chosen.result.limits == ("memory",)
+    note = (
+        "2 searches ran side by side and shared the memory, 1.5 MB each;"
+        f" --strategy {chosen.strategy.name} alone has all of it"
+    )
+    assert chosen.result.notes == ((note,) if told else ())
+
+
 @pytest.mark.usefixtures("tiny_pilot")
 def test_an_error_in_the_background_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     real = load_strategy("cartesian")
@@ -118,6 +133,8 @@ def test_an_interrupted_search_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_tuning_needs_a_named_strategy() -> None:
     with pytest.raises(OptionError, match="--workers needs --strategy cartesian"):
         check(EXAMPLES / "philosophers.py", workers=2)
+    with pytest.raises(OptionError, match="--workers must be 256 or less, not 999"):
+        check(EXAMPLES / "philosophers.py", strategy="cartesian", workers=999)
 
 
 def test_the_choice_is_part_of_the_verdict() -> None:

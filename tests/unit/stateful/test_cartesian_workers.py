@@ -179,3 +179,15 @@ threads = [one(), other()]
     statistics = found.run().statistics
     assert (statistics.states, statistics.transitions, statistics.depth) == (3, 4, 2)
     assert found.numbers[blocks.POSITION] == 3
+
+
+def test_there_are_no_more_workers_than_have_room() -> None:
+    program, limit = native(row("indexer-15")), 10_000_000
+    options = replace(OPTIONS, workers=200, limit_bytes=limit)
+    together = cartesian_search(program, options, Silent(), Vectors())
+    assert isinstance(together, ConcurrentSearch)
+    assert 2 <= len(together.workers) < 200
+    result, search_alone = together.run(), search(row("indexer-15"), 1)
+    assert result.limits == ()
+    assert result.statistics.peak_bytes <= limit
+    assert result.statistics.states == search_alone.statistics.states

@@ -7,7 +7,23 @@ from collections.abc import Sequence as Items
 
 from mazurka.frontend.python.lowering import Lowering
 from mazurka.frontend.python.shapes import Blueprint
-from mazurka.frontend.python.values import Value
+from mazurka.frontend.python.values import Function, Method, Value
+
+
+def uncalled(low: Lowering, node: ast.AST) -> str:
+    """What to write instead of `spawn(worker(1))`, which runs the function at once."""
+    match node:
+        case ast.Call(ast.Name() | ast.Attribute() as called, given, []) if isinstance(
+            low.designate(called), Function | Method
+        ):
+            name = ast.unparse(called)
+            if not given:
+                return f"; write `{name}`, without the parentheses that call it"
+            parts = ", ".join(map(ast.unparse, given))
+            apart = f"spawn({name}, {parts})"
+            return f"; its arguments are given apart, so that it is not called here: `{apart}`"
+        case _:
+            return ""
 
 
 def match_arguments(

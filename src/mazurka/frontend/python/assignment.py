@@ -36,6 +36,12 @@ def assign(low: Lowering, target: ast.expr, value: Value, node: ast.AST) -> None
             assign_items(low, targets, value, node)
         case ast.Subscript() | ast.Attribute():
             place = low.designate(target)
+            if isinstance(target, ast.Subscript) and isinstance(place, Number):
+                raise low.refuse(
+                    target,
+                    f"`{ast.unparse(target)}` cannot be assigned: `{ast.unparse(target.value)}` is"
+                    " a tuple or a slice, which stays as it is in a model; use an Array",
+                )
             if not (isinstance(place, Reference) and isinstance(place.shape, NumberShape)):
                 raise low.refuse(
                     target,

@@ -41,7 +41,7 @@ def _compare(low: Lowering, node: ast.Compare) -> Value:
     left = low.value(node.left)
     if len(node.ops) == 1:
         right = low.value(node.comparators[0])
-        return Number(comparison(low, node.ops[0], left, right, node), boolean=True)
+        return Number(comparison(low, node, 0, left, right), boolean=True)
     if low.direct is not None or is_simple(low, node):
         return _lazy_chain(low, node, left)
     return _stepwise_chain(low, node, left)
@@ -49,9 +49,9 @@ def _compare(low: Lowering, node: ast.Compare) -> Value:
 
 def _lazy_chain(low: Lowering, node: ast.Compare, left: Value) -> Value:
     tests = []
-    for operator, other in zip(node.ops, node.comparators, strict=True):
+    for position, other in enumerate(node.comparators):
         right = low.value(other)
-        tests.append(comparison(low, operator, left, right, node))
+        tests.append(comparison(low, node, position, left, right))
         left = right
     result = tests[-1]
     for test in reversed(tests[:-1]):
@@ -63,9 +63,9 @@ def _stepwise_chain(low: Lowering, node: ast.Compare, left: Value) -> Value:
     """`a < b < c` where c takes steps: it is evaluated only where a < b."""
     automaton = low.building(node)
     result, end = low.temporary(Role.BOOL, node), automaton.label(low.span(node))
-    for position, (operator, other) in enumerate(zip(node.ops, node.comparators, strict=True)):
+    for position, other in enumerate(node.comparators):
         right = low.value(other)
-        low.set_cell(result, comparison(low, operator, left, right, node), node)
+        low.set_cell(result, comparison(low, node, position, left, right), node)
         if position < len(node.ops) - 1:
             follow = automaton.label(low.span(node))
             low.branch(Load(Const(result)), node, follow, end)
@@ -75,13 +75,16 @@ def _stepwise_chain(low: Lowering, node: ast.Compare, left: Value) -> Value:
     return Number(Load(Const(result)), boolean=True)
 
 
-def comparison(low: Lowering, operator: ast.cmpop, x: Value, y: Value, node: ast.AST) -> Expr:
+def comparison(low: Lowering, node: ast.Compare, position: int, x: Value, y: Value) -> Expr:
+    """The comparison at a position of a chain, with its two values."""
+    operator = node.ops[position]
+    left, right = (node.left, *node.comparators)[position : position + 2]
     if isinstance(operator, ast.In | ast.NotIn):
-        return _membership(low, operator, x, y, node)
+        return _membership(low, operator, x, y, left, right)
     if isinstance(operator, ast.Is | ast.IsNot):
         same = _identity(low, x, y, node)
         return same if isinstance(operator, ast.Is) else unary("not", same)
-    return binary(_COMPARE[type(operator)], as_number(low, x, node), as_number(low, y, node))
+    return binary(_COMPARE[type(operator)], as_number(low, x, left), as_number(low, y, right))
 
 
 def _identity(low: Lowering, x: Value, y: Value, node: ast.AST) -> Expr:
@@ -102,19 +105,21 @@ def _identity(low: Lowering, x: Value, y: Value, node: ast.AST) -> Expr:
             raise low.refuse(node, f"`{ast.unparse(node)}` compares identity; use `==` for numbers")
 
 
-def _membership(low: Lowering, operator: ast.cmpop, x: Value, y: Value, node: ast.AST) -> Expr:
-    number = as_number(low, x, node)
+def _membership(
+    low: Lowering, operator: ast.cmpop, x: Value, y: Value, left: ast.expr, right: ast.expr
+) -> Expr:
+    number = as_number(low, x, left)
     match y:
         case Sequence(items):
             found: Expr = Const(0)
             for item in reversed(items):
-                equal = binary("eq", number, as_number(low, item, node))
+                equal = binary("eq", number, as_number(low, item, right))
                 found = conditional(equal, Const(1), found)
         case Interval(start, stop, 1):
             found = both(binary("le", start, number), binary("lt", number, stop))
         case _:
             raise low.refuse(
-                node,
+                left,
                 "`in` needs a list or tuple written out, or a `range` with step 1; for an Array"
                 " write `any(item == x for item in array)`",
             )

@@ -14,6 +14,7 @@ from pathlib import PurePath
 from mazurka.errors import MazurkaError, OptionError
 from mazurka.frontend.python import (
     aggregates,
+    assertions,
     calls,
     constructors,
     containers,
@@ -55,6 +56,7 @@ from mazurka.ir.program import (
 
 HANDLERS = (
     aggregates,
+    assertions,
     calls,
     constructors,
     containers,

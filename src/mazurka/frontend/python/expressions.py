@@ -169,6 +169,11 @@ def _repeat(low: Lowering, node: ast.BinOp, left: Sequence) -> Value:
             "`[object] * n` would hold the same object n times; use `Array(Type, n)` or"
             " `[Type() for _ in range(n)]`",
         )
+    if isinstance(node.op, ast.Mult) and isinstance(right, Number):
+        length, made = ast.unparse(node.right), ast.unparse(node)
+        raise low.refuse(
+            node, f"the length of `{made}` must be a constant, which `{length}` is not"
+        )
     raise low.refuse(node, f"`{ast.unparse(node)}` is not supported for lists")
 
 

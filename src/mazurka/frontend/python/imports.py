@@ -109,6 +109,13 @@ def check_path(path: str, known: Collection[str], node: ast.AST, file: str) -> I
     module, _, name = path.rpartition(".")
     if path in known or path in MODULES or module in OPEN_MODULES or path == "mazurka":
         return Imported(path)
+    if module in known:
+        raise UnsupportedError(
+            f"`{path}` is not part of the model language; did you forget the parentheses of"
+            f" `{module.rpartition('.')[2]}()`?",
+            file=file,
+            line=getattr(node, "lineno", None),
+        )
     candidates = {known_path.rpartition(".")[2]: known_path for known_path in known}
     close = difflib.get_close_matches(name, candidates, n=1)
     if name in candidates:

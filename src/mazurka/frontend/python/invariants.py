@@ -16,11 +16,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from mazurka.frontend.python.assertions import check_message, message_text, refuse_tuple
 from mazurka.frontend.python.automaton import Automaton, Label
 from mazurka.frontend.python.context import Frame, Invariant, Model
 from mazurka.frontend.python.expressions import truth_of
 from mazurka.frontend.python.lowering import Lowering, callable_name
-from mazurka.frontend.python.statements import message_text
 from mazurka.frontend.python.survey import facts_of, free_names
 from mazurka.frontend.python.values import Nothing, Value
 from mazurka.ir.expressions import Const
@@ -44,10 +44,13 @@ def _invariant(low: Lowering, node: ast.Call) -> Value:
             '`invariant` is written `invariant(condition)` or `invariant(condition, "message")`',
         )
     condition, *message = node.args
+    refuse_tuple(low, condition)
+    for text in message:
+        check_message(low, text)
     for name in sorted(free_names(condition)):
         low.designate(ast.copy_location(ast.Name(name, ast.Load()), condition))
-    text = message_text(message[0]) if message else ast.unparse(condition)
-    low.model.invariants.append(Invariant(node, condition, f"invariant violated: {text}"))
+    told = message_text(message[0]) if message else ast.unparse(condition)
+    low.model.invariants.append(Invariant(node, condition, f"invariant violated: {told}"))
     return Nothing()
 
 

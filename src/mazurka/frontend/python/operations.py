@@ -123,9 +123,10 @@ def _choose(low: Lowering, node: ast.Call) -> Value:
     numbers = [value for value in values if isinstance(value, Number)]
     if len(numbers) < len(values) or not numbers:
         raise low.refuse(node, "`choose` chooses among numbers; choose an index and use it")
-    choice = _choice(low, node, len(numbers), Choice())
-    chosen = select(choice, [number.expr for number in numbers])
-    return Number(chosen, all(number.boolean for number in numbers))
+    boolean = all(number.boolean for number in numbers)
+    chosen = select(Choice(), [number.expr for number in numbers])
+    role = Role.BOOL if boolean else Role.INT
+    return Number(_choice(low, node, len(numbers), chosen, role), boolean)
 
 
 def _choose_number(low: Lowering, node: ast.Call, interval: Interval) -> Value:
@@ -140,7 +141,7 @@ def _choose_number(low: Lowering, node: ast.Call, interval: Interval) -> Value:
     return Number(_choice(low, node, len(numbers), binary("add", scaled, Const(numbers.start))))
 
 
-def _choice(low: Lowering, node: ast.Call, count: int, value: Expr) -> Expr:
+def _choice(low: Lowering, node: ast.Call, count: int, value: Expr, role: Role = Role.INT) -> Expr:
     automaton = low.building(node)
     if automaton.atomic_depth and low.loop_depth > low.atomic_loops:
         raise low.refuse(
@@ -148,7 +149,7 @@ def _choice(low: Lowering, node: ast.Call, count: int, value: Expr) -> Expr:
             "`choose` in a loop inside `atomic()` would choose any number of times in one step;"
             " choose before the section",
         )
-    cell = Const(low.temporary(Role.INT, node))
+    cell = Const(low.temporary(role, node))
     low.step(Kind.CHOOSE, node, ast.unparse(node), operations=(Assign(cell, value),), choices=count)
     return Load(cell)
 

@@ -6,7 +6,7 @@ import ast
 from functools import partial
 
 from mazurka.frontend.python.automaton import Label
-from mazurka.frontend.python.lowering import Lowering, statement
+from mazurka.frontend.python.lowering import CALLS, Lowering, statement
 from mazurka.frontend.python.survey import leaving_jump
 from mazurka.frontend.python.sync import SyncShape
 from mazurka.frontend.python.values import Guard, Imported, Reference, kind_of
@@ -73,7 +73,12 @@ def _guarded(low: Lowering, node: ast.With, expr: ast.expr, rest: list[ast.withi
     if isinstance(value, Reference):
         value = Guard(value)
     if not isinstance(value, Guard) or not isinstance(value.owner.shape, SyncShape):
-        raise low.refuse(expr, f"`with {ast.unparse(expr)}` needs a lock; this is {kind_of(value)}")
+        hint = ""
+        if isinstance(value, Imported) and value.path in CALLS:
+            hint = f"; make one: `{ast.unparse(expr)} = {value.path.rpartition('.')[2]}()`"
+        raise low.refuse(
+            expr, f"`with {ast.unparse(expr)}` needs a lock; this is {kind_of(value)}{hint}"
+        )
     if not low.reachable:
         return
     shape = value.owner.shape

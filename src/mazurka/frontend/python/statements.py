@@ -9,7 +9,7 @@ from mazurka.frontend.python.arithmetic import binary
 from mazurka.frontend.python.assignment import assign, assign_name, bind_cell, settle
 from mazurka.frontend.python.conditions import branch_on
 from mazurka.frontend.python.context import Variable
-from mazurka.frontend.python.expressions import arithmetic, as_number, truth_of
+from mazurka.frontend.python.expressions import arithmetic, as_number
 from mazurka.frontend.python.lowering import Lowering, statement
 from mazurka.frontend.python.sections import leave_to
 from mazurka.frontend.python.shapes import BOOLEAN, NumberShape
@@ -181,42 +181,6 @@ def _if(low: Lowering, node: ast.If) -> None:
             automaton.jump(end, span)
     low.uncertain -= both_ways
     automaton.place(end, span)
-
-
-@statement(ast.Assert)
-def _assert(low: Lowering, node: ast.Assert) -> None:
-    condition = truth_of(low, low.value(node.test), node.test)
-    if isinstance(condition, Const) and condition.value:
-        return
-    message = f"assertion failed: {ast.unparse(node.test)}"
-    if node.msg is not None:
-        message = message_text(node.msg)
-    low.step(
-        Kind.ASSERT,
-        node,
-        f"assert {ast.unparse(node.test)}"[:100],
-        operations=(Check(condition, Fault.ASSERT, message),),
-    )
-    if isinstance(condition, Const):
-        low.building(node).current = None  # it fails, and its thread ends here
-
-
-def message_text(node: ast.expr) -> str:
-    """An f-string keeps its expressions as written: messages are not computed."""
-    match node:
-        case ast.Constant(value):
-            return str(value)
-        case ast.JoinedStr(values):
-            return "".join(
-                str(part.value) if isinstance(part, ast.Constant) else f"{{{_source(part)}}}"
-                for part in values
-            )
-        case _:
-            return f"{{{ast.unparse(node)}}}"
-
-
-def _source(part: ast.expr) -> str:
-    return ast.unparse(part.value if isinstance(part, ast.FormattedValue) else part)
 
 
 @statement(ast.Return)

@@ -156,7 +156,14 @@ class ConditionShape(SyncShape):
 
     def _wait(self, low: Lowering, owner: Reference, node: ast.Call) -> Value:
         given = match_arguments(low, node, ("timeout",), "wait")
-        return self._await(low, owner, node, timed=gives_up(low, given.get("timeout")))
+        timed = gives_up(low, given.get("timeout"))
+        if low.building(node).atomic_depth and not timed:
+            raise low.refuse(
+                node,
+                f"`{owner.title}.wait()` inside `atomic()` can never go through: others would have"
+                " to run and notify in the middle of the step; put it outside, or use `assume`",
+            )
+        return self._await(low, owner, node, timed=timed)
 
     def _await(self, low: Lowering, owner: Reference, node: ast.AST, *, timed: bool) -> Value:
         lock = self.lock_of(owner)

@@ -201,7 +201,8 @@ def kind_of(value: Value) -> str:
         case Nothing(function):
             if function is None:
                 return "None"
-            return f"None where `{function.name}` ends without `return` (line {function.lineno})"
+            name, line = function.name, function.lineno
+            return f"None, which `{name}` (line {line}) gives where it ends without `return`"
         case Closure():
             return "a lambda"
         case _:

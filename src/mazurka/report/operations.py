@@ -1,0 +1,229 @@
+"""What a step did to synchronization objects and which choices it made, told for people.
+
+A step may do several of these things, inside `atomic()`.  Each is told in the words of the program
+(`put 1 into q`), with what came of it, where that is a value (`get from q ➜ 1`), and not by the
+cells of which an object is made.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mazurka.ir.interpreter import Access, Interpreter, State, Step
+from mazurka.ir.program import PLAIN_KINDS, Cell, Edge, Kind, Program, Role
+from mazurka.report.places import (
+    PART,
+    SYNCHRONIZING,
+    Shown,
+    listed,
+    object_name,
+    shown_value,
+    thread_name,
+)
+
+OPERATION = re.compile(
+    r"(?P<verb>acquire|release|try to acquire|wait at|wake up at|notify_all|notify|wait for"
+    r"|arrive at|leave|join|put into|get from|set|clear|task_done|wait for the tasks of)"
+    r"( .+?)?(?P<tail> to read| to write| \(read\)| \(write\))?"
+)
+"""An operation's text: a verb, the object as the source calls it, and sometimes a manner."""
+INSPECTION = re.compile(r".*\.(?P<method>\w+)\(\)")
+CHOOSING = "choose"
+WAITING = re.compile(r"\.waiting\[(\d+)\]$")
+ITEM = re.compile(r"\.item\[\d+\]$")
+
+ANSWERING = frozenset({Kind.GET, Kind.INSPECT, Kind.CHOOSE})
+"""Kinds whose outcome is a value that the source may use without giving it a name."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """One thing that a step did: its words, and the value that came of it."""
+
+    text: str
+    result: Shown | None = None
+    remark: str = ""
+    call: str = ""
+    """The value's name in a message: `q.get()`."""
+
+    @property
+    def words(self) -> str:
+        return self.text + self.remark
+
+    @property
+    def tells_result(self) -> bool:
+        return self.result is not None and not self.remark
+
+    def to_json(self) -> dict[str, object]:
+        return {"operation": self.words, "result": self.result}
+
+
+@dataclass(frozen=True)
+class Taken:
+    """An edge that a step took: what it read and wrote, and the state it began in."""
+
+    program: Program
+    step: Step
+    edge: Edge
+    accesses: tuple[Access, ...]
+    cells: State
+
+    def own_result(self) -> Shown | None:
+        """The value that the edge left in a cell of its thread."""
+        for access in self.accesses:
+            if access.write and self.program.cells[access.address].owner == self.step.thread:
+                return shown_value(self.program, access.address, access.value)
+        return None
+
+    def written(self, pattern: re.Pattern[str]) -> dict[int, int]:
+        """The cells of an object that the edge wrote, with the values they have then."""
+        return {
+            access.address: access.value
+            for access in self.accesses
+            if access.write and is_part(self.program.cells[access.address], pattern)
+        }
+
+
+def is_part(cell: Cell, pattern: re.Pattern[str]) -> bool:
+    return cell.role is Role.SYNC and pattern.search(cell.name) is not None
+
+
+def is_told(edge: Edge) -> bool:
+    """Whether an edge has words of its own; others are told by what they read and write."""
+    return edge.kind is Kind.CHOOSE or synchronizes(edge)
+
+
+def synchronizes(edge: Edge) -> bool:
+    return edge.kind not in PLAIN_KINDS and edge.kind is not Kind.ATOMIC
+
+
+def taken_edges(program: Program, step: Step, before: State) -> Iterator[Taken]:
+    """The edges of a step that are told; an edge may come up several times."""
+    cells = list(before)
+    rest = deque(step.accesses)
+    for number in step.edges:
+        edge = program.edges[number]
+        accesses: list[Access] = []
+        while rest and program.edges[rest[0].edge].source == edge.source:
+            accesses.append(rest.popleft())
+        if is_told(edge):
+            yield Taken(program, step, edge, tuple(accesses), tuple(cells))
+        for access in accesses:
+            if access.write:
+                cells[access.address] = access.value
+
+
+def told_operations(program: Program, step: Step, before: State) -> tuple[Told, ...]:
+    return tuple(_told(taken) for taken in taken_edges(program, step, before))
+
+
+def answers(program: Program, step: Step, before: State, line: int | None) -> dict[str, Shown]:
+    """The values that a step was given on a line by objects and choices, named as in the source."""
+    if not any(program.edges[number].kind in ANSWERING for number in step.edges):
+        return {}
+    taken = (one for one in taken_edges(program, step, before) if one.edge.span.line == line)
+    told = [_told(one) for one in taken]
+    return {one.call: one.result for one in told if one.call and one.result is not None}
+
+
+def hides(edge: Edge, cell: Cell) -> bool:
+    """Whether an operation's words say more than the value of a cell that it used."""
+    if PART.search(cell.name) is not None and cell.role is Role.SYNC:
+        return is_told(edge)
+    if edge.kind is Kind.INSPECT:
+        return cell.role in SYNCHRONIZING
+    return edge.kind in (Kind.PUT, Kind.GET) and cell.role is Role.SYNC
+
+
+def _told(taken: Taken) -> Told:
+    text = operation_text(taken)
+    match taken.edge.kind:
+        case Kind.CHOOSE:
+            return Told(CHOOSING, taken.own_result(), call=taken.edge.text)
+        case Kind.PUT:
+            return Told(_put(taken, text))
+        case Kind.GET:
+            name = text.removeprefix("get from ")
+            return Told(text, taken.own_result(), call=f"{name}.get()")
+        case Kind.INSPECT:
+            result = taken.own_result()
+            late = text.endswith(".wait()") and not result
+            return Told(text, result, ": timed out" if late else "", call=text)
+        case Kind.TRY_ACQUIRE:
+            return Told(text, remark=": got it" if _writes_shared(taken) else ": not free")
+        case Kind.WAKE if taken.written(WAITING):  # nobody else has taken it out of the queue
+            return Told(text, remark=": timed out")
+        case Kind.NOTIFY if taken.step.fault is None or taken.written(WAITING):
+            return Told(text, remark=f": wakes {listed(_woken(taken)) or 'nobody'}")
+        case _:
+            return Told(text)
+
+
+def operation_text(taken: Taken) -> str:
+    """The edge's text, with the object it really works on: an alias is looked through."""
+    program, edge = taken.program, taken.edge
+    text = edge.text or str(edge.kind)
+    if edge.kind is Kind.CREATE:
+        return f"create {', '.join(_created(taken)) or 'a thread'}"
+    if edge.subject is not None:
+        address = Interpreter(program).value(taken.cells, taken.step.thread, edge.subject)
+        if address is not None and 0 < address < len(program.cells):
+            text = with_object(text, object_name(program, address, text))
+    return text
+
+
+def with_object(text: str, name: str) -> str:
+    """Name the object in an operation's text."""
+    match = OPERATION.fullmatch(text)
+    if match is not None:
+        return f"{match['verb']} {name}{match['tail'] or ''}"
+    look = INSPECTION.fullmatch(text)
+    if look is not None:
+        return f"{name}.{look['method']}()"
+    return text if name in text else f"{text} ({name})"
+
+
+def _put(taken: Taken, text: str) -> str:
+    """What is put where, also where it does not fit."""
+    fault = taken.step.fault
+    values = list(taken.written(ITEM).values())
+    if not values and fault is not None and fault.misfit is not None:
+        values = [fault.misfit.value]
+    return re.sub(r"^put into", f"put {values[0]} into", text) if values else text
+
+
+def _writes_shared(taken: Taken) -> bool:
+    cells = taken.program.cells
+    return any(access.write and cells[access.address].owner is None for access in taken.accesses)
+
+
+def _woken(taken: Taken) -> list[str]:
+    """Who stands in a condition's queue before a notification, and not behind it."""
+    left = taken.written(WAITING)
+    before = {address: taken.cells[address] for address in left}
+    gone = _waiters(taken.program, before) - _waiters(taken.program, left)
+    return [thread_name(taken.program, number) for number in sorted(gone)]
+
+
+def _waiters(program: Program, values: dict[int, int]) -> set[int]:
+    """The threads in a condition's cells: numbers in a queue, or one flag a thread."""
+    waiting = set()
+    for address, value in values.items():
+        match = WAITING.search(program.cells[address].name)
+        if match is not None and value:
+            is_flag = program.cells[address].high == 1
+            waiting.add(int(match[1]) if is_flag else value - 1)
+    return waiting
+
+
+def _created(taken: Taken) -> list[str]:
+    """The threads that an edge has started: it has written their program counters."""
+    written = {access.address for access in taken.accesses if access.write}
+    return [
+        thread.name
+        for number, thread in enumerate(taken.program.threads)
+        if thread.counter in written and number != taken.step.thread
+    ]
