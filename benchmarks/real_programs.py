@@ -28,23 +28,24 @@ def main() -> int:
     parser.add_argument("--programs", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument("--only", type=int, help="show this program, and compare it alone")
+    parser.add_argument("--timed", action="store_true", help="programs with clocks and sleeps")
     parser.add_argument("--schedules", type=int, default=1500, help="at most so many of a program")
     arguments = parser.parse_args()
     if arguments.only is not None:
-        print(random_source(arguments.only))
+        print(random_source(arguments.only, arguments.timed))
         seeds = range(arguments.only, arguments.only + 1)
     else:
         seeds = range(arguments.seed, arguments.seed + arguments.programs)
     with tempfile.TemporaryDirectory() as folder:
-        return run(seeds, arguments.schedules, Path(folder))
+        return run(seeds, arguments.timed, arguments.schedules, Path(folder))
 
 
-def run(seeds: range, limit: int, folder: Path) -> int:
+def run(seeds: range, timed: bool, limit: int, folder: Path) -> int:
     covered: Counter[str] = Counter()
     bad = 0
     started = time.perf_counter()
     for seed in seeds:
-        agreement = compared(seed, limit, folder)
+        agreement = compared(seed, timed, limit, folder)
         if agreement is None:
             covered["too large"] += 1
             continue
@@ -64,9 +65,9 @@ def run(seeds: range, limit: int, folder: Path) -> int:
     return 1 if bad else 0
 
 
-def compared(seed: int, limit: int, folder: Path) -> Agreement | None:
+def compared(seed: int, timed: bool, limit: int, folder: Path) -> Agreement | None:
     try:
-        return compare(module_of(folder, random_source(seed)), limit)
+        return compare(module_of(folder, random_source(seed, timed)), limit)
     except Exception as error:
         return Agreement(problems=[f"{type(error).__name__}: {error}"])
 

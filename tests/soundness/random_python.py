@@ -78,16 +78,17 @@ class Worker(threading.Thread):
 '''
 
 
-def random_source(seed: int) -> str:
-    """The module with this number."""
-    return Writer(random.Random(seed)).module()
+def random_source(seed: int, timed: bool = False) -> str:
+    """The module with this number; `timed` ones sleep, and look at the clock."""
+    return Writer(random.Random(seed), timed).module()
 
 
 class Writer:
     """Writes one program."""
 
-    def __init__(self, chance: random.Random) -> None:
+    def __init__(self, chance: random.Random, timed: bool = False) -> None:
         self.chance = chance
+        self.timed = timed
         self.places = chance.sample(PLACES, chance.choice((1, 1, 1, 2)))
         self.container = chance.choice(CONTAINERS)
         self.tools: dict[str, str] = {}
@@ -115,6 +116,8 @@ class Writer:
             "    total = hits = 0",
             "    box, items, table, bag = Box(), [0, 0], {}, set()".replace("{}", '{"k": 0}'),
         ]
+        if self.timed:
+            lines.append("    start, stamps = time.monotonic(), []")
         lines += [f"    {name} = {made}" for name, made in self.tools.items()]
         for body in bodies:
             lines += ["", *_indented(body)]
@@ -172,7 +175,9 @@ class Writer:
     def statement(self, depth: int) -> Lines:
         chance = self.chance
         kinds: list[Callable[[int], Lines]] = [self.data, self.data, self.data]
-        if chance.random() < 0.2:
+        if self.timed and chance.random() < 0.7:
+            kinds = [self.time]
+        elif chance.random() < 0.2:
             kinds = [self.contained]
         elif self.tools:
             kinds += [self.tool, self.tool, self.tool]
@@ -196,6 +201,19 @@ class Writer:
             f'if {place} == {value}:\n    raise ValueError("{value}")',
             *(["note(box.bump())", "note(box.sum)"] if place.startswith("box") else []),
             *([f"while {place} == 0:\n    pass"] if chance.random() < 0.15 else []),
+        )
+
+    def time(self, depth: int) -> Lines:
+        place, seconds = self.chance.choice(self.places), self.chance.randint(1, 3)
+        passed = "round(time.monotonic() - start)"
+        return self.one_of(
+            f"time.sleep({seconds})",
+            f"time.sleep({seconds})",
+            f"note({passed})",
+            f"note({passed} < {seconds})",
+            f"{place} = {passed}",
+            "stamps.append(time.monotonic())\nnote(stamps == sorted(stamps))",
+            f"while time.monotonic() < start + {seconds}:\n    note({place})\n    time.sleep(2)",
         )
 
     def contained(self, depth: int) -> Lines:

@@ -19,6 +19,7 @@ from tests.soundness.python_runs import module_of
 from tests.soundness.random_python import TOOLS, random_source
 
 PROGRAMS = 48
+TIMED_PROGRAMS = 24
 PORTION = 6
 SCHEDULES = 150
 """Programs with more schedules are left out."""
@@ -65,11 +66,26 @@ def test_searches_see_what_brute_force_sees(first: int, tmp_path: Path) -> None:
     assert compared > 0
 
 
+@pytest.mark.parametrize("first", range(0, TIMED_PROGRAMS, PORTION))
+def test_searches_see_what_brute_force_sees_of_clocks(first: int, tmp_path: Path) -> None:
+    compared = 0
+    for seed in range(first, first + PORTION):
+        source = random_source(seed, timed=True)
+        agreement = compare(module_of(tmp_path, source), SCHEDULES)
+        if agreement is not None:
+            compared += 1
+            assert agreement.problems == [], seed
+    assert compared > 0
+
+
 def test_programs_are_varied() -> None:
     sources = [random_source(seed) for seed in range(400)]
     assert all(ast.parse(source) for source in sources)
     whole = "\n".join(sources)
     assert all(made in whole for _, made in TOOLS.values())
+    timed = "\n".join(random_source(seed, timed=True) for seed in range(100))
+    for used in ("time.sleep(", "stamps.append(", "while time.monotonic()"):
+        assert used in timed
     for used in ("ThreadPoolExecutor(2)", "timeout=1", "nonlocal hits", "finally:", "wait_for("):
         assert used in whole
 

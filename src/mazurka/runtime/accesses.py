@@ -25,8 +25,9 @@ from mazurka.runtime.accesses_spaces import (
     space_of,
 )
 from mazurka.runtime.accesses_values import BUILT_IN
+from mazurka.runtime.moment import now
 from mazurka.runtime.scheduler import session
-from mazurka.runtime.sharing import SEVERAL, Location, learned, now, points, progress, suspect
+from mazurka.runtime.sharing import SEVERAL, Location, learned, points, progress, suspect
 
 _SETTLED: Final = Location()
 """Stands for attributes that are no locations."""

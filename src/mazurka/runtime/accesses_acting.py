@@ -7,16 +7,21 @@ built-in one in its turn: by `super().append(x)`, by `list.append(self, x)`.
 from __future__ import annotations
 
 from _thread import get_ident
+from collections import deque
 from collections.abc import Callable
 from functools import partial
-from types import FunctionType
+from types import FunctionType, GeneratorType
 from typing import Any, Final, NamedTuple
 
+from mazurka.runtime import accesses_expressions
 from mazurka.runtime.accesses_containers import Family, Part, is_built_in, is_mine, perform_all
 from mazurka.runtime.accesses_expressions import family, parts_of
+from mazurka.runtime.accesses_loops import each
 from mazurka.runtime.accesses_methods import METHODS, TAKES_ELEMENTS
+from mazurka.runtime.accesses_opaque import iterator_parts
 from mazurka.runtime.accesses_operations import WRITING, How
 from mazurka.runtime.accesses_searching import SEARCHING, compares, search
+from mazurka.runtime.accesses_turns import Stepped, going_through, runs_code, stepped
 from mazurka.runtime.accesses_values import PLAIN
 from mazurka.runtime.scheduler import session
 
@@ -37,7 +42,8 @@ class Plan(NamedTuple):
 
 def _plan(built_on: Family, name: str) -> Plan:
     how = METHODS[built_on][name]
-    alone = not (how is How.CHANGE or built_on is set) or name in _KEEPS_ARGUMENTS
+    given = how is How.CHANGE or built_on is set or name == "join"
+    alone = not given or name in _KEEPS_ARGUMENTS
     return Plan(built_on, name, how, how in WRITING, alone)
 
 
@@ -57,10 +63,14 @@ def act(
         stepwise = _stepwise(container, plan, site, arguments, named)
         if stepwise is not None:
             return stepwise()
+    if not alone:
+        arguments = stepped(arguments, site)
     key = arguments[0] if arguments else None
     parts: list[Part] = [(container, built_on, how, key)]
     if not alone:
-        parts += parts_of(arguments)
+        parts += [*parts_of(arguments), *iterator_parts(arguments)]
+        if any(map(runs_code, arguments)):
+            return going_through(parts, site, action, arguments, named)
     return perform_all(parts, site, action, *arguments, **named)
 
 
@@ -82,7 +92,9 @@ def _stepwise(
             if type(container) is list and compares(container, value):
                 return partial(search, container, name, site, value)
         elif family(value) is None and type(value) not in _PLAIN:
-            return partial(_take_elements, container, plan.built_on, name, site, value)
+            del value  # so that it is seen whether anybody else has it
+            source = stepped(arguments, site)[0]
+            return partial(_take_elements, container, plan.built_on, name, site, source)
     return None
 
 
@@ -104,7 +116,8 @@ def _take_elements(container: Any, built_on: Family, name: str, site: int, sourc
     """From an iterator: its code runs between the elements, and each comes in by itself."""
     if hasattr(source, "keys"):
         source = [(key, source[key]) for key in source.keys()]  # noqa: SIM118 - any mapping
-    for element in source:
+    alone = type(source) in (GeneratorType, Stepped)  # the former if nobody else has it
+    for element in source if alone else each(source, False, site):
         if built_on is dict:
             key, value = element
             parts: list[Part] = [(container, built_on, How.WRITE, key)]
@@ -116,6 +129,24 @@ def _take_elements(container: Any, built_on: Family, name: str, site: int, sourc
             parts = [(container, built_on, How.CHANGE, None)]
             add = _own(container, built_on, _ONE.get(name, "append"))
             perform_all(parts, site, add, element)
+
+
+def _augments(container: Any, built_on: Family, sign: str, source: Any, site: int) -> bool:
+    """`container += source`, `container |= source`"""
+    name, method = _AUGMENTING.get((built_on, sign), ("", ""))
+    if not name or not is_built_in(type(container), method) or session.current.ident != get_ident():
+        return False
+    if not hasattr(type(source), "__iter__"):
+        return False
+    _take_elements(container, built_on, name, site, source)
+    return True
+
+
+_AUGMENTING: Final[dict[tuple[Any, str], tuple[str, str]]] = {
+    **dict.fromkeys(((list, "Add"), (deque, "Add")), ("extend", "__iadd__")),
+    (dict, "BitOr"): ("update", "__ior__"),
+}
+accesses_expressions.taking = _augments
 
 
 def _own(container: Any, built_on: Family, name: str) -> Any:

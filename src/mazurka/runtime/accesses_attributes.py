@@ -6,7 +6,7 @@ from _thread import get_ident
 from collections.abc import Callable
 from typing import Any, Final
 
-from mazurka.runtime.accesses import load, space, touch_found, write_own
+from mazurka.runtime.accesses import load, space, touch_attribute, touch_found, write_own
 from mazurka.runtime.accesses_operations import How
 from mazurka.runtime.scheduler import session
 
@@ -25,6 +25,15 @@ def getting_own(function: Any, site: int, thing: Any, name: str) -> Any:
     if session.current.ident == get_ident():
         touch_found(thing, name, site)
     return function(thing, name)
+
+
+def getting_static(
+    function: Any, site: int, obj: Any, attr: str, *default: Any, **named: Any
+) -> Any:
+    """`inspect.getattr_static`, which looks where an attribute is past what the class does."""
+    if session.current.ident == get_ident():
+        touch_attribute(obj, attr, site)
+    return function(obj, attr, *default, **named)
 
 
 def having(_: Any, site: int, thing: Any, name: str) -> bool:

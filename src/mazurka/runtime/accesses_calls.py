@@ -36,8 +36,9 @@ from mazurka.runtime import accesses, accesses_builtins, accesses_handles
 from mazurka.runtime.accesses import load
 from mazurka.runtime.accesses_acting import PLANS, act, act_on, act_unbound
 from mazurka.runtime.accesses_attributes import BOUND
-from mazurka.runtime.accesses_builtins import SPECIAL, chaining, reading, reading_deeply
+from mazurka.runtime.accesses_builtins import SPECIAL, reading, reading_deeply
 from mazurka.runtime.accesses_caches import cached
+from mazurka.runtime.accesses_classes import calling_back, watch_container
 from mazurka.runtime.accesses_containers import (
     UNKNOWN,
     VIEWS,
@@ -48,6 +49,7 @@ from mazurka.runtime.accesses_containers import (
 )
 from mazurka.runtime.accesses_contexts import in_context, of_variable
 from mazurka.runtime.accesses_copies import TAKES_APART, bound_taking_apart, taking_apart
+from mazurka.runtime.accesses_dates import of_clock
 from mazurka.runtime.accesses_expressions import family, part_of
 from mazurka.runtime.accesses_foreign import foreign, moved
 from mazurka.runtime.accesses_getters import (
@@ -63,13 +65,14 @@ from mazurka.runtime.accesses_names import known, meet, see
 from mazurka.runtime.accesses_opaque import is_iterator, is_opaque, step
 from mazurka.runtime.accesses_operations import How
 from mazurka.runtime.accesses_spaces import class_behind
-from mazurka.runtime.accesses_stepping import stepping
+from mazurka.runtime.accesses_stepping import chaining, stepping
 from mazurka.runtime.accesses_values import OF_CLASS, PLAIN
 from mazurka.runtime.locks import Lock, RLock
+from mazurka.runtime.moment import now
 from mazurka.runtime.monitoring import MARK, unobserved
 from mazurka.runtime.queues import SimpleQueue
 from mazurka.runtime.scheduler import session
-from mazurka.runtime.sharing import learned, now, progress
+from mazurka.runtime.sharing import learned, progress
 
 _PLAIN: Final = PLAIN | {partial}
 _plan = PLANS.get
@@ -158,8 +161,10 @@ def callee(function: Any, site: int) -> Any:
         if function not in unobserved.kinds:
             accesses_handles.watch_used(function)
             unobserved.called(function)
+            if watch_container(function):
+                return partial(reading, function, site)
         if function.__module__ in _CALLING_BACK:
-            return partial(_calling_back, function, site)
+            return partial(calling_back, callee, function, site)
     return function
 
 
@@ -178,12 +183,6 @@ def _with_handles(
     return special(function, site, *handles(arguments, site, callee), **called)
 
 
-def _calling_back(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
-    """A function of the library that will call what it is given, now or later."""
-    called = dict(zip(named, handles(named.values(), site, callee), strict=True))
-    return function(*handles(arguments, site, callee), **called)
-
-
 def _stranger(function: Any, inner: FunctionType, site: int) -> Any:
     """A function of Python that nobody watches; it may do something."""
     if inner in _controlled or inner.__code__.co_consts[-1:] == (MARK,):
@@ -194,17 +193,20 @@ def _stranger(function: Any, inner: FunctionType, site: int) -> Any:
     module = inner.__globals__.get("__name__", "")
     package = module.partition(".")[0]
     if package not in _CONTROLLED:
+        special = _special(id(inner))
+        if special is not None:
+            return partial(special, function, site)
         progress()
-        if package in _WRITING_OUT:
+        if package in _WRITING_OUT or inner.__name__ == "_make":
             return partial(reading_deeply, function, site)
-        if package == "traceback":  # prints to files
+        if package == "traceback":  # writes to what it is given
             return partial(foreign, function, site)
     elif _goes_past(inner):
         unobserved.note(inner.__qualname__)
     elif inner.__closure__ is None and inner.__name__ not in _TAKES_FUNCTIONS:
         _controlled.add(inner)  # there are few of them
         return function
-    return partial(_calling_back, function, site) if package in _CALLING_BACK else function
+    return partial(calling_back, callee, function, site) if package in _CALLING_BACK else function
 
 
 def _goes_past(inner: FunctionType) -> bool:
@@ -262,11 +264,14 @@ def _built_in(function: Any, site: int) -> Any:
         if function.__name__ == "run":
             return partial(_with_handles, in_context, function, site)
         return partial(_viewing, function, owner, site)
-    if type(owner) is str:
+    if type(owner) in (str, bytes):
         return _of_string(function, owner, site)
     if type(owner) is GeneratorType:
         return partial(step, function, site, owner)
     if function.__name__ in _MOVING_ON:
+        instead = of_clock(function)
+        if instead is not None:
+            return instead
         progress()
     if issubclass(type(owner), type):
         making = chaining if function.__name__ == "from_iterable" else reading
@@ -284,7 +289,8 @@ def _built_in(function: Any, site: int) -> Any:
 _FIXED: Final = 1 << 8
 """The flag of classes of C code, which cannot be changed; statements make none that have it."""
 _MOVING_ON: Final = frozenset({"now", "utcnow", "today", "add_note"})
-"""Methods of values and classes that give something else each time: `datetime.now()`."""
+"""Methods of values and classes that give something else each time: `datetime.now()`, unless the
+clock is virtual."""
 
 
 def moving(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:

@@ -27,9 +27,10 @@ from mazurka.runtime.accesses_operations import (
     Together,
     Token,
 )
+from mazurka.runtime.moment import now
 from mazurka.runtime.operations import present
 from mazurka.runtime.scheduler import session
-from mazurka.runtime.sharing import Location, learned, now, points, suspect
+from mazurka.runtime.sharing import Location, learned, points, suspect
 from mazurka.stateless.runs import Touch
 
 Family: TypeAlias = type | None

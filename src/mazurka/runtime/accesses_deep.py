@@ -24,9 +24,10 @@ from mazurka.runtime.accesses_names import names as all_names
 from mazurka.runtime.accesses_operations import Access, How, Read, Together
 from mazurka.runtime.accesses_spaces import space_of
 from mazurka.runtime.insides import elements, entries
+from mazurka.runtime.moment import now
 from mazurka.runtime.monitoring import unobserved
 from mazurka.runtime.scheduler import session
-from mazurka.runtime.sharing import now, points
+from mazurka.runtime.sharing import points
 from mazurka.runtime.values import attribute_of
 
 LIMIT: Final = 1_000

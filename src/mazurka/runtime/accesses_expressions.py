@@ -11,7 +11,8 @@ from _thread import get_ident
 from collections import defaultdict
 from collections.abc import Callable
 from contextvars import Context
-from types import FunctionType, MappingProxyType, MethodType, ModuleType
+from sys import getrefcount
+from types import FunctionType, GeneratorType, MappingProxyType, ModuleType
 from typing import Any, Final
 
 from mazurka.runtime.accesses import Spot, store, touch_attribute, touch_cell
@@ -27,16 +28,20 @@ from mazurka.runtime.accesses_containers import (
     perform,
     perform_all,
 )
+from mazurka.runtime.accesses_factories import item_or_made, runs_code_for_new
 from mazurka.runtime.accesses_methods import METHODS
 from mazurka.runtime.accesses_names import short
+from mazurka.runtime.accesses_opaque import is_iterator
 from mazurka.runtime.accesses_operations import How
 from mazurka.runtime.accesses_searching import compares, contains
 from mazurka.runtime.accesses_spaces import class_behind
+from mazurka.runtime.accesses_turns import LONE, Stepped, gone_through, runs_code, sought
 from mazurka.runtime.accesses_values import PLAIN
+from mazurka.runtime.moment import now
 from mazurka.runtime.monitoring import unobserved
 from mazurka.runtime.rewriting_sites import sites
 from mazurka.runtime.scheduler import session
-from mazurka.runtime.sharing import now, progress
+from mazurka.runtime.sharing import progress
 
 _met = unobserved.kinds
 
@@ -97,21 +102,12 @@ def item(thing: Any, key: Any, site: int) -> Any:
         found = family_of(kind)
     if found not in METHODS or not is_built_in(kind, "__getitem__"):
         return _item_behind(thing, key, site) if found in VIEWS else thing[key]
-    how = How.READ
     if found is dict and kind is not dict:
-        if _runs_code_for_new(thing):
+        if runs_code_for_new(thing):
             return _item_or_new(thing, key, site)
         if isinstance(thing, defaultdict) and thing.default_factory is not None:
-            how = How.ENSURE
-    return perform((thing, found, how, key), site, operator.getitem, thing, key)
-
-
-def _runs_code_for_new(table: Any) -> bool:
-    """Whether code of the program runs when a key is not in a dictionary."""
-    missing = getattr(type(table), "__missing__", None)
-    if isinstance(missing, FunctionType):
-        return True
-    return isinstance(getattr(table, "default_factory", None), (FunctionType, MethodType))
+            return item_or_made(thing, key, site)
+    return perform((thing, found, How.READ, key), site, operator.getitem, thing, key)
 
 
 def _item_or_new(table: Any, key: Any, site: int) -> Any:
@@ -152,6 +148,8 @@ def store_item(value: Any, thing: Any, key: Any, site: int) -> None:
             _move_on(thing, "__setitem__")
             thing[key] = value
     else:
+        if type(key) is slice and (is_iterator(value) or runs_code(value)):
+            value = list(gone_through(value, site))  # then all of it is put in at once
         perform((thing, found, How.WRITE, key), site, operator.setitem, thing, key, value)
 
 
@@ -208,8 +206,23 @@ def augment(old: Any, sign: str, value: Any, site: int) -> Any:
     found = family(old)
     if found is None:
         return IN_PLACE[sign](old, value)
+    plain = type(value) in PLAIN or family(value) is not None
+    if not plain:
+        if type(value) is GeneratorType and getrefcount(value) > LONE:
+            value = Stepped(value, site)
+        if taking(old, found, sign, value, site):
+            return old
     parts = [(old, found, How.CHANGE, None), *parts_of((value,))]
     return perform_all(parts, site, IN_PLACE[sign], old, value)
+
+
+def _takes_nothing(old: Any, found: Family, sign: str, value: Any, site: int) -> bool:
+    return False
+
+
+taking: Callable[[Any, Family, str, Any, int], bool] = _takes_nothing
+"""Takes elements from what is no container, one by one, if `old += value` does so;
+`accesses_acting` says how."""
 
 
 def augment_attribute(holding: tuple[Any, str, Any], sign: str, value: Any, site: int) -> None:
@@ -267,6 +280,8 @@ def binary(left: Any, sign: str, right: Any, site: int) -> Any:
     if family(left) is None and family(right) is None:
         if (type(left) is tuple or type(right) is tuple) and sign in _READS_DEEPLY:
             return deeply((left, right), site, BINARY[sign], left, right)
+        if (sign == "In" or sign == "NotIn") and type(right) not in PLAIN:
+            right = sought(right, site)
         return BINARY[sign](left, right)
     if sign in ("In", "NotIn"):
         return _contains(left, sign, right, site)
@@ -283,7 +298,7 @@ deeply: Callable[..., Any] = perform_all
 def _contains(left: Any, sign: str, right: Any, site: int) -> Any:
     part = part_of(right, How.READ_ALL)
     if part is None or not is_built_in(type(part[0]), "__contains__"):
-        return BINARY[sign](left, right)
+        return BINARY[sign](left, right if family(right) else sought(right, site))
     if part[1] in (dict, set) and part[0] is right:
         part = (*part[:2], How.LOOK, None)
     elif type(right) is list and compares(right, left):
@@ -319,11 +334,25 @@ def tested(value: Any, site: int) -> Any:
 
 
 def whole(value: Any, site: int) -> Any:
-    """Before all of a value is read at once: unpacked, formatted, passed on by `*`."""
+    """Before all of a value is read at once: compared, passed on by `**`."""
     if family(value) is None:
         return value
     part = part_of(value, How.READ_ALL)
     return value if part is None else perform(part, site, _itself, value)
+
+
+def spread(value: Any, site: int) -> Any:
+    """Before something is taken apart: unpacked, or passed on by `*`."""
+    if family(value) is not None:
+        return whole(value, site)
+    if type(value) in PLAIN or getrefcount(value) <= LONE:
+        return value
+    return gone_through(value, site)
+
+
+def searched(value: Any, site: int) -> Any:
+    """Before something is looked for in a value, at the end of a chain of comparisons."""
+    return sought(value, site) if family(value) is None else whole(value, site)
 
 
 def formatted(value: Any, site: int) -> Any:

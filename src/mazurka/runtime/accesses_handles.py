@@ -67,19 +67,19 @@ _TOUCHING: Final = frozenset(
 
 def handles(values: Any, site: int, callee: Callable[[Any, int], Any]) -> list[Any]:
     """Arguments for code that nobody has rewritten; `callee` says what calls touch."""
-    return [handle(value, site, callee) if _may_touch(value) else value for value in values]
+    return [handle(value, site, callee) if may_touch(value) else value for value in values]
 
 
-def _may_touch(value: Any) -> bool:
+def may_touch(value: Any) -> bool:
     kind = type(value)
     if kind is FunctionType:
         if MARK not in value.__globals__:
             watch_called(value)
         return False
     if kind is MethodType:
-        return _may_touch(value.__func__) and type(value.__func__) is CachedFunction
+        return may_touch(value.__func__) and type(value.__func__) is CachedFunction
     if kind is partial:
-        return _may_touch(value.func)
+        return may_touch(value.func)
     return kind in _TOUCHING
 
 

@@ -25,8 +25,9 @@ from typing import Any, Final
 from mazurka.runtime.accesses_inside import is_inside, note_change
 from mazurka.runtime.accesses_spaces import forget_spaces
 from mazurka.runtime.accesses_values import BUILT_IN, is_value
+from mazurka.runtime.moment import now
 from mazurka.runtime.monitoring import unobserved
-from mazurka.runtime.sharing import learned, now
+from mazurka.runtime.sharing import learned
 
 NOWHERE: Final = object()
 """No location: a call, or something that does not change."""

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from _thread import get_ident
 from collections.abc import Callable, Iterator
+from sys import getrefcount
 from typing import Any, Final
 
 from mazurka.runtime.accesses import touch_cell
 from mazurka.runtime.accesses_containers import Part, is_built_in, is_mine, perform
-from mazurka.runtime.accesses_expressions import family, part_of, whole
+from mazurka.runtime.accesses_expressions import family, part_of, spread
 from mazurka.runtime.accesses_opaque import is_iterator, steps
 from mazurka.runtime.accesses_operations import How
+from mazurka.runtime.accesses_turns import LONE, LONE_INSIDE, delegated
+from mazurka.runtime.moment import now
 from mazurka.runtime.scheduler import session
-from mazurka.runtime.sharing import now, progress, step
+from mazurka.runtime.sharing import progress, step
+
+_READ: Final = How.READ
+_READ_ALL: Final = How.READ_ALL
 
 
 def each(value: Any, unpacked: bool, site: int) -> Any:
@@ -21,9 +27,9 @@ def each(value: Any, unpacked: bool, site: int) -> Any:
     run = session.current
     if run.ident != get_ident():
         return value
-    part = None if family(value) is None else part_of(value, How.READ_ALL)
+    part = None if family(value) is None else part_of(value, _READ_ALL)
     if part is None or not is_built_in(type(value), "__iter__"):
-        return steps(value, site) if is_iterator(value) else _advancing(value)
+        return steps(value, site) if is_iterator(value) else _advancing(value, site)
     return _steps(part, value, None, unpacked, site)
 
 
@@ -48,20 +54,26 @@ def iterator_of(
 
 
 def each_delegated(value: Any, site: int) -> Any:
-    """What `yield from` goes through; generators are left alone."""
-    return value if family(value) is None else each(value, False, site)
+    """What `yield from` goes through; a generator that nobody else has is left alone."""
+    if family(value) is not None:
+        return each(value, False, site)
+    return value if getrefcount(value) <= LONE else delegated(value, site)
 
 
-def _advancing(items: Any) -> Iterator[Any]:
+def _advancing(items: Any, site: int) -> Iterator[Any]:
     if type(items) in _NEW_EACH_TIME:
         born = session.current.running.turns
         for value in items:
             step(born)
             yield value
-    else:
-        for value in items:
-            progress()
-            yield value
+        return
+    items = iter(items)
+    if is_iterator(items) and getrefcount(items) > LONE_INSIDE:
+        yield from steps(items, site)  # the class of the program has it, and may share it
+        return
+    for value in items:
+        progress()
+        yield value
 
 
 _NEW_EACH_TIME: Final = frozenset({range, tuple, str, bytes, frozenset})
@@ -104,9 +116,9 @@ def stepped_to(*looks: Any) -> bool:
 def how_stepping(part: Part, items: Any) -> How:
     """What a step of an iterator does to its container."""
     if part[1] not in (dict, set):
-        return How.READ
-    if part[2] is How.READ_ALL and type(items) in (_VALUES_STEP, _ITEMS_STEP):
-        return How.READ_ALL
+        return _READ
+    if part[2] is _READ_ALL and type(items) in (_VALUES_STEP, _ITEMS_STEP):
+        return _READ_ALL
     return How.LOOK
 
 
@@ -140,7 +152,7 @@ def _steps(
         if rounds is not None:
             rounds.step(born)
         now.where = None
-        yield whole(element, site) if unpacked else element
+        yield spread(element, site) if unpacked else element
 
 
 _VALUES_STEP: Final[type] = type(iter({}.values()))

@@ -25,8 +25,9 @@ from typing import Any
 
 from mazurka.runtime.accesses_operations import Structure
 from mazurka.runtime.insides import module_of, qualified_name
+from mazurka.runtime.moment import now
 from mazurka.runtime.scheduler import session
-from mazurka.runtime.sharing import Location, learned, now, order
+from mazurka.runtime.sharing import Location, learned, order
 
 EVERYBODY = -1
 PINS = 3

@@ -57,12 +57,12 @@ def iterator_parts(values: Any) -> list[Part]:
     """Those of the arguments of a built-in function that it moves by going through them."""
     parts = []
     for value in values:
-        if is_iterator(value) and not _is_lone(getrefcount(value), value):
+        if is_iterator(value) and not is_lone(getrefcount(value), value):
             parts.append(part_of_opaque(value))
     return parts
 
 
-def _is_lone(count: int, value: Any) -> bool:
+def is_lone(count: int, value: Any) -> bool:
     """Whether nobody has it but the call that it was made for, so that no other thread can."""
     seen = known(id(value))
     return count - (seen is not None and seen.kept is value) <= _LONE
@@ -101,29 +101,37 @@ _FIXED: Final = 1 << 8
 def step(function: Callable[..., Any], site: int, /, items: Any, *arguments: Any) -> Any:
     """One step through an iterator: `next(items)`, `generator.send(value)`."""
     if type(items) is GeneratorType:
-        return entering(items, site, _RUNNING, function, *arguments)
+        return entering(items, site, RUNNING, function, *arguments)
     return perform(part_of_opaque(items), site, function, *arguments)
 
 
-_RUNNING: Final = ValueError("generator already executing")
+RUNNING: Final = ValueError("generator already executing")
 
 
 def entering(
     thing: Any, site: int, error: Exception, function: Callable[..., Any], *arguments: Any
 ) -> Any:
     """Do something inside of a generator or a context, or raise an error if somebody does."""
-    if session.current.ident != get_ident():
+    entered = enter(thing, site, error)
+    if entered is None:
         return function(*arguments)
+    try:
+        return function(*arguments)
+    finally:
+        perform(part_of_opaque(thing), site, entered.discard, id(thing))
+
+
+def enter(thing: Any, site: int, error: Exception) -> set[int] | None:
+    """Enter it, or raise the error; gives where it is to be discarded from when it is left."""
+    if session.current.ident != get_ident():
+        return None
     seen = see(thing)
     if seen.entered is None:
         seen.entered = set()
     entered = seen.entered
     if perform(part_of_opaque(thing), site, _is_entered, entered, id(thing)):
         raise type(error)(*error.args)
-    try:
-        return function(*arguments)
-    finally:
-        perform(part_of_opaque(thing), site, entered.discard, id(thing))
+    return entered
 
 
 def _is_entered(entered: set[int], identity: int) -> bool:
@@ -143,31 +151,3 @@ def steps(items: Any, site: int) -> Iterator[Any]:
             return
         progress()
         yield value
-
-
-class Stepped:
-    """A generator in the hands of built-in code, which goes through it step by step."""
-
-    __slots__ = ("_items", "_site")
-
-    def __init__(self, items: Any, site: int) -> None:
-        self._items = items
-        self._site = site
-
-    def __iter__(self) -> Stepped:
-        return self
-
-    def __next__(self) -> Any:
-        return step(next, self._site, self._items, self._items)
-
-
-def stepped(arguments: tuple[Any, ...], site: int, *, kept: bool) -> tuple[Any, ...]:
-    """The arguments of a built-in function, with generators that show their steps; `kept` says that
-    it goes through them later."""
-    changed: list[Any] = []
-    for value in arguments:
-        if type(value) is GeneratorType and (kept or not _is_lone(getrefcount(value), value)):
-            changed.append(Stepped(value, site))
-        else:
-            changed.append(value)
-    return tuple(changed)

@@ -19,9 +19,10 @@ from typing import Any, Final
 from mazurka.runtime.accesses_containers import perform
 from mazurka.runtime.accesses_operations import How
 from mazurka.runtime.insides import elements
+from mazurka.runtime.moment import now
 from mazurka.runtime.monitoring import unobserved
 from mazurka.runtime.scheduler import session
-from mazurka.runtime.sharing import now, points, step
+from mazurka.runtime.sharing import points, step
 
 SEARCHING: Final = frozenset({"remove", "index", "count"})
 _ORDER: Final = ("__lt__", "__gt__")

@@ -18,9 +18,10 @@ from mazurka.runtime.accesses_containers import Standing, approach
 from mazurka.runtime.accesses_names import EVERYBODY, Seen, names, objects, see
 from mazurka.runtime.accesses_operations import How
 from mazurka.runtime.insides import attributes, names_in
+from mazurka.runtime.moment import now
 from mazurka.runtime.monitoring import unobserved
 from mazurka.runtime.scheduler import session
-from mazurka.runtime.sharing import learned, now
+from mazurka.runtime.sharing import learned
 
 _exposed: dict[Any, bool] = {}
 """By class or module: whether it is exposed."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from mazurka.errors import MazurkaError
 from mazurka.runtime.cases import run_case
-from mazurka.runtime.explore import MARK, Explored, options_from
+from mazurka.runtime.explore import MARK, Explored, options_of_marker
 from mazurka.runtime.importing import CollectionError, load
 from mazurka.runtime.options import Options, Test
 from mazurka.runtime.tokens import portable
@@ -74,7 +74,11 @@ def located(target: str) -> str:
     for directory in (here, *here.parents):
         if (directory / path).is_file():
             return f"{path if directory == here else directory / path}{separator}{name}"
-    return target
+    raise CollectionError(
+        "the token is of a test in this file, which is neither here nor in a directory above: run"
+        " mazurka replay in the directory in which the test was run",
+        file=path,
+    )
 
 
 def collect(target: str) -> list[Found]:
@@ -112,20 +116,34 @@ def is_test(name: str, value: Any) -> bool:
 
 
 def plain_test(function: Callable[..., Any], name: str) -> Found:
-    inner, options = opened(function)
-    test = Test(body=inner, name=name, function=inner, skips=skipping)
-    return Found(test, options, problem_with(inner, name))
+    asked = asked_by(function)
+    test = Test(body=asked.function, name=name, function=asked.function, skips=skipping)
+    return Found(test, asked.options, problem_with(asked, name))
 
 
-def opened(function: Callable[..., Any]) -> tuple[Callable[..., Any], Options | None]:
+@dataclass(frozen=True)
+class Asked:
     """The user's own function, and how it wants to be explored."""
+
+    function: Callable[..., Any]
+    options: Options | None = None
+    marked: bool = False
+    """It has the decorator or the marker."""
+    refused: str | None = None
+    """What is wrong with its marker: an error of this test, whichever others are in the file."""
+
+
+def asked_by(function: Callable[..., Any]) -> Asked:
     explored = getattr(function, MARK, None)
     if isinstance(explored, Explored):
-        return explored.function, explored.options
+        return Asked(explored.function, explored.options, True)
     for mark in getattr(function, "pytestmark", ()):
         if getattr(mark, "name", None) == "mazurka":
-            return function, options_from(dict(mark.kwargs))
-    return function, None
+            try:
+                return Asked(function, options_of_marker(mark), True)
+            except (MazurkaError, TypeError) as error:
+                return Asked(function, None, True, str(error))
+    return Asked(function)
 
 
 def methods_of(kind: type, path: str) -> Iterator[Found]:
@@ -135,10 +153,11 @@ def methods_of(kind: type, path: str) -> Iterator[Found]:
         return
     for name, value in inspect.getmembers(kind, inspect.isfunction):
         if is_test(name, value):
-            inner, options = opened(value)
+            asked = asked_by(value)
+            inner = asked.function
             body = case_body(kind, name, inner) if case is not None else method_body(kind, inner)
             test = Test(body=body, name=f"{path}::{name}", function=inner, skips=skipping)
-            yield Found(test, options, problem_with(inner, test.name, given=1), case)
+            yield Found(test, asked.options, problem_with(asked, test.name, given=1), case)
 
 
 def case_body(kind: type, name: str, function: Callable[..., Any]) -> Callable[[], Any]:
@@ -171,20 +190,26 @@ def resolve(module: ModuleType, name: str) -> Callable[..., Any] | None:
     return value if inspect.isfunction(value) else None
 
 
-def problem_with(function: Callable[..., Any], name: str, given: int = 0) -> MazurkaError | None:
-    """A test that needs more arguments than are given needs a test runner that has them."""
+def problem_with(asked: Asked, name: str, given: int = 0) -> MazurkaError | None:
+    """Why a test cannot be run here, with its place: its marker is wrong, or it needs arguments,
+    which only a test runner has."""
+    path, _, test = name.partition("::")
+    line = inspect.unwrap(asked.function).__code__.co_firstlineno
+    if asked.refused is not None:
+        wrong = f"the marker of {test} is wrong: {asked.refused}"
+        return CollectionError(wrong, file=path, line=line)
     needed = [
         parameter.name
-        for parameter in list(inspect.signature(function).parameters.values())[given:]
+        for parameter in list(inspect.signature(asked.function).parameters.values())[given:]
         if parameter.default is parameter.empty
         and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
     ]
     if not needed:
         return None
-    path, _, test = name.partition("::")
+    first = "" if asked.marked else "mark it with @pytest.mark.mazurka and "
     return CollectionError(
-        f"{test} has arguments ({', '.join(needed)}); fixtures and parameters are given by pytest:"
-        " run it there, with @pytest.mark.mazurka",
+        f"{test} has arguments ({', '.join(needed)}), and it is pytest that gives fixtures and"
+        f" parameters: {first}run `pytest {name}`, which explores it as well",
         file=path,
-        line=inspect.unwrap(function).__code__.co_firstlineno,
+        line=line,
     )

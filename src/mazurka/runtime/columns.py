@@ -6,7 +6,6 @@ The table is the one that counterexamples of models have (`report.columns`).
 from __future__ import annotations
 
 import io
-import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -14,11 +13,11 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from mazurka.report.columns import MARGIN, OPERATION, Columns
+from mazurka.report.columns import FAILED, MARGIN, SOURCE, Columns
 from mazurka.report.places import Shown
 from mazurka.report.rows import Row
 from mazurka.report.story import Story as Prose
-from mazurka.report.terminal import make_console, safe
+from mazurka.report.terminal import make_console, safe, width_of_output
 from mazurka.report.trace import Standing, Trace
 from mazurka.runtime.effects import DELETED
 from mazurka.runtime.others import others
@@ -26,13 +25,14 @@ from mazurka.runtime.recording import Story
 from mazurka.runtime.results import HOLDS, STUCK, Result, Violation
 from mazurka.runtime.rows import Rows, surfacing_site
 from mazurka.runtime.sites import shown_path
+from mazurka.runtime.telling import lost_text
 from mazurka.runtime.values import counted
 
 
 def report_text(result: Result, *, width: int | None = None) -> str:
     """The report as plain text."""
     paper = io.StringIO()
-    columns = width or shutil.get_terminal_size((100, 24)).columns
+    columns = width or width_of_output()
     console = Console(
         file=paper, width=columns, color_system=None, highlight=False, markup=False, emoji=False
     )
@@ -104,7 +104,8 @@ class Report:
             for standing in stuck:
                 self.prose.marked(_standing(standing), standing.reason)
             for lost in story.lost:
-                self.prose.line(f"lost wake-up: {lost}", indent=2)
+                text = lost_text(story, lost, rows.main_file)
+                self.prose.line(f"lost wake-up: {text}", indent=2)
             self.others(violated, rows)
             return
         name = story.threads.get(violated.thread or 0, "")
@@ -134,14 +135,14 @@ class Report:
 
     def statistics(self) -> str:
         result = self.result
+        # Each bound includes those below, which `at most` says and a list of numbers would not.
         bounds = ", ".join(
-            f"{level.bound}: {level.executions:,}"
+            f"{level.executions:,} {_within(level.bound)}"
             for level in result.levels
             if level.bound is not None
         )
-        parts = [counted(result.executions, "execution")]
-        if bounds:
-            parts.append(f"by preemptions {bounds}")
+        executions = counted(result.executions, "execution")
+        parts = [f"{executions} ({bounds})" if bounds else executions]
         parts += [f"{result.seconds:.2f} s", f"strategy {result.strategy}"]
         if result.seed is not None:
             parts.append(f"seed {result.seed}")
@@ -156,28 +157,62 @@ ENDINGS = {
 
 
 class Table(Columns):
-    """The table of steps; names of threads are long, so a list gives them more room."""
+    """The table of steps.
+
+    Names of threads are long, so a list gives them more room.  It is a list, too, where most lines
+    of source are longer than a column would be; single ones go on in the next line.
+    """
 
     def __init__(self, console: Console, trace: Trace) -> None:
         super().__init__(console, trace, full=True)
-        layout = self.layout
-        if not layout.threads:
-            longest = max((cell_len(row.name) for row in trace.rows), default=0)
-            name = min(longest, MOST_NAME)
-            self.layout = replace(layout, name=name, width=layout.width + layout.name - name)
+        longest = max((cell_len(row.name) for row in trace.rows), default=0)
+        name = min(longest, MOST_NAME)
+        room = console.width - self.layout.numbers - 1 - MARGIN
+        listed = replace(self.layout, threads=(), name=name, width=max(room - name - 4, 10))
+        cut = [row for row in trace.rows if not self.is_short(row)]
+        if not self.layout.threads or (
+            2 * len(cut) > len(trace.rows) and listed.width > self.layout.width
+        ):
+            self.layout = listed
+
+    def is_short(self, row: Row) -> bool:
+        return cell_len(safe(self.headed(row), self.glyphs)) <= self.room
+
+    @property
+    def room(self) -> int:
+        """For source, beside the number of its line."""
+        return max(self.layout.width - self.layout.lines - 1, 1)
+
+    def headed(self, row: Row) -> str:
+        return f"{self.glyphs.cross} {row.source}" if row.failed else row.source
 
     def cell(self, row: Row) -> list[Text]:
         """A step that a thread takes without any code of the user's has no line."""
-        if row.source or row.line:
-            return super().cell(row)
-        return self.wrapped(self.effects(row))
+        parts = self.effects(row)
+        if not (row.source or row.line):
+            return self.wrapped(parts)
+        head, *more = self.heads(row)
+        beside = Text("  ").join(parts)
+        if parts and not more and head.cell_len + 3 + beside.cell_len <= self.layout.width:
+            return [head + Text("   ") + beside]
+        return [head, *more, *self.wrapped(parts)]
 
-    def effects(self, row: Row) -> list[Text]:
-        """Each operation apart, so that a narrow column can put them below each other."""
-        parts = super().effects(replace(row, synchronizes=False))
-        if not row.synchronizes:
-            return parts
-        return [self.effect(one, OPERATION) for one in row.operation.split("\n")] + parts
+    def heads(self, row: Row) -> list[Text]:
+        """The source of a row, on several lines where it is long."""
+        style = FAILED if row.failed else SOURCE
+        number = f"{row.line or '':>{self.layout.lines}} "
+        text = Text(safe(self.headed(row), self.glyphs), style)
+        if text.cell_len <= self.room:
+            return [Text().append(number, "dim").append_text(text)]
+        first = text.wrap(self.console, self.room)[0]
+        rest = Text(text.plain[len(first.plain) :].strip(), style)
+        lines = list(rest.wrap(self.console, max(self.room - HANGING, 1)))
+        if len(lines) >= MOST_LINES:
+            lines = lines[: MOST_LINES - 1]
+            lines[-1].append(self.glyphs.ellipsis)
+        margin = " " * (len(number) + HANGING)
+        head = Text().append(number, "dim").append_text(first)
+        return [head, *(Text(margin).append_text(line) for line in lines)]
 
     def assigned(self, values: dict[str, Shown], style: str) -> list[Text]:
         gone = {place for place, value in values.items() if value == DELETED}
@@ -209,6 +244,10 @@ class Table(Columns):
         return lines + super().wrapped(short)
 
 
+HANGING = 4
+"""How far the second line of source is indented."""
+MOST_LINES = 3
+"""Of source, for a row."""
 CONTINUED = 1
 """How far the second line of a value is indented."""
 MOST_NAME = 28
@@ -219,6 +258,11 @@ def _steps(numbers: Sequence[int]) -> str:
     return f"{word} {', '.join(map(str, numbers))}"
 
 
+def _within(bound: int) -> str:
+    return "without preemptions" if bound == 0 else f"with at most {bound:,}"
+
+
 def _standing(standing: Standing) -> str:
-    place = f", line {standing.line}: {standing.source}" if standing.line else ""
-    return f"{standing.name}{place}"
+    if standing.line:
+        return f"{standing.name}, line {standing.line}: {standing.source}"
+    return f"{standing.name}, in {standing.source}" if standing.source else standing.name

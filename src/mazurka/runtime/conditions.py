@@ -26,7 +26,7 @@ from mazurka.runtime import existing, waiting
 from mazurka.runtime.clock import virtual
 from mazurka.runtime.locks import Lock, RLock
 from mazurka.runtime.naming import ATTRIBUTE, Owned, create, model_of, spend
-from mazurka.runtime.operations import Object, Step, Yields
+from mazurka.runtime.operations import Object, Step, Yields, dial
 from mazurka.runtime.patches import Patches, original
 from mazurka.runtime.scheduler import session
 from mazurka.stateless.runs import Lookup, Touch
@@ -102,7 +102,8 @@ class Wake(Step):
         waits = self._is_waiting(lookup)
         if lookup(self.lock) is not None or (waits and not self.timed):
             return None
-        return ((self.shared, waits), (self.lock, True))
+        touched = ((self.shared, waits), (self.lock, True))
+        return touched + dial.passing if waits else touched
 
     def waits_for(self) -> str:
         model = cast(ConditionModel, self.shared)

@@ -14,7 +14,7 @@ from mazurka.runtime.accesses_names import Seen, objects
 from mazurka.runtime.accesses_operations import Access, ContainerAccess, How, Together
 from mazurka.runtime.assertions import Lookup
 from mazurka.runtime.labels import Labels
-from mazurka.runtime.operations import Step
+from mazurka.runtime.operations import ReadClock, Step
 from mazurka.runtime.rewriting_sites import sites
 from mazurka.runtime.spinning import Spin
 from mazurka.runtime.values import MISSING, attribute_of, element_of, of_class, shown
@@ -107,7 +107,7 @@ def place_of(access: Access, labels: Labels, frame: FrameType | None) -> Place:
     if isinstance(kept, (ModuleType, CellType)):
         return Place(name, name, kept, name)
     part = _part(access)
-    key = _key(part.token) if part is not None and not isinstance(kept, set) else None
+    key = key_of(part.token) if part is not None and not isinstance(kept, set) else None
     owner = labels.path_to(kept, frame)
     if name:
         text = f"{owner}.{name}" if owner else text
@@ -122,10 +122,10 @@ def _part(access: Access) -> ContainerAccess | None:
     return first if isinstance(first, ContainerAccess) else None
 
 
-def _key(token: Any) -> Any:
+def key_of(token: Any) -> Any:
     """The key that a token stands for; None where it has another form in reports."""
     if isinstance(token, tuple) and token[0] == "tuple":
-        parts = tuple(map(_key, token[1:]))
+        parts = tuple(map(key_of, token[1:]))
         return None if None in parts else parts
     return token if isinstance(token, (int, str)) and token != "None" else None
 
@@ -184,6 +184,9 @@ def before(operation: Step, place: Place | None) -> Before:
 def effects_of(operation: Step, known: Before) -> Effects:
     """After the step: what it has read or written."""
     access, place = data_access(operation), known.place
+    look = operation.operation if isinstance(operation, Spin) else operation
+    if isinstance(look, ReadClock):
+        return Effects(reads={str(look.shared.name): look.seen})
     if access is None or place is None:
         return Effects()
     value = access.value if access.value is not None else place.value()
@@ -212,7 +215,7 @@ def _noted(access: Access) -> str:
     part = _part(access)
     if part is None or part.shared.keyed or part.how not in _SETS:
         return ""
-    key = _key(part.token)
+    key = key_of(part.token)
     return "" if key is None else f" ({shown(key)} {_SETS[part.how]})"
 
 

@@ -6,12 +6,13 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import fields, replace
+from difflib import get_close_matches
 from typing import Any, TypeVar, overload
 
 from mazurka.errors import OptionError
 from mazurka.runtime.cases import fresh_case, is_case
 from mazurka.runtime.exploration import explore_test
-from mazurka.runtime.options import Options, Test
+from mazurka.runtime.options import SEARCHES, STRATEGIES, Options, Test
 from mazurka.runtime.results import ERROR, INCONCLUSIVE, VIOLATED, Result
 from mazurka.runtime.tokens import portable
 
@@ -148,11 +149,23 @@ def explore(function: Callable[..., Any] | None = None, /, **given: Any) -> Any:
     if function is None:
         return lambda test: decorate(test, options)
     if not callable(function):
-        raise OptionError(f"mazurka.explore takes a function, not {function!r}")
+        raise OptionError(
+            f"mazurka.explore takes a function, not {function!r}; options are given by name"
+            f"{_meant(function)}"
+        )
     if not given:
         return decorate(function, options)
     refuse_coroutines(function)
     return explore_test(explorable(function, function), options)
+
+
+def _meant(value: object) -> str:
+    """Options have names; what was given without one may be guessed."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f": preemptions={value}"
+    if isinstance(value, str):
+        return f": {'strategy' if value in STRATEGIES else 'instrument'}={value!r}"
+    return ": preemptions=2"
 
 
 def options_from(given: dict[str, Any], base: Options | None = None) -> Options:
@@ -160,24 +173,46 @@ def options_from(given: dict[str, Any], base: Options | None = None) -> Options:
     names = {field.name for field in fields(Options)}
     for name in given:
         if name not in names:
-            raise OptionError(f"there is no option {name!r}; there are {', '.join(sorted(names))}")
+            close = get_close_matches(name, names, 1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            known = ", ".join(sorted(names))
+            raise OptionError(f"there is no option {name!r}; there are {known}{hint}")
     if "instrument" in given:
         wanted = given["instrument"]
         given = {**given, "instrument": (wanted,) if isinstance(wanted, str) else tuple(wanted)}
     return replace(base or Options(), **given)
 
 
+def options_of_marker(marker: Any, base: Options | None = None) -> Options:
+    """The options of `@pytest.mark.mazurka(...)`."""
+    if marker.args:
+        raise OptionError(f"the marker mazurka takes options by name{_meant(marker.args[0])}")
+    return options_from(dict(marker.kwargs), base)
+
+
+def check_given(given: dict[str, Any]) -> None:
+    """Refuse options of the command line that no test could have.  A seed may be for tests that say
+    themselves that their schedules are random."""
+    takes_seed = "strategy" in given
+    options_from({name: given[name] for name in given if name != "seed" or takes_seed})
+
+
 def overridden(own: Options, given: dict[str, Any]) -> Options:
     """A test's own options, and those of the command line, which come first.
 
-    Several processes are for one strategy only; a test that has another one keeps to one process,
-    or a session with both could not be run by several.
+    Several processes are for one strategy only, and a seed is for others; a test whose strategy
+    does not take one of these goes without it, or no session could have it that has both kinds of
+    tests.  So does a test that is given another strategy than its own.
     """
     strategy = given.get("strategy", own.strategy)
-    if strategy != "algorithm2" and "strategy" in given and "workers" not in given:
-        own = replace(own, workers=1)
-    if strategy != "algorithm2" and "strategy" not in given:
-        given = {name: value for name, value in given.items() if name != "workers"}
+    useless = {"seed"} if strategy in SEARCHES else set()
+    if strategy != "algorithm2":
+        useless.add("workers")
+    if "strategy" in given:
+        kept = {name: getattr(Options(), name) for name in useless if name not in given}
+        own = replace(own, **kept, strategy=strategy) if kept else own
+    else:
+        given = {name: value for name, value in given.items() if name not in useless}
     if "instrument" in given:
         given = {**given, "instrument": dict.fromkeys((*own.instrument, *given["instrument"]))}
     return options_from(given, own)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures.thread as pool
+import re
 import sys
 import traceback
 from pathlib import Path
@@ -80,7 +81,8 @@ class EndlessRunError(ControlError):
 def of_exception(error: BaseException, number: int, label: str) -> Failed:
     """A finding from an exception that left a thread."""
     where = _innermost(error.__traceback__)
-    text = vars(error).get(EXPLAINED) or explained(error) or _text_of(error)
+    told = vars(error).get(EXPLAINED) or explained(error) or _text_of(error)
+    text = _ADDRESS.sub("", told)
     name = type(error).__name__
     asserts = isinstance(error, AssertionError)
     return Failed(
@@ -91,6 +93,11 @@ def of_exception(error: BaseException, number: int, label: str) -> Failed:
         line=where.lineno if where else None,
         details=(f"in thread {label}", *_lines(error.__traceback__)),
     )
+
+
+_ADDRESS = re.compile(r"(?<=[\w>)]) at 0x[0-9a-fA-F]{9,}(?=[ ,>])")
+"""In the `repr` of objects: it says nothing, and it is no real one, since `id` is the same in every
+execution."""
 
 
 def explain_now(error: BaseException) -> None:

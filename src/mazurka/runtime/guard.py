@@ -13,16 +13,24 @@ one difference that is no fault: the module is there from then on, and the later
 from __future__ import annotations
 
 import linecache
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TypeVar
 
-from mazurka.errors import MazurkaError
+from mazurka.errors import InternalError, MazurkaError
 from mazurka.runtime.blocked import is_library
 from mazurka.runtime.following import Follow, UnfollowableError
-from mazurka.runtime.guard_values import Value, Values, describe, first_difference, note_of
+from mazurka.runtime.guard_values import (
+    Value,
+    Values,
+    describe,
+    first_difference,
+    note_of,
+    note_of_end,
+)
 from mazurka.runtime.labels import unnamed
 from mazurka.runtime.monitoring import unobserved
 from mazurka.runtime.operations import Step
@@ -32,6 +40,7 @@ from mazurka.runtime.thread_names import label_of
 from mazurka.stateless.runs import Ended, Operation, Runnable, Shared
 
 Item = TypeVar("Item")
+CLOCK = "a clock that is not virtual (time.process_time(), or one that a library reads)"
 
 
 class NondeterministicError(MazurkaError):
@@ -56,6 +65,8 @@ class Sample:
     texts: list[str]
     failures: list[tuple[str, str]]
     values: list[Value]
+    values_until: int | None
+    """The step from which on values were not looked at any more."""
     ends_at: Site | None
     """The line that fails."""
 
@@ -95,7 +106,8 @@ class Sampler:
         found = [(failed.kind, failed.message) for failed in ended.failures]
         place = next(((f.file, f.line) for f in ended.failures if f.file and f.line), None)
         at = Site(*place, "", linecache.getline(*place).strip()) if place is not None else None
-        return Sample(self.actions, self.sites, self.texts, found, self._values.changes, at)
+        values = self._values
+        return Sample(self.actions, self.sites, self.texts, found, values.changes, values.ended, at)
 
 
 def _now(shared: Shared) -> object:
@@ -114,7 +126,7 @@ def sample(program: Runnable) -> Sample:
 def check_deterministic(program: Runnable) -> tuple[str, ...]:
     """Run the first schedule twice; raises `NondeterministicError` if it is not the same.
 
-    Returns notes about values that are not the same.
+    Returns notes about values that are not the same, or not compared.
     """
     modules = set(sys.modules)
     first = sample(program)
@@ -145,11 +157,13 @@ def _of_the_program(found: Sample) -> list[Action]:
 
 def _differing(program: Runnable, first: Sample, second: Sample) -> tuple[str, ...]:
     """Notes about values; what only the first run finds unset, such as a cache, is none."""
-    if first_difference(first.values, second.values) is None:
-        return ()
+    until = second.values_until
+    ended = (note_of_end(until),) if until is not None else ()
+    if first_difference(first.values, second.values, own=True) is None:
+        return ended
     third = sample(program)
-    found = first_difference(second.values, third.values)
-    return (note_of(found, third.sites),) if found is not None else ()
+    found = first_difference(second.values, third.values, own=True)
+    return (note_of(found, third.sites),) if found is not None else ended
 
 
 def difference(one: Sample, other: Sample, *, settled: bool) -> NondeterministicError:
@@ -170,13 +184,11 @@ def difference(one: Sample, other: Sample, *, settled: bool) -> Nondeterministic
     why = (
         "the first execution has left something behind that the later ones meet (a module's"
         " variable, a cache, a file, an object that the executions share): create what the test"
-        " changes inside the test; or it is chance, such as random numbers, or a clock that is not"
-        " virtual (datetime.now() and date.today())"
+        f" changes inside the test; or it is chance, such as random numbers, or {CLOCK}"
         if settled
-        else "it depends on something other than the schedule: random numbers, a clock that is not"
-        " virtual (datetime.now() and date.today()), the order of a set or of strings' hashes,"
-        " object identities, or state that every execution changes (a module's variable, a cache,"
-        " a file)"
+        else f"it depends on something other than the schedule: random numbers, {CLOCK}, the order"
+        " of a set or of strings' hashes, object identities, or state that every execution changes"
+        " (a module's variable, a cache, a file)"
     )
     value = None if settled else first_difference(one.values, other.values)
     seen = f" What differs first: {describe(value, other.sites)}." if value is not None else ""
@@ -189,15 +201,20 @@ def difference(one: Sample, other: Sample, *, settled: bool) -> Nondeterministic
 
 
 def unseen(error: MazurkaError, place: tuple[str | None, int | None]) -> NondeterministicError:
-    """What a search means that contradicts itself: equivalent runs of the test were not alike."""
+    """What a search means that contradicts itself: equivalent runs of the test were not alike.
+
+    Which invariant of a search has shown it says nothing to those whose test it is.
+    """
     file, line = place
+    tells = not isinstance(error, InternalError) or os.environ.get("MAZURKA_DEBUG")
+    detail = f" What was noticed: {error.message}." if tells else ""
     return NondeterministicError(
-        "executions that should be the same are not: the test depends on something that is not"
-        " observed, so nothing can be said about it. Likely causes are state that C code or"
-        " libraries keep (caches, iterators, files, weak references), random numbers, a clock that"
-        " is not virtual (datetime.now() and date.today()), the order of a set, and objects that"
-        " the executions share; --instrument adds modules to those that are observed. What was"
-        f" noticed: {error.message}",
+        "executions that should be the same are not: threads that took the same turns so far came"
+        " to other operations than before. The test depends on something that is not observed, so"
+        " nothing can be said about it. Likely causes are state that C code or libraries keep"
+        f" (caches, iterators, files, weak references), random numbers, {CLOCK}, the order of a"
+        " set, and objects that the executions share; --instrument adds modules to those that are"
+        f" observed.{detail}",
         file=file,
         line=line,
     )

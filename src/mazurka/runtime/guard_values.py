@@ -12,7 +12,9 @@ equal that are of the same class.
 from __future__ import annotations
 
 import linecache
+import os
 import re
+import sysconfig
 from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
@@ -26,11 +28,10 @@ from mazurka.runtime.values import MISSING, attribute_of, is_plain, shown
 
 MOST = 20_000
 """How often values are looked at in one run."""
-DATES = "the clock of datetime, which is the real one (that of time is virtual)"
+CLOCK = "the clock"
 SOURCES = {
     "random numbers": r"\brand|\bshuffle|\bchoice|\bsecrets\b|\burandom|\buuid|\btoken_",
-    DATES: r"\b(?:now|utcnow|today)\(",
-    "the clock": r"\btime\b|\bperf_counter|\bmonotonic",
+    CLOCK: r"\btime\b|\bperf_counter|\bmonotonic|_time\b|\b(?:now|utcnow|today)\(",
     "object identities": r"\bid\(|\bhash\(|\brepr\(|\bstr\(",
     "the number of a process or a thread": r"\bgetpid\(|\bget_ident\(|\bnative_id",
     "a counter that every execution moves on": r"\bnext\(|\+= 1",
@@ -61,15 +62,18 @@ class Values:
         self._plain: dict[int, tuple[Seen, dict[str, Any]]] = {}
         """By the identity of what is known of an object: its plain values at the last look."""
         self._looks = 0
+        self.ended: int | None = None
+        """The step before which so much had been looked at that no more was."""
         self.changes: list[Value] = []
 
     def look(self, step: int) -> None:
         """Before a step: what has changed since the one before?"""
-        if self._looks > MOST:
+        if self.ended is not None:
             return
         for seen in list(objects.values()):
             self._looks += 1 + len(seen)
             if self._looks > MOST:
+                self.ended = step
                 return
             thing = seen.kept() if isinstance(seen.kept, ReferenceType) else seen.kept
             if thing is not None and not seen.vague:
@@ -115,14 +119,27 @@ def site_of_write(location: Location) -> int:
     return written[-1] if written else -1
 
 
-def first_difference(one: Sequence[Value], other: Sequence[Value]) -> tuple[Value, Value] | None:
-    """The first value that is another in the second run."""
+def first_difference(
+    one: Sequence[Value], other: Sequence[Value], *, own: bool = False
+) -> tuple[Value, Value] | None:
+    """The first value that is another in the second run; if `own`, not one that the standard
+    library has written, such as the objects that `copy.deepcopy` keeps by their identities."""
     for before, after in zip_longest(one, other):
         if before is None or after is None or before.known[:2] != after.known[:2]:
             return None  # from here on they have done different things
-        if before.text != after.text:
+        if before.text != after.text and not (own and _is_standard(after)):
             return before, after
     return None
+
+
+def _is_standard(value: Value) -> bool:
+    file = sites[value.site].file if value.site >= 0 else ""
+    return file.startswith(_STANDARD) and not file.startswith(_INSTALLED)
+
+
+_STANDARD = sysconfig.get_path("stdlib") + os.sep
+_INSTALLED = tuple(sysconfig.get_path(name) + os.sep for name in ("purelib", "platlib"))
+"""These may lie inside."""
 
 
 def describe(found: tuple[Value, Value], standing: Sequence[Site | None]) -> str:
@@ -131,7 +148,7 @@ def describe(found: tuple[Value, Value], standing: Sequence[Site | None]) -> str
     what = f"{after.label} is {before.text} in one execution and {after.text} in the next"
     if after.site < 0:
         at = standing[after.step] if after.step < len(standing) else None
-        why = f": {DATES}" if _DATE.match(before.text) and _DATE.match(after.text) else ""
+        why = f": {CLOCK}" if _DATE.match(before.text) and _DATE.match(after.text) else ""
         seen = "" if at is None else f", seen at {shown_path(at.file)}:{at.line}"
         return f"{what}{seen}{why}"
     site = sites[after.site]
@@ -142,6 +159,15 @@ def describe(found: tuple[Value, Value], standing: Sequence[Site | None]) -> str
 
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+def note_of_end(step: int) -> str:
+    """That not all values were compared."""
+    return (
+        "whether values differ between executions of the same schedule was looked at until step"
+        f" {step + 1} only, {MOST:,} values that threads share; a value that differs later is not"
+        " told, as long as the steps are the same"
+    )
 
 
 def note_of(found: tuple[Value, Value], standing: Sequence[Site | None]) -> str:

@@ -48,7 +48,9 @@ def load(path: str) -> ModuleType:
     prepend(root)
     try:
         return executed(dotted_name(file, root), file)
-    except MazurkaError:
+    except MazurkaError as error:
+        if error.file is None:  # such as a decorator with a wrong option
+            error.file, error.line = path, line_in(path, error)
         raise
     except Exception as error:
         raise broken(error, path) from error
@@ -100,16 +102,22 @@ def executed(name: str, file: Path) -> ModuleType:
 
 def broken(error: Exception, path: str) -> CollectionError:
     """A file that cannot be imported, in one line."""
-    line = None
     if isinstance(error, SyntaxError):
         return CollectionError(f"syntax error: {error.msg}", file=path, line=error.lineno)
+    what = f"{type(error).__name__}: {error}"
+    line = line_in(path, error)
+    return CollectionError(f"the file cannot be imported: {what}", file=path, line=line)
+
+
+def line_in(path: str, error: BaseException) -> int | None:
+    """The line of a file at which an error has come through it."""
+    line = None
     trace = error.__traceback__
     while trace is not None:
         if Path(trace.tb_frame.f_code.co_filename).name == Path(path).name:
             line = trace.tb_lineno
         trace = trace.tb_next
-    what = f"{type(error).__name__}: {error}"
-    return CollectionError(f"the file cannot be imported: {what}", file=path, line=line)
+    return line
 
 
 # -- the project's settings for pytest -------------------------------------------------------

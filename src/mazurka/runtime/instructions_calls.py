@@ -12,7 +12,7 @@ from typing import Final
 
 from mazurka.runtime import accesses_instructions as own
 from mazurka.runtime.accesses_calls import callee, handed
-from mazurka.runtime.accesses_expressions import whole
+from mazurka.runtime.accesses_expressions import spread
 from mazurka.runtime.instructions import Instruction
 from mazurka.runtime.instructions_building import Builder, same
 from mazurka.runtime.instructions_stack import EMPTY, EMPTY_FIRST, NAMED, READY, VALUE, Stack
@@ -60,8 +60,8 @@ class Calls:
         extended = instruction.name == "CALL_FUNCTION_EX"
         row: list[Instruction] = []
         if extended:
-            site = self._builder.site(instruction, whole.__name__, "*...")
-            row += build.below(arguments, whole, site)
+            site = self._builder.site(instruction, spread.__name__, "*...")
+            row += build.below(arguments, spread, site)
         name = called.removeprefix(NAMED) if called.startswith(NAMED) else ""
         if name in ("exec", "eval") and arguments:
             if extended:

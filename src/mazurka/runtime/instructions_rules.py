@@ -21,6 +21,7 @@ from mazurka.runtime.accesses_expressions import (
     formatted,
     item,
     matched,
+    spread,
     store_item,
     tested,
     whole,
@@ -66,9 +67,8 @@ _OPERATIONS: Final[dict[str, _Takes]] = {
 """The function that does it, how many operands it has, whether it gives anything, and a text."""
 _LOOKS: Final[dict[str, tuple[Callable[..., Any], int]]] = {
     "TO_BOOL": (tested, 1),
-    "UNPACK_SEQUENCE": (whole, 1),
-    "UNPACK_EX": (whole, 1),
-    **dict.fromkeys(("LIST_EXTEND", "SET_UPDATE", "DICT_UPDATE", "DICT_MERGE"), (whole, 1)),
+    **dict.fromkeys(("UNPACK_SEQUENCE", "UNPACK_EX", "LIST_EXTEND", "SET_UPDATE"), (spread, 1)),
+    **dict.fromkeys(("DICT_UPDATE", "DICT_MERGE"), (whole, 1)),
     "GET_LEN": (whole, 1),
     "MATCH_KEYS": (whole, 2),
     "GET_YIELD_FROM_ITER": (each_delegated, 1),

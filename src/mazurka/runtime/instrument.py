@@ -24,6 +24,7 @@ from mazurka.runtime import accesses_handles
 from mazurka.runtime.insides import is_module, module_of, names_in
 from mazurka.runtime.instructions_watched import is_generated
 from mazurka.runtime.instrument_generated import (
+    calling_c,
     classes_of,
     generated_functions,
     ordering,
@@ -222,6 +223,8 @@ class Instrument:
             if code is not None and not function.__code__.co_freevars:
                 self._old.append((function, function.__code__))
                 function.__code__ = code
+        for function in calling_c(files):
+            self._exchange_instructions(function, "generated")
 
     def _exchange_ordering(self, files: Mapping[str, str]) -> None:
         for kind in classes_of(files):

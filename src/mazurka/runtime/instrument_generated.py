@@ -5,6 +5,9 @@ source would say, field by field, in the same order as the generated ones.  `att
 the source of what they generate with `linecache`, for debuggers; where a function makes a class, it
 is rewritten like any other (`instrument_sourceless` is for classes of modules).  The comparisons of
 order that `attrs` gives to a class are closures of its own, and are replaced.
+
+The `__init__` of a dataclass only fills an object that nobody else has, and stays as it is, unless
+it calls C code for the value of a field (`default_factory=counter.__next__`).
 """
 
 from __future__ import annotations
@@ -15,10 +18,12 @@ import linecache
 import sys
 from collections.abc import Container, Iterator
 from functools import cache
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
 from mazurka.runtime.insides import module_of, names_in_class
+from mazurka.runtime.instructions_watched import is_generated
+from mazurka.runtime.instrument_sourceless import watched_or_named
 from mazurka.runtime.rewriting import compile_tree
 from mazurka.runtime.rewriting_sites import MARK
 
@@ -44,6 +49,27 @@ def _generated(kind: type) -> Iterator[FunctionType]:
             yield function
 
 
+def calling_c(modules: Container[str]) -> Iterator[FunctionType]:
+    """The generated `__init__` of those dataclasses of some modules that call C code there."""
+    for kind in classes_of(modules):
+        yield from _calling_c(kind)
+
+
+def _calling_c(kind: type) -> Iterator[FunctionType]:
+    space = names_in_class(kind)
+    fields: Any = space.get("__dataclass_fields__", {})
+    function: Any = space.get("__init__")
+    if not any(_is_of_c(field.default_factory) for field in fields.values()):
+        return
+    if type(function) is FunctionType and is_generated(function.__code__):
+        yield function
+
+
+def _is_of_c(factory: Any) -> bool:
+    called = factory.__func__ if type(factory) is MethodType else factory
+    return called is not dataclasses.MISSING and not isinstance(called, (type, FunctionType))
+
+
 def defined(kind: Any, line: int, module: ModuleType) -> None:
     """A function has made a class, and decorated it."""
     if not isinstance(kind, type):
@@ -52,6 +78,8 @@ def defined(kind: Any, line: int, module: ModuleType) -> None:
         code = written_out(kind, function.__name__, str(module.__file__), line)
         if code is not None and not function.__code__.co_freevars:
             function.__code__ = code
+    for function in _calling_c(kind):
+        function.__code__ = watched_or_named(function, "generated", False) or function.__code__
     for function, code in _sourced(kind):
         function.__code__ = code
         function.__globals__[MARK] = vars(module)[MARK]

@@ -12,8 +12,9 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
-from typing import Any, Final
+from typing import Any, Final, cast
 
+from mazurka.runtime.accesses_managers import WATCHED_IF_HELD
 from mazurka.runtime.insides import is_module, names_in, names_in_class
 from mazurka.runtime.instrument_namespace import namespace_of
 from mazurka.runtime.monitoring import MARK
@@ -62,12 +63,13 @@ APART: Final[dict[str, frozenset[str]]] = {
     "contextlib": frozenset(
         {
             *("_RedirectStream", "redirect_stdout", "redirect_stderr", "chdir"),
-            *("_BaseExitStack", "ExitStack"),
+            *("_BaseExitStack", "ExitStack", "_GeneratorContextManager", "contextmanager"),
         }
     ),
 }
 """By module: classes whose methods are rewritten, and replaced by functions with a namespace of
-their own, since the others of the module are to be known for what they are."""
+their own, since the others of the module are to be known for what they are; and functions that make
+objects of such classes."""
 
 _compiled: dict[str, CodeType | None] = {}
 
@@ -103,7 +105,7 @@ def methods_apart(names: Iterable[str]) -> Iterator[tuple[type, str, Any]]:
             continue
         space = {**names_in(module), MARK: namespace_of(module)}
         for part in code.co_consts:
-            if isinstance(part, CodeType) and part.co_name in parts:
+            if isinstance(part, CodeType) and issubclass(type(space.get(part.co_name)), type):
                 yield from _methods_of(space[part.co_name], part, space)
 
 
@@ -118,6 +120,8 @@ def _methods_of(
         if old.__closure__ is None:
             new = FunctionType(code, space, code.co_name, old.__defaults__)
             new.__kwdefaults__ = old.__kwdefaults__
+            if kind.__name__ == "_GeneratorContextManager" and code.co_name in WATCHED_IF_HELD:
+                new = cast(FunctionType, WATCHED_IF_HELD[code.co_name](old, new))
             yield kind, code.co_name, staticmethod(new) if old is not held else new
 
 

@@ -28,7 +28,7 @@ _FUNCTIONS = {
         for name in (
             *("item", "store_item", "delete_item", "item_spot", "held_item", "augment"),
             *("augment_attribute", "augment_item", "binary", "compared", "explanation"),
-            *("tested", "whole", "formatted", "matched", "compared_with"),
+            *("tested", "whole", "spread", "searched", "formatted", "matched", "compared_with"),
         )
     },
     **{name: getattr(accesses_calls, name) for name in ("made", "method", "callee", "handed")},

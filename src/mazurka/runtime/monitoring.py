@@ -9,10 +9,12 @@ instrumentation is not seen, and the result must say so.
 
 from __future__ import annotations
 
+import os
 import sys
+import sysconfig
 from _thread import get_ident
 from collections.abc import Callable
-from types import CodeType
+from types import CodeType, FrameType, FunctionType
 from typing import Any, Final
 
 from mazurka.runtime.rewriting_sites import MARK as MARK
@@ -21,6 +23,19 @@ from mazurka.runtime.scheduler import session
 OWN: Final = frozenset({"mazurka", "pytest", "_pytest", "pluggy", "unittest", "__main__", ""})
 TOOL: Final = 4
 """Our number among the tools of `sys.monitoring`; 0 to 2 and 5 have their owners by convention."""
+_FOLDER: Final = os.path.dirname(__file__)
+_MACHINERY: Final = tuple(
+    os.path.join(os.path.dirname(_FOLDER), part, "") for part in ("runtime", "stateless")
+)
+"""Where our own code is, which begins all the time and need not be told of."""
+_BETWEEN: Final = frozenset(
+    os.path.join(_FOLDER, f"{name}.py")
+    for name in ("scheduler", "tasks", "thread_locals", "watchdog")
+)
+"""Our code that runs between two threads of the program, and calls none of it by itself."""
+ENDS_LATE: Final = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+"""Whether an object whose last reference another thread has dropped ends when its maker next runs,
+as on free-threaded interpreters.  Under control that is between two threads."""
 
 _SEEN: Final = frozenset(
     {
@@ -49,7 +64,8 @@ _UNSEEN: Final = frozenset(
         *("ast.NodeTransformer", "ast.fix_missing_locations", "ast.increment_lineno"),
         *("concurrent.futures.process.ProcessPoolExecutor", "inspect.getgeneratorstate"),
         *("concurrent.futures.interpreter.InterpreterPoolExecutor", "inspect.getgeneratorlocals"),
-        *("builtins.input", "contextlib.AsyncExitStack"),
+        *("builtins.input", "contextlib.AsyncExitStack", "inspect.getmembers_static"),
+        *("time.process_time", "time.process_time_ns", "time.thread_time", "time.thread_time_ns"),
     }
 )
 """What is in those modules all the same."""
@@ -96,6 +112,9 @@ class Unobserved:
         self.is_unseen: Callable[[CodeType, object], bool] | None = None
         """Whether code that begins in a module that is watched has not been rewritten."""
         self._monitoring: Any = None
+        self._silence: Any = None
+        """What tells the interpreter that code has been seen; other threads may still come to tell
+        of theirs when nobody watches any more."""
 
     def clear(self) -> None:
         self.packages.clear()
@@ -123,6 +142,8 @@ class Unobserved:
         if kind in self.kinds or session.current.ident != get_ident():
             return
         self.kinds.add(kind)
+        if ENDS_LATE:
+            self._expect_ends(kind)
         for base in kind.__mro__ or ():
             space: Any = getattr(sys.modules.get(base.__module__), "__dict__", {})
             if MARK not in space and not getattr(base, "_is_protocol", False):
@@ -131,6 +152,16 @@ class Unobserved:
     def note(self, name: str) -> None:
         if session.current.ident == get_ident():
             self.packages.add(name)
+
+    def _expect_ends(self, kind: type) -> None:
+        """Objects of a type may end when nobody watches: does that run code of the program?"""
+        for base in kind.__mro__ or ():
+            ends = vars(base).get("__del__")
+            if type(ends) is FunctionType:
+                self._add_between(ends.__qualname__)
+
+    def _add_between(self, function: str) -> None:
+        self.packages.add(f"{function} (may run while no thread is under control)")
 
     def _add(self, module: Any, name: str) -> None:
         if not isinstance(module, str):
@@ -151,9 +182,11 @@ class Unobserved:
         monitoring = getattr(sys, "monitoring", None)
         if monitoring is None or monitoring.get_tool(TOOL) is not None:
             return
+        self._silence = monitoring.DISABLE
         monitoring.use_tool_id(TOOL, "mazurka")
         monitoring.register_callback(TOOL, monitoring.events.PY_START, self._began)
-        monitoring.set_events(TOOL, monitoring.events.PY_START)
+        monitoring.register_callback(TOOL, monitoring.events.PY_THROW, self._thrown)
+        monitoring.set_events(TOOL, monitoring.events.PY_START | monitoring.events.PY_THROW)
         monitoring.restart_events()
         self._monitoring = monitoring
 
@@ -162,11 +195,15 @@ class Unobserved:
         if monitoring is not None:
             monitoring.set_events(TOOL, 0)
             monitoring.register_callback(TOOL, monitoring.events.PY_START, None)
+            monitoring.register_callback(TOOL, monitoring.events.PY_THROW, None)
             monitoring.free_tool_id(TOOL)
 
     def _began(self, code: CodeType, offset: int) -> Any:
         if session.current.ident != get_ident():
+            if code.co_filename.startswith(_MACHINERY):
+                return self._silence
             # Not under control now; it may be another time, so it must not be silenced yet.
+            self._began_between(code, sys._getframe(1))
             return None
         frame: Any = sys._getframe(1)
         module = frame.f_globals.get("__name__")
@@ -176,7 +213,25 @@ class Unobserved:
             self._began_in(module, code.co_qualname)
         elif self.is_unseen is not None and self.is_unseen(code, module):
             self.packages.add(f"{code.co_qualname} (made where nobody watches)")
-        return self._monitoring.DISABLE
+        return self._silence
+
+    def _thrown(self, code: CodeType, offset: int, error: BaseException) -> None:
+        """A generator is ended where it stands."""
+        if session.current.ident != get_ident():
+            self._began_between(code, sys._getframe(1))
+
+    def _began_between(self, code: CodeType, frame: FrameType) -> None:
+        """Code runs in a thread that is not under control; code of the program does so during a run
+        if it belongs to an object that has just ended: a finalizer, the rest of a generator."""
+        run, caller = session.current, frame.f_back
+        if (
+            caller is not None
+            and caller.f_code.co_filename in _BETWEEN
+            and (MARK in frame.f_globals or code.co_consts[-1:] == (MARK,))
+            and run.program is not None
+            and not run.over
+        ):
+            self._add_between(code.co_qualname)
 
     def _began_in(self, module: str, name: str) -> None:
         """Parts of the standard library call each other a lot; what counts is what is called by

@@ -77,7 +77,9 @@ def spend(run: Scheduler, seconds: float) -> None:
     """Time passes for the running thread."""
     if seconds > 0:
         run.timed = True
-        run.running.time += seconds
+        me = run.running
+        me.time += seconds
+        run.latest = max(run.latest, me.time)
     if run.running.daemon:
         leash.watch(run)
 

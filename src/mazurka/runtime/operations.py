@@ -46,6 +46,35 @@ class Object(Shared):
         return f"{self.kind} {self.origin or self.name}"
 
 
+class Dial:
+    """The clock, as a thing that threads share.
+
+    To read it is to write this object: what one thread reads depends on who has slept before, and
+    on who has read it before, since no two look at the same moment.  Whatever lets time pass reads
+    it, so that it matters on which side of the others' looks it lies; two that sleep do not disturb
+    each other (`clock`).  Programs that never look do without: `passing` is empty for them.
+    """
+
+    __slots__ = ("clock", "passing")
+
+    def __init__(self) -> None:
+        self.clock = Object("clock")
+        self.passing: tuple[Touch, ...] = ()
+        """What an operation touches because it lets time pass."""
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the program is known to look."""
+        return bool(self.passing)
+
+    @is_read.setter
+    def is_read(self, known: bool) -> None:
+        self.passing = ((self.clock, False),) if known else ()
+
+
+dial = Dial()
+
+
 class Step:
     """An operation that can always go on."""
 
@@ -127,7 +156,11 @@ class Attempt(Step):
         return self.wanted.writes and self.wanted.ready()
 
     def at(self, lookup: Lookup) -> Sequence[Touch] | None:
-        return self.wanted.at(lookup) or ((self.shared, False),)
+        found = self.wanted.at(lookup)
+        if found:
+            return found
+        failed = ((self.shared, False),)
+        return failed + dial.passing if self.patient else failed
 
 
 class Idle(Step):
@@ -143,6 +176,25 @@ class Idle(Step):
         return ()
 
 
+class ReadClock(Step):
+    """A thread looks at the clock; it has changed nothing, as far as waiting loops go."""
+
+    __slots__ = ("again", "seen")
+    kind = "read the clock"
+    writes = False
+
+    def __init__(self) -> None:
+        super().__init__(dial.clock)
+        self.again = False
+        """It does so in one more round of a loop that waits (`spinning`): it lets time pass, and
+        does not see what others have let pass."""
+        self.seen = ""
+        """What it showed, for people."""
+
+    def at(self, lookup: Lookup) -> Sequence[Touch] | None:
+        return dial.passing if self.again else ((self.shared, True),)
+
+
 class Nap(Idle):
     """`time.sleep`: gives way."""
 
@@ -152,6 +204,9 @@ class Nap(Idle):
     @property
     def yields(self) -> Yields:  # type: ignore[override]
         return True
+
+    def at(self, lookup: Lookup) -> Sequence[Touch] | None:
+        return dial.passing
 
     def waits_for(self) -> str:
         return "to sleep"

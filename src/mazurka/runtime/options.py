@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from mazurka.errors import OptionError
+from mazurka.processors import refuse_many
 from mazurka.runtime.sites import shown_path
 from mazurka.stateless import randomized
 from mazurka.stateless.algorithm1 import Algorithm1
@@ -57,6 +58,11 @@ class Options:
                 f"there is no strategy {self.strategy!r}; there are {', '.join(STRATEGIES)}"
             )
         self._check_types()
+        if self.seed is not None and not self.sampled:
+            raise OptionError(
+                f"a seed is for random schedules, and the strategy {self.strategy} has none: choose"
+                f" the strategy {' or '.join(randomized.STRATEGIES)}, or leave the seed out"
+            )
         if self.preemptions is not None and self.preemptions < 0:
             raise OptionError(f"preemptions must be 0 or more, not {self.preemptions}")
         if self.executions is not None and self.executions < 1:
@@ -69,6 +75,7 @@ class Options:
             raise OptionError(f"max_steps must be 1 or more, not {self.max_steps}")
         if self.workers < 1:
             raise OptionError(f"workers must be 1 or more, not {self.workers}")
+        refuse_many("workers", self.workers)
         if self.workers > 1 and self.strategy != "algorithm2":
             raise OptionError(f"several workers need the strategy algorithm2, not {self.strategy}")
         if self.workers > 1 and not hasattr(os, "fork"):

@@ -82,9 +82,9 @@ def check_options(config: pytest.Config) -> None:
     if not given:
         return
     from mazurka.errors import MazurkaError
-    from mazurka.runtime.explore import options_from
+    from mazurka.runtime.explore import check_given
 
     try:
-        options_from(given)
+        check_given(given)
     except MazurkaError as error:
         raise pytest.UsageError(f"--mazurka options: {error}") from None

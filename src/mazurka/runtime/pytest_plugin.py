@@ -132,20 +132,15 @@ def options_of(item: pytest.Item) -> Options | None:
     if marker is None and explored is None and not replayed:
         return None
     from mazurka.errors import MazurkaError
-    from mazurka.runtime.explore import options_from, overridden
+    from mazurka.runtime.explore import options_of_marker, overridden
+    from mazurka.runtime.options import Options
     from mazurka.runtime.pytest_fixtures import is_case, is_skipped
 
     if is_case(item) and is_skipped(item):
         return None
-    if marker is not None and marker.args:
-        raise pytest.UsageError(
-            f"{item.nodeid}: the marker mazurka takes options by name: preemptions=2"
-        )
     try:
-        own = options_from(
-            dict(marker.kwargs) if marker is not None else {},
-            explored.options if explored is not None else None,
-        )
+        base = explored.options if explored is not None else Options()
+        own = base if marker is None else options_of_marker(marker, base)
         return overridden(own, options_given(item.config))
     except (MazurkaError, TypeError) as error:
         raise pytest.UsageError(f"{item.nodeid}: {error}") from None
@@ -234,9 +229,15 @@ def representation(item: pytest.Item, result: Result) -> Any:
         file, line = violated.file or file, violated.line or line
         message = f"{violated.kind}: {violated.message}"
     crash = ReprFileLocation(file, line or 0, message.splitlines()[0])
-    text = [f"{part}\n" for part in result.report().splitlines()]
+    text = [f"{part}\n" for part in result.report(width_in(item.config)).splitlines()]
     trace = ReprTraceback([ReprEntryNative(text)], None, style="native")
     return ExceptionChainRepr([(trace, crash, None)])
+
+
+def width_in(config: pytest.Config) -> int | None:
+    """The width of pytest's own frame; a worker process of pytest-xdist has none."""
+    shows = config.pluginmanager.hasplugin("terminalreporter")
+    return int(config.get_terminal_writer().fullwidth) if shows else None
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:

@@ -22,6 +22,8 @@ EXPLORED = "mazurka"
 """The property of a test's report that says what its exploration has shown."""
 NOT_OBSERVED = "mazurka_not_observed"
 """The one that names the code that has run without being observed."""
+SEED = "mazurka_seed"
+"""The one that says which seed the schedules were drawn from."""
 OUTCOMES = ("passed", "failed", "error", "xfailed", "xpassed")
 """Of tests that have run."""
 MOST_LINES = 10
@@ -32,6 +34,8 @@ def note_result(item: pytest.Item, result: Result) -> None:
     """Let the report of a test say what was found."""
     told = "; ".join((result.scope, *(f"note: {note}" for note in result.notes)))
     item.user_properties.append((EXPLORED, f"{result.verdict}: {told}"))
+    if result.seed is not None:
+        item.user_properties.append((SEED, result.seed))
     if result.not_observed:
         named = ", ".join(result.not_observed[:MOST_NAMES])
         more = ", ..." if len(result.not_observed) > MOST_NAMES else ""
@@ -47,17 +51,31 @@ def summarize(terminal: Any, config: pytest.Config) -> None:
     """Print what there is to say; usually there is nothing."""
     lines = list(_shown(terminal) if config.get_verbosity() > 0 else _held_unobserved(terminal))
     if not config.getoption("collectonly") and (given := _given(config)):
-        reports = [report for name in OUTCOMES for report in terminal.stats.get(name, ())]
-        if reports and not any(EXPLORED in properties_of(report) for report in reports):
-            lines.append(
-                f"no test was explored, so {', '.join(given)} had no effect: mark a test with"
-                " @pytest.mark.mazurka, decorate it with @mazurka.explore, or run `mazurka test"
-                " FILE`, which explores all tests of a file"
-            )
+        lines.extend(_without_effect(terminal, given))
     if lines:
         terminal.section("mazurka")
         for line in lines:
             terminal.line(line)
+
+
+def _without_effect(terminal: Any, given: list[str]) -> Iterator[str]:
+    """Options that no test has taken."""
+    reports = [report for name in OUTCOMES for report in terminal.stats.get(name, ())]
+    told = [properties_of(report) for report in reports]
+    if told and not any(EXPLORED in properties for properties in told):
+        yield (
+            f"no test was explored, so {', '.join(given)} had no effect: mark a test with"
+            " @pytest.mark.mazurka, decorate it with @mazurka.explore, or run `mazurka test"
+            " FILE`, which explores all tests of a file"
+        )
+    elif told and _SEED in given and not any(SEED in properties for properties in told):
+        yield (
+            f"no test has random schedules, so {_SEED} had no effect: --mazurka-strategy=random"
+            " (or pct) gives them to all explored tests"
+        )
+
+
+_SEED = "--mazurka-seed"
 
 
 def properties_of(report: Any) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from weakref import ref
 from mazurka.runtime.failures import refuse
 from mazurka.runtime.locks import OUTSIDE, Acquire, Lock, Release
 from mazurka.runtime.naming import ATTRIBUTE, adopt
-from mazurka.runtime.operations import Attempt, Object, Waiting, Yields
+from mazurka.runtime.operations import Attempt, Object, Waiting, Yields, dial
 from mazurka.runtime.scheduler import Scheduler, session
 from mazurka.runtime.values import counted
 from mazurka.runtime.waiting import purpose_of
@@ -184,7 +184,12 @@ class Call(Waiting):
 
     def at(self, lookup: Lookup) -> Sequence[Touch] | None:
         state = cast(QueueState, lookup(self.shared))
-        return ((self.shared, self.can(state)),) if self.lets(state) else None
+        if not self.lets(state):
+            return None
+        if self.can(state):
+            return ((self.shared, True),)
+        failed = ((self.shared, False),)
+        return failed + dial.passing if self.yields else failed
 
     def holder(self) -> str | None:
         return self.now.holder

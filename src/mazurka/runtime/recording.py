@@ -12,8 +12,10 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import FrameType
+from typing import NamedTuple
 
 from mazurka.runtime.accesses_operations import Access, Structure, Variable
+from mazurka.runtime.changes import changes_of
 from mazurka.runtime.conditions import Notify, Wake
 from mazurka.runtime.effects import (
     Before,
@@ -27,6 +29,7 @@ from mazurka.runtime.effects import (
 )
 from mazurka.runtime.labels import Labels
 from mazurka.runtime.leash import Leashed
+from mazurka.runtime.library_steps import LibrarySteps
 from mazurka.runtime.operations import Attempt, Idle, Object, Step
 from mazurka.runtime.scheduler import session
 from mazurka.runtime.sites import Site, in_executor, site_of, user_frame
@@ -75,6 +78,14 @@ class Stands:
     place: int | None = None
 
 
+class Lost(NamedTuple):
+    """A notification of the program's when nobody waited."""
+
+    thread: int
+    label: str
+    site: Site | None
+
+
 @dataclass(kw_only=True)
 class Story:
     """A recorded run."""
@@ -86,8 +97,10 @@ class Story:
     """Their paths, which are the same in every exploration."""
     steps: list[Taken] = field(default_factory=list)
     standing: list[Stands] = field(default_factory=list)
-    lost: list[str] = field(default_factory=list)
+    lost: list[Lost] = field(default_factory=list)
     """Notifications that nobody waited for, on objects that somebody waits for at the end."""
+    calls: dict[int, str] = field(default_factory=dict)
+    """What threads call that stand in the library without any line of the program."""
 
     @property
     def schedule(self) -> tuple[int, ...]:
@@ -110,13 +123,14 @@ class Recorder:
         """Of accesses, by the identity of the operation."""
         self._kept: list[Operation] = []
         self._open: tuple[Taken, Step, Before] | None = None
+        self._library = LibrarySteps(self._labels)
         self._wasted: list[tuple[Shared, Taken]] = []
         self._over = False
         self._tasks: dict[int, Task] = {}
         self._paths: dict[int, str] = {}
         self._labels_by_path: dict[str, str] = {}
         self._standing: list[Stands] = []
-        self._lost: list[str] = []
+        self._lost: list[Lost] = []
         self.threads: dict[int, str] = {}
         self.steps: list[Taken] = []
         self._preemptions = Preemptions()
@@ -137,6 +151,7 @@ class Recorder:
         self._sites[thread] = site_of(frame)
         self._inside[thread] = in_executor(sys._getframe(2))
         self._meet(operation, frame)
+        self._library.arrive(self._tasks.get(thread), operation, sys._getframe(2), frame)
 
     def _meet(self, operation: Operation, frame: FrameType | None) -> None:
         access = data_access(operation)
@@ -166,21 +181,25 @@ class Recorder:
             preempts=self._preemptions.take(pending, enabled, last, chosen),
         )
         self.steps.append(taken)
-        self._open = (taken, operation, before(operation, self._places.get(id(operation))))
-        if isinstance(operation, Notify) and not operation.shared.state:
+        place = self._places.get(id(operation))
+        self._open = (taken, operation, before(operation, place))
+        self._library.begin(chosen, operation, None if place is None else place.holder)
+        wasted = isinstance(operation, Notify) and not operation.shared.state
+        if wasted and chosen not in self._library.within:
             self._wasted.append((operation.shared, taken))
 
     def close(self) -> None:
         """The last step has been taken: what did it read and write?"""
         if self._open is not None:
             taken, operation, known = self._open
-            taken.text = self._text(operation) + taken.text
-            taken.effects = effects_of(operation, known)
+            done = self._library.outcome(known.writes)
+            taken.text = self._text(operation, done) + taken.text
+            taken.effects = self._library.effects() or effects_of(operation, known)
             self._open = None
 
-    def _text(self, operation: Step) -> str:
+    def _text(self, operation: Step, done: str | None = None) -> str:
         if isinstance(operation, Spin) and id(operation) not in self._places:
-            return self._text(operation.operation)
+            return self._text(operation.operation, done)
         if isinstance(operation, Leashed):
             return self._text(operation.operation)
         if isinstance(operation, Idle):
@@ -188,6 +207,8 @@ class Recorder:
         if isinstance(operation, Attempt):
             return self._text(operation.wanted)
         place = self._places.get(id(operation))
+        if place is not None and done is not None:
+            return f"cache of {place.text}: {done}"
         if place is not None:
             return f"{'use' if place.is_opaque else operation.kind} {place.text}"
         label = self._labels.of(operation.shared)
@@ -236,16 +257,17 @@ class Recorder:
             steps=self.steps,
             standing=self._standing,
             lost=self._lost,
+            calls=self._library.calls,
         )
 
     def _stands(self, number: int, operation: Step) -> Stands:
-        text = operation.waits_for()
         paths = self._labels_by_path
-        for shared in _objects(operation):
-            label = self._labels.of(shared)
-            if isinstance(shared, Life):
-                label = paths.get(shared.path, label)
-            text = text.replace(str(shared), _with_sort(shared, label))
+        if isinstance(operation, Spin):
+            text = changes_of((shared for shared, _ in operation.seen), self._called)
+        else:
+            text = operation.waits_for()
+            for shared in _objects(operation):
+                text = text.replace(str(shared), self._called(shared))
         holder = operation.holder()
         return Stands(
             thread=number,
@@ -256,11 +278,16 @@ class Recorder:
             place=_place_of(operation),
         )
 
-    def _lost_for(self, pending: Sequence[Operation | None]) -> list[str]:
+    def _called(self, shared: Shared) -> str:
+        label = self._labels.of(shared)
+        if isinstance(shared, Life):
+            label = self._labels_by_path.get(shared.path, label)
+        return _with_sort(shared, label)
+
+    def _lost_for(self, pending: Sequence[Operation | None]) -> list[Lost]:
         waited = [operation.shared for operation in pending if isinstance(operation, Wake)]
         return [
-            f"{self.threads.get(taken.thread)} notified {self._labels.of(shared)}"
-            f"{_line(taken.site)} when nobody waited"
+            Lost(taken.thread, self._labels.of(shared), taken.site)
             for shared, taken in self._wasted
             if any(shared is one for one in waited)
         ]
@@ -271,10 +298,6 @@ def _with_sort(shared: Shared, label: str) -> str:
     if not isinstance(shared, Object) or isinstance(shared, (Life, Variable, Structure)):
         return label
     return label if label.startswith(f"{shared.kind} ") else f"{shared.kind} {label}"
-
-
-def _line(site: Site | None) -> str:
-    return f" at line {site.line}" if site is not None else ""
 
 
 def _place_of(operation: object) -> int | None:

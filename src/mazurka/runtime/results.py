@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from mazurka import __version__
 from mazurka.errors import MazurkaError
-from mazurka.runtime.recording import Story
-from mazurka.runtime.sites import shown_path
-from mazurka.runtime.telling import Acquired, Told, reason
+from mazurka.runtime.recording import Stands, Story
+from mazurka.runtime.sites import is_plumbing, shown_path
+from mazurka.runtime.telling import Acquired, Told, lost_text, reason
 from mazurka.stateless.explored import Level
 from mazurka.stateless.runs import Failed
 
@@ -58,11 +58,26 @@ def violation_of(failed: Failed, story: Story) -> Violation:
 
 
 def _details(failed: Failed, story: Story) -> tuple[str, ...]:
-    """With the thread as the rest of the report calls it."""
+    """With threads, and what they wait for, as the rest of the report calls them."""
+    if failed.kind in STUCK:
+        waiting = [_waiting(story, one) for one in story.standing if _is_told(failed, story, one)]
+        return tuple(waiting) or failed.details
     first, *rest = failed.details or ("",)
     if first.startswith("in thread ") and failed.thread in story.threads:
         first = f"in thread {story.threads[failed.thread]}"
     return (first, *rest) if first else ()
+
+
+def _is_told(failed: Failed, story: Story, stands: Stands) -> bool:
+    """Whether a failure is about a thread; daemons that wait are none."""
+    start = f"thread {story.threads.get(stands.thread)} waits "
+    return any(line.startswith(start) for line in failed.details)
+
+
+def _waiting(story: Story, stands: Stands) -> str:
+    site = stands.site if stands.site is not None and not is_plumbing(stands.site) else None
+    at = f" at {shown_path(site.file)}:{site.line}" if site is not None else ""
+    return f"thread {story.threads.get(stands.thread)} {reason(story, stands, '')}{at}"
 
 
 def _stuck(failed: Failed, story: Story) -> str:
@@ -71,9 +86,9 @@ def _stuck(failed: Failed, story: Story) -> str:
     stands = next((one for one in story.standing if one.thread == failed.thread), None)
     if opening is None or stands is None:
         return failed.message
-    if story.lost:
-        opening = f"lost wake-up: {story.lost[0]}; {opening}"
     file = shown_path(failed.file) if failed.file else None
+    if story.lost:
+        opening = f"lost wake-up: {lost_text(story, story.lost[0], file)}; {opening}"
     return f"{opening}: {story.threads.get(stands.thread)} {reason(story, stands, file)}"
 
 

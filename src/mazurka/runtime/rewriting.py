@@ -56,7 +56,7 @@ class Statements(Patterns):
                 node.value = self.before_binding(target, value)
                 return node
         if any(isinstance(target, (ast.Tuple, ast.List)) for target in node.targets):
-            value = self.call("whole", node.value, value)
+            value = self.call("spread", node.value, value)
         node.value = value
         node.targets = [self.target(target) for target in node.targets]
         return node
@@ -226,11 +226,13 @@ class Statements(Patterns):
     # -- definitions -------------------------------------------------------------------------
 
     def _visit_function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.stmt]:
+        fills = any(_decorates(each, "lru_cache", "cache") for each in node.decorator_list)
+        node.decorator_list = [self.expression(each) for each in node.decorator_list]
         self.defaults(node.args)
         outer, self.scope = self.scope, self.scopes[node]
         unbound, self.unbound = self.unbound, []
         node.body = self.body(node.body)
-        if any(_decorates(each, "lru_cache", "cache") for each in node.decorator_list):
+        if fills:
             self._show_filling(node)
         for name in dict.fromkeys(self.unbound):
             binding = ast.Assign([ast.Name(name, ast.Store())], ast.Constant(None))
@@ -252,6 +254,10 @@ class Statements(Patterns):
 
     def visit_ClassDef(self, node: ast.ClassDef) -> list[ast.stmt]:  # noqa: N802
         before = self._binds(node.name, node)
+        node.decorator_list = [self.expression(each) for each in node.decorator_list]
+        node.bases = [self.expression(base) for base in node.bases]
+        for keyword in node.keywords:
+            keyword.value = self.expression(keyword.value)
         outer, self.scope = self.scope, self.scopes[node]
         outer_class, self.class_name = self.class_name, node.name
         node.body = self.body(node.body)

@@ -213,7 +213,7 @@ class Expressions(ast.NodeTransformer):
 
     def visit_Starred(self, node: ast.Starred) -> ast.expr:
         if isinstance(node.ctx, ast.Load):
-            node.value = self.call("whole", node.value, self.expression(node.value))
+            node.value = self.call("spread", node.value, self.expression(node.value))
         return node
 
     # -- operators ---------------------------------------------------------------------------
@@ -232,7 +232,12 @@ class Expressions(ast.NodeTransformer):
             sign = ast.Constant(type(node.ops[0]).__name__)
             return self.call("binary", node, left, sign, right)
         node.left = self.operand(node.left, len(node.ops))
+        last = node.comparators.pop()
         node.comparators = [self.operand(part, len(node.ops)) for part in node.comparators]
+        if isinstance(node.ops[-1], (ast.In, ast.NotIn)):
+            node.comparators.append(self.call("searched", last, self.expression(last)))
+        else:
+            node.comparators.append(self.operand(last, len(node.ops)))
         return node
 
     def operand(self, node: ast.expr, count: int) -> ast.expr:

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from os.path import basename, dirname
 
+from mazurka.report.operations import Told
 from mazurka.report.rows import Row
 from mazurka.report.trace import Standing, Trace
 from mazurka.runtime.failures import IN_EXECUTOR
@@ -40,9 +41,10 @@ class Line:
         )
 
     def add(self, step: Taken) -> None:
-        if step.inside and step.kind not in ("start", "join"):
+        told = bool(step.effects.reads or step.effects.writes)
+        if step.inside and not told and step.kind not in ("start", "join"):
             return
-        if step.effects.reads or step.effects.writes:
+        if told:
             self.reads.update(step.effects.reads)
             self.writes.update(step.effects.writes)
         elif step.text not in self.operations:
@@ -74,6 +76,11 @@ class Rows:
         self.main = files.most_common(1)[0][0] if files else ""
         self.several = len(files) > 1
 
+    @property
+    def main_file(self) -> str | None:
+        """The file of most rows, as people name it."""
+        return shown_path(self.main) if self.main else None
+
     def _mark_failure(self, violated: Violation) -> None:
         """The line that fails is the last row."""
         if violated.thread is None or violated.kind not in ("assert", "exception"):
@@ -102,9 +109,9 @@ class Rows:
             name=self.story.threads.get(line.thread, str(line.thread)),
             file=line.site.file if line.site else "",
             line=line.site.line if line.site else 0,
-            source=self.source(line.site),
-            operation="\n".join(line.operations),
-            synchronizes=bool(line.operations),
+            source=self.source(line.site) or self.story.calls.get(line.thread, ""),
+            operation=", ".join(line.operations),
+            told=tuple(map(Told, line.operations)),
             reads=dict(line.reads),
             writes=dict(line.writes),
             failed=line.failed,
@@ -129,8 +136,8 @@ class Rows:
             status="waits",
             file=site.file if site else "",
             line=site.line if site else 0,
-            source=self.source(site),
-            reason=reason(self.story, stands, shown_path(self.main) if self.main else None),
+            source=self.source(site) or self.story.calls.get(stands.thread, ""),
+            reason=reason(self.story, stands, self.main_file),
         )
 
 

@@ -56,6 +56,25 @@ def in_executor(frame: FrameType | None) -> bool:
     return False
 
 
+_RECKONING = (*_PLUMBING, str(_LIBRARY / "logging") + os.sep)
+
+
+def reckons(frame: FrameType | None) -> bool:
+    """Whether the code that called ours is the library's, which works out how long to wait, or puts
+    a date on a record; not that it runs a function for somebody."""
+    while frame is not None and frame.f_code.co_filename.startswith(_OWN):
+        frame = frame.f_back
+    return (
+        frame is not None
+        and frame.f_code.co_filename.startswith(_RECKONING)
+        and frame.f_code.co_name != "run"
+    )
+
+
+def is_own_file(name: str) -> bool:
+    return name.startswith(_OWN)
+
+
 def is_plumbing(site: Site) -> bool:
     return is_plumbing_file(site.file)
 

@@ -13,31 +13,37 @@ What a thread keeps out of sight of its frames is not compared: whatever moves s
 round (`sharing.progress`).  Iterators of `for` statements do so for the rounds of loops around them
 only if they are older than the round; see `turning`.
 
-A thread that polls the clock goes through time in leaps, each four times the last, until it writes
-something: every deadline is reached in a few rounds.
+A thread that polls the clock goes through time in leaps, each four times the last, and sixteen
+times once it is seen to come round, until it writes something: every deadline is reached in a few
+rounds.  When it has come round, it no longer sees what others' sleep does to the clock: had they
+slept one round earlier, it would have seen that then, as the same thread in the same place.  What
+is left of the time that it reads, such as `left = end - now`, does not make it another one.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Hashable, Sequence
+from datetime import datetime
 from types import CodeType, FrameType
 from typing import Any, NamedTuple, TypeAlias
 
 from mazurka.runtime.loops_in_code import is_in_loop
-from mazurka.runtime.operations import Step
+from mazurka.runtime.operations import ReadClock, Step, dial
 from mazurka.runtime.rewriting_sites import AGAIN, MARK
 from mazurka.runtime.tasks import Task
 from mazurka.stateless.runs import Lookup, Role, Shared, Touch
 
 TICK = 1e-6
 LEAP = 4
+FOREVER = 1e8
+"""After a leap of so many seconds nobody waits for time any more, and it stands still."""
 MEMORY = 64
 """Rounds longer than this many reads are not recognised."""
 
 Site: TypeAlias = tuple[CodeType, int] | int
 NEVER = sys.maxsize
-_PLAIN = frozenset({int, float, str, bytes, bool, type(None)})
+_PLAIN = frozenset({int, float, str, bytes, bool, type(None), datetime})
 _OWN: set[int] = set()
 """The identities of the namespaces of the modules of this package."""
 _SCHEDULER = "mazurka.runtime.scheduler"
@@ -98,6 +104,11 @@ class Rounds:
         self.tick = TICK
         self.polls = False
 
+    @property
+    def awaits_time(self) -> bool:
+        """Whether the next round may differ because it is later."""
+        return self.polls and self.tick > 0
+
     def clear(self) -> None:
         self.reads.clear()
         self.stacks.clear()
@@ -123,7 +134,7 @@ class Rounds:
             return operation
         stack = stack_of(sys._getframe(2), self.turns)
         for start, place, old in reversed(self.stacks):
-            if place == site and is_same(old, stack):
+            if place == site and is_same(old, stack, floats=not self.awaits_time):
                 return self.come_round(start, operation)
         self.stacks.append((len(self.reads), site, stack))
         return operation
@@ -136,7 +147,12 @@ class Rounds:
             for shared, state in touched:
                 if seen.setdefault(shared, state) != state:
                     return operation  # it has changed in the meantime: the next round may differ
-        return operation if self.polls else Spin(operation, tuple(seen.items()))
+        seen.pop(dial.clock, None)  # whoever looks at it never waits here
+        if not self.awaits_time:
+            return Spin(operation, tuple(seen.items()))
+        if isinstance(operation, ReadClock):
+            operation.again = True
+        return operation
 
 
 class Spin(Step):
@@ -236,8 +252,9 @@ def stack_of(frame: FrameType, turns: int) -> Stack:
     return Stack(inside, found, turns)
 
 
-def is_same(one: Stack, other: Stack) -> bool:
-    """Whether a loop has brought a thread back to where it was, with the same variables."""
+def is_same(one: Stack, other: Stack, *, floats: bool = True) -> bool:
+    """Whether a loop has brought a thread back to where it was, with the same variables; numbers
+    that may be times need not be compared."""
     if len(one.frames) != len(other.frames) or (
         one.inside is not None and one.inside is other.inside
     ):
@@ -252,7 +269,7 @@ def is_same(one: Stack, other: Stack) -> bool:
     return all(
         a.frame.f_code is b.frame.f_code
         and a.instruction == b.instruction
-        and same_values(a.own, b.own)
+        and same_values(a.own, b.own, floats=floats)
         for a, b in zip(one.frames, other.frames, strict=True)
     )
 
@@ -263,13 +280,15 @@ def _shows_rounds(frame: FrameType) -> bool:
     return MARK in names and AGAIN in names
 
 
-def same_values(one: dict[str, Any], other: dict[str, Any]) -> bool:
+def same_values(one: dict[str, Any], other: dict[str, Any], *, floats: bool = True) -> bool:
     if one.keys() != other.keys():
         return False
     for name, value in one.items():
         now = other[name]
         if value is not now and not (
-            type(value) is type(now) and type(value) in _PLAIN and value == now
+            type(value) is type(now)
+            and type(value) in _PLAIN
+            and (value == now or (type(value) is float and not floats))
         ):
             return False
     return True

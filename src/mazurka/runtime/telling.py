@@ -14,7 +14,7 @@ from mazurka.runtime.leash import Leashed
 from mazurka.runtime.locks import OUTSIDE, Acquire
 from mazurka.runtime.naming import forget_names
 from mazurka.runtime.operations import Attempt, Object, Step
-from mazurka.runtime.recording import Stands, Story, record
+from mazurka.runtime.recording import Lost, Stands, Story, record
 from mazurka.runtime.sites import Site, is_plumbing, shown_path, site_of
 from mazurka.runtime.spinning import Spin
 from mazurka.stateless.runs import Decider, Operation, Runnable, Shared
@@ -105,6 +105,12 @@ def reason(story: Story, stands: Stands, file: str | None = None) -> str:
     else:
         who = ""
     return f"waits {stands.waits}{who}"
+
+
+def lost_text(story: Story, lost: Lost, file: str | None) -> str:
+    """`Thread-1 notified ready at line 12 when nobody waited`."""
+    at = f" at {line_of(lost.site, file)}" if lost.site is not None else ""
+    return f"{story.threads.get(lost.thread)} notified {lost.label}{at} when nobody waited"
 
 
 def line_of(site: Site, file: str | None) -> str:

@@ -19,9 +19,10 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 from mazurka.runtime.accesses_opaque import opaque_parts
+from mazurka.runtime.moment import now
 from mazurka.runtime.operations import Idle
 from mazurka.runtime.scheduler import session
-from mazurka.runtime.sharing import LIMIT, learned, now, points
+from mazurka.runtime.sharing import LIMIT, learned, points
 from mazurka.runtime.spinning import NEVER, Rounds, Turn, is_same, same_values, stack_of
 from mazurka.runtime.tasks import Task
 

@@ -166,13 +166,13 @@ _SEQUENCES: tuple[Any, ...] = (list, deque, bytearray, array)
 
 def called(function: Any, args: Any, kwargs: Any) -> str:
     """A call as a report shows it: `square(2)`."""
-    text = _name_of_function(function)
+    text = name_of_function(function)
     inner = [shown(one, 1) for one in args]
     inner += [f"{name}={shown(one, 1)}" for name, one in kwargs.items()]
     return f"{text}({short(', '.join(inner))})"
 
 
-def _name_of_function(function: Any) -> str:
+def name_of_function(function: Any) -> str:
     """Its name; that of a method as its class calls it, which may be another than its own."""
     if isinstance(function, MethodType):
         kind = type(function.__self__)

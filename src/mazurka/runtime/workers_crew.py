@@ -7,10 +7,10 @@ A process that dies without a word ends the exploration with an error.
 from __future__ import annotations
 
 import multiprocessing
+import sys
 import threading
 import time
 import warnings
-from _thread import _count as count_threads
 from collections.abc import Callable
 from multiprocessing.connection import Connection, wait
 from types import TracebackType
@@ -22,6 +22,8 @@ from mazurka.runtime.workers_process import Report, Task, serve
 LOOK_EVERY = 0.1
 THREADS_END = 1.0
 """Seconds to wait for threads of ours that are about to end."""
+_stay: set[int] = set()
+"""Threads that have been waited for in vain: an exploration before has lost them."""
 
 
 class DeadWorkerError(MazurkaError):
@@ -32,9 +34,7 @@ def require_forkable() -> None:
     """Processes begin as copies of this one, with the thread that calls and no other."""
     if multiprocessing.current_process().daemon:
         raise UnshareableError("this process may not start others")
-    until = time.monotonic() + THREADS_END
-    while count_threads() >= threading.active_count() and time.monotonic() < until:
-        time.sleep(0.001)  # the threads that carried the program, whose last act is to end
+    _wait_for_carriers()
     if threading.active_count() > 1:
         warnings.warn(
             "other threads run in this process; workers are forked from it without them, and a lock"
@@ -42,6 +42,19 @@ def require_forkable() -> None:
             RuntimeWarning,
             stacklevel=2,
         )
+
+
+def _wait_for_carriers() -> None:
+    """The last act of the threads that carried the program is to end."""
+    until = time.monotonic() + THREADS_END
+    while True:
+        known = {thread.ident for thread in threading.enumerate()}
+        ending = sys._current_frames().keys() - known
+        _stay.intersection_update(ending)
+        if ending <= _stay or time.monotonic() > until:
+            _stay.update(ending)
+            return
+        time.sleep(0.001)
 
 
 class Crew:

@@ -193,6 +193,109 @@ def work():
         length = out.tell() - start
         assert length == len("ValueError: x\\n")
 together(work, work)
+### a traceback on the program's sys.stderr
+import traceback
+---
+with contextlib.redirect_stderr(io.StringIO()) as out:
+    def work():
+        with GUARD:
+            start = out.tell()
+            traceback.print_exception(ValueError("x"))
+            assert out.tell() - start == len("ValueError: x\\n")
+    together(work, work)
+### a traceback is written line by line
+import traceback
+---
+out = io.StringIO()
+def fail():
+    try:
+        1 / 0
+    except ZeroDivisionError:
+        with GUARD:
+            traceback.print_exc(None, out)
+together(fail, fail)
+lines = out.getvalue().splitlines()
+assert lines[: len(lines) // 2] == lines[len(lines) // 2 :]
+### who prints a traceback first
+import traceback
+---
+out = io.StringIO()
+def look(text):
+    traceback.print_exception(ValueError(text), file=out)
+together(lambda: look("a"), lambda: look("b"))
+assert out.getvalue().startswith("ValueError: a")
+### an attribute past the class
+class Box:
+    n = 0
+---
+box = Box()
+def work():
+    with GUARD:
+        box.n = inspect.getattr_static(box, "n") + 1
+together(work, work)
+assert box.n == 2
+### an attribute past the class that is not there
+class Box:
+    pass
+---
+box, got = Box(), []
+def look():
+    got.append(inspect.getattr_static(box, "n", None))
+def put():
+    box.n = 1
+together(look, put)
+assert got == [None]
+### one manager for two threads
+@contextlib.contextmanager
+def manage():
+    yield
+---
+manager = manage()
+failed = []
+def look(name):
+    try:
+        with manager:
+            pass
+    except (AttributeError, RuntimeError, ValueError):
+        failed.append(name)
+together(lambda: look("a"), lambda: look("b"))
+assert failed == ["b"]
+### the other one of two threads with one manager
+@contextlib.contextmanager
+def manage():
+    yield
+---
+manager = manage()
+failed = []
+def look(name):
+    try:
+        with manager:
+            pass
+    except (AttributeError, RuntimeError, ValueError):
+        failed.append(name)
+together(lambda: look("a"), lambda: look("b"))
+assert failed == ["a"]
+### a manager in a local variable of two threads
+@contextlib.contextmanager
+def manage():
+    yield
+def look(manager, failed):
+    try:
+        with manager:
+            pass
+    except (AttributeError, RuntimeError, ValueError):
+        failed.append(1)
+---
+manager, one, two = manage(), [], []
+thread = threading.Thread(target=look, args=(manager, one))
+thread.start()
+try:
+    with manager:
+        pass
+except (AttributeError, RuntimeError, ValueError):
+    two.append(1)
+thread.join()
+assert not two
 """
 INDENT = """
 ### json with an indent

@@ -149,3 +149,28 @@ def test_it_makes_no_difference_for_daemons_that_end() -> None:
     results = [mazurka.explore(lambda d=d: joined(d), preemptions=2) for d in (True, False)]
     assert [result.verdict for result in results] == ["holds", "holds"]
     assert results[0].executions == results[1].executions > 1
+
+
+def fails_late(done: threading.Event | None) -> None:
+    """A daemon that works in the end, after many sleeps, and fails then."""
+
+    def beat() -> None:
+        for _ in range(20):
+            time.sleep(1)
+        try:
+            raise ValueError("late")
+        finally:
+            if done is not None:
+                done.set()
+
+    threading.Thread(target=beat, daemon=True).start()
+    if done is not None:
+        done.wait()
+
+
+def test_what_they_would_do_later_is_not_seen() -> None:
+    """As the documentation says; a test that waits for it sees it."""
+    assert mazurka.explore(lambda: fails_late(None), preemptions=0).verdict == "holds"
+    waited = mazurka.explore(lambda: fails_late(threading.Event()), preemptions=0)
+    assert waited.violation is not None
+    assert "late" in waited.violation.message

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import mazurka
+from mazurka.runtime import guard_values
 
 numbers = itertools.count()
 cache: dict[str, int] = {}
@@ -149,3 +150,23 @@ def test_an_ending_that_differs_names_the_value_and_the_line() -> None:
     assert "it ends differently: " in text
     assert "What differs first: Box.value is " in text
     assert "`box.value = next(numbers)`" in text
+
+
+def test_it_is_told_where_the_comparison_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard_values, "MOST", 10)
+    result = mazurka.explore(counts_alike, preemptions=1)
+    assert result.verdict == "holds"
+    assert [note.partition(" only,")[0] for note in result.notes] == [
+        "whether values differ between executions of the same schedule was looked at until step 2"
+    ]
+    assert "10 values that threads share" in result.notes[0]
+
+
+def counts_alike() -> None:
+    box = Box()
+
+    def work() -> None:
+        for number in range(9):
+            box.log.append(number)
+
+    both(work)

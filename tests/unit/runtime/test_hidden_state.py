@@ -11,6 +11,7 @@ from observed_programs import find, module_of
 from mazurka.errors import InternalError
 from mazurka.runtime.exploration import under_control
 from mazurka.runtime.guard import NondeterministicError
+from mazurka.runtime.monitoring import ENDS_LATE
 from mazurka.runtime.options import Options, Test
 from mazurka.runtime.results import ERROR, HOLDS, Result
 
@@ -274,6 +275,47 @@ def program():
 """,
         {0, 1},
     ),
+    "what ends with a value of a thread": (
+        """
+class Tells:
+    def __init__(self, box):
+        self.box = box
+    def __del__(self):
+        self.box.append(1)
+local = threading.local()
+def program():
+    box = []
+    def work():
+        local.value = Tells(box)
+    thread = threading.Thread(target=work)
+    thread.start()
+    seen = len(box)
+    thread.join()
+    return seen, len(box)
+""",
+        {(0, 1), (1, 1)},
+    ),
+    "the rest of a generator that ends with a thread": (
+        """
+def rest(box):
+    try:
+        yield
+    finally:
+        box.append(1)
+local = threading.local()
+def program():
+    box = []
+    def work():
+        local.value = rest(box)
+        next(local.value)
+    thread = threading.Thread(target=work)
+    thread.start()
+    seen = len(box)
+    thread.join()
+    return seen, len(box)
+""",
+        {(0, 1), (1, 1)},
+    ),
     "the name of a function": (
         """
 def program():
@@ -344,7 +386,12 @@ def test_every_outcome_is_seen(tmp_path: Path, case: str) -> None:
     source, outcomes = SEEN[case]
     found = find(tmp_path, HEAD + source)
     assert found.explored.complete
-    assert found.outcomes == outcomes
+    if ENDS_LATE and "__del__" in source:  # outcomes may be missing, and the result says why
+        assert found.outcomes <= outcomes
+        late = "Tells.__del__ (may run while no thread is under control)"
+        assert late in found.not_observed
+    else:
+        assert found.outcomes == outcomes
 
 
 @pytest.mark.parametrize("case", SEEN)

@@ -163,7 +163,7 @@ COMES_TO_AN_END = {
     "notes": """own = ValueError()
     own.add_note("a")
     while len(own.__notes__) < 3000: own.add_note("a")""",
-    "the real clock": """own = datetime.datetime.now() + datetime.timedelta(milliseconds=50)
+    "the clock of dates": """own = datetime.datetime.now() + datetime.timedelta(milliseconds=50)
     while datetime.datetime.now() < own: pass""",
 }
 

@@ -81,7 +81,7 @@ def own():
 class FakeMonitoring:
     """`sys.monitoring` as Python 3.12 has it, as far as it is used."""
 
-    events = SimpleNamespace(PY_START=1)
+    events = SimpleNamespace(PY_START=1, PY_THROW=2)
     DISABLE = object()
 
     def __init__(self) -> None:
@@ -98,7 +98,8 @@ class FakeMonitoring:
         self.tool = None
 
     def register_callback(self, tool: int, event: int, callback: Any) -> None:
-        self.callback = callback
+        if event == self.events.PY_START:
+            self.callback = callback
 
     def set_events(self, tool: int, events: int) -> None:
         self.active = events
@@ -113,7 +114,7 @@ def test_monitoring_names_what_begins_under_control(monkeypatch: pytest.MonkeyPa
     unobserved = Unobserved()
     unobserved.watch()
     assert fake.tool == "mazurka"
-    assert fake.active == fake.events.PY_START
+    assert fake.active == fake.events.PY_START | fake.events.PY_THROW
     code = (lambda: None).__code__
     strange = {"__name__": "strange.inner", "call": fake.callback, "code": code}
     exec("def f(): return call(code, 0)", strange)
@@ -122,6 +123,7 @@ def test_monitoring_names_what_begins_under_control(monkeypatch: pytest.MonkeyPa
     call_strange: Any = strange["f"]
     call_watched: Any = watched["f"]
     assert call_strange() is None  # not under control
+    assert fake.callback(package_of.__code__, 0) is fake.DISABLE  # our own never is
     assert unobserved.packages == set()
     monkeypatch.setattr(monitoring, "get_ident", lambda: monitoring.session.current.ident)
     assert call_strange() is fake.DISABLE
@@ -130,6 +132,50 @@ def test_monitoring_names_what_begins_under_control(monkeypatch: pytest.MonkeyPa
     unobserved.unwatch()
     assert fake.tool is None
     assert fake.active == 0
+
+
+ENDS = """
+import threading
+class Tells:
+    def __init__(self, box):
+        self.box = box
+    def __del__(self):
+        self.box.append(1)
+def rest(box):
+    try:
+        yield
+    finally:
+        box.append(1)
+def program():
+    box = []
+    def work():
+        {work}
+    thread = threading.Thread(target=work)
+    thread.start()
+    seen = len(box)
+    thread.join()
+    return seen
+"""
+BETWEEN = "(may run while no thread is under control)"
+
+
+@pytest.mark.skipif(not monitoring.ENDS_LATE, reason="needs a free-threaded interpreter")
+def test_the_rest_of_a_generator_that_another_thread_ends_is_named(tmp_path: Path) -> None:
+    source = ENDS.replace("{work}", "held.clear()").replace(
+        "    thread.start()", "    held = [rest(box)]\n    next(held[0])\n    thread.start()"
+    )
+    found = find(tmp_path, source)
+    assert set(found.not_observed) - {"observed_programs"} == {f"rest {BETWEEN}"}
+
+
+def test_objects_that_end_late_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a free-threaded interpreter lets them."""
+    source = ENDS.replace("{work}", "Tells(box)")
+    if not monitoring.ENDS_LATE:
+        assert set(find(tmp_path, source).not_observed) <= {"observed_programs"}
+    monkeypatch.setattr(monitoring, "ENDS_LATE", True)
+    found = find(tmp_path, source)
+    assert set(found.not_observed) - {"observed_programs"} == {f"Tells.__del__ {BETWEEN}"}
 
 
 @pytest.mark.skipif(not hasattr(sys, "monitoring"), reason="needs sys.monitoring")

@@ -108,14 +108,16 @@ def test_values_of_the_command_line_come_first(tmp_path: Path) -> None:
     ("option", "message"),
     [
         ("--mazurka-workers=0", "workers must be 1 or more, not 0"),
+        ("--mazurka-workers=999", "workers must be 256 or less, not 999"),
         ("--mazurka-strategy=magic", "there is no strategy 'magic'"),
+        ("--mazurka-strategy=cb-dfs --mazurka-seed=5", "a seed is for random schedules"),
         ("--mazurka-seconds=0", "the time limit must be above 0 seconds"),
         ("--mazurka-patience=0", "patience must be above 0 seconds"),
         ("--mazurka-preemptions=few", "--mazurka-preemptions needs a number or none, not 'few'"),
     ],
 )
 def test_nonsense_ends_the_session_with_one_line(tmp_path: Path, option: str, message: str) -> None:
-    text = session(tmp_path, option)
+    text = session(tmp_path, *option.split())
     assert message in text
     assert "Traceback" not in text
     assert "INTERNALERROR" not in text
@@ -135,6 +137,26 @@ def test_several_workers_leave_other_strategies_alone() -> None:
     assert overridden(Options(workers=4), {"strategy": "pct"}).workers == 1
     with pytest.raises(OptionError, match="several workers need the strategy algorithm2"):
         overridden(Options(), {"strategy": "pct", "workers": 4})
+
+
+def test_a_seed_without_random_schedules_is_refused() -> None:
+    message = "a seed is for random schedules, and the strategy algorithm2 has none: choose the"
+    with pytest.raises(OptionError, match=message):
+        mazurka.explore(seed=5)
+    with pytest.raises(OptionError, match=message):
+        Options(seed=5)
+    with pytest.raises(OptionError, match=message):
+        overridden(Options(), {"strategy": "algorithm2", "seed": 5})
+
+
+def test_a_seed_is_for_the_tests_with_random_schedules(tmp_path: Path) -> None:
+    sampled = Options(strategy="random", seed=1)
+    assert overridden(Options(), {"seed": 5}) == Options()
+    assert overridden(sampled, {"seed": 5}).seed == 5
+    assert overridden(sampled, {"strategy": "cb-dfs"}).seed is None
+    text = session(tmp_path, "--mazurka-seed=5")
+    assert "test_counting: holds: all executions; 90 partial orders" in text
+    assert "test_sampled: inconclusive: 5 random schedules run, seed 5" in text
 
 
 def test_modules_of_the_command_line_are_added() -> None:

@@ -122,7 +122,7 @@ def test_no_word_without_options_or_tests_that_have_run(directory: Path) -> None
         ["test_plain.py"],
         ["--mazurka-seed=1", "test_plain.py", "-k", "skipped"],
         ["--mazurka-seed=1", "test_plain.py", "--collect-only"],
-        ["--mazurka-seed=1", "test_unseen.py", "-k", "test_seen"],
+        ["--mazurka-preemptions=1", "test_unseen.py", "-k", "test_seen"],
     ):
         status, output = run(directory, "-q", *arguments)
         assert status == 0, output
@@ -131,6 +131,16 @@ def test_no_word_without_options_or_tests_that_have_run(directory: Path) -> None
 
 def test_options_of_a_configuration_are_for_other_tests(directory: Path) -> None:
     status, output = run(directory, "-q", "-o", "addopts=--mazurka-seed=1", "test_plain.py")
+    assert status == 0, output
+    assert "= mazurka =" not in output, output
+
+
+def test_a_seed_that_no_test_takes_is_told(directory: Path) -> None:
+    arguments = ("-q", "--mazurka-seed=1", "test_unseen.py", "-k", "test_seen")
+    status, output = run(directory, *arguments)
+    assert status == 0, output
+    assert "no test has random schedules, so --mazurka-seed had no effect" in output
+    status, output = run(directory, *arguments, "--mazurka-strategy=random")
     assert status == 0, output
     assert "= mazurka =" not in output, output
 

@@ -27,7 +27,7 @@ def waits(program: Callable[[], None]) -> dict[str, str]:
         if not line.startswith("  ✗ "):
             break
         who, _, why = line[4:].partition("   waits ")
-        found[who.partition(", line")[0]] = why
+        found[who.partition(", ")[0]] = why  # before its line, or its call
     return found
 
 

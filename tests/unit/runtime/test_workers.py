@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import multiprocessing
 import os
 import signal
 import threading
+from _thread import allocate_lock, start_new_thread
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,7 +17,7 @@ from concurrent_programs import PROGRAMS, Known, kept_update, lock_order, module
 
 import mazurka
 from mazurka.errors import OptionError
-from mazurka.runtime import workers
+from mazurka.runtime import workers, workers_crew
 from mazurka.runtime.existing import Takeover
 from mazurka.runtime.results import Result
 from mazurka.runtime.workers_table import ClosedStates, OpenCounts, Table
@@ -262,6 +265,8 @@ def test_without_names_one_process_does_it(monkeypatch: pytest.MonkeyPatch) -> N
 def test_options_that_make_no_sense() -> None:
     with pytest.raises(OptionError, match="1 or more"):
         mazurka.explore(kept_update, workers=0)
+    with pytest.raises(OptionError, match=r"workers must be 256 or less, not 999; more than"):
+        mazurka.explore(kept_update, workers=999)
     with pytest.raises(OptionError, match="algorithm2"):
         mazurka.explore(kept_update, workers=2, strategy="random")
 
@@ -317,3 +322,30 @@ def test_threads_are_numbered_once() -> None:
     assert table.number_of("0.2") == 2
     assert table.number_of("0.2" * 40_000) is None
     table.close()
+
+
+def test_a_thread_that_is_lost_is_waited_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An exploration whose thread hangs for ever must not make all later ones wait for it."""
+    slept: list[float] = []
+    tick = itertools.count()
+    clock = SimpleNamespace(monotonic=lambda: next(tick) / 8, sleep=slept.append)
+    monkeypatch.setattr(workers_crew, "time", clock)
+    monkeypatch.setattr(workers_crew, "_stay", set())
+    begun, end = allocate_lock(), allocate_lock()
+
+    def hang() -> None:
+        begun.release()
+        with end:
+            pass
+
+    with end:
+        for _ in range(2):
+            begun.acquire()
+            start_new_thread(hang, ())
+            with begun:
+                pass
+            workers_crew.require_forkable()
+            assert slept, "it might have been about to end"
+            slept.clear()
+            workers_crew.require_forkable()
+            assert not slept
