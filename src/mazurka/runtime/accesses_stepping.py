@@ -236,7 +236,6 @@ class Passing:
     def __next__(self) -> Any:
         if self._user != now.thread:
             self._user = used(self._place, self._user)
-        now.idle = 0  # it is moved
         progress()
         return next(self._items)
 
