@@ -21,7 +21,7 @@ from mazurka.stateless.iterative import search_for
 from mazurka.stateless.recording import Recording, Touched
 from tests.soundness.simulated_threads import random_program, resting_program
 from tests.soundness.whole_runs import Execution, Watched, executions
-from tests.unit.stateless.simulated import Simulated
+from tests.unit.stateless.simulated import Body, Simulated, World
 
 BOUNDS = (0, 1, 2, None)
 SCHEDULES = 300
@@ -33,10 +33,24 @@ within = Bounds.within
 
 def programs() -> Iterator[tuple[Simulated, dict[Execution, int]]]:
     for seed in range(60):
-        for program in (random_program(seed), resting_program(seed)):
+        for program in (random_program(seed), resting_program(seed), sleepers(1 + seed % 3)):
             whole = executions(program, SCHEDULES)
             if whole is not None:
                 yield program, whole
+
+
+def sleepers(rests: int) -> Simulated:
+    """Two threads that sleep before they write: one of them more than once."""
+
+    def body(rests: int) -> Callable[[World], Body]:
+        def resting(world: World) -> Body:
+            for _ in range(rests):
+                yield world.nothing(yields=True)
+            yield world.write("x", 1)
+
+        return resting
+
+    return Simulated([body(rests), body(1)])
 
 
 def disagrees(program: Simulated, whole: dict[Execution, int]) -> bool:
@@ -60,6 +74,11 @@ def blocked_threads_are_preempted(self: Graph, here: int) -> tuple[int, int, int
 
 def time_is_free(self: Bounds, thread: int) -> int:
     return of(Bounds(self.enabled, self.others, self.arrivals, 0), thread)
+
+
+def nobody_takes_turns(self: Graph, here: int) -> tuple[int, int, int]:
+    enabled, stays, hasty = able(self, here)
+    return enabled, stays, hasty if stays else 0
 
 
 def closed_too_early(self: Bounds, bound: int) -> int:
@@ -90,6 +109,7 @@ MUTANTS: dict[str, tuple[type, str, Callable[..., Any]]] = {
         blocked_threads_are_preempted,
     ),
     "time passes for free": (Bounds, "of", time_is_free),
+    "those who sleep need not take turns": (Graph, "able", nobody_takes_turns),
     "Mark before the last step": (Bounds, "within", closed_too_early),
     "a write does not come after reads": (Recording, "_past_of_reads", reads_order_nothing),
     "actions without versions": (Recording, "action", without_versions),

@@ -69,7 +69,7 @@ class Logged:
         self._before = self._events
         self._events = []
         self._steps: dict[int, int] = {}
-        self._rested: set[int] = set()
+        self._rested: dict[int, int] = {}
         self._versions: dict[str, int] = {}
         self.preemptions = 0
         self.notes.told.clear()
@@ -83,9 +83,13 @@ class Logged:
         away = thread != last and last in enabled and not _gives_way(pending[last])
         early = False
         if _gives_way(pending[thread]):
-            all_wait = all(_gives_way(pending[other]) for other in enabled)
-            early = not all_wait and thread in self._rested
-            self._rested.add(thread)
+            often = self._rested.get(thread, 0)
+            all_as_often = all(
+                _gives_way(pending[other]) and self._rested.get(other, 0) >= often
+                for other in enabled
+            )
+            early = often > 0 and not all_as_often
+            self._rested[thread] = often + 1
         self.preemptions += away or early
         operation = pending[thread]
         assert operation is not None

@@ -33,18 +33,18 @@ from mazurka.stateless.explored import (
     RunOptions,
     run_limit,
 )
-from mazurka.stateless.preemptions import giving_way
+from mazurka.stateless.preemptions import giving_way, hasty
 from mazurka.stateless.runs import Abandon, Ended, Operation, OutOfTime, Runnable, Slip
 
 NOBODY = -1
-_NOBODY: frozenset[int] = frozenset()
+_NEVER: dict[int, int] = {}
 
 
 class Node:
     """A scheduling point of the present run."""
 
     __slots__ = (
-        *("depth", "events", "giving", "hasty", "kept", "order", "rested", "spent", "state"),
+        *("depth", "events", "giving", "hasty", "kept", "order", "rests", "spent", "state"),
         "tried",
     )
     events: int
@@ -60,8 +60,8 @@ class Node:
         """The thread from which a switch is a preemption here, if there is one."""
         self.giving: tuple[int, ...] = ()
         """The threads that give way here."""
-        self.rested = _NOBODY
-        """Those that have done so before, and gone on."""
+        self.rests = _NEVER
+        """How often threads have done so before, and gone on."""
         self.hasty: Sequence[int] = ()
         """The threads for which to go on is one, whoever was last."""
         self.spent = spent
@@ -307,8 +307,10 @@ class BoundedSearch(ABC):
             before = nodes[-1]
             taken = schedule[before.depth]  # what followed, up to here, was no choice
             node = Node(order, kept, before.cost(taken), len(schedule))
-            if before.giving or before.rested:
-                node.rested = before.rested | {taken} if taken in before.giving else before.rested
+            if before.giving or before.rests:
+                node.rests = before.rests
+                if taken in before.giving:
+                    node.rests = {**before.rests, taken: before.rests.get(taken, 0) + 1}
         else:
             node = Node(order, kept, 0, len(schedule))
         if giving:
@@ -319,10 +321,10 @@ class BoundedSearch(ABC):
     def _let_rest(self, node: Node, giving: tuple[int, ...]) -> None:
         """Note who gives way, and who had better not go on again."""
         node.giving = giving
-        if len(giving) < len(node.order):
-            node.hasty = [thread for thread in giving if thread in node.rested]
-            free = [thread for thread in node.order if thread not in giving]
-            node.order = (*free, *[thread for thread in node.order if thread in giving])
+        node.hasty = hasty(giving, node.order, node.rests)
+        later = giving if len(giving) < len(node.order) else node.hasty
+        free = [thread for thread in node.order if thread not in later]
+        node.order = (*free, *[thread for thread in node.order if thread in later])
 
     def spent(self, thread: int) -> int:
         """Preemptions of the present run, if the thread goes on from the last node."""

@@ -159,7 +159,7 @@ class ContextBounds:
         if len(known) % CHECK_EVERY == 0:
             self._check(len(known))
         schedule, hash_of = graph.schedule, graph.hash_of
-        able, stays, again = graph.able(here)
+        able, stays, hasty = graph.able(here)
         others = NEVER if frontier else 0
         arrivals = []
         for event in frontier:
@@ -171,7 +171,7 @@ class ContextBounds:
             if cost < others:
                 others = cost
         self.unseen += able.bit_count() - len(arrivals)
-        known[state] = Bounds(able, others, tuple(arrivals), again if stays else 0)
+        known[state] = Bounds(able, others, tuple(arrivals), hasty)
 
     def _check(self, count: int) -> None:
         if self.max_states is not None and count >= self.max_states:

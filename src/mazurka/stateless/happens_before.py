@@ -30,6 +30,7 @@ out ends and joins of threads where they can (`stateless.lives`).
 from __future__ import annotations
 
 from collections.abc import Hashable
+from operator import itemgetter
 
 from mazurka.stateless.actions import StateHash
 from mazurka.stateless.recording import Recording, Stand, Touched
@@ -127,12 +128,13 @@ class Graph(Recording):
         return None if touched is None else self.hash ^ self.action(thread, touched)
 
     def able(self, here: int) -> tuple[int, int, int]:
-        """E(s) of a prefix, those of them that do not give way, and those that have done so before
-        and do again: as sets of bits.
+        """E(s) of a prefix, those of them that do not give way, and those for which to go on is a
+        preemption, whoever was last (`stateless.preemptions`): as sets of bits.
 
         This is asked of every state; what most operations need is done here.
         """
-        able = yielding = again = 0
+        able = yielding = 0
+        rests: list[tuple[int, int]] = []
         bit = 1
         states, writes, lines = self.states, self.writes, self.lines
         for thread, line in enumerate(self.stands):
@@ -155,10 +157,12 @@ class Graph(Recording):
                         able |= bit
                         if stand.yields and self._yields(stand, here):
                             yielding |= bit
-                            if here & mine & self.rests:
-                                again |= bit
+                            rests.append((bit, (here & mine & self.rests).bit_count()))
             bit <<= 1
-        return able, able ^ yielding, again
+        if not yielding:
+            return able, able, 0
+        least = 0 if able ^ yielding else min(rests, key=itemgetter(1))[1]
+        return able, able ^ yielding, sum([bit for bit, count in rests if count > least])
 
     def _yields(self, stand: Stand, here: int) -> bool:
         """Whether a thread gives way at a prefix."""

@@ -4,21 +4,25 @@ To switch away from a thread that could go on is one.  Operations that *give way
 waits with a timeout that cannot succeed at the moment) are different in two respects:
 
 - to switch away from a thread that stands before one is free;
-- to let it go on *again* while somebody could who does not give way is a preemption: time has
-  passed for this thread once more, although the others have not come far.
+- to let it go on *again* while somebody could who does not give way, or who has given way less
+  often, is a preemption: time has passed for this thread once more, although the others have not
+  come far.
 
 So the first time may pass at any moment, and after that, without preemptions, time passes only when
-everybody waits for it.  Loops that look again and again after a while are finite that way.
+everybody waits for it, and for all in turn.  Loops that look again and again after a while are
+finite that way, also while another thread sleeps.
 
 From every state some step is free: if there are threads that can go on and do not give way, the
-one that took the last step, or else any of them; if all give way, any.  That is what Theorems 2 and
-4 of paper 001 need, besides that the cost of a step depends on the state, the thread that took the
-last step, and the next one: for how often a thread has given way is part of the state.
+one that took the last step, or else any of them; if all give way, the one that has done so least
+often.  That is what Theorems 2 and 4 of paper 001 need, besides that the cost of a step depends on
+the state, the thread that took the last step, and the next one: for how often a thread has given
+way is part of the state.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
 
 from mazurka.stateless.runs import Lookup, Operation, Shared
 
@@ -49,13 +53,23 @@ def giving_way(pending: Sequence[Operation | None], enabled: Sequence[int]) -> t
     )
 
 
+def hasty(
+    giving: Sequence[int], enabled: Sequence[int], rests: Mapping[int, int]
+) -> tuple[int, ...]:
+    """Those of the threads that give way for which to go on is a preemption, whoever was last;
+    `rests` says how often each has given way before."""
+    counts = [rests.get(thread, 0) for thread in giving]
+    least = 0 if len(giving) < len(enabled) else min(counts, default=0)
+    return tuple([thread for thread, count in zip(giving, counts, strict=True) if count > least])
+
+
 class Preemptions:
     """Those of a run, step by step."""
 
     def __init__(self) -> None:
         self.count = 0
-        self._rested: set[int] = set()
-        """The threads that have given way and gone on."""
+        self._rests: Counter[int] = Counter()
+        """How often each thread has given way and gone on."""
 
     def take(
         self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int, chosen: int
@@ -64,8 +78,8 @@ class Preemptions:
         giving = giving_way(pending, enabled)
         costs = chosen != last and last in enabled and last not in giving
         if chosen in giving:
-            costs = costs or (chosen in self._rested and len(giving) < len(enabled))
-            self._rested.add(chosen)
+            costs = costs or chosen in hasty(giving, enabled, self._rests)
+            self._rests[chosen] += 1
         self.count += costs
         return costs
 

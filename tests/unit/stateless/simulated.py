@@ -115,7 +115,7 @@ class Simulated:
     """The steps of the last run: who, and what was touched."""
     spent: list[int] = field(default_factory=list)
     """Preemptions of the last run up to each of its steps."""
-    rested: set[int] = field(default_factory=set)
+    rested: dict[int, int] = field(default_factory=dict)
     """Threads that have given way and gone on."""
     runs: int = 0
 
@@ -127,7 +127,7 @@ class Simulated:
         world = World()
         world.threads = [body(world) for body in self.bodies]
         pending: list[Op | None] = []
-        self.log, self.spent, self.rested = [], [], set()
+        self.log, self.spent, self.rested = [], [], {}
         self.runs += 1
         last = -1
         abandoned = False
@@ -153,8 +153,11 @@ class Simulated:
         away = last != thread and last in enabled and not _yields(pending[last])
         early = False
         if _yields(pending[thread]):
-            early = thread in self.rested and any(not _yields(pending[n]) for n in enabled)
-            self.rested.add(thread)
+            mine = self.rested.get(thread, 0)
+            early = mine > 0 and any(
+                not _yields(pending[n]) or self.rested.get(n, 0) < mine for n in enabled
+            )
+            self.rested[thread] = mine + 1
         self.spent.append(self.preemptions + (away or early))
         op = pending[thread]
         assert op is not None

@@ -62,7 +62,28 @@ def test_time_passes_for_free_if_all_wait_for_it() -> None:
         yield world.nothing(yields=True)
         yield world.nothing(yields=True)
 
-    assert explored(Simulated([resting, resting]), 0).executions == 6
+    def executions(bound: int) -> int:
+        return explored(Simulated([resting, resting]), bound).executions
+
+    assert executions(0) == 4, "in turn: nobody twice before the other has once"
+    assert executions(1) == 6
+
+
+def test_a_loop_that_works_while_another_thread_sleeps_is_finite() -> None:
+    """Each round but the first, before the sleep is over, costs a preemption."""
+
+    def looping(world: World) -> Body:
+        while not (yield world.read("stop")):
+            yield world.nothing(yields=True)
+            yield world.write("n", 1)
+
+    def stopping(world: World) -> Body:
+        yield world.nothing(yields=True)
+        yield world.nothing(yields=True)
+        yield world.write("stop", 1)
+
+    counts = [explored(Simulated([looping, stopping]), bound).executions for bound in (0, 1, 2)]
+    assert 0 < counts[0] < counts[1] < counts[2] < 300
 
 
 def test_a_loop_that_waits_for_time_is_finite() -> None:
