@@ -5,7 +5,9 @@ from __future__ import annotations
 import linecache
 from collections import Counter
 from dataclasses import dataclass, field
+from io import StringIO
 from os.path import basename, dirname
+from tokenize import COMMENT, TokenError, generate_tokens
 
 from mazurka.report.operations import Told
 from mazurka.report.rows import Row
@@ -121,12 +123,13 @@ class Rows:
         """The source line; with the name of its file where that is not the one of most rows."""
         if site is None:
             return ""
+        text = without_comment(site.source)
         if shown_path(site.file) == shown_path(self.main):
-            return site.source
+            return text
         name = basename(site.file)
         if name == "__init__.py":
             name = f"{basename(dirname(site.file))}/{name}"
-        return f"{name}: {site.source}"
+        return f"{name}: {text}"
 
     def standing(self, stands: Stands) -> Standing:
         site = stands.site if stands.site and not is_plumbing(stands.site) else None
@@ -176,3 +179,14 @@ def _same_line(one: Site | None, other: Site | None) -> bool:
         and one.line == other.line
         and shown_path(one.file) == shown_path(other.file)
     )
+
+
+def without_comment(line: str) -> str:
+    """A source line as it is shown in a row, where there is little room."""
+    try:
+        for token in generate_tokens(StringIO(line).readline):
+            if token.type == COMMENT:
+                return line[: token.start[1]].rstrip() or line
+    except (TokenError, SyntaxError):
+        pass  # a part of a statement
+    return line

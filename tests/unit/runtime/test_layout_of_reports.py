@@ -15,6 +15,7 @@ import pytest
 
 import mazurka
 from mazurka.report.terminal import make_console, width_of_output
+from mazurka.runtime.rows import without_comment
 
 
 def run(*targets: Callable[[], object]) -> None:
@@ -68,6 +69,20 @@ def test_three_lines_of_source_are_enough() -> None:
     text = report_of(long_lines, 50)
     assert "…" in text
     assert max(len(line) for line in text.splitlines() if "mazurka replay" not in line) <= 50
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("self.n += 1  # not atomic", "self.n += 1"),
+        ("tag = '#1'", "tag = '#1'"),
+        ("call(one,  # the first", "call(one,"),
+        ("two)  # the second", "two)"),
+        ("# nothing else", "# nothing else"),
+    ],
+)
+def test_comments_take_no_room(line: str, shown: str) -> None:
+    assert without_comment(line) == shown
 
 
 def test_counts_of_executions_cannot_be_added_up() -> None:
