@@ -14,8 +14,6 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 Place: TypeAlias = tuple[int, int]
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def mangled(name: str, class_name: str | None) -> str:

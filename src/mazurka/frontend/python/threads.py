@@ -11,12 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from mazurka.frontend.python.arguments import (
-    match_arguments,
-    parameters,
-    static_default,
-    uncalled,
-)
+from mazurka.frontend.python.arguments import match_arguments, parameters, static_default, uncalled
 from mazurka.frontend.python.arithmetic import binary
 from mazurka.frontend.python.assignment import create_object, is_fixed
 from mazurka.frontend.python.context import ThreadPlan, Variable
@@ -133,10 +128,8 @@ def _function(
             method = find_method(low, shape, name, node)
             return method, {method.args.args[0].arg: owner}
         case _:
-            hint = uncalled(low, node)
-            raise low.refuse(
-                node, f"a thread runs a function of the model, not {kind_of(value)}{hint}"
-            )
+            given = kind_of(value) + uncalled(low, node)
+            raise low.refuse(node, f"a thread runs a function of the model, not {given}")
 
 
 def _create(
