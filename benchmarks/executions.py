@@ -17,8 +17,8 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from mazurka.runtime.instrument_run import Observed
-from mazurka.runtime.program import RealProgram
+from mazurka.runtime.exploring.observed import Observed
+from mazurka.runtime.program.program import RealProgram
 from mazurka.stateless.explored import RunOptions
 from mazurka.stateless.iterative import ALGORITHMS, explore
 from mazurka.stateless.runs import Operation

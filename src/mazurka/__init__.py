@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from mazurka.report.replaying import ReplayReport
     from mazurka.report.trace import Trace
     from mazurka.report.verdict import Verdict
-    from mazurka.runtime.explore import ExplorationFailure, explore
-    from mazurka.runtime.results import Result
+    from mazurka.runtime.exploring.results import Result
+    from mazurka.runtime.testing.explore import ExplorationFailure, explore
 
 __all__ = [
     "Comparison",
@@ -40,17 +40,17 @@ __all__ = [
 
 _HOMES = {
     "Comparison": "mazurka.comparing",
-    "ExplorationFailure": "mazurka.runtime.explore",
+    "ExplorationFailure": "mazurka.runtime.testing.explore",
     "MazurkaError": "mazurka.errors",
     "OptionError": "mazurka.errors",
     "ReplayReport": "mazurka.report.replaying",
-    "Result": "mazurka.runtime.results",
+    "Result": "mazurka.runtime.exploring.results",
     "Trace": "mazurka.report.trace",
     "UnsupportedError": "mazurka.errors",
     "Verdict": "mazurka.report.verdict",
     "check": "mazurka.api",
     "compare": "mazurka.api",
-    "explore": "mazurka.runtime.explore",
+    "explore": "mazurka.runtime.testing.explore",
     "replay": "mazurka.api",
     "save_trace": "mazurka.api",
 }

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 import mazurka
-from mazurka.runtime import accesses_stepping, accesses_turns
-from mazurka.runtime.accesses_tees import Half
-from mazurka.runtime.accesses_turns import Turns
+from mazurka.runtime.python import stepping as accesses_stepping
+from mazurka.runtime.python import turns as accesses_turns
+from mazurka.runtime.python.tees import Half
+from mazurka.runtime.python.turns import Turns
 from tests.unit.runtime.shared_iterators import WAYS, counted, explored, run
 
 

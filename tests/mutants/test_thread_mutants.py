@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from mazurka.errors import MazurkaError
-from mazurka.runtime.moment import now
-from mazurka.runtime.sharing import SEVERAL, Location
+from mazurka.runtime.core.moment import now
+from mazurka.runtime.sharing.locations import SEVERAL, Location
 from mazurka.stateless.lives import LifeGraph
 from mazurka.stateless.recording import Stand
 from mazurka.stateless.runs import Operation, Role

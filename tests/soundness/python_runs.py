@@ -17,11 +17,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import TypeAlias
 
-from mazurka.runtime.instrument_run import Observed
-from mazurka.runtime.observing import see_everything
-from mazurka.runtime.operations import present
-from mazurka.runtime.program import Settings
-from mazurka.runtime.scheduler import session
+from mazurka.runtime.core.operations import present
+from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.exploring.observed import Observed
+from mazurka.runtime.exploring.observing import see_everything
+from mazurka.runtime.program.program import Settings
 from mazurka.stateless.explored import Explored, RunOptions
 from mazurka.stateless.iterative import explore, search_for
 from mazurka.stateless.runs import Decider, Ended, Operation, Slip, Touch

@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 
-from mazurka.runtime.program import RealProgram, Settings
+from mazurka.runtime.program.program import RealProgram, Settings
 from mazurka.stateless.algorithm2 import Algorithm2
 from mazurka.stateless.explored import Explored, RunOptions
 from mazurka.stateless.runs import Ended, Operation, Runnable

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mazurka.runtime.events import Set
+from mazurka.runtime.primitives.events import Set
 from mazurka.stateless import iterative
 from mazurka.stateless.algorithm2 import Algorithm2
 from mazurka.stateless.bounded_search import NOBODY, Node

@@ -15,8 +15,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from mazurka.runtime.workers_search import SharedAlgorithm2
-from mazurka.runtime.workers_table import EXECUTIONS, Table
+from mazurka.runtime.exploring.workers_search import SharedAlgorithm2
+from mazurka.runtime.exploring.workers_table import EXECUTIONS, Table
 from mazurka.stateless.explored import RunOptions
 from mazurka.stateless.runs import Decider, Ended, Operation
 from tests.soundness.simulated_threads import random_program

@@ -46,9 +46,9 @@ class Answer:
 
 
 def with_mazurka(file: Path) -> Answer:
-    from mazurka.runtime.collecting import collect
-    from mazurka.runtime.exploration import explore_test
-    from mazurka.runtime.options import Options
+    from mazurka.runtime.exploring.exploration import explore_test
+    from mazurka.runtime.exploring.options import Options
+    from mazurka.runtime.testing.collecting import collect
 
     (found,) = collect(f"{file}::test")
     begun = time.perf_counter()

@@ -17,9 +17,9 @@ from mazurka.frontend.python import load_model
 from mazurka.ir.interpreter import Interpreter, State, Step
 from mazurka.ir.prepare import prepare
 from mazurka.ir.program import Program
-from mazurka.runtime.collecting import collect
-from mazurka.runtime.exploration import explore_test
-from mazurka.runtime.options import Options
+from mazurka.runtime.exploring.exploration import explore_test
+from mazurka.runtime.exploring.options import Options
+from mazurka.runtime.testing.collecting import collect
 from mazurka.stateless import iterative
 from mazurka.stateless.algorithm2 import Algorithm2
 from mazurka.stateless.cb_dfs import ContextBoundedDFS

@@ -75,12 +75,12 @@ def replay(
 
 def replay_token(text: str, given: dict[str, Any], *, as_json: bool) -> int:
     """Run the schedule of a failed test again."""
-    from mazurka.runtime.collecting import collect, located
-    from mazurka.runtime.columns import print_result
-    from mazurka.runtime.exploration import replay_test
-    from mazurka.runtime.explore import overridden
-    from mazurka.runtime.options import Options
-    from mazurka.runtime.tokens import decode
+    from mazurka.runtime.exploring.exploration import replay_test
+    from mazurka.runtime.exploring.options import Options
+    from mazurka.runtime.exploring.tokens import decode
+    from mazurka.runtime.story.columns import print_result
+    from mazurka.runtime.testing.collecting import collect, located
+    from mazurka.runtime.testing.explore import overridden
 
     token = decode(text)
     with redirect_stdout(sys.stderr):  # what the test prints

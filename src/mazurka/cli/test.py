@@ -15,7 +15,7 @@ from mazurka.cli.failures import guarded, print_json
 from mazurka.errors import OptionError
 
 if TYPE_CHECKING:
-    from mazurka.runtime.results import Result
+    from mazurka.runtime.exploring.results import Result
 
 EPILOG = "Example: mazurka test tests/test_bank.py::test_transfer --preemptions 2"
 
@@ -133,9 +133,9 @@ def bound_of(text: str | None) -> int | None:
 
 def run_tests(target: str, given: dict[str, Any], *, as_json: bool) -> int:
     """Explore the tests one after the other; returns the exit status."""
-    from mazurka.runtime.collecting import collect
-    from mazurka.runtime.explore import check_given
-    from mazurka.runtime.results import worst
+    from mazurka.runtime.exploring.results import worst
+    from mazurka.runtime.testing.collecting import collect
+    from mazurka.runtime.testing.explore import check_given
     from mazurka.stateless.explored import INTERRUPTED
 
     check_given(given)
@@ -182,11 +182,11 @@ def silent() -> Iterator[None]:
 
 
 def explore_one(found: Any, given: dict[str, Any]) -> Result:
-    from mazurka.runtime.exploration import explore_test, interrupted
-    from mazurka.runtime.explore import overridden
-    from mazurka.runtime.options import Options
-    from mazurka.runtime.progress import Remembered, finish, progress_on
-    from mazurka.runtime.results import ERROR, INCONCLUSIVE, Result
+    from mazurka.runtime.exploring.exploration import explore_test, interrupted
+    from mazurka.runtime.exploring.options import Options
+    from mazurka.runtime.exploring.results import ERROR, INCONCLUSIVE, Result
+    from mazurka.runtime.story.progress import Remembered, finish, progress_on
+    from mazurka.runtime.testing.explore import overridden
 
     if found.problem is not None:
         return Result(input=found.test.name, verdict=ERROR, error=found.problem)
@@ -210,7 +210,7 @@ def explore_one(found: Any, given: dict[str, Any]) -> Result:
 
 
 def show(result: Result, *, several: bool) -> None:
-    from mazurka.runtime.columns import print_result
+    from mazurka.runtime.story.columns import print_result
 
     if several:
         print(f"{result.input}")

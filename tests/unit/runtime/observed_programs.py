@@ -13,11 +13,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from mazurka.runtime import rewriting_sites
-from mazurka.runtime.accesses_operations import Access
-from mazurka.runtime.instrument_run import Observed
-from mazurka.runtime.program import Settings
-from mazurka.runtime.sharing import learned
+from mazurka.runtime.core import access_sites as rewriting_sites
+from mazurka.runtime.exploring.observed import Observed
+from mazurka.runtime.program.program import Settings
+from mazurka.runtime.sharing.accesses import Access
+from mazurka.runtime.sharing.locations import learned
 from mazurka.stateless.explored import Explored, RunOptions
 from mazurka.stateless.iterative import explore
 

@@ -9,15 +9,15 @@ from typing import Any
 
 from runtime_deciders import QUICK, Follow
 
-from mazurka.runtime.accesses_homes import forget_classes
-from mazurka.runtime.accesses_names import names
-from mazurka.runtime.instrument_namespace import namespace_of
-from mazurka.runtime.instrument_run import Watching
-from mazurka.runtime.moment import now
-from mazurka.runtime.monitoring import MARK
-from mazurka.runtime.program import RealProgram
-from mazurka.runtime.rewriting import compile_rewritten
-from mazurka.runtime.sharing import learned, order
+from mazurka.runtime.core.moment import now
+from mazurka.runtime.exploring.observed import Watching
+from mazurka.runtime.program.program import RealProgram
+from mazurka.runtime.python.homes import forget_classes
+from mazurka.runtime.rewrite.namespace import namespace_of
+from mazurka.runtime.rewrite.source import compile_rewritten
+from mazurka.runtime.sharing.locations import learned, order
+from mazurka.runtime.sharing.monitoring import MARK
+from mazurka.runtime.sharing.names import names
 
 
 def run_plain(source: str, name: str = "snippet") -> ModuleType:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from mazurka.runtime.program import RealProgram, Settings
+from mazurka.runtime.program.program import RealProgram, Settings
 from mazurka.stateless.runs import Ended, Operation
 
 

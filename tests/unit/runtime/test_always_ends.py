@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 import mazurka
-from mazurka.runtime import left_behind
-from mazurka.runtime.minimize import Minimal, minimize
-from mazurka.runtime.program import Settings
-from mazurka.runtime.scheduler import session
-from mazurka.runtime.watchdog import Watchdog
+from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.exploring.minimize import Minimal, minimize
+from mazurka.runtime.program import left_behind
+from mazurka.runtime.program.program import Settings
+from mazurka.runtime.program.watchdog import Watchdog
 
 TEXT_OF_POOL = """
 import multiprocessing
@@ -268,7 +268,7 @@ def test_a_failure_is_told_although_time_is_over_while_it_is_simplified(
         runs.append(minimize(*arguments))
         return runs[0]
 
-    monkeypatch.setattr("mazurka.runtime.exploration.minimize", too_late)
+    monkeypatch.setattr("mazurka.runtime.exploring.exploration.minimize", too_late)
     result = mazurka.explore(attribute_of_metaclass, preemptions=1)
     assert [found.runs for found in runs] == [1]
     assert result.verdict == "violated"
@@ -320,7 +320,7 @@ def test_patience_of_a_thread_that_computes_is_processor_time(
     """One that hardly gets a processor is given more time."""
     slow = 0.1
     monkeypatch.setattr(
-        "mazurka.runtime.watchdog._processor_time", lambda run: time.perf_counter() * slow
+        "mazurka.runtime.program.watchdog._processor_time", lambda run: time.perf_counter() * slow
     )
 
     def compute() -> None:

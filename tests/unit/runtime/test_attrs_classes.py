@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from observed_programs import module_of
 
-from mazurka.runtime.exploration import explore_test
-from mazurka.runtime.explore import explorable
-from mazurka.runtime.options import Options
-from mazurka.runtime.results import VIOLATED
+from mazurka.runtime.exploring.exploration import explore_test
+from mazurka.runtime.exploring.options import Options
+from mazurka.runtime.exploring.results import VIOLATED
+from mazurka.runtime.testing.explore import explorable
 
 attr = pytest.importorskip("attr")
 

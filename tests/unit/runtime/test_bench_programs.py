@@ -9,10 +9,10 @@ import pytest
 
 from mazurka.bench.contestant import PREEMPTIONS
 from mazurka.bench.programs import DIRECTORY, PROGRAMS, Program
-from mazurka.runtime.collecting import collect
-from mazurka.runtime.exploration import explore_test
-from mazurka.runtime.options import Options
-from mazurka.runtime.results import HOLDS, VIOLATED
+from mazurka.runtime.exploring.exploration import explore_test
+from mazurka.runtime.exploring.options import Options
+from mazurka.runtime.exploring.results import HOLDS, VIOLATED
+from mazurka.runtime.testing.collecting import collect
 
 
 def test_every_file_is_listed() -> None:

@@ -75,7 +75,7 @@ def test_the_line_and_what_to_do(program: Callable[[], None], advice: str) -> No
     text = str(result.error)
     assert "is blocked in a call that is not under control" in text
     assert f"what to do: {advice}" in text
-    assert f"{os.sep}mazurka{os.sep}runtime{os.sep}watchdog.py" not in text
+    assert f"{os.sep}mazurka{os.sep}runtime{os.sep}program{os.sep}watchdog.py" not in text
 
 
 def test_a_loop_of_its_own_in_a_thread() -> None:

@@ -20,8 +20,8 @@ from runtime_deciders import (
     run_once,
 )
 
-from mazurka.runtime.failures import EndlessRunError, UnstoppableThreadError
-from mazurka.runtime.program import RealProgram, Settings
+from mazurka.runtime.core.failures import EndlessRunError, UnstoppableThreadError
+from mazurka.runtime.program.program import RealProgram, Settings
 from mazurka.stateless.runs import Abandon, Operation
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import mazurka
-from mazurka.runtime import clock
+from mazurka.runtime.primitives import clock
 
 DAYS = 3
 

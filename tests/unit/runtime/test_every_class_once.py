@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 from runtime_deciders import QUICK, Enumerate
 
-from mazurka.runtime.operations import present
-from mazurka.runtime.program import RealProgram
+from mazurka.runtime.core.operations import present
+from mazurka.runtime.program.program import RealProgram
 from mazurka.stateless.algorithm2 import Algorithm2
 from mazurka.stateless.explored import RunOptions
 from mazurka.stateless.runs import Operation

@@ -25,8 +25,8 @@ from typing import Any, NamedTuple
 import pytest
 from runtime_deciders import QUICK, Follow, explore_all, kinds, run_once
 
-from mazurka.runtime import locks, queues
-from mazurka.runtime.program import RealProgram
+from mazurka.runtime.primitives import locks, queues
+from mazurka.runtime.program.program import RealProgram
 
 
 class Bank:

@@ -18,8 +18,8 @@ from concurrent_programs import (
 )
 
 import mazurka
-from mazurka.runtime.labels import search
-from mazurka.runtime.values import shown
+from mazurka.runtime.core.values import shown
+from mazurka.runtime.story.labels import search
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import mazurka
-from mazurka.runtime import guard_values
+from mazurka.runtime.exploring import guard_values
 
 numbers = itertools.count()
 cache: dict[str, int] = {}

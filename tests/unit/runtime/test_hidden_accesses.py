@@ -21,10 +21,10 @@ from hidden_insides import INSIDES
 from hidden_library import LIBRARY
 from observed_programs import module_of
 
-from mazurka.runtime.exploration import explore_test
-from mazurka.runtime.explore import explorable
-from mazurka.runtime.options import Options
-from mazurka.runtime.results import HOLDS, VIOLATED, Result
+from mazurka.runtime.exploring.exploration import explore_test
+from mazurka.runtime.exploring.options import Options
+from mazurka.runtime.exploring.results import HOLDS, VIOLATED, Result
+from mazurka.runtime.testing.explore import explorable
 
 HEAD = """
 import abc, bisect, collections, contextlib, copy, dataclasses, functools, heapq, io, inspect

@@ -9,11 +9,11 @@ import pytest
 from observed_programs import find, module_of
 
 from mazurka.errors import InternalError
-from mazurka.runtime.exploration import under_control
-from mazurka.runtime.guard import NondeterministicError
-from mazurka.runtime.monitoring import ENDS_LATE
-from mazurka.runtime.options import Options, Test
-from mazurka.runtime.results import ERROR, HOLDS, Result
+from mazurka.runtime.exploring.exploration import under_control
+from mazurka.runtime.exploring.guard import NondeterministicError
+from mazurka.runtime.exploring.options import Options, Test
+from mazurka.runtime.exploring.results import ERROR, HOLDS, Result
+from mazurka.runtime.sharing.monitoring import ENDS_LATE
 
 OWN = {"observed_programs"}
 """What runs in a test and is no part of the program."""

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from observed_programs import module_of
 
-from mazurka.runtime.exploration import explore_test
-from mazurka.runtime.explore import explorable
-from mazurka.runtime.options import Options
-from mazurka.runtime.results import ERROR, HOLDS, VIOLATED, Result
+from mazurka.runtime.exploring.exploration import explore_test
+from mazurka.runtime.exploring.options import Options
+from mazurka.runtime.exploring.results import ERROR, HOLDS, VIOLATED, Result
+from mazurka.runtime.testing.explore import explorable
 
 HEAD = """
 import queue, threading

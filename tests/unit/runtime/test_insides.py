@@ -14,10 +14,12 @@ from typing import Any
 
 import pytest
 
-from mazurka.runtime import existing, insides, locks
-from mazurka.runtime.existing import Takeover
-from mazurka.runtime.instrument_roots import named_objects
-from mazurka.runtime.patches import Patches
+from mazurka.runtime.core import insides
+from mazurka.runtime.core.patches import Patches
+from mazurka.runtime.primitives import locks
+from mazurka.runtime.program import existing
+from mazurka.runtime.program.existing import Takeover
+from mazurka.runtime.rewrite.roots import named_objects
 
 
 def refuse(*_: Any, **__: Any) -> Any:

@@ -18,10 +18,10 @@ import pytest
 from rewriting_snippets import SNIPPETS
 from rewritten_sources import run_plain, under_control
 
-from mazurka.runtime import instructions_watched
-from mazurka.runtime.instructions import UnknownCodeError, assemble, take_apart
-from mazurka.runtime.instructions_stack import EMPTY, entries_before
-from mazurka.runtime.instructions_watched import is_watched, watched
+from mazurka.runtime.rewrite.bytecode import watched as instructions_watched
+from mazurka.runtime.rewrite.bytecode.codes import UnknownCodeError, assemble, take_apart
+from mazurka.runtime.rewrite.bytecode.stack import EMPTY, entries_before
+from mazurka.runtime.rewrite.bytecode.watched import is_watched, watched
 
 NOT_UNDER_CONTROL = {"async"}  # an event loop waits for sockets
 MODULES = (collections, dataclasses, json.decoder, json.encoder, queue, textwrap, traceback)

@@ -10,12 +10,12 @@ import pytest
 from observed_programs import module_of
 from runtime_deciders import Follow
 
-from mazurka.runtime.instructions import UnknownCodeError
-from mazurka.runtime.instructions_watched import is_watched
-from mazurka.runtime.instrument import Instrument, project_modules
-from mazurka.runtime.monitoring import MARK, unobserved
-from mazurka.runtime.patches import is_frozen
-from mazurka.runtime.program import RealProgram
+from mazurka.runtime.core.patches import is_frozen
+from mazurka.runtime.program.program import RealProgram
+from mazurka.runtime.rewrite.bytecode.codes import UnknownCodeError
+from mazurka.runtime.rewrite.bytecode.watched import is_watched
+from mazurka.runtime.rewrite.modules import Instrument, project_modules
+from mazurka.runtime.sharing.monitoring import MARK, unobserved
 
 SOURCE = """
 import functools
@@ -67,7 +67,7 @@ def test_functions_get_new_code_and_their_own_back(
     few: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However many modules there are; a few are enough to take another way here."""
-    monkeypatch.setattr("mazurka.runtime.instrument.FEW", few)
+    monkeypatch.setattr("mazurka.runtime.rewrite.modules.FEW", few)
     module = module_of(tmp_path, SOURCE)
     functions = [
         module.plain,
@@ -104,7 +104,7 @@ def test_what_cannot_be_instrumented_is_named(
     def refuse(code: CodeType, **_: bool) -> CodeType:
         raise UnknownCodeError("not this time")
 
-    monkeypatch.setattr("mazurka.runtime.instrument_sourceless.watched", refuse)
+    monkeypatch.setattr("mazurka.runtime.rewrite.sourceless.watched", refuse)
     module = module_of(tmp_path, SOURCE)
     with instrument(module) as active:
         assert active.skipped == {}  # there are several functions on one line in it

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from observed_programs import module_of
 
-from mazurka.runtime.exploration import explore_test
-from mazurka.runtime.explore import explorable
-from mazurka.runtime.loops_in_code import is_in_loop
-from mazurka.runtime.options import Options
-from mazurka.runtime.results import HOLDS, VIOLATED, Result
+from mazurka.runtime.core.loops_in_code import is_in_loop
+from mazurka.runtime.exploring.exploration import explore_test
+from mazurka.runtime.exploring.options import Options
+from mazurka.runtime.exploring.results import HOLDS, VIOLATED, Result
+from mazurka.runtime.testing.explore import explorable
 
 HEAD = """
 import bisect, datetime, decimal, functools, heapq, io, mmap, re, threading

@@ -11,7 +11,7 @@ import pytest
 from concurrent_programs import kept_update, lost_update
 
 import mazurka
-from mazurka.runtime.instrument import Instrument
+from mazurka.runtime.rewrite.modules import Instrument
 
 
 @pytest.fixture

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from concurrent_programs import lock_order, module_lock_kept
 
-from mazurka.runtime.following import Attempt, Follow, segments
-from mazurka.runtime.minimize import candidates, is_same, minimize
-from mazurka.runtime.program import RealProgram
-from mazurka.runtime.recording import record
+from mazurka.runtime.exploring.following import Attempt, Follow, segments
+from mazurka.runtime.exploring.minimize import candidates, is_same, minimize
+from mazurka.runtime.program.program import RealProgram
+from mazurka.runtime.story.recording import record
 from mazurka.stateless.explored import RunOptions
 from mazurka.stateless.randomized import RandomWalk
 from mazurka.stateless.runs import Decider, Ended, Failed

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from observed_programs import find, module_of
 
-from mazurka.runtime import monitoring
-from mazurka.runtime.monitoring import MARK, Unobserved, package_of
-from mazurka.runtime.results import HOLDS
-from mazurka.runtime.scope import scope_of
+from mazurka.runtime.exploring.results import HOLDS
+from mazurka.runtime.exploring.scope import scope_of
+from mazurka.runtime.sharing import monitoring
+from mazurka.runtime.sharing.monitoring import MARK, Unobserved, package_of
 from mazurka.stateless.explored import Explored
 
 
@@ -22,7 +22,7 @@ from mazurka.stateless.explored import Explored
     ("module", "package"),
     [
         ("numpy.core", "numpy"),
-        ("mazurka.runtime.locks", None),
+        ("mazurka.runtime.primitives.locks", None),
         ("json.decoder", None),
         ("sqlite3", "sqlite3"),
         ("unittest.case", None),

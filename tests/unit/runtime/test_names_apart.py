@@ -7,7 +7,7 @@ from pathlib import Path
 
 from observed_programs import find
 
-from mazurka.runtime.accesses_names import names
+from mazurka.runtime.sharing.names import names
 
 REBOUND = """
 import threading

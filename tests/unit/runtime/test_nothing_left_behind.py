@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from runtime_deciders import QUICK, Follow, run_once
 
-from mazurka.runtime.patches import is_frozen
-from mazurka.runtime.program import RealProgram, Settings
+from mazurka.runtime.core.patches import is_frozen
+from mazurka.runtime.program.program import RealProgram, Settings
 
 
 class Prepared(threading.local):

@@ -17,8 +17,8 @@ from typer.testing import CliRunner
 import mazurka
 from mazurka.cli.main import app
 from mazurka.errors import OptionError
-from mazurka.runtime.explore import explore, options_from, overridden
-from mazurka.runtime.options import Options
+from mazurka.runtime.exploring.options import Options
+from mazurka.runtime.testing.explore import explore, options_from, overridden
 
 NAMES = {field.name for field in fields(Options)}
 SPELLED = {"virtual_time": "real-time", "seconds": "limit-time"}

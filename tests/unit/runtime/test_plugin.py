@@ -225,7 +225,7 @@ def test_a_broken_scheduler_does_not_hang_pytest(tmp_path: Path) -> None:
     (tmp_path / "test_broken.py").write_text(
         """\
 import threading
-import mazurka.runtime.scheduler as scheduler
+import mazurka.runtime.core.scheduler as scheduler
 import pytest
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import threading
 
 import mazurka
-from mazurka.runtime.labels import readable
+from mazurka.runtime.story.labels import readable
 
 
 def make() -> type:

@@ -9,11 +9,11 @@ from textwrap import dedent
 
 import pytest
 
-from mazurka.runtime.collecting import collect
-from mazurka.runtime.exploration import explore_test, replay_test
-from mazurka.runtime.options import Options
-from mazurka.runtime.results import Result
-from mazurka.runtime.tokens import decode
+from mazurka.runtime.exploring.exploration import explore_test, replay_test
+from mazurka.runtime.exploring.options import Options
+from mazurka.runtime.exploring.results import Result
+from mazurka.runtime.exploring.tokens import decode
+from mazurka.runtime.testing.collecting import collect
 
 LIST_OF_THREADS = """
     import threading

@@ -13,7 +13,7 @@ import pytest
 from rewriting_snippets import SNIPPETS
 from rewritten_sources import run_plain, run_rewritten, under_control
 
-from mazurka.runtime.rewriting import compile_rewritten
+from mazurka.runtime.rewrite.source import compile_rewritten
 
 NOT_UNDER_CONTROL = {"async"}  # an event loop waits for sockets
 

@@ -10,8 +10,8 @@ import pytest
 from observed_programs import find, follow, module_of, observed
 from runtime_deciders import Enumerate
 
-from mazurka.runtime.instrument_run import RelearnError
-from mazurka.runtime.sharing import Order, learned
+from mazurka.runtime.exploring.observed import RelearnError
+from mazurka.runtime.sharing.locations import Order, learned
 from mazurka.stateless.runs import Shared
 
 HEAD = """

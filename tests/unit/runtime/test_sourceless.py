@@ -15,14 +15,14 @@ from typing import Any
 import pytest
 from observed_programs import find, module_of
 
-from mazurka.runtime import instrument_sourceless
-from mazurka.runtime.exploration import explore_test
-from mazurka.runtime.explore import explorable
-from mazurka.runtime.instructions import UnknownCodeError
-from mazurka.runtime.instructions_watched import is_watched
-from mazurka.runtime.monitoring import MARK
-from mazurka.runtime.options import Options
-from mazurka.runtime.results import HOLDS, VIOLATED, Result
+from mazurka.runtime.exploring.exploration import explore_test
+from mazurka.runtime.exploring.options import Options
+from mazurka.runtime.exploring.results import HOLDS, VIOLATED, Result
+from mazurka.runtime.rewrite import sourceless as instrument_sourceless
+from mazurka.runtime.rewrite.bytecode.codes import UnknownCodeError
+from mazurka.runtime.rewrite.bytecode.watched import is_watched
+from mazurka.runtime.sharing.monitoring import MARK
+from mazurka.runtime.testing.explore import explorable
 
 _numbers = itertools.count()
 

@@ -11,7 +11,7 @@ import pytest
 from runtime_deciders import Follow, explore_all, kinds, run_once
 
 import mazurka
-from mazurka.runtime.program import RealProgram, Settings
+from mazurka.runtime.program.program import RealProgram, Settings
 
 
 def in_threads(*bodies: Callable[[], object]) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 import mazurka
 from mazurka.errors import InternalError
-from mazurka.runtime.guard import unseen
+from mazurka.runtime.exploring.guard import unseen
 from mazurka.stateless.explored import DivergedError
 
 

@@ -12,16 +12,16 @@ from typing import Any
 import pytest
 from observed_programs import module_of
 
-from mazurka.runtime import instrument_sourceless
-from mazurka.runtime.exploration import explore_test
-from mazurka.runtime.explore import explorable
-from mazurka.runtime.instructions import UnknownCodeError
-from mazurka.runtime.instructions_watched import watched
-from mazurka.runtime.instrument_strangers import Strangers
-from mazurka.runtime.options import Options
-from mazurka.runtime.results import HOLDS, VIOLATED, Result
-from mazurka.runtime.scheduler import session
-from mazurka.runtime.sharing import learned
+from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.exploring.exploration import explore_test
+from mazurka.runtime.exploring.options import Options
+from mazurka.runtime.exploring.results import HOLDS, VIOLATED, Result
+from mazurka.runtime.rewrite import sourceless as instrument_sourceless
+from mazurka.runtime.rewrite.bytecode.codes import UnknownCodeError
+from mazurka.runtime.rewrite.bytecode.watched import watched
+from mazurka.runtime.rewrite.strangers import Strangers
+from mazurka.runtime.sharing.locations import learned
+from mazurka.runtime.testing.explore import explorable
 
 HEAD = """
 import functools

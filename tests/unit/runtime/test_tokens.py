@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from mazurka.runtime.collecting import collect
-from mazurka.runtime.exploration import explore_test, replay_test
-from mazurka.runtime.options import Options
-from mazurka.runtime.results import Result
-from mazurka.runtime.tokens import Leg, Stop, Token, TokenError, decode
+from mazurka.runtime.exploring.exploration import explore_test, replay_test
+from mazurka.runtime.exploring.options import Options
+from mazurka.runtime.exploring.results import Result
+from mazurka.runtime.exploring.tokens import Leg, Stop, Token, TokenError, decode
+from mazurka.runtime.testing.collecting import collect
 
 PROGRAM = """\
 import threading

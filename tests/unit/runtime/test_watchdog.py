@@ -13,11 +13,11 @@ from collections.abc import Sequence
 import pytest
 from runtime_deciders import Follow
 
-from mazurka.runtime.failures import ControlError
-from mazurka.runtime.patches import is_frozen
-from mazurka.runtime.program import RealProgram, Settings
-from mazurka.runtime.scheduler import session
-from mazurka.runtime.watchdog import UncontrolledCallError
+from mazurka.runtime.core.failures import ControlError
+from mazurka.runtime.core.patches import is_frozen
+from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.program.program import RealProgram, Settings
+from mazurka.runtime.program.watchdog import UncontrolledCallError
 from mazurka.stateless.runs import Operation
 
 real_lock = _thread.allocate_lock

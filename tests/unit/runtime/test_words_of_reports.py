@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 import mazurka
-from mazurka.runtime.collecting import collect
-from mazurka.runtime.thread_names import brief, told_apart
-from mazurka.runtime.values import shown
+from mazurka.runtime.core.thread_names import brief, told_apart
+from mazurka.runtime.core.values import shown
+from mazurka.runtime.testing.collecting import collect
 
 
 def report(program: Callable[[], None], **options: Any) -> str:

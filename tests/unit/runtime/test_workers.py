@@ -17,10 +17,10 @@ from concurrent_programs import PROGRAMS, Known, kept_update, lock_order, module
 
 import mazurka
 from mazurka.errors import OptionError
-from mazurka.runtime import workers, workers_crew
-from mazurka.runtime.existing import Takeover
-from mazurka.runtime.results import Result
-from mazurka.runtime.workers_table import ClosedStates, OpenCounts, Table
+from mazurka.runtime.exploring import workers, workers_crew
+from mazurka.runtime.exploring.results import Result
+from mazurka.runtime.exploring.workers_table import ClosedStates, OpenCounts, Table
+from mazurka.runtime.program.existing import Takeover
 from mazurka.stateless.context_bound import Exceeded
 
 pytestmark = [

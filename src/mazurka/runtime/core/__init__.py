@@ -1,0 +1,1 @@
+"""One run of a real program: the scheduler, its threads, operations, names and ends."""

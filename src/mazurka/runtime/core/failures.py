@@ -1,0 +1,227 @@
+"""What went wrong in a run, in words: exceptions, and threads that stand for ever."""
+
+from __future__ import annotations
+
+import concurrent.futures.thread as pool
+import re
+import sys
+import traceback
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING, NoReturn
+
+from mazurka.runtime.core.assertions import explained
+from mazurka.runtime.core.operations import Step
+from mazurka.runtime.core.sites import shown_path, site_of
+from mazurka.runtime.core.spinning import Spin
+from mazurka.runtime.core.tasks import Join, Task, Unwind
+from mazurka.runtime.core.thread_names import labels_of
+from mazurka.stateless.runs import Failed
+
+if TYPE_CHECKING:
+    from mazurka.runtime.core.scheduler import Scheduler
+
+_HERE = str(Path(__file__).parents[1])
+_LIBRARY = Path(traceback.__file__).parent
+_MACHINERY = (
+    f"{_HERE}/",
+    *(str(_LIBRARY / name) for name in ("threading.py", "queue.py", "contextlib.py", "concurrent")),
+)
+"""Code between the user's and the operation; people want to see the line that calls it."""
+EXPLAINED = "__mazurka_explained__"
+"""Where an exception keeps what it is about."""
+
+
+class ControlError(Exception):
+    """The program cannot be kept under control; what was explored so far says nothing."""
+
+
+def refuse(run: Scheduler, message: str) -> NoReturn:
+    """The running thread does something that cannot be kept under control.  The run ends in an
+    error; no handler of the program's comes in between."""
+    run.pending[run.running.number] = None  # it ends by itself
+    run._break(ControlError(message))
+    raise Unwind
+
+
+class UnstoppableThreadError(ControlError):
+    """A thread that cannot be ended when its run is over."""
+
+    def __init__(self, label: str) -> None:
+        super().__init__(
+            f"thread {label} catches every exception, BaseException included, and goes on for ever:"
+            " it cannot be ended when its run is over"
+        )
+
+
+class EndlessRunError(ControlError):
+    """A run that has taken too many steps."""
+
+    def __init__(self, run: Scheduler) -> None:
+        limit, last, label = run.limit, run.running, run.running.life.label
+        site = site_of(sys._getframe(2))
+        where = f" at {shown_path(site.file)}:{site.line}" if site else ""
+        left = [task for task in run.tasks if task is not None and task.life.state != "ended"]
+        if last in left and all(task.daemon for task in left):
+            text = (
+                f"the daemon thread {label} goes on{where} after the test and all others have"
+                f" ended ({limit:,} steps of the run so far): let the test tell it to stop, and"
+                " join it"
+            )
+        else:
+            text = (
+                f"a run has taken more than {limit:,} steps and may never end; thread {label} ran"
+                f" last{where}. Likely causes are a loop there that never ends, or that waits for"
+                " other threads without sleeping: let it wait for an event or a condition, or call"
+                " time.sleep in it. If the run does end, allow more: --max-steps"
+            )
+        super().__init__(text)
+
+
+def of_exception(error: BaseException, number: int, label: str) -> Failed:
+    """A finding from an exception that left a thread."""
+    where = _innermost(error.__traceback__)
+    told = vars(error).get(EXPLAINED) or explained(error) or _text_of(error)
+    text = _ADDRESS.sub("", told)
+    name = type(error).__name__
+    asserts = isinstance(error, AssertionError)
+    return Failed(
+        kind="assert" if asserts else "exception",
+        message=f"{name}: {text}" if text else name,
+        thread=number,
+        file=where.filename if where else None,
+        line=where.lineno if where else None,
+        details=(f"in thread {label}", *_lines(error.__traceback__)),
+    )
+
+
+_ADDRESS = re.compile(r"(?<=[\w>)]) at 0x[0-9a-fA-F]{9,}(?=[ ,>])")
+"""In the `repr` of objects: it says nothing, and it is no real one, since `id` is the same in every
+execution."""
+
+
+def explain_now(error: BaseException) -> None:
+    """Look at what a failed assertion is about before other code runs, such as a tear-down."""
+    found = explained(error)
+    if found is not None:
+        vars(error)[EXPLAINED] = found
+
+
+def _text_of(error: BaseException) -> str:
+    """What an exception says; its own code may fail."""
+    try:
+        return str(error)
+    except Exception as another:
+        return f"<its text raises {type(another).__name__}>"
+
+
+def _innermost(trace: TracebackType | None) -> traceback.FrameSummary | None:
+    own = _of_the_user(trace) or [
+        one for one in _summaries(trace) if not one.filename.startswith(_MACHINERY)
+    ]
+    return own[-1] if own else None
+
+
+def _summaries(trace: TracebackType | None) -> list[traceback.FrameSummary]:
+    """As `traceback.extract_tb`, which reads all the lines, and asks if files have changed."""
+    return [
+        traceback.FrameSummary(code.co_filename, line, code.co_name, lookup_line=False)
+        for code, line in ((frame.f_code, line) for frame, line in traceback.walk_tb(trace))
+    ]
+
+
+def _lines(trace: TracebackType | None) -> list[str]:
+    """The stack; a future brings along that of the call which has failed in another thread."""
+    codes = [frame.f_code for frame, _ in traceback.walk_tb(trace)]
+    own = _of_the_user(trace)
+    submitted = _of_the_user(trace, codes.index(RUN)) if RUN in codes else []
+    lines = [f"{frame.filename}:{frame.lineno} in {frame.name}" for frame in own]
+    first = len(own) - len(submitted)
+    return [*lines[:first], *(f"{line}{IN_EXECUTOR}" for line in lines[first:])] if first else lines
+
+
+IN_EXECUTOR = ", called by an executor"
+RUN = pool._WorkItem.run.__code__
+
+
+def _of_the_user(trace: TracebackType | None, since: int = 0) -> list[traceback.FrameSummary]:
+    """The frames that people want to see: not those of ours, and not those that hide themselves.
+
+    `unittest` and pytest mark the frames of their assertions, which say nothing about the test.
+    """
+    shown = []
+    frames = list(zip(traceback.walk_tb(trace), _summaries(trace), strict=True))
+    for (frame, _), summary in frames[since:]:
+        hides = "__unittest" in frame.f_globals or frame.f_locals.get("__tracebackhide__") is True
+        if not (hides or summary.filename.startswith(_MACHINERY)):
+            shown.append(summary)
+    return shown
+
+
+def where_stands(frame: FrameType | None) -> tuple[str, int] | None:
+    """The place in the user's code at which a thread stands."""
+    outermost: tuple[str, int] | None = None
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if not name.startswith(_HERE):
+            outermost = (name, frame.f_lineno)
+            if not name.startswith(_MACHINERY):
+                return outermost
+        frame = frame.f_back
+    return outermost
+
+
+def of_standing(scheduler: Scheduler) -> list[Failed]:
+    """Findings from the threads that stand where nobody can go on."""
+    standing = [
+        (task, operation)
+        for task, operation in zip(scheduler.tasks, scheduler.pending, strict=True)
+        if task is not None and operation is not None
+    ]
+    if not standing:
+        return []
+    main = scheduler.tasks[0]
+    assert main is not None
+    waits = scheduler.pending[0] is not None
+    stuck = standing if waits else [(t, o) for t, o in standing if not (t.daemon or t.excused)]
+    if not stuck or main.daemon:
+        return []
+    return [_stuck(scheduler, stuck, waits)]
+
+
+def _stuck(scheduler: Scheduler, stuck: list[tuple[Task, Step]], waits: bool) -> Failed:
+    names = labels_of(scheduler.tasks)
+    labels = {task.path: names[task.number] for task in scheduler.tasks if task is not None}
+    frames = sys._current_frames()
+    lines, places = [], []
+    for task, operation in stuck:
+        place = where_stands(frames.get(task.ident)) if task.begun else None
+        holder = operation.holder()
+        held = f", held by thread {labels.get(holder, holder)}" if holder else ""
+        at = f" at {place[0]}:{place[1]}" if place else ""
+        lines.append(f"thread {labels[task.path]} waits {operation.waits_for()}{held}{at}")
+        places.append(place)
+    spinners = [i for i, (_, operation) in enumerate(stuck) if isinstance(operation, Spin)]
+    others = [i for i, (_, operation) in enumerate(stuck) if not isinstance(operation, Join)]
+    first = (spinners or others or [0])[0]
+    kind = "livelock" if spinners else ("deadlock" if waits else "leak")
+    place = next((one for one in (places[first], *places) if _is_users(one)), None)
+    return Failed(
+        kind=kind,
+        message=_MESSAGES[kind] + lines[first],
+        thread=stuck[first][0].number,
+        file=place[0] if place else None,
+        line=place[1] if place else None,
+        details=tuple(lines),
+    )
+
+
+def _is_users(place: tuple[str, int] | None) -> bool:
+    return place is not None and not place[0].startswith(_MACHINERY)
+
+
+_MESSAGES = {
+    "livelock": "a thread goes round a loop for ever: ",
+    "deadlock": "nobody can go on: ",
+    "leak": "the test has returned, and a thread that is no daemon can never end: ",
+}

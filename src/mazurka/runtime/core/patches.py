@@ -1,0 +1,116 @@
+"""What is changed in the interpreter while an exploration goes on, and how it is put back."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from types import FunctionType
+from typing import Any
+
+from mazurka.runtime.core.insides import entries, is_module, names_in, names_in_class
+
+_originals: dict[tuple[type, str], Any] = {}
+"""The methods that patched ones fall back to; the same ones for the life of the process."""
+
+
+def original(owner: type, name: str) -> Any:
+    """The method that a patched one stands for."""
+    return _originals[owner, name]
+
+
+_FROZEN_AT_START = 2_000
+"""Less than any program has, and more than any interpreter freezes before it runs one."""
+
+
+def is_frozen() -> bool:
+    """Whether a program has put its objects aside; Python 3.12 does so with some of its own."""
+    return gc.get_freeze_count() > _FROZEN_AT_START
+
+
+class Patches:
+    """A list of changes; undone in the opposite order."""
+
+    def __init__(self) -> None:
+        self._undo: list[Callable[[], None]] = []
+
+    def append(self, undo: Callable[[], None]) -> None:
+        self._undo.append(undo)
+
+    def methods(self, owner: type, **replacements: Any) -> None:
+        """Replace methods of a Python class in place."""
+        for name, replacement in replacements.items():
+            if name not in vars(owner):
+                continue  # not in this version of Python
+            old = vars(owner)[name]
+            _originals[owner, name] = old
+            if isinstance(replacement, FunctionType):
+                replacement.__name__ = name  # threads are named after what they run
+            setattr(owner, name, replacement)
+            self._undo.append(lambda n=name, o=old: setattr(owner, n, o))  # type: ignore[misc]
+
+    def attribute(self, owner: Any, name: str, replacement: Any) -> None:
+        """Replace an attribute of a module or an object."""
+        old = getattr(owner, name)
+        setattr(owner, name, replacement)
+        self._undo.append(lambda: setattr(owner, name, old))
+
+    def class_attribute(self, owner: type, name: str, replacement: Any) -> None:
+        """Replace what a class holds, whatever its own class makes of assignments."""
+        old = names_in_class(owner)[name]
+        with suppress(TypeError):  # a class of C, which cannot be changed
+            type.__setattr__(owner, name, replacement)
+            self._undo.append(lambda: type.__setattr__(owner, name, old))
+
+    def item(self, owner: Any, key: Any, replacement: Any) -> None:
+        """Replace what a dictionary or list holds, whatever its class makes of subscripts."""
+        base: Any = next(base for base in (dict, list, deque) if issubclass(type(owner), base))
+        old = base.__getitem__(owner, key)
+        base.__setitem__(owner, key, replacement)
+
+        def undo() -> None:
+            # The program may have put something else there, or nothing.
+            try:
+                if base.__getitem__(owner, key) is replacement:
+                    base.__setitem__(owner, key, old)
+            except LookupError:
+                pass
+
+        self._undo.append(undo)
+
+    def names(self, pairs: Sequence[tuple[Any, Any]], exempt: Callable[[str], bool]) -> None:
+        """Replace objects wherever a module has a name for them: `from threading import Lock`.
+
+        A module that is imported during the exploration binds ours; in the end it gets the real
+        ones.
+        """
+        for space, key, ours in _bindings({id(real): ours for real, ours in pairs}, exempt):
+            self.item(space, key, ours)
+        originals = {id(ours): real for real, ours in reversed(pairs)}
+
+        def put_back() -> None:
+            for space, key, real in _bindings(originals, exempt):
+                space[key] = real
+
+        self._undo.insert(0, put_back)
+
+    def undo(self) -> None:
+        while self._undo:
+            self._undo.pop()()
+
+
+def _bindings(
+    wanted: Mapping[int, Any], exempt: Callable[[str], bool]
+) -> Iterator[tuple[dict[str, Any], str, Any]]:
+    """Where modules have names for objects, and what to put there, by the objects' identities."""
+    none = wanted.keys().isdisjoint
+    for module_name, module in list(sys.modules.items()):
+        if not is_module(module) or exempt(module_name):
+            continue
+        space = names_in(module)
+        if not none(map(id, space.values())):
+            for key, value in entries(space):
+                if id(value) in wanted:
+                    yield space, key, wanted[id(value)]

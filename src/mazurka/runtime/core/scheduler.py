@@ -1,0 +1,392 @@
+"""One run of a real program: who runs, who stands where, and how it ends.
+
+There is no thread that controls the others.  The thread that runs makes the decision itself, inside
+`point`, and hands over directly to the chosen one.  Everything here is therefore touched by one
+thread at a time, and needs no lock.
+
+A run is over when nobody can go on, when the search abandons it, or when something inside breaks.
+Whoever notices lets the test's own thread (number 0) go on, which unwinds first, and then lets the
+others unwind one by one.  Meanwhile points let everything pass that need not wait.
+"""
+
+from __future__ import annotations
+
+from _thread import allocate_lock, get_ident
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+from mazurka.runtime.core import failures, spinning
+from mazurka.runtime.core.moment import PATIENCE, now
+from mazurka.runtime.core.operations import Object, Step, present
+from mazurka.runtime.core.tasks import Begin, End, Join, Life, Path, Task, Unwind
+from mazurka.runtime.core.unwinding import pass_through, unwind_others
+from mazurka.stateless.runs import Abandon, Decider, Ended, Failed, Guide, Slip
+
+if TYPE_CHECKING:
+    from mazurka.runtime.program.program import RealProgram
+
+_NO_TASK = Task(0, "0", Life("0"), [])
+ASKED = 512
+"""The search is asked about every so many steps at least: one that joins for ever has to end."""
+
+
+class Scheduler:
+    """A run.  `ident` is the identity of the thread that runs under control, 0 if none does."""
+
+    def __init__(self, program: RealProgram | None, epoch: int) -> None:
+        self.program = program
+        self.epoch = epoch
+        self.ident = 0
+        self.running = _NO_TASK
+        self.tasks: list[Task | None] = []
+        self.pending: list[Step | None] = []
+        self.last = -1
+        self.steps = 0
+        self.limit = 0 if program is None else program.settings.max_steps
+        self.over = False
+        self.ended = Ended()
+        self.error: BaseException | None = None
+        self.failures: list[Failed] = self.ended.failures
+        self.found: list[tuple[Object, Hashable]] = []
+        """Objects that existed before the run, and the states in which it found them."""
+        self.everybody = Object("threads", 0) if program is not None and program.lists else None
+        """The list of all threads, where the program is known to look at it; its state is how many
+        have been started."""
+        self.timed = False
+        """Whether time has passed for any thread."""
+        self.times: dict[Hashable, float] = {}
+        self.latest = 0.0
+        """The latest moment that anybody has slept to, or seen on a clock."""
+        self.witness: Callable[[Sequence[Step | None]], None] | None = None
+        """Told of the end before threads unwind, while objects are as the last step left them."""
+        self.gone = False
+        """Whether everybody has unwound."""
+        self.decide: Callable[[Sequence[Step | None], Sequence[int], int], int] = _nobody
+        self.prefix: Sequence[int] = ()
+        """Who takes the first steps, where that need not be asked (`stateless.runs.Guide`)."""
+        self.settled = 0
+        """How many steps that are."""
+        self.left: Callable[[int], None] | None = None
+        self.slip: Slip | None = None
+        """Told of ends and joins, where these need not be asked about."""
+        self.follow: Callable[[int], None] = _nothing
+        """Told of those of these steps after which a thread may know that it is alone."""
+
+    # -- points ------------------------------------------------------------------------------
+
+    def point(self, operation: Step) -> None:
+        """Stand before an operation; come back when it is this thread's turn to perform it."""
+        if self.over:
+            pass_through(self, operation)
+            return
+        me = self.running
+        number = me.number
+        self.ident = 0
+        if me.rounds is not None:
+            operation = me.rounds.guard(operation)
+        self.pending[number] = operation
+        chosen = self._follow() if self.steps < self.settled else self._choose()
+        if chosen != number:
+            self.hand_over(chosen)
+            me.baton.acquire()
+            if self.over:
+                self.ident = me.ident
+                raise Unwind
+        if operation.writes:
+            me.rounds = None
+        elif operation.can_spin:
+            spinning.note(me, operation)
+        if self.timed:
+            self._pass_time_on(me, operation)
+        self.ident = me.ident
+
+    def _follow(self) -> int:
+        """The same as `_choose`, where the run repeats the one before."""
+        step = self.steps
+        chosen = self.prefix[step]
+        try:
+            operation = self.pending[chosen]
+        except IndexError:
+            operation = None
+        if operation is None or not (operation.free or operation.ready()):
+            return self._choose()  # which will be told that this is not the same
+        now.thread = chosen
+        now.count = self.steps = step + 1
+        now.idle = 0
+        if now.limit != PATIENCE:
+            now.forgive()
+        if now.alone or type(operation) is Join:
+            follow = self.follow
+            follow(step)
+        return chosen
+
+    def slips(self, task: Task | None) -> TypeGuard[Task]:
+        """Whether a thread passes an end or a join now without asking."""
+        return not (
+            self.slip is None
+            or self.settled
+            or self.over
+            or task is None
+            or task.rounds is not None
+            or not self.steps % ASKED
+        )
+
+    def pass_by(self, task: Task, operation: Step) -> None:
+        """It does."""
+        slip = self.slip
+        assert slip is not None
+        self.last = now.thread = number = task.number
+        now.count = self.steps = self.steps + 1
+        now.idle = 0
+        if now.limit != PATIENCE:
+            now.forgive()
+        slip(number, operation, self.pending)
+        if self.timed:
+            self._pass_time_on(task, operation)
+
+    def _leave_prefix(self) -> None:
+        """From now on somebody is asked."""
+        self.settled = 0
+        if self.steps:
+            self.last = self.prefix[self.steps - 1]
+        assert self.left is not None
+        self.left(self.steps)
+
+    def _choose(self) -> int:
+        """The number of the thread that goes on; -1 if the run is over."""
+        if self.settled:
+            self._leave_prefix()
+        self.steps = step = self.steps + 1
+        pending = self.pending
+        try:
+            if step > self.limit:
+                raise failures.EndlessRunError(self)
+            enabled = [
+                number
+                for number, operation in enumerate(pending)
+                if operation is not None and (operation.free or operation.ready())
+            ]
+            if not enabled:
+                self.conclude()
+                return -1
+            decide = self.decide
+            chosen = decide(pending, enabled, self.last)
+            if chosen not in enabled:
+                raise RuntimeError(f"thread {chosen} was chosen, but only {enabled} can go on")
+        except Abandon:
+            self.ended.abandoned = True
+            self.conclude()
+            return -1
+        except BaseException as error:
+            self._break(error)
+            return -1
+        self.last = now.thread = chosen
+        now.count = step
+        now.idle = 0
+        if now.limit != PATIENCE:
+            now.forgive()
+        return chosen
+
+    def _break(self, error: BaseException) -> None:
+        """Something inside is wrong: the run ends, and the caller gets to know."""
+        self.error = self.error or error
+        self.conclude()
+
+    def hand_over(self, chosen: int) -> None:
+        task = self.tasks[chosen if chosen >= 0 else 0]
+        assert task is not None
+        self.running = task
+        task.baton.release()
+
+    def _pass_time_on(self, me: Task, operation: Step) -> None:
+        """Nobody learns of an event before it happened: time flows along the happens-before."""
+        now = me.time
+        touches = operation.at(present) or ()
+        for shared, _ in touches:
+            now = max(now, self.times.get(shared.name, 0.0))
+        for shared, written in touches:
+            if written:
+                self.times[shared.name] = now
+        me.time = now
+
+    # -- threads -----------------------------------------------------------------------------
+
+    def create(self, path: Path, life: Life) -> Task:
+        """A task for a thread that is about to start."""
+        assert self.program is not None
+        number, names = self.program.number_of(path)
+        life.number = number
+        task = Task(number, path, life, names)
+        tasks = self.tasks
+        while len(tasks) < number:
+            tasks.append(None)
+            self.pending.append(None)
+        if len(tasks) == number:
+            tasks.append(task)
+            self.pending.append(None)
+        else:
+            tasks[number] = task
+        return task
+
+    def launch(self, task: Task, body: Callable[[], None]) -> None:
+        """Let a task stand before its first operation."""
+        assert self.program is not None
+        task.body = body
+        carrier = self.program.pool.carrier(task.number)
+        task.carried_by(carrier)
+        carrier.task = task
+        task.life.state = "alive"
+        self.pending[task.number] = Begin(task.life)
+
+    def live(self, task: Task) -> Callable[[], None]:
+        """What the carrier of a task does: the whole life of the thread, and then the handover."""
+        task.begun = True
+        if not self.over:
+            try:
+                self._live(task)
+            except BaseException as error:  # not the program's: those are caught below
+                self._break(error)
+        self.ident = 0
+        task.life.state = "ended"
+        task.body = None
+        return self._depart if not self.over else self._go_home
+
+    def _live(self, task: Task) -> None:
+        if self.timed:
+            self._pass_time_on(task, Begin(task.life))
+        self.ident = task.ident
+        body = task.body
+        assert body is not None
+        try:
+            body()
+        except Unwind:
+            pass
+        except BaseException as error:
+            self.fail(task, error)
+        if task.carrier is not None and not self.over:
+            task.carrier.forget()
+        end = End(task.life)
+        if self.slips(task):
+            self.pass_by(task, end)
+            return
+        try:  # noqa: SIM105 - every thread of every run comes here
+            self.point(end)
+        except Unwind:
+            pass
+
+    def _depart(self) -> None:
+        """The running thread has ended; let the next one go on."""
+        me = self.running
+        self.pending[me.number] = None
+        if me.life.joiner >= 0 and self.slips(waiting := self.tasks[me.life.joiner]):
+            operation = self.pending[waiting.number]
+            if type(operation) is Join and operation.shared is me.life:
+                self.pass_by(waiting, operation)
+                self.hand_over(waiting.number)
+                return
+        self.hand_over(self._follow() if self.steps < self.settled else self._choose())
+
+    def _go_home(self) -> None:
+        self.hand_over(0)
+
+    def fail(self, task: Task, error: BaseException) -> None:
+        """An exception has left a thread."""
+        if self.over:
+            return
+        self.ident, ident = 0, self.ident
+        self.failures.append(failures.of_exception(error, task.number, task.life.label))
+        self.ident = ident
+
+    # -- the whole run -----------------------------------------------------------------------
+
+    def run(self, test: Callable[[], object], decider: Decider) -> Ended:
+        """Run the test as thread 0, here, and everything that it starts."""
+        self.decide = decider.decide
+        self.witness = getattr(decider, "over", None)
+        left = getattr(decider, "left", None)
+        if left is not None:
+            guide: Guide = decider  # type: ignore[assignment]
+            self.prefix, self.left, self.slip = guide.prefix, left, guide.slip
+            self.settled = len(self.prefix)
+            self.follow = getattr(decider, "follow", _nothing)
+        main = self.create("0", Life("0"))
+        main.life.label = "main"
+        main.life.state = "alive"
+        main.begun = True
+        main.ident = get_ident()
+        main.baton = allocate_lock()
+        main.baton.acquire()
+        self.running = main
+        propagated = self._live_as_main(test, main)
+        if not self.over:
+            self.pending[0] = None
+            chosen = self._follow() if self.steps < self.settled else self._choose()
+            if chosen >= 0:
+                self.hand_over(chosen)
+                main.baton.acquire()
+        unwind_others(self)
+        self.ident = 0
+        if propagated is not None:
+            raise propagated
+        if self.error is not None:
+            raise self.error
+        return self.ended
+
+    def _live_as_main(self, test: Callable[[], object], main: Task) -> BaseException | None:
+        assert self.program is not None
+        propagated: BaseException | None = None
+        self.ident = main.ident
+        try:
+            test()
+        except Unwind:
+            pass
+        except self.program.settings.propagate as error:
+            propagated = error
+            self.ended.abandoned = True
+            if not self.over:
+                self.conclude()
+        except BaseException as error:
+            self.fail(main, error)
+            main.daemon = True  # what it left behind is no finding of its own
+        if self.program.leashed and not self.over:
+            try:  # noqa: SIM105 - as for all other threads
+                self.point(End(main.life))
+            except Unwind:
+                pass
+        self.ident = 0
+        main.life.state = "ended"
+        return propagated
+
+    def conclude(self) -> None:
+        """Nobody goes on any more.  Where everybody stands is a finding, unless all have ended."""
+        if not self.over:
+            self.over = True
+            standing = tuple(self.pending)
+            self.ended.pending = standing
+            if not self.ended.abandoned and self.error is None:
+                try:
+                    if self.witness is not None:
+                        self.witness(standing)
+                    self.failures.extend(failures.of_standing(self))
+                except BaseException as error:
+                    self.error = error
+
+
+def _nothing(step: int) -> None:
+    """Nobody wants to know."""
+
+
+def _nobody(pending: Sequence[Any], enabled: Sequence[int], last: int) -> int:
+    raise RuntimeError("nobody decides: the run has not begun")
+
+
+class Session:
+    """The run that goes on in this process now; an idle one, which controls nobody, in between."""
+
+    __slots__ = ("current",)
+
+    def __init__(self) -> None:
+        self.current = Scheduler(None, 0)
+
+
+session = Session()

@@ -1,0 +1,111 @@
+"""Where a thread stands in the user's code."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+from pathlib import Path
+from types import FrameType
+from typing import NamedTuple
+
+_LIBRARY = Path(linecache.__file__).parent
+_OWN = str(Path(__file__).parents[1]) + os.sep
+_EXECUTORS = str(_LIBRARY / "concurrent") + os.sep
+_PLUMBING = (
+    _OWN,
+    str(_LIBRARY / "threading.py"),
+    str(_LIBRARY / "queue.py"),
+    str(_LIBRARY / "contextlib.py"),
+    _EXECUTORS,
+)
+"""Code between the user's and the operation; people want to see the line that calls it."""
+
+
+class Site(NamedTuple):
+    """A line of source, and the function it is in."""
+
+    file: str
+    line: int
+    function: str
+    source: str
+
+
+def user_frame(frame: FrameType | None) -> FrameType | None:
+    """The innermost frame of the user's own code; failing that, of any code but ours."""
+    foreign = None
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if not name.startswith(_PLUMBING):
+            return frame
+        if foreign is None and not name.startswith(_OWN):
+            foreign = frame
+        frame = frame.f_back
+    return foreign
+
+
+def in_executor(frame: FrameType | None) -> bool:
+    """Whether the code that called ours is the machinery of `concurrent.futures`."""
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if name.startswith(_EXECUTORS):
+            return True
+        if not name.startswith(_PLUMBING):
+            return False
+        frame = frame.f_back
+    return False
+
+
+_RECKONING = (*_PLUMBING, str(_LIBRARY / "logging") + os.sep)
+
+
+def reckons(frame: FrameType | None) -> bool:
+    """Whether the code that called ours is the library's, which works out how long to wait, or puts
+    a date on a record; not that it runs a function for somebody."""
+    while frame is not None and frame.f_code.co_filename.startswith(_OWN):
+        frame = frame.f_back
+    return (
+        frame is not None
+        and frame.f_code.co_filename.startswith(_RECKONING)
+        and frame.f_code.co_name != "run"
+    )
+
+
+def is_own_file(name: str) -> bool:
+    return name.startswith(_OWN)
+
+
+def is_plumbing(site: Site) -> bool:
+    return is_plumbing_file(site.file)
+
+
+def is_plumbing_file(name: str) -> bool:
+    return name.startswith(_PLUMBING)
+
+
+def site_of(frame: FrameType | None) -> Site | None:
+    frame = user_frame(frame)
+    if frame is None:
+        return None
+    name, line = frame.f_code.co_filename, frame.f_lineno or 0
+    source = linecache.getline(name, line, frame.f_globals).strip()
+    return Site(name, line, frame.f_code.co_qualname, source)
+
+
+def user_frames(ident: int, running: FrameType | None = None) -> list[FrameType]:
+    """The frames of a thread that are the user's, the innermost first."""
+    frame = running if running is not None else sys._current_frames().get(ident)
+    found = []
+    while frame is not None:
+        if not frame.f_code.co_filename.startswith(_PLUMBING):
+            found.append(frame)
+        frame = frame.f_back
+    return found
+
+
+def shown_path(file: str) -> str:
+    """A file as people name it: from the present directory, where it lies below."""
+    try:
+        return str(Path(file).relative_to(Path.cwd()))
+    except ValueError:
+        return file

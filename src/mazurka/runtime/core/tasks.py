@@ -1,0 +1,220 @@
+"""Controlled threads, and the threads of the operating system that carry them.
+
+A run has one `Task` for each thread of the test.  A `Carrier` is an operating system thread that
+carries the task of one number in every run of an exploration: creating one costs as much as a short
+run, and a program that asks for its identity gets the same answer in every run.
+
+The handoff is one raw lock per carrier, its *baton*: held while the carrier runs or waits, released
+by whoever lets it go on.
+"""
+
+from __future__ import annotations
+
+import threading
+from _thread import LockType, allocate_lock, get_native_id, start_new_thread
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from mazurka.runtime.core.operations import Object, Step, Waiting
+from mazurka.runtime.core.thread_locals import ThreadLocals
+from mazurka.stateless.runs import Lookup, Role, Touch
+
+Path: TypeAlias = str
+"""`0` for the test's own thread, `0.2` for the second thread it creates, `0.2.1`, ..."""
+
+
+class Unwind(BaseException):
+    """Ends a thread that a finished run has left standing.  No user code is meant to catch it."""
+
+
+class Life(Object):
+    """The life of a thread: `new`, `alive` or `ended`."""
+
+    __slots__ = ("joiner", "label", "number", "path", "thread")
+    kind = "thread"
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, "new")
+        self.label = self.path = path
+        self.number = -1
+        """The number of the thread, once it has been started."""
+        self.thread: Any = None
+        """The thread object, then."""
+        self.joiner = -1
+        """The number of a thread that stands before the end, or has stood there."""
+
+    def __str__(self) -> str:
+        return f"thread {self.label}"
+
+
+class Start(Step):
+    __slots__ = ("everybody",)
+    kind = "start"
+
+    def __init__(self, shared: Life, everybody: Object | None = None) -> None:
+        self.shared = shared
+        self.everybody = everybody
+        """Stands for the list of all threads, where somebody looks at that."""
+
+    def at(self, lookup: Lookup) -> Sequence[Touch]:
+        if self.everybody is None:
+            return ((self.shared, True),)
+        return ((self.shared, True), (self.everybody, True))
+
+
+class Begin(Step):
+    """The first operation of every thread but the test's own."""
+
+    __slots__ = ()
+    kind = "begin"
+    writes = False
+
+
+class End(Step):
+    __slots__ = ()
+    kind = "end"
+    role = Role.END
+
+
+_LOOK, _JOIN = Role.LOOK, Role.JOIN
+
+
+class Join(Waiting):
+    __slots__ = ("role",)
+    kind = "join"
+    writes = False
+    can_spin = False
+
+    def __init__(self, shared: Life) -> None:
+        self.shared: Life = shared
+        self.role = _LOOK if shared.state == "new" else _JOIN
+
+    @property
+    def joined(self) -> int:
+        return self.shared.number
+
+    def waits_for(self) -> str:
+        from mazurka.runtime.core.waiting import purpose_of  # which looks at the threads of the run
+
+        purpose = purpose_of(self)
+        return super().waits_for() if purpose is None else purpose.text.format(self.shared)
+
+    def lets(self, state: object) -> bool:
+        return state != "alive"  # to join a thread that has not started is an error at once
+
+    def ready(self) -> bool:
+        return self.shared.state != "alive"
+
+
+class LooksAlive(Step):
+    __slots__ = ()
+    role = Role.LOOK
+    kind = "is_alive"
+    writes = False
+
+
+class Task:
+    """One controlled thread in one run."""
+
+    objects = children = waits = 0
+    time = 0.0
+    turns = 0
+    """How many rounds of `while` statements it has begun."""
+    late = 0
+    """How often a daemon has slept after all others had ended (`runtime.core.leash`)."""
+    reached = 0
+    """Points reached after the end of the run, while it unwinds."""
+    daemon = False
+    excused = False
+    """Ends when the interpreter does, though it is no daemon: a thread of an executor."""
+    begun = False
+    body: Callable[[], None] | None = None
+    thrown_away: Callable[[], None] | None = None
+    """What to do if the run ends before it has begun."""
+    carrier: Carrier | None = None
+    baton: LockType
+    ident: int
+
+    def __init__(self, number: int, path: Path, life: Life, names: list[str]) -> None:
+        self.number = number
+        self.path = path
+        self.life = life
+        self.names = names
+        """Names of the objects that it creates, made once for all runs."""
+        self.rounds: Any = None
+        """What it has read since its last write, if it may be spinning (`core.spinning`)."""
+
+    def carried_by(self, carrier: Carrier) -> None:
+        self.carrier = carrier
+        self.baton = carrier.baton
+        self.ident = carrier.ident
+
+
+class Carrier:
+    """An operating system thread that carries tasks, one after the other."""
+
+    __slots__ = ("baton", "forget", "ident", "live", "locals", "native_id", "task")
+    forget: Callable[[], None]
+    """Ends what its task keeps for itself alone, in `threading.local`; that may run code."""
+
+    def __init__(self, live: Callable[[Task], Callable[[], None]], own: ThreadLocals) -> None:
+        self.live = live
+        self.locals = own
+        self.task: Task | None = None
+        self.baton = allocate_lock()
+        self.baton.acquire()
+        begun = allocate_lock()
+        begun.acquire()
+        self.ident = start_new_thread(self._carry, (begun,))
+        begun.acquire()  # from then on it is known what the system calls it
+
+    def _carry(self, begun: LockType) -> None:
+        self.native_id = get_native_id()
+        self.forget = forget = self.locals.here()
+        begun.release()
+        wait = self.baton.acquire
+        while True:
+            wait()
+            task = self.task
+            if task is None:
+                return
+            hand_over = self.live(task)
+            # Whatever the thread leaves behind must go before another thread runs: it may run code.
+            task = self.task = None
+            forget()
+            hand_over()
+
+    def dismiss(self) -> None:
+        self.task = None
+        self.baton.release()
+
+
+class Pool:
+    """The carriers of an exploration, by the number of the thread."""
+
+    def __init__(self, live: Callable[[Task], Callable[[], None]], own: ThreadLocals) -> None:
+        self._live = live
+        self.locals = own
+        self._carriers: dict[int, Carrier] = {}
+
+    def carrier(self, number: int) -> Carrier:
+        found = self._carriers.get(number)
+        if found is None:
+            found = self._carriers[number] = Carrier(self._live, self.locals)
+        return found
+
+    def dismiss(self) -> None:
+        """Let all carriers end.  Only for carriers that wait for a task."""
+        for carrier in self._carriers.values():
+            carrier.dismiss()
+        self._carriers.clear()
+
+    def forget(self, number: int) -> None:
+        """A carrier that will never come back."""
+        self._carriers.pop(number, None)
+
+    def abandon(self) -> None:
+        """Forget carriers that may be stuck in a call that nobody controls."""
+        for carrier in self._carriers.values():
+            threading._active.pop(carrier.ident, None)  # type: ignore[attr-defined]
+        self._carriers.clear()

@@ -1,0 +1,1 @@
+"""Explorations: search, guard, minimization, replay, races, several processes."""

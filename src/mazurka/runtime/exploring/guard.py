@@ -1,0 +1,244 @@
+"""Does the test do the same again?  Everything an exploration says rests on that.
+
+The schedule without preemptions is run twice at the start.  Under the same decisions, two runs have
+the same happens-before graph exactly if their steps have the same actions in the same order, so the
+steps are compared; the first one that differs is named.  How the runs end is compared, too.
+
+Where they differ, a third run tells more.  If it equals the second, the first has left something
+behind that the later ones meet: a cache, a module's variable, a file.  If it does not, the test
+takes something from outside: chance, clocks, the order of a set.  What the first run imports is the
+one difference that is no fault: the module is there from then on, and the later runs agree.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import TypeVar
+
+from mazurka.errors import InternalError, MazurkaError
+from mazurka.runtime.core.operations import Step
+from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.core.sites import Site, is_plumbing, shown_path, site_of
+from mazurka.runtime.core.thread_names import label_of
+from mazurka.runtime.exploring.following import Follow, UnfollowableError
+from mazurka.runtime.exploring.guard_values import (
+    Value,
+    Values,
+    describe,
+    first_difference,
+    note_of,
+    note_of_end,
+)
+from mazurka.runtime.program.blocked import is_library
+from mazurka.runtime.sharing.monitoring import unobserved
+from mazurka.runtime.story.labels import unnamed
+from mazurka.stateless.runs import Ended, Operation, Runnable, Shared
+
+Item = TypeVar("Item")
+CLOCK = "a clock that is not virtual (time.process_time(), or one that a library reads)"
+
+
+class NondeterministicError(MazurkaError):
+    """The test does not do the same again under the same schedule."""
+
+
+@dataclass(frozen=True)
+class Action:
+    """A step as it is compared: who, what, and on which objects."""
+
+    thread: int
+    kind: str
+    touched: tuple[tuple[object, bool], ...]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One run, with what is needed to compare it and to talk about it."""
+
+    actions: list[Action]
+    sites: list[Site | None]
+    texts: list[str]
+    failures: list[tuple[str, str]]
+    values: list[Value]
+    values_until: int | None
+    """The step from which on values were not looked at any more."""
+    ends_at: Site | None
+    """The line that fails."""
+
+    def equals(self, other: Sample) -> bool:
+        return self.actions == other.actions and self.failures == other.failures
+
+
+class Sampler:
+    """Takes down the actions of a run under the schedule without preemptions."""
+
+    def __init__(self) -> None:
+        self._inner = Follow()
+        self._standing: dict[int, Site | None] = {}
+        self._values = Values()
+        self.actions: list[Action] = []
+        self.sites: list[Site | None] = []
+        self.texts: list[str] = []
+
+    def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
+        self._standing[max(last, 0)] = site_of(sys._getframe(1))
+        self._values.look(len(self.actions))
+        chosen = self._inner.decide(pending, enabled, last)
+        operation = pending[chosen]
+        assert isinstance(operation, Step)
+        touches = operation.at(_now) or ()
+        self.actions.append(
+            Action(
+                chosen, operation.kind, tuple((shared.name, written) for shared, written in touches)
+            )
+        )
+        self.sites.append(self._standing.get(chosen))
+        on = ", ".join(unnamed(shared) for shared, _ in touches)
+        self.texts.append(f"{_thread(chosen)}: {operation.kind} {on}".rstrip())
+        return chosen
+
+    def sample(self, ended: Ended) -> Sample:
+        found = [(failed.kind, failed.message) for failed in ended.failures]
+        place = next(((f.file, f.line) for f in ended.failures if f.file and f.line), None)
+        at = Site(*place, "", linecache.getline(*place).strip()) if place is not None else None
+        values = self._values
+        return Sample(self.actions, self.sites, self.texts, found, values.changes, values.ended, at)
+
+
+def _now(shared: Shared) -> object:
+    return shared.state
+
+
+def _thread(number: int) -> str:
+    return label_of(session.current.tasks, number)
+
+
+def sample(program: Runnable) -> Sample:
+    sampler = Sampler()
+    return sampler.sample(program.run(sampler))
+
+
+def check_deterministic(program: Runnable) -> tuple[str, ...]:
+    """Run the first schedule twice; raises `NondeterministicError` if it is not the same.
+
+    Returns notes about values that are not the same, or not compared.
+    """
+    modules = set(sys.modules)
+    first = sample(program)
+    imported = set(sys.modules) - modules
+    second = sample(program)
+    if first.equals(second):
+        return _differing(program, first, second)
+    third = sample(program)
+    same = second.equals(third)
+    if same and (imported or _is_own_business(first, second)):
+        return ()
+    settled = same and first_difference(second.values, third.values) is None
+    raise difference(first, second, settled=settled)
+
+
+def _is_own_business(first: Sample, second: Sample) -> bool:
+    """Whether runs differ only in what a library does for itself, such as the cache of a logger."""
+    return first.failures == second.failures and _of_the_program(first) == _of_the_program(second)
+
+
+def _of_the_program(found: Sample) -> list[Action]:
+    return [
+        action
+        for action, at in zip(found.actions, found.sites, strict=True)
+        if at is None or is_plumbing(at) or not is_library(at.file)
+    ]
+
+
+def _differing(program: Runnable, first: Sample, second: Sample) -> tuple[str, ...]:
+    """Notes about values; what only the first run finds unset, such as a cache, is none."""
+    until = second.values_until
+    ended = (note_of_end(until),) if until is not None else ()
+    if first_difference(first.values, second.values, own=True) is None:
+        return ended
+    third = sample(program)
+    found = first_difference(second.values, third.values, own=True)
+    return (note_of(found, third.sites),) if found is not None else ended
+
+
+def difference(one: Sample, other: Sample, *, settled: bool) -> NondeterministicError:
+    """Where two runs part, and what the cause may be."""
+    place: Site | None = None
+    rows = zip_longest(one.actions, other.actions)
+    number = next((n for n, (a, b) in enumerate(rows) if a != b), None)
+    if number is None:
+        what = f"it ends differently: {_ending(one)} at first, then {_ending(other)}"
+        place = next((sample.ends_at for sample in (other, one) if sample.ends_at), None)
+    else:
+        place = _at(other.sites, number) or _at(one.sites, number)
+        what = (
+            f"step {number + 1} is `{_at(one.texts, number) or 'no more'}` at first and"
+            f" `{_at(other.texts, number) or 'no more'}` then"
+        )
+    line = f", in the line `{place.source}`" if place and place.source else ""
+    why = (
+        "the first execution has left something behind that the later ones meet (a module's"
+        " variable, a cache, a file, an object that the executions share): create what the test"
+        f" changes inside the test; or it is chance, such as random numbers, or {CLOCK}"
+        if settled
+        else f"it depends on something other than the schedule: random numbers, {CLOCK}, the order"
+        " of a set or of strings' hashes, object identities, or state that every execution changes"
+        " (a module's variable, a cache, a file)"
+    )
+    value = None if settled else first_difference(one.values, other.values)
+    seen = f" What differs first: {describe(value, other.sites)}." if value is not None else ""
+    return NondeterministicError(
+        f"the test does not do the same again under the same schedule: {what}{line}.{seen}"
+        f" Probably {why}.",
+        file=shown_path(place.file) if place else None,
+        line=place.line if place else None,
+    )
+
+
+def unseen(error: MazurkaError, place: tuple[str | None, int | None]) -> NondeterministicError:
+    """What a search means that contradicts itself: equivalent runs of the test were not alike.
+
+    Which invariant of a search has shown it says nothing to those whose test it is.
+    """
+    file, line = place
+    tells = not isinstance(error, InternalError) or os.environ.get("MAZURKA_DEBUG")
+    detail = f" What was noticed: {error.message}." if tells else ""
+    return NondeterministicError(
+        "executions that should be the same are not: threads that took the same turns so far came"
+        " to other operations than before. The test depends on something that is not observed, so"
+        " nothing can be said about it. Likely causes are state that C code or libraries keep"
+        f" (caches, iterators, files, weak references), random numbers, {CLOCK}, the order of a"
+        " set, and objects that the executions share; --instrument adds modules to those that are"
+        f" observed.{detail}",
+        file=file,
+        line=line,
+    )
+
+
+def with_reason(error: MazurkaError) -> MazurkaError:
+    """The same, with what was not observed: a test that does not do the same again may well depend
+    on that."""
+    if not unobserved.packages or not isinstance(error, (NondeterministicError, UnfollowableError)):
+        return error
+    named = [
+        f"{name} ({example})" if (example := unobserved.examples.get(name)) else name
+        for name in sorted(unobserved.packages)
+    ]
+    return type(error)(
+        f"{error.message} The reason may be what was not observed: {', '.join(named)}.",
+        file=error.file,
+        line=error.line,
+    )
+
+
+def _at(values: Sequence[Item], number: int) -> Item | None:
+    return values[number] if number < len(values) else None
+
+
+def _ending(found: Sample) -> str:
+    return found.failures[0][1] if found.failures else "it passes"

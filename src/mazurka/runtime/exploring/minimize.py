@@ -1,0 +1,116 @@
+"""From a schedule that fails to the simplest one that fails in the same way.
+
+Iterative bounding has found the failure with the fewest preemptions already; random schedules have
+not.  In both cases switches may be left that the failure does not need.  A schedule is taken as a
+list of segments, each a thread and how long it goes.  Candidates leave segments out, or let a
+thread go on where it was interrupted.  Each candidate is really run, followed as far as it is
+possible; one that ends in the same failure, and is simpler, is the next to be simplified.
+
+Many candidates come to the same: what is left out cannot be followed, and the threads do what they
+have done before.  Where earlier runs tell how a candidate goes to its end, it is not run.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from mazurka.runtime.exploring.following import Attempt, Segment, segments
+from mazurka.stateless.runs import Failed, OutOfTime, Runnable
+
+MOST_RUNS = 400
+MOST_SECONDS = 2.0
+
+
+@dataclass(frozen=True)
+class Minimal:
+    """The simplest failing schedule that was found."""
+
+    schedule: tuple[int, ...]
+    preemptions: int
+    runs: int
+
+    @property
+    def weight(self) -> tuple[int, int, int]:
+        return self.preemptions, len(segments(self.schedule)), len(self.schedule)
+
+
+def is_same(one: Failed, other: Failed) -> bool:
+    """Whether two runs fail in the same way: sort, place, and for exceptions the type."""
+    if (one.kind, one.file, one.line) != (other.kind, other.file, other.line):
+        return False
+    return one.kind != "exception" or one.message.split(":")[0] == other.message.split(":")[0]
+
+
+class Known:
+    """The runs so far, as a tree: at each node, who can go on, and who does without a plan."""
+
+    def __init__(self) -> None:
+        self._nodes: list[tuple[tuple[int, ...], int] | None] = [None]
+        """None where a run has ended."""
+        self._after: dict[tuple[int, int], int] = {}
+        """By node and thread: the node after a step."""
+
+    def add(self, attempt: Attempt) -> None:
+        node = 0
+        for thread, stands in zip(attempt.schedule, attempt.standing, strict=True):
+            self._nodes[node] = stands
+            if (node, thread) not in self._after:
+                self._after[node, thread] = len(self._nodes)
+                self._nodes.append(None)
+            node = self._after[node, thread]
+
+    def holds(self, plan: Sequence[Segment]) -> bool:
+        """Whether a run that follows a plan is one of those."""
+        attempt, node = Attempt(plan), 0
+        while (stands := self._nodes[node]) is not None:
+            after = self._after.get((node, attempt.planned(*stands)))
+            if after is None:
+                return False
+            node = after
+        return node > 0
+
+
+def candidates(schedule: Sequence[int]) -> Iterator[list[Segment]]:
+    """Simpler plans, the boldest first."""
+    found = segments(schedule)
+    for position in range(len(found) - 1):
+        thread, count = found[position]
+        later = next((n for n in range(position + 1, len(found)) if found[n][0] == thread), None)
+        if later is not None:
+            merged = (thread, count + found[later][1])
+            yield [*found[:position], merged, *found[position + 1 : later], *found[later + 1 :]]
+            delayed = (thread, count + found[later][1])
+            yield [*found[:position], *found[position + 1 : later], delayed, *found[later + 1 :]]
+    for position in range(len(found) - 1):
+        yield [*found[:position], *found[position + 1 :]]
+
+
+def minimize(
+    program: Runnable, failed: Failed, schedule: Sequence[int], preemptions: int
+) -> Minimal:
+    """Simplify until nothing simpler fails in the same way, or the effort or the time is spent."""
+    best = Minimal(tuple(schedule), preemptions, 0)
+    deadline = time.perf_counter() + MOST_SECONDS
+    runs, improved = 0, True
+    known = Known()
+    while improved:
+        improved = False
+        for plan in candidates(best.schedule):
+            if runs >= MOST_RUNS or time.perf_counter() > deadline:
+                return Minimal(best.schedule, best.preemptions, runs)
+            if known.holds(plan):
+                continue
+            runs += 1
+            attempt = Attempt(plan)
+            try:
+                ended = program.run(attempt)
+            except OutOfTime:
+                return Minimal(best.schedule, best.preemptions, runs)
+            known.add(attempt)
+            found = Minimal(tuple(attempt.schedule), attempt.preemptions, runs)
+            if found.weight < best.weight and any(is_same(failed, f) for f in ended.failures):
+                best, improved = found, True
+                break
+    return Minimal(best.schedule, best.preemptions, runs)

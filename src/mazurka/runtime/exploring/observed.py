@@ -1,0 +1,218 @@
+"""A program whose accesses are watched (`stateless.runs.Runnable`).
+
+    with Observed(test, is_wanted) as program:
+        explored = program.explore(lambda: explore(program, bound=2))
+
+A search over it sees the operations of the program, accesses at points among them.  Where a run
+shows that more places need points, or that objects need other names, `Learned` is raised at the end
+of the run, and `explore` begins the search anew, until nothing is left to be learned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Any, TypeVar
+
+from mazurka.errors import MazurkaError
+from mazurka.runtime.core.moment import now
+from mazurka.runtime.core.operations import present
+from mazurka.runtime.core.tasks import Join, Start
+from mazurka.runtime.program.program import RealProgram, Settings
+from mazurka.runtime.python.homes import forget_classes
+from mazurka.runtime.python.identities import identities
+from mazurka.runtime.rewrite.modules import Instrument
+from mazurka.runtime.rewrite.roots import held_by_classes, named_objects
+from mazurka.runtime.sharing.locations import PLACE, learned, order
+from mazurka.runtime.sharing.monitoring import unobserved
+from mazurka.runtime.sharing.names import names
+from mazurka.stateless.runs import Decider, Ended, Guide, Operation, Slip
+
+Result = TypeVar("Result")
+_take = order.take
+MOST = 300
+"""How many runs may teach names and no place before it is clear that there is no end to it."""
+
+
+class RelearnError(Exception):
+    """A run has shown that more is shared than was known; the search has to begin anew."""
+
+    def __init__(self, news: Sequence[str], ended: Ended) -> None:
+        super().__init__(", ".join(dict.fromkeys(news)))
+        self.ended = ended
+        """How the run ended.  Its schedule means nothing in the next search."""
+
+
+class RestlessError(MazurkaError):
+    """What the threads of a test share does not become known, however often it is run."""
+
+    def __init__(self, news: Sequence[str]) -> None:
+        super().__init__(
+            "the exploration would begin anew for ever: execution after execution shows something"
+            f" that threads share and that had to be known before, at last {', '.join(news)}."
+            " Probably the test makes new types, or new names of attributes, each time it is run:"
+            " make them once, where a module is imported, or let them be called the same each time"
+        )
+
+
+class Watching:
+    """A decider that also keeps the happens-before of the run, and knows who runs."""
+
+    def __init__(self, decider: Decider, *, goes_on: bool) -> None:
+        """`goes_on` says that the run before was this decider's, too, and taught nothing."""
+        self._decide = decider.decide
+        over = getattr(decider, "over", None)
+        if over is not None:
+            self.over = over
+        prefix: Sequence[int] = getattr(decider, "prefix", ())
+        self.prefix = prefix if goes_on else ()
+        if self.prefix:
+            guide: Guide = decider  # type: ignore[assignment]
+            self.left = guide.left  # type: ignore[method-assign]
+        self._slip: Slip | None = None
+        if goes_on or not prefix:  # otherwise it has to be asked about everything
+            self._slip = getattr(decider, "slip", None)
+        order.begin(len(self.prefix))
+        now.clear()
+        now.repeats = bool(self.prefix)
+        self.follow = order.repeat
+
+    def left(self, count: int) -> None:
+        """There was nothing to follow."""
+
+    @property
+    def slip(self) -> Slip | None:
+        return None if self._slip is None else self._pass
+
+    def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
+        decide = self._decide
+        chosen = decide(pending, enabled, last)
+        operation: Any = pending[chosen]
+        alone = False
+        if now.alone or type(operation) is Join:
+            alone = _stays_alone(operation, chosen, pending)
+        _take(chosen, operation.at(present) or (), alone)
+        return chosen
+
+    def _pass(self, thread: int, operation: Operation, pending: Sequence[Operation | None]) -> None:
+        slip = self._slip
+        assert slip is not None
+        slip(thread, operation, pending)
+        alone = False
+        if now.alone or type(operation) is Join:
+            alone = _stays_alone(operation, thread, pending)
+        _take(thread, operation.at(present) or (), alone)
+
+
+def _stays_alone(operation: Any, thread: int, pending: Sequence[Operation | None]) -> bool:
+    """Whether nobody else is there once an operation has been performed, and its thread knows."""
+    kind = type(operation)
+    joins = kind is Join and order.join(thread, operation.joined)
+    return (
+        kind is not Start
+        and pending.count(None) == len(pending) - 1
+        and (now.alone or (joins and order.has_joined_all(thread, len(pending))))
+    )
+
+
+class Observed:
+    """A test function whose threads are under control and whose accesses are watched."""
+
+    def __init__(
+        self,
+        test: Callable[[], object],
+        is_wanted: Callable[[str, str], bool],
+        settings: Settings | None = None,
+    ) -> None:
+        self._test = test
+        self.program = RealProgram(test, settings)
+        self.instrument = Instrument(is_wanted)
+        self.restarts = 0
+        self._known: set[str] = set()
+        """All that runs have taught."""
+        self._vain = 0
+        """How many of them have taught something, but no place."""
+        self._last: Decider | None = None
+        """Who decided in the last run, unless that has taught something."""
+
+    def __enter__(self) -> Observed:
+        learned.clear()
+        names.clear()
+        identities.clear()
+        unobserved.clear()
+        self.instrument.__enter__()
+        try:
+            self._name_objects()
+            self.program.__enter__()
+            unobserved.watch()
+        except BaseException:
+            self.instrument.__exit__()
+            raise
+        return self
+
+    def _name_objects(self) -> None:
+        modules, classes = self.instrument.modules, list[type]()
+        things = []
+        for thing, name in named_objects(modules, self._test, classes):
+            names.pin(thing, name)
+            things.append(thing)
+        things.extend(held_by_classes(modules, classes))
+        self.instrument.strangers.find([*things, *classes])
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            unobserved.unwatch()
+            self.program.__exit__(kind, error, trace)
+        finally:
+            self.instrument.__exit__()
+            names.clear()
+
+    @property
+    def not_observed(self) -> list[str]:
+        """Packages whose code has run under control without being watched."""
+        return sorted(unobserved.packages)
+
+    # -- runs --------------------------------------------------------------------------------
+
+    def run(self, decider: Decider) -> Ended:
+        """One run; raises `RelearnError` at its end if it has shown anything new."""
+        forget_classes()
+        names.restart()
+        learned.news.clear()
+        try:
+            watching = Watching(decider, goes_on=self._last is decider)
+            self._last = decider
+            ended = self.program.run(watching)
+        finally:
+            if self.program.is_entered:  # otherwise the names are those of another exploration
+                names.restart()
+        if learned.news:
+            self._last = None  # the same threads will take other steps
+            self._require_news()
+            raise RelearnError(learned.news, ended)
+        return ended
+
+    def _require_news(self) -> None:
+        """There are only so many places; of everything else there could be more and more."""
+        fresh = [one for one in dict.fromkeys(learned.news) if one not in self._known]
+        self._known.update(fresh)
+        if not any(one.startswith(PLACE) for one in fresh):
+            self._vain += 1
+        if not fresh or self._vain > MOST:
+            raise RestlessError(fresh or learned.news)
+
+    def explore(self, search: Callable[[], Result]) -> Result:
+        """Search again and again, until a whole search has learned nothing."""
+        return self.program.explore(lambda: self._until_known(search))
+
+    def _until_known(self, search: Callable[[], Result]) -> Result:
+        while True:
+            try:
+                return search()
+            except RelearnError:
+                self.restarts += 1

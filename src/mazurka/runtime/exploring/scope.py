@@ -1,0 +1,105 @@
+"""What a verdict covers, in a sentence, so that nobody takes it for more."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib.machinery import EXTENSION_SUFFIXES
+from typing import Final
+
+from mazurka.runtime.core.insides import is_module
+from mazurka.runtime.core.values import counted
+from mazurka.runtime.exploring.results import HOLDS, VIOLATED
+from mazurka.stateless.explored import Explored
+
+NAMED = {"time": "the time limit was hit", "interrupted": "it was interrupted"}
+
+
+def bound_text(bound: int | None) -> str:
+    if bound is None:
+        return "all executions"
+    if bound == 0:
+        return "all executions without preemptions"
+    return f"all executions with at most {counted(bound, 'preemption')}"
+
+
+def scope_of(
+    verdict: str,
+    explored: Explored,
+    *,
+    each_once: bool,
+    sampled: bool,
+    seed: int | None,
+    not_observed: Sequence[str],
+) -> str:
+    """`all executions with at most 2 preemptions; 46 partial orders, each run once`."""
+    parts = [_extent(verdict, explored, each_once=each_once, sampled=sampled, seed=seed)]
+    if not_observed:
+        parts.append(f"not observed: {', '.join(not_observed)}{_watching(not_observed)}")
+    return "; ".join(parts)
+
+
+def _watching(names: Sequence[str]) -> str:
+    """How to have some of it observed, as far as that is a matter of Python code."""
+    found = [name for name in names if _is_python(name)]
+    if not found:
+        return ""
+    if len(names) == 1:
+        return f" (--instrument {names[0]} watches it)"
+    name = found[0] if len(found) == 1 else "NAME"
+    return f" (--instrument {name} watches {', '.join(found)})"
+
+
+def _is_python(name: str) -> bool:
+    """Whether something is a module, or a package, of Python alone; state that C code keeps, or the
+    system, cannot be watched."""
+    file = getattr(sys.modules.get(name), "__file__", None)
+    if not (isinstance(file, str) and file.endswith(".py")) or name in _OUTSIDE:
+        return False
+    if name in sys.stdlib_module_names:
+        return f"_{name}" not in sys.stdlib_module_names
+    files = (
+        getattr(module, "__file__", None)
+        for other, module in list(sys.modules.items())
+        if other.startswith(f"{name}.") and is_module(module)
+    )
+    return not any(isinstance(file, str) and file.endswith(_COMPILED) for file in files)
+
+
+_COMPILED: Final = tuple(EXTENSION_SUFFIXES)
+_OUTSIDE: Final = frozenset(
+    {
+        *("os", "pathlib", "shutil", "tempfile", "glob", "fileinput", "linecache", "subprocess"),
+        *("platform", "getpass", "http", "urllib", "socketserver", "smtplib", "dbm", "shelve"),
+    }
+)
+"""Modules of Python code that are about what is outside of the process."""
+
+
+def _extent(
+    verdict: str, explored: Explored, *, each_once: bool, sampled: bool, seed: int | None
+) -> str:
+    count = explored.executions
+    what = counted(count, "partial order" if each_once else "schedule")
+    if sampled:
+        return f"{counted(count, 'random schedule')} run, seed {seed}; nothing is claimed of others"
+    once = f"{what}, {'run once' if count == 1 else 'each run once'}"
+    level = explored.levels[-1] if explored.levels else None
+    if verdict == HOLDS:
+        bound = None if level is None or explored.exhaustive else level.bound
+        return f"{bound_text(bound)}; {once}"
+    before = [level for level in explored.levels if level.complete]
+    done = f"; nothing found among {bound_text(before[-1].bound)}" if before else ""
+    if verdict == VIOLATED:
+        return f"{once} until the failure{done}"
+    why = " and ".join(_limit(limit) for limit in explored.limits)
+    return f"{once}, then {why}{done}"
+
+
+def _limit(name: str) -> str:
+    """How a search has ended; a number of runs was a limit that somebody has set."""
+    number, _, unit = name.partition(" ")
+    if unit in ("run", "runs"):
+        most = "execution" if number == "1" else "executions"
+        return f"the limit of {number} {most} was hit"
+    return NAMED.get(name, name)

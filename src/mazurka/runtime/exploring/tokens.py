@@ -1,0 +1,210 @@
+"""A failing schedule as a short text: where each thread was stopped, and who went on then.
+
+Step numbers would be worth nothing after the next edit of the program.  So a token says for each
+switch before which operation the thread stood that was left: what kind of operation, in which
+function, on a line with which text, and the how-manieth time the thread came there.  Lines that are
+added or removed elsewhere, comments, and operations in between do not matter.
+
+It also says which places in the source had to be scheduling points (`sharing.locations`), so that
+the run is divided into the same steps, and can be told in the same rows, when it is seen again.
+
+A token is data: JSON, compressed, in the alphabet of URLs.  Reading one runs nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+import linecache
+import os
+import zlib
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from mazurka.errors import MazurkaError
+from mazurka.runtime.core import access_sites as rewriting_sites
+from mazurka.runtime.core.access_sites import sites
+from mazurka.runtime.core.sites import Site
+from mazurka.runtime.exploring.following import segments
+from mazurka.runtime.story.recording import Stands, Story, Taken
+
+PREFIX = "mz1-"
+MOST = 1_000_000
+"""Bytes of a token's content; more is no token of ours."""
+HASHED = 4
+"""Characters of the hash of a place."""
+
+
+class TokenError(MazurkaError):
+    """A text that is no token."""
+
+
+@dataclass(frozen=True)
+class Stop:
+    """The operation before which a thread was left."""
+
+    kind: str
+    function: str
+    line: str
+    """A short hash of the file's name and the line's text."""
+    visit: int
+    """The how-manieth time the thread stood there, from 1."""
+
+    def __str__(self) -> str:
+        times = f" (time {self.visit})" if self.visit > 1 else ""
+        where = f" in {self.function}" if self.function else ""
+        return f"`{self.kind}`{where}{times}"
+
+
+@dataclass(frozen=True)
+class Leg:
+    """A thread goes on until it stands before an operation; until its end where there is none."""
+
+    thread: str
+    """The path of the thread: `0.2` is the second that the test creates."""
+    until: Stop | None
+
+
+@dataclass(frozen=True)
+class Token:
+    test: str
+    """`tests/test_bank.py::test_transfer`."""
+    failure: str
+    """The kind of failure to expect."""
+    legs: tuple[Leg, ...]
+    places: frozenset[str] = frozenset()
+    """What the scheduling points of the run are known by (`place_hash`)."""
+
+    def encode(self) -> str:
+        legs = [
+            [leg.thread, *([u.kind, u.function, u.line, u.visit] if (u := leg.until) else [])]
+            for leg in self.legs
+        ]
+        places = "".join(sorted(self.places))
+        content = json.dumps([self.test, self.failure, legs, places], separators=(",", ":"))
+        packed = zlib.compress(content.encode(), 9)
+        return PREFIX + _armoured(packed)
+
+
+def _armoured(packed: bytes) -> str:
+    return base64.urlsafe_b64encode(packed).decode().rstrip("=")
+
+
+def is_token(text: str) -> bool:
+    return text.startswith(PREFIX)
+
+
+def decode(text: str) -> Token:
+    """Read a token; anything that is not one is refused."""
+    text = "".join(text.split())
+    if not is_token(text):
+        raise TokenError(f"a replay token begins with {PREFIX}; this one begins with {text[:8]!r}")
+    try:
+        body = text[len(PREFIX) :]
+        packed = base64.b64decode(body + "=" * (-len(body) % 4), altchars=b"-_", validate=True)
+        unpacker = zlib.decompressobj()
+        content = unpacker.decompress(packed, MOST)
+        if not unpacker.eof:
+            raise TokenError("the replay token is cut off or too long")
+        if unpacker.unused_data or _armoured(packed) != body.rstrip("="):
+            raise TokenError("the replay token has more characters than it should; copy it again")
+        test, failure, legs, places = json.loads(content)
+        return Token(
+            _text(test), _text(failure), tuple(_leg(leg) for leg in legs), _places(_text(places))
+        )
+    except (binascii.Error, zlib.error, ValueError, TypeError, RecursionError) as error:
+        raise TokenError("the replay token is damaged; copy it again, as a whole") from error
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError("a text is expected")
+    return value
+
+
+def _leg(value: object) -> Leg:
+    if not isinstance(value, list) or len(value) not in (1, 5):
+        raise ValueError("a leg has one or five parts")
+    thread, *stop = value
+    if not stop:
+        return Leg(_text(thread), None)
+    kind, function, line, visit = stop
+    if not isinstance(visit, int):
+        raise ValueError("a number is expected")
+    return Leg(_text(thread), Stop(_text(kind), _text(function), _text(line), visit))
+
+
+def _places(text: str) -> frozenset[str]:
+    if len(text) % HASHED:
+        raise ValueError("a place has so many characters")
+    return frozenset(text[start : start + HASHED] for start in range(0, len(text), HASHED))
+
+
+def place_hash(place: rewriting_sites.Site) -> str:
+    """Of what is done where on a line; wherever in the file that line is.
+
+    It is short, since there may be many.  Should two places have the same, there is a step more.
+    """
+    line = linecache.getline(place.file, place.line)
+    column = place.column - (len(line) - len(line.lstrip()))
+    text = f"{os.path.basename(place.file)}\n{line.strip()}\n{column} {place.role}"
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=3).digest()
+    return base64.urlsafe_b64encode(digest).decode()
+
+
+def line_hash(site: Site) -> str:
+    """Of the name of the file, without directories, and the text of the line."""
+    text = f"{os.path.basename(site.file)}\n{site.source}"
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=6).digest()
+    return base64.urlsafe_b64encode(digest).decode()
+
+
+Spot = tuple[str, str, str]
+
+
+def spot(kind: str, site: Site | None) -> Spot:
+    """What a place is known by."""
+    if site is None:
+        return kind, "", ""
+    return kind, site.function, line_hash(site)
+
+
+class Visits:
+    """Counts how often each thread has come to stand before each place."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[tuple[str, Spot]] = Counter()
+
+    def arrive(self, thread: str, kind: str, site: Site | None) -> Stop:
+        place = spot(kind, site)
+        self._counts[thread, place] += 1
+        return Stop(*place, self._counts[thread, place])
+
+
+def token_of(test: str, failure: str, story: Story) -> Token:
+    """The token of a recorded run.  A thread performs operations as it comes to them."""
+    visits = Visits()
+    stops: dict[int, list[Stop]] = {number: [] for number in story.paths}
+    places: list[Taken | Stands] = [*story.steps, *story.standing]
+    for place in places:
+        path = story.paths[place.thread]
+        stops[place.thread].append(visits.arrive(path, place.kind, place.site))
+    taken: Counter[int] = Counter()
+    legs: list[Leg] = []
+    for thread, count in segments(story.schedule):
+        taken[thread] += count
+        ahead = stops[thread][taken[thread] :]
+        legs.append(Leg(story.paths[thread], ahead[0] if ahead else None))
+    met = {place.place for place in places if place.place is not None}
+    return Token(test, failure, tuple(legs), frozenset(place_hash(sites[one]) for one in met))
+
+
+def portable(path: str | Path) -> str:
+    """A path as a token holds it: from the present directory, with slashes."""
+    try:
+        return Path(path).resolve().relative_to(Path.cwd().resolve()).as_posix()
+    except ValueError:
+        return Path(path).as_posix()

@@ -1,0 +1,304 @@
+"""One exploration by several processes: `workers=`, or `--workers` on the command line.
+
+1. *Scouting.*  One process, this one, searches for a moment as if it were alone.  Small tests end
+   here, and so do most that fail.  What it learns about shared places are the first lessons.
+2. *Searching.*  The workers are forked from this process, which by then controls nothing any more.
+   Level by level they search together (`workers_search`).  A lesson of one of them ends all;
+   they are started anew with what is known then.
+3. *Telling.*  A failure is run again, simplified and recorded in this process.
+
+The verdict, the partial orders of each level and the fewest preemptions of a failure are those of
+a single process.  Which of several failures of the same level is told may differ: among those that
+were found when the search stopped it is the one with the smallest schedule.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from mazurka.errors import MazurkaError
+from mazurka.runtime.exploring.exploration import (
+    Exploration,
+    conclude,
+    run_out,
+    settings_of,
+    under_control,
+)
+from mazurka.runtime.exploring.observed import Observed, RelearnError
+from mazurka.runtime.exploring.options import Options, Test
+from mazurka.runtime.exploring.races import Watched
+from mazurka.runtime.exploring.results import ERROR, Result
+from mazurka.runtime.exploring.workers_crew import Crew, is_news, require_forkable
+from mazurka.runtime.exploring.workers_lessons import Common, Lesson, UnshareableError, take
+from mazurka.runtime.exploring.workers_process import LEVEL, SEARCH, Report, Task
+from mazurka.runtime.exploring.workers_table import CLOSED, EXECUTIONS, Table
+from mazurka.stateless import iterative
+from mazurka.stateless.algorithm2 import Algorithm2
+from mazurka.stateless.explored import (
+    Explored,
+    Failing,
+    Level,
+    Progress,
+    RunOptions,
+    run_limit,
+)
+from mazurka.stateless.runs import OutOfTime, Runnable
+
+SCOUTING = 300
+"""Runs that one process does before others are started."""
+MOST_STATES = 2_000_000
+ROUNDS = 200
+"""How often workers are started anew before it is left to one process."""
+
+
+def explore_by_workers(
+    test: Test, options: Options, result: Result, progress: Progress | None, started: float
+) -> bool:
+    """Explore with several processes; False, with a note of the reason, if that cannot be."""
+    try:
+        Parallel(test, options, result, progress, started).conduct()
+    except UnshareableError as why:
+        result.notes = (*result.notes, f"explored by one process: {why}")
+        return False
+    except OutOfTime:
+        run_out(result, started)
+    except MazurkaError as error:
+        result.verdict, result.scope, result.error = ERROR, "", error
+    return True
+
+
+class Parallel:
+    """One exploration of one test by several processes; fills in a result."""
+
+    def __init__(
+        self,
+        test: Test,
+        options: Options,
+        result: Result,
+        progress: Progress | None,
+        started: float,
+    ) -> None:
+        self.test = test
+        self.options = options
+        self.result = result
+        self.progress = progress
+        self.started = started
+        self.table = Table(MOST_STATES)
+        self.lessons: list[Lesson] = []
+        self.silently = True
+        """Ends and joins of threads are no steps (`stateless.lives`)."""
+        self.not_observed: set[str] = set()
+
+    def conduct(self) -> None:
+        try:
+            if self.scout():
+                return
+            require_forkable()
+            explored = self.search()
+            self.tell(explored)
+        finally:
+            self.table.close()
+
+    # ---- scouting
+
+    def scout(self) -> bool:
+        """Search alone for a moment; whether that has been enough."""
+        scouts: list[Scout] = []
+
+        def conduct(program: Observed) -> None:
+            if not scouts:
+                scouts.append(Scout(self, program))
+            scouts[0].conduct()
+
+        under_control(self.test, self.options, self.result, conduct, self.started)
+        if self.result.limits or self.result.error is not None or scouts[0].has_concluded:
+            return True
+        scouts[0].common.require_names()
+        return False
+
+    # ---- searching
+
+    def search(self) -> Explored:
+        """Search with all workers, again and again until nothing is left to be learned."""
+        for _ in range(ROUNDS):
+            self.table.clear()
+            task = Task(
+                test=self.test,
+                options=self.options,
+                settings=settings_of(self.test, self.options, self.started),
+                limits=self.limits(),
+                table=self.table,
+                lessons=tuple(self.lessons),
+                parent=os.getpid(),
+                silently=self.silently,
+            )
+            with Crew(task, self.options.workers) as crew:
+                levels = Levels(self, crew)
+                news = levels.search()
+            if news is None:
+                return levels.explored
+            self.silently = self.silently and not news.lives_matter
+            if news.lesson is not None:
+                self.lessons.append(news.lesson)
+        raise UnshareableError("more and more of it turns out to be shared")
+
+    def limits(self) -> RunOptions:
+        left = self.options.seconds
+        if left is not None:
+            left = max(left - (time.perf_counter() - self.started), 0.001)
+        return RunOptions(
+            max_runs=self.options.executions,
+            limit_seconds=left,
+            max_steps=self.options.max_steps,
+            max_states=MOST_STATES,
+        )
+
+    # ---- telling
+
+    def tell(self, explored: Explored) -> None:
+        result, workers = self.result, self.options.workers
+        conclude(result, self.options, explored, sorted(self.not_observed))
+        result.scope = result.scope.replace("each run once", f"run by {workers} workers")
+        if not explored.failures:
+            return
+
+        def explain(program: Observed) -> None:
+            Common(program, self.table)
+            take(program, self.lessons)
+            watched: Runnable = Watched(program) if self.options.races else program
+            teller = Exploration(
+                self.test, self.options, program, self.result, self.progress, self.started
+            )
+            teller.explain(explored.failures[0], watched)
+
+        under_control(self.test, self.options, self.result, explain)
+
+
+class Scout(Exploration):
+    """A search that gives up early, and notes its lessons."""
+
+    def __init__(self, whole: Parallel, program: Observed) -> None:
+        super().__init__(
+            whole.test, whole.options, program, whole.result, whole.progress, whole.started
+        )
+        self.whole = whole
+        self.common = Common(program, whole.table)
+        self.has_concluded = False
+
+    def search(self, program: Runnable) -> Explored:
+        limits = self.limits()
+        wanted = limits.max_runs
+        most = SCOUTING if wanted is None else min(SCOUTING, wanted)
+        search = Algorithm2(program, replace(limits, max_runs=most), self.progress)
+        search.begin_anew(silently=True)
+        try:
+            explored = iterative.by_levels(search, self.options.preemptions)
+        except RelearnError:
+            self.whole.lessons.append(tuple(search.schedule))
+            raise
+        self.whole.silently = search.graph.silently
+        own = run_limit(most)
+        if most != wanted and own in explored.limits:
+            explored.limits = tuple(limit for limit in explored.limits if limit != own)
+            self.has_concluded = bool(explored.limits or explored.failures)
+        else:
+            self.has_concluded = True
+        return explored
+
+    def is_enough(self, explored: Explored) -> bool:
+        return self.has_concluded
+
+
+class Levels:
+    """The levels of a search, one after the other, with one crew."""
+
+    def __init__(self, whole: Parallel, crew: Crew) -> None:
+        self.whole = whole
+        self.table = whole.table
+        self.crew = crew
+        self.explored = Explored()
+        self.begun = time.perf_counter()
+
+    def search(self) -> Report | None:
+        """Search until the end; a report if there is news, with which all have to begin anew."""
+        first = self.crew.reports()
+        self.require(first)
+        if len({report.fingerprint for report in first}) > 1:
+            raise UnshareableError("it does not teach all processes the same")
+        if not all(report.taught for report in first):
+            raise UnshareableError("what it has shown once it does not show again")
+        most = self.whole.options.preemptions
+        bounds: Sequence[int | None] = (None,) if most is None else range(most + 1)
+        for bound in bounds:
+            news = self.level(bound)
+            if news is not None:
+                return news
+            level = self.explored.levels[-1]
+            if not level.complete or level.exhaustive:
+                break
+        return None
+
+    def level(self, bound: int | None) -> Report | None:
+        """Search with one bound; a report if there is news."""
+        level = Level(bound=bound)
+        self.explored.levels.append(level)
+        begun = time.perf_counter()
+        self.table.begin_level()
+        self.crew.order(LEVEL, bound)
+        self.require(self.crew.reports())
+        self.crew.order(SEARCH, bound)
+        reports = self.crew.reports(self.look_up)
+        for report in reports:
+            if is_news(report):
+                return report
+        self.require(reports)
+        self.merge(reports)
+        level.seconds = time.perf_counter() - begun
+        level.executions, level.states = self.explored.executions, self.explored.states
+        level.failures = len(self.explored.failures)
+        level.complete = not self.explored.failures and not self.explored.limits
+        level.exhaustive = level.complete and (bound is None or self.table.unseen == 0)
+        return None
+
+    def look_up(self) -> None:
+        """Show how far they have come."""
+        explored = self.explored
+        explored.executions = explored.runs = self.table.words[EXECUTIONS]
+        explored.seconds = time.perf_counter() - self.begun
+        if self.whole.progress is not None:
+            self.whole.progress(explored)
+
+    def require(self, reports: Sequence[Report]) -> None:
+        """Go on only if all can."""
+        for report in reports:
+            if report.late:
+                raise OutOfTime
+            if report.raised is not None:
+                raise report.raised
+            if report.error is not None:
+                raise report.error
+            if report.unshareable:
+                raise UnshareableError(report.unshareable)
+
+    def merge(self, reports: Sequence[Report]) -> None:
+        explored = self.explored
+        explored.executions = self.table.words[EXECUTIONS]
+        explored.states = self.table.words[CLOSED]
+        explored.runs = sum(report.runs for report in reports)
+        explored.abandoned = sum(report.repeated for report in reports)
+        explored.steps = sum(report.steps for report in reports)
+        explored.depth = max(report.depth for report in reports)
+        explored.seconds = time.perf_counter() - self.begun
+        for failing in sorted((one for report in reports for one in report.failures), key=rank):
+            explored.add(failing)
+        for report in reports:
+            self.whole.not_observed.update(report.not_observed)
+            for limit in report.limits:
+                explored.limit(limit)
+
+
+def rank(failing: Failing) -> tuple[int, int, tuple[int, ...]]:
+    return failing.preemptions, len(failing.schedule), failing.schedule

@@ -1,0 +1,196 @@
+"""What one of several processes does: bring the program under control, and search when told to.
+
+A process answers each order with one message, a `Report`, and ends after one that says that it
+cannot go on.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+
+from mazurka.errors import MazurkaError
+from mazurka.runtime.core.failures import ControlError
+from mazurka.runtime.core.sites import shown_path
+from mazurka.runtime.exploring.observed import Observed, RelearnError
+from mazurka.runtime.exploring.observing import observed
+from mazurka.runtime.exploring.options import Options, Test
+from mazurka.runtime.exploring.races import Watched
+from mazurka.runtime.exploring.workers_lessons import (
+    Common,
+    Lesson,
+    UnshareableError,
+    fingerprint,
+    take,
+)
+from mazurka.runtime.exploring.workers_search import SharedAlgorithm2
+from mazurka.runtime.exploring.workers_table import Table
+from mazurka.runtime.program.program import Settings
+from mazurka.runtime.program.watchdog import UncontrolledCallError
+from mazurka.stateless.explored import Failing, RunOptions
+from mazurka.stateless.lives import LivesMatter
+from mazurka.stateless.runs import OutOfTime
+
+LEVEL = "level"
+"""The order to begin a level: to mark what has been visited on lower ones."""
+SEARCH = "search"
+
+
+@dataclass(kw_only=True)
+class Report:
+    """What a process has to say when an order has been carried out."""
+
+    fingerprint: str = ""
+    """What is known about the program, in short."""
+    taught: bool = True
+    """Whether the last lesson has shown something new here, too."""
+    runs: int = 0
+    steps: int = 0
+    depth: int = 0
+    repeated: int = 0
+    """Runs in vain, because others had been faster."""
+    failures: list[Failing] = field(default_factory=list)
+    limits: tuple[str, ...] = ()
+    not_observed: tuple[str, ...] = ()
+    processor_seconds: float = 0.0
+    lesson: Lesson | None = None
+    lives_matter: bool = False
+    """Ends and joins of threads have to be steps (`stateless.lives`)."""
+    late: bool = False
+    """There was no time left to come to an end."""
+    unshareable: str = ""
+    error: MazurkaError | None = None
+    raised: BaseException | None = None
+    """An exception of the test that is no failure, but ends everything."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """What a process inherits."""
+
+    test: Test
+    options: Options
+    settings: Settings
+    limits: RunOptions
+    table: Table
+    lessons: Sequence[Lesson]
+    parent: int
+    silently: bool
+    """Ends and joins of threads are no steps."""
+
+
+def serve(task: Task, index: int, orders: Connection, ends: Sequence[Connection]) -> None:
+    """Carry out orders until there are no more.
+
+    `ends` are the parent's; as long as they are open here, the end of the parent is not noticed.
+    """
+    for end in ends:
+        end.close()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it, and ends this process
+    _keep_apart(index)
+    test = task.test
+    try:
+        with observed(test.body, test.function, task.options.instrument, task.settings) as program:
+            _serve(task, index, orders, program)
+    except EOFError:
+        return
+    except BaseException as error:
+        task.table.stop()
+        _send_last(orders, _report_of(error, task.settings))
+
+
+def _keep_apart(index: int) -> None:
+    """A processor core of its own, while there are enough."""
+    if hasattr(os, "sched_setaffinity"):
+        cores = sorted(os.sched_getaffinity(0))
+        with suppress(OSError):
+            os.sched_setaffinity(0, {cores[index % len(cores)]})
+
+
+def _serve(task: Task, index: int, orders: Connection, program: Observed) -> None:
+    common = Common(program, task.table)
+    taught = program.explore(lambda: take(program, task.lessons))
+    orders.send(Report(taught=taught, fingerprint=fingerprint()))
+    runnable = Watched(common) if task.options.races else common
+    search = SharedAlgorithm2(
+        runnable,
+        task.limits,
+        task.table,
+        index=index,
+        parent=task.parent,
+        silently=task.silently,
+    )
+    while True:
+        order, bound = orders.recv()
+        if order == LEVEL:
+            search.bound = bound
+            program.explore(search.prepare)
+            orders.send(Report())
+        else:
+            orders.send(_search(program, search))
+
+
+def _search(program: Observed, search: SharedAlgorithm2) -> Report:
+    lesson: Lesson | None = None
+    lives_matter = False
+
+    def explore() -> None:
+        nonlocal lesson, lives_matter
+        try:
+            search.explore(search.bound)
+        except RelearnError:
+            lesson = tuple(search.schedule)
+        except LivesMatter:
+            lives_matter = True
+
+    program.explore(explore)
+    explored = search.explored
+    if lesson is not None or lives_matter or explored.limits:
+        search.table.stop()
+    return Report(
+        runs=explored.runs,
+        steps=explored.steps,
+        depth=explored.depth,
+        repeated=explored.abandoned,
+        failures=explored.failures,
+        limits=explored.limits,
+        not_observed=tuple(program.not_observed),
+        processor_seconds=time.process_time(),
+        lesson=lesson,
+        lives_matter=lives_matter,
+    )
+
+
+def _report_of(error: BaseException, settings: Settings) -> Report:
+    """What has ended a process, as the parent is to see it."""
+    match error:
+        case OutOfTime():
+            return Report(late=True)
+        case UnshareableError():
+            return Report(unshareable=str(error))
+        case UncontrolledCallError():
+            failed = error.failed
+            message = "\n  ".join((failed.message, *failed.details))
+            file = shown_path(failed.file) if failed.file else None
+            return Report(error=MazurkaError(message, file=file, line=failed.line))
+        case MazurkaError():
+            return Report(error=MazurkaError(error.message, file=error.file, line=error.line))
+        case ControlError():
+            return Report(error=MazurkaError(str(error)))
+        case _ if isinstance(error, settings.propagate):
+            return Report(raised=error)
+    return Report(error=MazurkaError(f"in a worker process: {type(error).__name__}: {error}"))
+
+
+def _send_last(orders: Connection, report: Report) -> None:
+    try:
+        orders.send(report)
+    except OSError:
+        return  # nobody is there to read it
+    except Exception:
+        orders.send(Report(error=MazurkaError(f"in a worker process: {report.raised!r}")))

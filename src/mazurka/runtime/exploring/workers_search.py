@@ -1,0 +1,175 @@
+"""Algorithm 2 of paper 001 by several processes, which share H.
+
+Each process searches from the initial state, in an order of its own, and looks into the one table
+H that all of them share.  A terminal state is marked under a lock by the process that reaches it:
+
+    Search   no lock    a successor that is in H, or beyond the bound, is passed over
+    Mark     the lock   unless the terminal state is in H already; L15 to L19 as they stand
+
+*Why the result is the same.*  Mark is atomic, and does to H and to the counts of L18 what the
+sequential algorithm does: a state is put into H once, by one process, which has worked out all of
+its prefixes, and therefore looks at all edges that lead to it, once.  The count of a state starts
+with the number of its steps within the bound.  That is a function of the state, whoever works it
+out: states are hashed by names and thread numbers that all processes have in common.  So between
+two Marks *Inv* of the paper holds: a state is in H exactly if all terminal states that can be
+reached from it within the bound have been visited, by anybody.  *Inv* never becomes false for a
+state in H, and nothing is removed from it; so a process that passes over a successor in H, however
+late it looks, misses nothing.  A process ends when all successors of the initial state are in H or
+beyond the bound: then all terminal states with CB(s) ≤ csb have been visited (Theorem 3).  Each is
+counted by the one process that marked it.
+
+What is lost is Theorem 4, by chance only: while a process is on its way, others may visit all that
+it could have found.  It then finds no successor, or a terminal state that is in H, and backs up.
+Such runs are work done twice; they are no executions.  That a state without a successor to search
+is in H is asserted.
+
+The bounds CB(s, t) are memoised by each process for itself.  When the bound is raised, each process
+marks the terminal states that it has visited itself; nobody searches before all have done so.
+Whether there are executions beyond the bound is a count of edges over the states that are known
+to anybody; `Table.know` counts each state once.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+from collections.abc import Sequence
+from typing import cast
+
+from mazurka.errors import InternalError
+from mazurka.runtime.exploring.workers_table import EXECUTIONS, ClosedStates, OpenCounts, Table
+from mazurka.stateless.actions import EMPTY, StateHash
+from mazurka.stateless.algorithm2 import Algorithm2
+from mazurka.stateless.bounded_search import NOBODY, BoundedSearch, Node
+from mazurka.stateless.explored import Level, RunOptions, run_limit
+from mazurka.stateless.graph_search import GraphSearch
+from mazurka.stateless.runs import Ended, Operation, Runnable
+
+AT_ONCE = 50
+"""How many terminal states are marked before another process gets the lock."""
+
+
+class SharedAlgorithm2(Algorithm2):
+    """One of the processes."""
+
+    def __init__(
+        self,
+        program: Runnable,
+        options: RunOptions,
+        table: Table,
+        *,
+        index: int,
+        parent: int,
+        silently: bool,
+    ) -> None:
+        super().__init__(program, options)
+        self.begin_anew(silently=silently)
+        self.table = table
+        self.random = random.Random(index) if index else None
+        """The first process searches in the usual order, and the others in theirs."""
+        self.parent = parent
+        self.published = 0
+        """How many of the states known here have been made known to all."""
+
+    def prepare(self) -> None:
+        """Begin a level: mark what this process has visited on lower ones."""
+        self.table.join_level()
+        self.without_bounds = self.bound is None and not self.terminals
+        self.closed = cast("set[StateHash]", ClosedStates(self.table))
+        self.open = cast("dict[StateHash, int]", OpenCounts(self.table))
+        for first in range(0, len(self.terminals), AT_ONCE):
+            with self.table.alone():
+                self.visit(self.terminals[first : first + AT_ONCE])
+
+    def explore(self, bound: int | None) -> Level:
+        """Whether ends and joins are steps is for all processes to agree on: `LivesMatter` gets
+        through."""
+        return BoundedSearch.explore(self, bound)
+
+    def restart(self) -> bool:
+        GraphSearch.restart(self)
+        self.explored.executions = len(self.terminals)
+        return EMPTY not in self.closed
+
+    def visit(self, states: Sequence[StateHash]) -> None:
+        """L5, with the lock held: mark terminal states, and count them as executions."""
+        self.table.words[EXECUTIONS] += len(states)
+        if self.without_bounds:
+            self.mark_along()
+        else:
+            self.mark(states)
+
+    def enter(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> Node:
+        node = super().enter(pending, enabled, last)
+        if self.random is not None and len(node.order) > 1:
+            order = list(node.order)
+            self.random.shuffle(order)
+            node.order = tuple(order)
+        return node
+
+    def force(self, thread: int) -> bool:
+        """Others may have closed the only successor meanwhile."""
+        return False
+
+    def choose(self, node: Node) -> int:
+        node.state = self.graph.hash
+        thread = self.find(node)  # L8, L9
+        if thread == NOBODY:
+            self.require_closed(node.state)
+        return thread
+
+    def require_closed(self, state: StateHash) -> None:
+        """Others have been faster; once they have done with marking, the state is in H."""
+        with self.table.alone():
+            if state not in self.closed and not self.table.stopped:
+                raise InternalError("Inv: a state whose successors are all in H is in H, too")
+
+    def ended(self, end: Ended) -> None:
+        GraphSearch.ended(self, end)
+        state = self.terminals.pop()
+        if state in self.closed:
+            self.repeated()
+            return
+        if not self.without_bounds:
+            self.bounds.here()
+            if end.abandoned:
+                self.bounds.end_here()
+        with self.table.alone():
+            if state in self.closed:
+                self.repeated()
+                return
+            self.publish()
+            self.terminals.append(state)
+            self.visit([state])
+
+    def repeated(self) -> None:
+        """Somebody else has visited the terminal state of this run."""
+        self.explored.executions -= 1
+        self.explored.abandoned += 1
+
+    def publish(self) -> None:
+        """Make the states known that this process has worked out since it last did so."""
+        known = self.bounds.known
+        fresh = len(known) - self.published
+        for state in itertools.islice(reversed(known), fresh):
+            bounds = known[state]
+            self.table.know(state, bounds.enabled.bit_count(), len(bounds.arrivals))
+        self.published = len(known)
+
+    def note(self, end: Ended) -> None:
+        super().note(end)
+        if self.stops_here():
+            self.table.stop()
+
+    def is_over(self) -> bool:
+        limit = self.options.max_runs
+        if limit is not None and self.table.words[EXECUTIONS] >= limit:
+            self.explored.limit(run_limit(limit))
+        if os.getppid() != self.parent:
+            self.explored.limit("the process that started this one has ended")
+        return self.table.stopped or super().is_over()
+
+    def is_exhaustive(self) -> bool:
+        """Nobody knows before all have ended; the table does then."""
+        return False

@@ -1,0 +1,1 @@
+"""The synchronization primitives of the standard library under control, one file each."""

@@ -1,0 +1,181 @@
+"""Virtual time.
+
+Nobody really waits.  Each thread has its own time, which passes while it sleeps or waits in vain,
+and when it learns of what another thread did later (`Scheduler._pass_time_on`): when it goes to
+sleep, that is as early as what it knows allows.
+
+A clock shows more than that: the latest moment that anybody has slept to, known or not, and a
+little more at each look, so that no two looks show the same.  What a thread may base a decision on
+must depend on the operations that come before it, so a look is one (`operations.Dial`): it comes
+before or after others' looks, and before or after all that lets time pass.  The first run in which
+anybody looks while there are several threads teaches that this matters (`sharing.Learned`).
+
+The library looks at the clock, too, to work out how long it still has to wait.  That shows it its
+thread's own time, and is no operation: it would only find that there is no time left, and to wait
+and be woken in vain, at once, comes to the same.  Nor is it one where a record is logged.
+
+What tells the time of day without being told it (`time.localtime()`, `datetime.now()`) tells that
+of the virtual clock; for the classes of `datetime`, which cannot be patched, see `accesses_dates`.
+Clocks that count what the processor has done are left as they are, and named in the result.
+"""
+
+from __future__ import annotations
+
+import time
+from _thread import get_ident
+from collections.abc import Callable, Iterator
+from functools import partial
+from sys import _getframe
+from typing import Any
+
+from mazurka.runtime.core.naming import spend
+from mazurka.runtime.core.operations import Nap, ReadClock, dial
+from mazurka.runtime.core.patches import Patches
+from mazurka.runtime.core.scheduler import Scheduler, session
+from mazurka.runtime.core.sites import reckons
+from mazurka.runtime.core.spinning import FOREVER, LEAP, Rounds
+from mazurka.runtime.sharing.locations import learned
+from mazurka.runtime.sharing.monitoring import unobserved
+
+_SECOND = 10**9
+
+
+def _sleeper(real: Callable[[float], None]) -> Callable[[float], None]:
+    def sleep(seconds: float, /) -> None:
+        run = session.current
+        if run.ident != get_ident():
+            real(seconds)
+            return
+        if seconds < 0:
+            raise ValueError("sleep length must be non-negative")
+        run.point(Nap())
+        spend(run, float(seconds))
+
+    return sleep
+
+
+def virtual(real: Callable[[], Any], nanoseconds: bool = False) -> Callable[[], Any]:
+    """A clock that shows virtual time."""
+    start = real()
+
+    def clock() -> Any:
+        run = session.current
+        if run.ident != get_ident():
+            return real()
+        if reckons(_getframe(1)):
+            _pass_moment(run)
+        else:
+            _look(run)
+        now = run.running.time
+        return start + int(now * _SECOND) if nanoseconds else start + now
+
+    return clock
+
+
+def _look(run: Scheduler) -> None:
+    """The running thread looks, and knows what time it is."""
+    me = run.running
+    operation: ReadClock | None = None
+    if len(run.tasks) > 1:
+        if not dial.is_read:
+            dial.is_read = True
+            learned.news.append("the clock")
+        run.timed = True
+        run.point(operation := ReadClock())
+        run.times.pop(dial.clock.name, None)  # sleep begins by what its thread knows
+    waits = operation is not None and operation.again
+    if not waits:
+        me.time = max(me.time, run.latest)
+    _pass_moment(run, LEAP * LEAP if waits else LEAP)
+    run.latest = max(run.latest, me.time)
+    if operation is not None:
+        operation.seen = f"{me.time:+.6f} s"
+
+
+def _pass_moment(run: Scheduler, leap: int = LEAP) -> None:
+    me = run.running
+    rounds = me.rounds
+    if rounds is None:
+        rounds = me.rounds = Rounds()
+    rounds.polls = True
+    me.time += rounds.tick
+    rounds.tick = rounds.tick * leap if rounds.tick < FOREVER else 0.0
+
+
+def _told(real: Callable[[float], Any], wall: Callable[[], float]) -> Callable[..., Any]:
+    """`localtime`, `gmtime` and `ctime`, which take the time of day where they are given none."""
+
+    def told(seconds: float | None = None, /) -> Any:
+        return real(wall() if seconds is None else seconds)
+
+    return told
+
+
+def _written(real: Callable[..., str], wall: Callable[[], float], fixed: int) -> Callable[..., str]:
+    """`asctime` and `strftime`, which do so after a fixed number of other arguments."""
+    local = time.localtime
+
+    def written(*given: Any) -> str:
+        return real(*given, local(wall())) if len(given) == fixed else real(*given)
+
+    return written
+
+
+def _numbered(real: Callable[[int], Any], nanoseconds: bool) -> Callable[[int], Any]:
+    """`clock_gettime`: a clock by its number."""
+    clocks = {
+        number: virtual(partial(real, number), nanoseconds)
+        for name, number in vars(time).items()
+        if name.startswith("CLOCK_") and not name.endswith("CPUTIME_ID")
+    }
+
+    def numbered(number: int, /) -> Any:
+        clock = clocks.get(number)
+        if clock is not None:
+            return clock()
+        unobserved.note(f"time.{real.__name__}")
+        return real(number)
+
+    return numbered
+
+
+def _of_day(wall: Callable[[], float]) -> Iterator[tuple[Any, Any]]:
+    for real in (time.localtime, time.gmtime, time.ctime):
+        yield real, _told(real, wall)
+    yield time.asctime, _written(time.asctime, wall, 0)
+    yield time.strftime, _written(time.strftime, wall, 1)
+
+
+def _by_number() -> Iterator[tuple[Any, Any]]:
+    for suffix in ("", "_ns"):
+        real = getattr(time, "clock_gettime" + suffix, None)  # not on all systems
+        if real is not None:
+            yield real, _numbered(real, bool(suffix))
+
+
+wall: Callable[[], float] | None = None
+"""The virtual time of day, as long as there is one."""
+
+
+def replacements(undo: Patches) -> list[tuple[Any, Any]]:
+    """The functions of `time`, and the virtual ones that stand for them."""
+    global wall
+    found: list[tuple[Any, Any]] = [(time.sleep, _sleeper(time.sleep))]
+    for name in ("monotonic", "perf_counter", "time"):
+        for suffix in ("", "_ns"):
+            real = getattr(time, name + suffix)
+            found.append((real, virtual(real, bool(suffix))))
+            if real is time.time:
+                wall = found[-1][1]
+    assert wall is not None
+    undo.append(_forget)
+    found += [*_of_day(wall), *_by_number()]
+    for real, ours in found:
+        ours.__name__ = real.__name__
+    return found
+
+
+def _forget() -> None:
+    global wall
+    wall = None
+    dial.is_read = False

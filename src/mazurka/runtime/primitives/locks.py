@@ -1,0 +1,384 @@
+"""Locks under control: `threading.Lock` and `threading.RLock`.
+
+The real ones are C objects that cannot be patched, so these classes take their places.  A lock
+may be met by threads that nobody controls (before and after an exploration, or threads that
+existed before); for them there is a real lock inside, made when it is first needed and held
+whenever the model is.  A lock that existed before the exploration is the real lock inside one of
+these.
+
+A `Lock` has no owner: any thread may release it.  The state of both is the path of the thread that
+took it, or None.
+"""
+
+from __future__ import annotations
+
+import sys
+from _thread import LockType as RealLock
+from _thread import RLock as RealRLock
+from _thread import allocate_lock, get_ident
+from collections.abc import Hashable
+from types import TracebackType
+from typing import Any
+
+from mazurka.runtime.core.naming import adopt, name_of, spend
+from mazurka.runtime.core.operations import Attempt, Object, Step, Waiting
+from mazurka.runtime.core.scheduler import session
+
+OUTSIDE = "outside"
+"""Holds a lock that was taken before the run, or by a thread that nobody controls."""
+
+
+class Acquire(Waiting):
+    __slots__ = ()
+    kind = "acquire"
+
+    def ready(self) -> bool:
+        return self.shared.state is None
+
+    def lets(self, state: Hashable) -> bool:
+        return state is None
+
+    def holder(self) -> str | None:
+        state = self.shared.state
+        return state if isinstance(state, str) else None
+
+    def waits_for(self) -> str:
+        depth = getattr(self.shared, "count", 1)
+        times = "twice" if depth == 2 else f"{depth} times"
+        return f"to acquire {self.shared}{f', taken {times}' if depth > 1 else ''}"
+
+
+class Release(Step):
+    __slots__ = ()
+    kind = "release"
+
+
+class LooksLocked(Step):
+    __slots__ = ()
+    kind = "locked"
+    writes = False
+
+
+def check_timeout(blocking: bool, timeout: float) -> None:
+    """Refuse what a real lock refuses, in its words: ask one that is free."""
+    allocate_lock().acquire(blocking, timeout)
+
+
+class Lock(Object):
+    """`threading.Lock`."""
+
+    __slots__ = ("__weakref__", "real")
+    kind = "lock"
+
+    def __init__(self) -> None:
+        self.state: Hashable = None
+        self.real: Any = None
+        self.kept_by = self.origin = None
+        run = session.current
+        if run.ident == get_ident():
+            me = run.running
+            names = me.names
+            number = me.objects
+            me.objects = number + 1
+            self.name = names[number] if number < len(names) else name_of(run, number)
+            self.epoch = run.epoch
+        else:
+            self.name = ""
+            self.epoch = 0
+
+    @property
+    def __class__(self) -> Any:
+        return RealLock
+
+    @__class__.setter
+    def __class__(self, value: type) -> None:
+        raise TypeError("the class of a lock cannot be changed")
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+        run = session.current
+        if run.ident != get_ident():
+            return self._outside().acquire(blocking, timeout)  # type: ignore[no-any-return]
+        if self.epoch != run.epoch:
+            adopt(run, self)
+        if blocking and timeout == -1:
+            run.point(Acquire(self))
+        else:
+            check_timeout(blocking, timeout)
+            run.point(Attempt(Acquire(self), blocking and timeout > 0))
+            if self.state is not None:
+                if blocking:
+                    spend(run, timeout)
+                return False
+        self.state = run.running.path
+        if self.real is not None:
+            self.real.acquire()
+        return True
+
+    def release(self) -> None:
+        run = session.current
+        if run.ident != get_ident():
+            self._outside().release()
+            return
+        if self.epoch != run.epoch:
+            adopt(run, self)
+        run.point(Release(self))
+        if self.state is None:
+            if not run.over:
+                raise RuntimeError("release unlocked lock")
+            return
+        self.state = None
+        if self.real is not None:
+            self.real.release()
+
+    def locked(self) -> bool:
+        run = session.current
+        if run.ident != get_ident():
+            return self._outside().locked()  # type: ignore[no-any-return]
+        if self.epoch != run.epoch:
+            adopt(run, self)
+        run.point(LooksLocked(self))
+        return self.state is not None
+
+    __enter__ = acquire
+    acquire_lock = acquire
+    release_lock = release
+    locked_lock = locked
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.release()
+
+    def _at_fork_reinit(self) -> None:
+        self.state = None
+        self.real = None
+
+    def give_up(self) -> int:
+        """Release it, as part of another operation."""
+        self.state = None
+        if self.real is not None:
+            self.real.release()
+        return 1
+
+    def take_back(self, path: str, count: int) -> None:
+        self.state = path
+        if self.real is not None:
+            self.real.acquire()
+
+    def is_mine(self, path: str) -> bool:
+        """As far as `threading.Condition` can tell: it is somebody's."""
+        return self.state is not None
+
+    def _outside(self) -> Any:
+        """The real lock, for threads that nobody controls."""
+        if self.real is None:
+            real = allocate_lock()
+            if self.state is not None:
+                real.acquire()
+            self.real = real
+        return self.real
+
+    def refresh(self) -> None:
+        if self.real is not None:
+            self.state = OUTSIDE if self.real.locked() else None
+        elif self.state is not None:
+            self.state = OUTSIDE
+
+    def restore(self, state: Hashable) -> None:
+        if self.real is not None and (state is None) != (self.state is None):
+            if state is None:
+                self.real.release()
+            else:
+                self.real.acquire(False)
+        self.state = state
+
+    def __repr__(self) -> str:
+        how = "locked" if _is_seen_locked(self) else "unlocked"
+        return f"<{how} _thread.lock object at {id(self):#x}>"
+
+
+class RLock(Object):
+    """`threading.RLock`.  Only the outermost acquire and release are points.
+
+    What happens in between is nobody else's business: others see whether it is held, no more.
+    """
+
+    __slots__ = ("__weakref__", "count", "real")
+    kind = "rlock"
+
+    def __init__(self) -> None:
+        self.state: Hashable = None
+        self.real: Any = None
+        self.count = 0
+        self.kept_by = self.origin = None
+        run = session.current
+        if run.ident == get_ident():
+            me = run.running
+            number = me.objects
+            me.objects = number + 1
+            names = me.names
+            self.name = names[number] if number < len(names) else name_of(run, number)
+            self.epoch = run.epoch
+        else:
+            self.name = ""
+            self.epoch = 0
+
+    @property
+    def __class__(self) -> Any:
+        return RealRLock
+
+    @__class__.setter
+    def __class__(self, value: type) -> None:
+        raise TypeError("the class of a lock cannot be changed")
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+        run = session.current
+        if run.ident != get_ident():
+            return self._outside().acquire(blocking, timeout)  # type: ignore[no-any-return]
+        if self.epoch != run.epoch:
+            adopt(run, self)
+        path = run.running.path
+        if not blocking or timeout != -1:
+            check_timeout(blocking, timeout)
+        if self.state != path:
+            if blocking and timeout == -1:
+                run.point(Acquire(self))
+            else:
+                run.point(Attempt(Acquire(self), blocking and timeout > 0))
+                if self.state is not None:
+                    if blocking:
+                        spend(run, timeout)
+                    return False
+            self.state = path
+        self.count += 1
+        if self.real is not None:
+            self.real.acquire()
+        return True
+
+    def release(self) -> None:
+        run = session.current
+        if run.ident != get_ident():
+            self._outside().release()
+            return
+        if self.epoch != run.epoch:
+            adopt(run, self)
+        if self.state != run.running.path:
+            if not run.over:
+                raise RuntimeError("cannot release un-acquired lock")
+            return
+        if self.count == 1:
+            run.point(Release(self))
+            self.state = None
+        self.count -= 1
+        if self.real is not None:
+            self.real.release()
+
+    def locked(self) -> bool:
+        run = session.current
+        if run.ident != get_ident():
+            real = self._outside()
+            if real._is_owned():
+                return True
+            if real.acquire(False):
+                real.release()
+                return False
+            return True
+        if self.epoch != run.epoch:
+            adopt(run, self)
+        run.point(LooksLocked(self))
+        return self.state is not None
+
+    __enter__ = acquire
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.release()
+
+    def _is_owned(self) -> bool:
+        run = session.current
+        if run.ident != get_ident():
+            return self._outside()._is_owned()  # type: ignore[no-any-return]
+        return self.state == run.running.path
+
+    def _recursion_count(self) -> int:
+        return self.count if self._is_owned() else 0
+
+    def _release_save(self) -> Any:
+        run = session.current
+        if run.ident != get_ident():
+            return self._outside()._release_save()
+        count = self.count
+        for _ in range(count):
+            self.release()
+        return count
+
+    def _acquire_restore(self, saved: Any) -> None:
+        run = session.current
+        if run.ident != get_ident():
+            self._outside()._acquire_restore(saved)
+            return
+        for _ in range(saved):
+            self.acquire()
+
+    def _at_fork_reinit(self) -> None:
+        self.state = None
+        self.count = 0
+        self.real = None
+
+    def _outside(self) -> Any:
+        if self.real is None:
+            self.real = RealRLock()
+        return self.real
+
+    def refresh(self) -> None:
+        self.state, self.count = None, 0
+        if self.real is not None and not self.real.acquire(False):
+            self.state, self.count = OUTSIDE, 1
+        elif self.real is not None:
+            self.real.release()
+
+    def restore(self, state: Hashable) -> None:
+        if self.real is not None and state is None:
+            self.real._at_fork_reinit()  # its owner may be gone, and nobody else could release it
+        self.state, self.count = state, int(state is not None)
+
+    def give_up(self) -> int:
+        """Release it altogether, as part of another operation."""
+        count, self.count, self.state = self.count, 0, None
+        if self.real is not None:
+            self.real._release_save()
+        return count
+
+    def take_back(self, path: str, count: int) -> None:
+        self.state, self.count = path, count
+        if self.real is not None:
+            for _ in range(count):
+                self.real.acquire()
+
+    def is_mine(self, path: str) -> bool:
+        return self.state == path
+
+    def __repr__(self) -> str:
+        how = "locked" if _is_seen_locked(self) else "unlocked"
+        return f"<{how} _thread.RLock object count={self.count} at {id(self):#x}>"
+
+
+def _is_seen_locked(lock: Lock | RLock) -> bool:
+    """Whether it is, for its text: under control, this is to look at it."""
+    return lock.locked() if session.current.ident == get_ident() else lock.state is not None
+
+
+def low_level_lock() -> Any:
+    """`_thread.allocate_lock`.  The locks with which Python guards imports stay real."""
+    importing = sys._getframe(1).f_globals.get("__name__") in _IMPORTERS
+    return allocate_lock() if importing else Lock()
+
+
+_IMPORTERS = frozenset({"importlib._bootstrap", "_frozen_importlib"})

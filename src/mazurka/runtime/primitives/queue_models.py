@@ -1,0 +1,293 @@
+"""The models of queues: what each call needs and touches.
+
+The model of a queue is also its `mutex`, so that programs that take `q.mutex` themselves are
+ordered with all other calls.  The conditions inside a queue are part of its calls; a program that
+waits for them directly is told that this is not supported.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from _thread import allocate_lock, get_ident
+from collections.abc import Hashable, Sequence
+from typing import Any, NamedTuple, cast
+from weakref import ref
+
+from mazurka.runtime.core.failures import refuse
+from mazurka.runtime.core.naming import ATTRIBUTE, adopt
+from mazurka.runtime.core.operations import Attempt, Object, Waiting, Yields, dial
+from mazurka.runtime.core.scheduler import Scheduler, session
+from mazurka.runtime.core.values import counted
+from mazurka.runtime.core.waiting import purpose_of
+from mazurka.runtime.primitives.locks import OUTSIDE, Acquire, Lock, Release
+from mazurka.stateless.runs import Lookup, Touch
+
+_SHUTDOWN = hasattr(queue.Queue, "shutdown")
+
+
+class QueueState(NamedTuple):
+    holder: str | None = None
+    """Who holds the mutex between calls."""
+    size: int = 0
+    unfinished: int = 0
+    shut: bool = False
+
+
+class QueueModel(Lock):
+    """A queue's model, and its mutex."""
+
+    __slots__ = ("_owner", "waking")
+    kind = "queue"
+
+    def __init__(self, owner: Any) -> None:
+        super().__init__()
+        self.state: Hashable = QueueState()
+        self._owner = ref(owner)
+        self.waking: tuple[Any, ...] = ()
+        """The real conditions of a queue that existed before."""
+
+    @property
+    def owner(self) -> Any:
+        return self._owner()
+
+    @property
+    def now(self) -> QueueState:
+        return cast(QueueState, self.state)
+
+    def measure(self, owner: Any, holder: str | None = None) -> None:
+        """Take over what a call has done to the queue."""
+        shut = _SHUTDOWN and owner.is_shutdown
+        self.state = QueueState(holder, owner._qsize(), owner.unfinished_tasks, shut)
+
+    def refresh(self) -> None:
+        held = self.real is not None and self.real.locked()
+        self.measure(self.owner, OUTSIDE if held else None)
+
+    def restore(self, state: Hashable) -> None:
+        """The items are the program's; only the mutex is ours."""
+        if self.real is not None and self.real.locked() and cast(QueueState, state).holder is None:
+            self.real.release()
+        self.measure(self.owner, cast(QueueState, state).holder)
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
+        run = session.current
+        if run.ident != get_ident():
+            return self._outside().acquire(blocking, timeout)  # type: ignore[no-any-return]
+        self._meet(run)
+        if blocking and timeout == -1:
+            run.point(HoldMutex(self))
+        else:
+            run.point(Attempt(HoldMutex(self), blocking and timeout > 0))
+            if self.now.holder is not None:
+                return False
+        self.state = self.now._replace(holder=run.running.path)
+        return True
+
+    __enter__ = acquire
+
+    def release(self) -> None:
+        run = session.current
+        if run.ident != get_ident():
+            self._outside().release()
+            return
+        self._meet(run)
+        run.point(Release(self))
+        if self.now.holder is None and not run.over:
+            raise RuntimeError("release unlocked lock")
+        self.measure(self.owner)
+
+    def locked(self) -> bool:
+        run = session.current
+        if run.ident != get_ident():
+            return self._outside().locked()  # type: ignore[no-any-return]
+        return self.now.holder is not None
+
+    def _outside(self) -> Any:
+        if self.real is None:
+            self.real = allocate_lock()
+            if self.now.holder is not None:
+                self.real.acquire()
+        return self.real
+
+    def _meet(self, run: Scheduler) -> None:
+        if self.epoch != run.epoch:
+            adopt(run, self)
+
+
+class HoldMutex(Acquire):
+    """A call that the queue's mutex alone can stop."""
+
+    __slots__ = ()
+
+    def ready(self) -> bool:
+        return cast(QueueState, self.shared.state).holder is None
+
+    def lets(self, state: Hashable) -> bool:
+        return cast(QueueState, state).holder is None
+
+    def holder(self) -> str | None:
+        return cast(QueueState, self.shared.state).holder
+
+
+class Look(HoldMutex):
+    __slots__ = ()
+    kind = "look at"
+    writes = False
+
+
+class TaskDone(HoldMutex):
+    __slots__ = ()
+    kind = "task_done"
+
+
+class Shut(HoldMutex):
+    __slots__ = ()
+    kind = "shutdown"
+
+
+class Call(Waiting):
+    """A call that may have to wait for the queue's content: for ever, for a time, or not at all."""
+
+    __slots__ = ("block", "timeout")
+
+    def __init__(self, shared: Object, block: bool = True, timeout: float | None = None) -> None:
+        self.shared = shared
+        self.block = block
+        self.timeout = timeout
+
+    def can(self, state: QueueState) -> bool:
+        raise NotImplementedError
+
+    @property
+    def waits(self) -> bool:
+        return self.block and self.timeout is None
+
+    @property
+    def yields(self) -> Yields:  # type: ignore[override]
+        return self._would_fail if self.block and (self.timeout or 0) > 0 else False
+
+    def _would_fail(self, lookup: Lookup) -> bool:
+        return not self.can(cast(QueueState, lookup(self.shared)))
+
+    @property
+    def writes(self) -> bool:  # type: ignore[override]
+        return self.can(self.now)
+
+    @property
+    def now(self) -> QueueState:
+        return cast(QueueState, self.shared.state)
+
+    def lets(self, state: Hashable) -> bool:
+        known = cast(QueueState, state)
+        return known.holder is None and (not self.waits or self.can(known))
+
+    def at(self, lookup: Lookup) -> Sequence[Touch] | None:
+        state = cast(QueueState, lookup(self.shared))
+        if not self.lets(state):
+            return None
+        if self.can(state):
+            return ((self.shared, True),)
+        failed = ((self.shared, False),)
+        return failed + dial.passing if self.yields else failed
+
+    def holder(self) -> str | None:
+        return self.now.holder
+
+
+class Put(Call):
+    __slots__ = ("limit",)
+    kind = "put"
+
+    def __init__(self, shared: Object, limit: int, block: bool, timeout: float | None) -> None:
+        super().__init__(shared, block, timeout)
+        self.limit = limit
+
+    def can(self, state: QueueState) -> bool:
+        return self.limit <= 0 or state.size < self.limit or state.shut
+
+    def waits_for(self) -> str:
+        return f"to put into {self.shared}, which is full ({self.now.size} of {self.limit})"
+
+
+class Get(Call):
+    __slots__ = ()
+    kind = "get"
+
+    def can(self, state: QueueState) -> bool:
+        return state.size > 0 or state.shut
+
+    def waits_for(self) -> str:
+        purpose = purpose_of(self)
+        return purpose.text if purpose is not None else f"to get from {self.shared}, which is empty"
+
+
+class JoinQueue(Call):
+    __slots__ = ()
+    kind = "join"
+
+    @property
+    def writes(self) -> bool:  # type: ignore[override]
+        return False
+
+    def can(self, state: QueueState) -> bool:
+        return state.unfinished == 0
+
+    def at(self, lookup: Lookup) -> Sequence[Touch] | None:
+        return ((self.shared, False),) if self.lets(lookup(self.shared)) else None
+
+    def waits_for(self) -> str:
+        return f"to join {self.shared}, which has {counted(self.now.unfinished, 'unfinished task')}"
+
+
+class QueueCondition:
+    """`not_empty` and its like: real for threads that nobody controls, part of calls for others."""
+
+    def __init__(self, model: QueueModel) -> None:
+        self._model = model
+        self._real: Any = None
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self._outside(name), name)
+
+    def __enter__(self) -> Any:
+        return self._outside("acquire").__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        self._outside("release").__exit__(*error)
+
+    def _outside(self, name: str) -> Any:
+        if session.current.ident == get_ident():
+            refuse(
+                session.current,
+                f"Condition.{name} of a condition inside a queue is not supported under control;"
+                " use the queue's methods",
+            )
+        if self._real is None:
+            self._real = threading.Condition(self._model._outside())
+        return self._real
+
+
+def queue_model(run: Scheduler, owner: Any) -> QueueModel:
+    """The model of a queue; takes the mutex of one that existed before."""
+    model = owner.__dict__.get(ATTRIBUTE)
+    if model is None:
+        model = QueueModel(owner)
+        model.name, model.epoch = "", 0
+        assert run.program is not None
+        undo = run.program.undo
+        model.origin = run.program.takeover.label_of(owner)
+        conditions = [owner.not_empty, owner.not_full, owner.all_tasks_done]
+        mutex = owner.mutex
+        model.real = mutex.real if type(mutex) is Lock else mutex
+        model.waking = tuple(conditions)
+        undo.attribute(owner, "mutex", model)
+        for name in ("not_empty", "not_full", "all_tasks_done"):
+            undo.attribute(owner, name, QueueCondition(model))
+        setattr(owner, ATTRIBUTE, model)
+        undo.append(lambda: delattr(owner, ATTRIBUTE))
+    if model.epoch != run.epoch:
+        adopt(run, model)
+    return cast(QueueModel, model)

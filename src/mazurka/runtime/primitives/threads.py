@@ -1,0 +1,257 @@
+"""Threads under control: `threading.Thread` in place, and `_thread.start_new_thread`.
+
+`Timer` and the threads of executors are `Thread` objects and need nothing of their own: a timer
+waits for its event with a timeout, so that it may fire at any moment after its start.
+"""
+
+from __future__ import annotations
+
+import _thread
+import sys
+import threading
+from _thread import get_ident
+from _thread import start_new_thread as real_start_new_thread
+from collections.abc import Callable
+from contextvars import Context, copy_context
+from functools import partial
+from typing import Any, cast
+
+from mazurka.runtime.core.naming import ATTRIBUTE, spend
+from mazurka.runtime.core.operations import Attempt
+from mazurka.runtime.core.patches import Patches, original
+from mazurka.runtime.core.scheduler import Scheduler, session
+from mazurka.runtime.core.tasks import Join, Life, LooksAlive, Start, Task, Unwind
+from mazurka.runtime.primitives import executors
+from mazurka.runtime.sharing.monitoring import unobserved
+
+Event = threading.Event
+_NEW_THREAD = vars(threading.Thread())
+_HANDLE = next((n for n in ("_os_thread_handle", "_handle") if n in _NEW_THREAD), None)
+"""Where a thread object keeps what the interpreter knows of its thread, from Python 3.13 on."""
+
+
+class Started(Event):
+    """The event inside every thread object, which nobody waits for under control.
+
+    It stays a real one, and most of the cost of a thread object is saved by making its parts only
+    when they are needed.
+    """
+
+    def __init__(self) -> None:
+        self._flag = False
+        setattr(self, ATTRIBUTE, False)
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "_cond":
+            raise AttributeError(name)
+        self._cond = threading.Condition(threading.Lock())
+        return self._cond
+
+
+def _new_path(run: Scheduler) -> str:
+    me = run.running
+    me.children += 1
+    return f"{me.path}.{me.children}"
+
+
+def _init(self: Any, *arguments: Any, **named: Any) -> None:
+    run = session.current
+    if run.ident != get_ident():
+        original(threading.Thread, "__init__")(self, *arguments, **named)
+        return
+    run.ident, ident = 0, run.ident
+    threading.Event = Started  # type: ignore[misc]
+    try:
+        original(threading.Thread, "__init__")(self, *arguments, **named)
+    finally:
+        threading.Event = Event  # type: ignore[misc]
+        run.ident = ident
+    life = Life(_new_path(run))
+    life.epoch = run.epoch
+    setattr(self, ATTRIBUTE, life)
+
+
+def _life(run: Scheduler, thread: Any) -> Life | None:
+    """The life of a thread that this run has created."""
+    life = thread.__dict__.get(ATTRIBUTE)
+    return life if life is not None and life.epoch == run.epoch else None
+
+
+def _start(self: Any) -> None:
+    run = session.current
+    if run.ident != get_ident():
+        original(threading.Thread, "start")(self)
+        return
+    if not self._initialized:
+        raise RuntimeError("thread.__init__() not called")
+    life = _life(run, self)
+    if life is None:
+        life = _meet(run, self)
+    run.point(Start(life, run.everybody))
+    if life.state != "new":
+        raise RuntimeError("threads can only be started once")
+    _list(run)
+    task = run.create(life.path, life)
+    life.label = self._name
+    life.thread = self
+    task.daemon = self._daemonic
+    executor = executors.executor_of(self)
+    if executor is not None:
+        task.excused = True
+        assert run.program is not None
+        run.program.executors.append((executor, self))
+    task.time = run.running.time
+    self._started._flag = True
+    run.launch(task, _body(run, task, self))
+    assert task.carrier is not None
+    self._ident, self._native_id = task.ident, task.carrier.native_id
+    task.thrown_away = partial(_mark_ended, self, task.ident)
+
+
+def _list(run: Scheduler) -> None:
+    if run.everybody is not None:
+        state: Any = run.everybody.state
+        run.everybody.state = state + 1
+
+
+def _meet(run: Scheduler, thread: Any) -> Life:
+    """A thread object that was created before the run, and is started now."""
+    if thread._started._flag:
+        raise RuntimeError("threads can only be started once")
+    life = Life(_new_path(run))
+    life.epoch = run.epoch
+    setattr(thread, ATTRIBUTE, life)
+    setattr(thread._started, ATTRIBUTE, False)
+    return life
+
+
+def _body(run: Scheduler, task: Task, thread: Any) -> Callable[[], None]:
+    context = getattr(thread, "_context", None)
+    if context is None:
+        inherit = getattr(sys.flags, "thread_inherit_context", False)
+        context = copy_context() if inherit else Context()
+    else:
+        unobserved.note("Thread(context=...)")  # others may enter it, too
+
+    def body() -> None:
+        nonlocal thread
+        active: dict[int, Any] = threading._active  # type: ignore[attr-defined]
+        active[task.ident] = thread
+        trace: Any = threading._trace_hook  # type: ignore[attr-defined]
+        profile: Any = threading._profile_hook
+        if trace is not None:
+            sys.settrace(trace)
+        if profile is not None:
+            sys.setprofile(profile)
+        try:
+            context.run(thread.run)
+        except (Unwind, SystemExit):
+            pass
+        except BaseException as error:
+            run.fail(task, error)
+            _tell_hook(run, thread, error)
+        finally:
+            active.pop(task.ident, None)
+            _mark_ended(thread, task.ident)
+            if trace is not None:
+                sys.settrace(None)
+            if profile is not None:
+                sys.setprofile(None)
+            if run.everybody is None:  # nobody asks for the list of threads
+                task.life.thread = None
+            task.thrown_away = None
+            del thread  # if nobody else has it it ends here, which may run code
+
+    return body
+
+
+def _tell_hook(run: Scheduler, thread: Any, error: BaseException) -> None:
+    """A hook that the program set during the run is part of the program."""
+    assert run.program is not None
+    hook = threading.excepthook
+    if hook is not run.program.excepthook and not run.over:
+        hook(threading.ExceptHookArgs((type(error), error, error.__traceback__, thread)))
+
+
+def _mark_ended(thread: Any, ident: int) -> None:
+    """For those who ask the object after the exploration."""
+    if _HANDLE is None:
+        thread._is_stopped = True
+    else:
+        handle = _thread._make_thread_handle(ident)  # type: ignore[attr-defined]
+        handle._set_done()
+        setattr(thread, _HANDLE, handle)
+
+
+def _join(self: Any, timeout: float | None = None) -> None:
+    run = session.current
+    life = _life(run, self) if run.ident == get_ident() else None
+    if life is None:
+        original(threading.Thread, "join")(self, timeout)
+        return
+    if life is run.running.life:
+        raise RuntimeError("cannot join current thread")
+    me, join = run.running, Join(life)
+    if timeout is not None:
+        run.point(Attempt(join, timeout > 0))
+    elif life.state == "ended" and run.slips(me):
+        run.pass_by(me, join)
+    else:
+        life.joiner = me.number
+        run.point(join)
+    if life.state == "new":
+        raise RuntimeError("cannot join thread before it is started")
+    if life.state == "alive":
+        spend(run, timeout or 0)
+
+
+def _is_alive(self: Any) -> bool:
+    run = session.current
+    life = _life(run, self) if run.ident == get_ident() else None
+    if life is None:
+        return cast(bool, original(threading.Thread, "is_alive")(self))
+    run.point(LooksAlive(life))
+    return life.state == "alive"
+
+
+def start_new_thread(
+    function: Callable[..., object],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any] | None = None,
+    /,
+) -> int:
+    """`_thread.start_new_thread`."""
+    run = session.current
+    if run.ident != get_ident():
+        return real_start_new_thread(function, args, kwargs or {})
+    if not callable(function):
+        raise TypeError("first arg must be callable")
+    if not isinstance(args, tuple):
+        raise TypeError("2nd arg must be a tuple")
+    life = Life(_new_path(run))
+    life.epoch = run.epoch
+    run.point(Start(life, run.everybody))
+    _list(run)
+    task = run.create(life.path, life)
+    task.daemon = True  # nobody waits for such a thread at the end
+    task.time = run.running.time
+    context = Context()
+
+    def body() -> None:
+        nonlocal function, args, kwargs
+        try:
+            context.run(function, *args, **(kwargs or {}))
+        except (Unwind, SystemExit):
+            pass
+        except BaseException as error:
+            run.fail(task, error)
+        finally:
+            del function, args, kwargs  # if nobody else has them they end here, which may run code
+            threading._active.pop(task.ident, None)  # type: ignore[attr-defined]
+
+    run.launch(task, body)
+    return task.ident
+
+
+def install(patches: Patches) -> None:
+    patches.methods(threading.Thread, __init__=_init, start=_start, join=_join, is_alive=_is_alive)

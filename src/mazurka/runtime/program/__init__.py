@@ -1,0 +1,1 @@
+"""A test function as a program that can be run again and again."""

@@ -1,0 +1,116 @@
+"""What to say about a thread that is in a call which nobody controls: what, where, what to do."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import site
+import sysconfig
+import traceback
+from collections.abc import Sequence
+from functools import cache
+from types import FrameType
+
+from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.core.sites import is_plumbing_file
+
+ADVICE = (
+    (
+        ("asyncio",),
+        "an event loop waits for the system, which no schedule contains: test the threads without"
+        " the loop, or the coroutines without threads",
+    ),
+    (
+        ("multiprocessing", "subprocess.py", "concurrent/futures/process.py"),
+        "other processes are not under control: let the test call in place what they would do, or"
+        " replace them (unittest.mock)",
+    ),
+    (
+        ("socket", "ssl.py", "selectors.py", "select.", ".recv(", ".accept(", ".connect(", "http"),
+        "sockets are not under control: replace the connection by a queue or by an object of the"
+        " test (unittest.mock)",
+    ),
+    (("input(", "stdin"), "nobody answers: let the test give the input itself"),
+)
+OTHERWISE = (
+    "replace the call in the test (unittest.mock); if it only takes long, allow it more seconds:"
+    " patience=60, --patience 60 or --mazurka-patience 60"
+)
+OUTSIDE = (
+    "if this is a lock or a queue that was created outside of the test, it could not be found there"
+    " (in a generator, or an object of C): create it in the test, or in a fixture of function scope"
+)
+WAITING = ("with ", ".acquire(", ".get(")
+BUSY = (
+    "a loop that waits for another thread has to look at something that the other one changes, or"
+    " to sleep; if it only takes long, allow it more seconds: patience=60, --patience 60 or"
+    " --mazurka-patience 60"
+)
+
+
+@cache
+def libraries() -> tuple[str, ...]:
+    """The directories of what is installed; few processes ever ask."""
+    paths = sysconfig.get_paths()
+    return tuple(
+        path.rstrip(os.sep) + os.sep
+        for path in {
+            *(paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")),
+            *getattr(site, "getsitepackages", list)(),
+        }
+    )
+
+
+def is_library(file: str) -> bool:
+    return file.startswith((*libraries(), "<"))
+
+
+def frames_of(frame: FrameType | None) -> list[traceback.FrameSummary]:
+    """The frames of a thread, without those that keep it under control."""
+    return [one for one in traceback.extract_stack(frame) if not is_plumbing_file(one.filename)]
+
+
+def place_of(frames: Sequence[traceback.FrameSummary]) -> tuple[str, int] | None:
+    """The line of the user's code that has led to a call; failing that, the innermost of any."""
+    own = [one for one in frames if not is_library(one.filename)]
+    found = (own or frames)[-1:]
+    return (found[0].filename, found[0].lineno or 0) if found else None
+
+
+def advice_for(frames: Sequence[traceback.FrameSummary], busy: bool) -> str:
+    if busy:
+        return BUSY
+    outside = _created_outside()
+    if outside is not None:
+        return outside
+    text = " ".join(_words(one) for one in frames[-8:])
+    last = _words(frames[-1]) if frames else ""
+    found = next((advice for words, advice in ADVICE if any(w in text for w in words)), None)
+    if found is None and any(word in last for word in WAITING):
+        return f"{OUTSIDE}. Otherwise {OTHERWISE}"
+    return found or OTHERWISE
+
+
+def _created_outside() -> str | None:
+    """About the lock that is held, or the queue that is empty, where no other could be put."""
+    program = session.current.program
+    left = program.takeover.left if program is not None else ()
+    for label, real in left:
+        is_queue = hasattr(real, "get")
+        if real.empty() if is_queue else repr(real).startswith("<locked"):
+            kind = "queue" if is_queue else "lock"
+            where = f" by {label}" if label else ""
+            return (
+                f"a {kind} was created outside of the test, and is held{where} in a set, a key or a"
+                " tuple of its own class, where it cannot be put under control: create it in the"
+                " test, or keep it in an attribute, a list or a dictionary's value"
+            )
+    return None
+
+
+def _words(one: traceback.FrameSummary) -> str:
+    """What a frame tells about the call: the file, where it is a library's, and the line."""
+    file = one.filename if is_library(one.filename) else ""
+    for path in libraries():
+        file = file.removeprefix(path)
+    return f"{file} {linecache.getline(one.filename, one.lineno or 0).strip()}"

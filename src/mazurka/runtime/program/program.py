@@ -1,0 +1,271 @@
+"""A test function as a program that can be run again and again (`stateless.runs.Runnable`).
+
+    with RealProgram(test) as program:
+        ended = program.explore(lambda: search(program))
+
+Everything that is changed in the interpreter for an exploration is changed when the context is
+entered, and put back when it is left, however that happens.
+"""
+
+from __future__ import annotations
+
+import _thread
+import gc
+import itertools
+import queue
+import threading
+from _thread import get_ident
+from collections.abc import Callable
+from contextvars import Context
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, TypeVar
+
+from mazurka.runtime.core import leash, spinning
+from mazurka.runtime.core.failures import ControlError
+from mazurka.runtime.core.operations import Object
+from mazurka.runtime.core.patches import Patches, is_frozen
+from mazurka.runtime.core.scheduler import Scheduler, session
+from mazurka.runtime.core.tasks import Pool
+from mazurka.runtime.core.thread_locals import ThreadLocals
+from mazurka.runtime.primitives import (
+    clock,
+    conditions,
+    events,
+    executors,
+    queues,
+    reprs,
+    thread_lists,
+    threads,
+)
+from mazurka.runtime.primitives.locks import Lock, RLock, low_level_lock
+from mazurka.runtime.program.existing import Takeover, is_strange
+from mazurka.runtime.program.watchdog import Interrupted, Watchdog
+from mazurka.stateless.runs import Decider, Ended, OutOfTime
+
+Result = TypeVar("Result")
+GARBAGE = 20_000
+"""How many objects may be created before cycles among them are collected, between two runs."""
+YOUNG = 1
+"""The oldest generation that is collected before an exploration."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How a program is kept under control."""
+
+    patience: float = 5.0
+    """Seconds after which a thread that has not reached a scheduling point is reported."""
+    pin: bool = True
+    """Keep the threads of the program on one processor core."""
+    max_steps: int = 100_000
+    """Operations after which a run is given up: it may never end."""
+    deadline: float | None = None
+    """When no run may go on any more, by `time.perf_counter`."""
+    virtual_time: bool = True
+    """`time.sleep` and the clocks follow the schedule instead of the world."""
+    skips: Callable[[], tuple[type[BaseException], ...]] = tuple
+    """What gives the exceptions by which the test says that it is not to be run."""
+
+    @property
+    def propagate(self) -> tuple[type[BaseException], ...]:
+        """Exceptions of the test that end the exploration, and reach the caller as they are."""
+        return (KeyboardInterrupt, *self.skips())
+
+
+class RealProgram:
+    """A test function whose threads run under control."""
+
+    def __init__(self, test: Callable[[], object], settings: Settings | None = None) -> None:
+        self.settings = settings or Settings()
+        self._test = test
+        self._numbers: dict[str, tuple[int, list[str]]] = {}
+        self._epochs = itertools.count(1)
+        self._outside = 0
+        self._collected, self._collect_all = 0, 8
+        self._entered = False
+        self._watchdog: Watchdog | None = None
+        self.lists = False
+        """Whether it looks at the list of its threads."""
+        self.leashed = False
+        """Whether daemons are known to go on for ever (`runtime.core.leash`)."""
+        self.undo = Patches()
+        self.executors: list[tuple[Any, Any]] = []
+        """Executors and the threads that they started in this run."""
+
+    # -- the interpreter ---------------------------------------------------------------------
+
+    def __enter__(self) -> RealProgram:
+        if session.current.program is not None:
+            raise ControlError("an exploration is going on already; explorations cannot be nested")
+        own = ThreadLocals()
+        self.pool = Pool(lambda task: session.current.live(task), own)
+        self._watchdog = Watchdog(self.settings.patience, self.settings.pin, own)
+        self._watchdog.deadline = self.settings.deadline
+        self._entered = True
+        try:
+            self._patch()
+        except BaseException:
+            self._leave()
+            raise
+        return self
+
+    def _patch(self) -> None:
+        spinning.learn_modules()
+        session.current = Scheduler(self, 0)
+        pairs: list[tuple[Any, Any]] = [
+            (threading.Lock, Lock),
+            (_thread.allocate_lock, Lock),
+            (_thread.LockType, Lock),
+            (_thread.RLock, RLock),
+            (queue.SimpleQueue, queues.SimpleQueue),
+            (_thread.start_new_thread, threads.start_new_thread),
+        ]
+        if self.settings.virtual_time:
+            pairs += clock.replacements(self.undo)
+        pairs += thread_lists.replacements()
+        self.takeover = Takeover(self.undo, {id(real): ours for real, ours in pairs})
+        self.takeover.everything(self._test)
+        for part in (conditions, events, executors, queues, reprs, thread_lists, threads):
+            part.install(self.undo)
+        self.excepthook = threading.excepthook
+        self.undo.names(pairs, lambda name: is_strange(name) or name in _KEPT)
+        for name in ("Lock", "_allocate_lock", "_CRLock"):
+            self.undo.attribute(threading, name, RLock if name == "_CRLock" else Lock)
+        for name in ("allocate_lock", "allocate"):
+            self.undo.attribute(_thread, name, low_level_lock)
+        for name in ("start_new_thread", "start_new"):
+            self.undo.attribute(_thread, name, threads.start_new_thread)
+        self._stop_collecting()
+
+    def _stop_collecting(self) -> None:
+        """Cycles are collected between runs: finalizers would run in any thread, at any point.
+
+        Only what is young is collected before the first: that is what a test before this one has
+        left.  The rest is put aside as it is, and costs nothing until the exploration ends.
+        """
+        if gc.isenabled():
+            gc.disable()
+            self.undo.append(gc.enable)
+        if not is_frozen():
+            gc.collect(YOUNG)
+            gc.freeze()
+            self.undo.append(gc.unfreeze)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._leave()
+
+    def _leave(self) -> None:
+        self._entered = False
+        session.current = Scheduler(None, 0)
+        self.undo.undo()
+        watchdog, self._watchdog = self._watchdog, None
+        assert watchdog is not None
+        threading._active.pop(watchdog.home.ident, None)  # type: ignore[attr-defined]
+        if watchdog.lost:
+            self.pool.abandon()
+        else:
+            self.pool.dismiss()
+            watchdog.home.dismiss()
+
+    # -- runs --------------------------------------------------------------------------------
+
+    def explore(self, search: Callable[[], Result]) -> Result:
+        """Run a whole search at home, so that its runs need not be brought there one by one."""
+        watchdog = self._ready()
+        return watchdog.call(search)
+
+    def take_time(self) -> None:
+        """What is still to be done has to be done, however long it takes."""
+        self._ready().take_time()
+
+    @property
+    def is_entered(self) -> bool:
+        return self._entered
+
+    def run(self, decider: Decider) -> Ended:
+        if not self._entered:
+            with self:
+                return self.run(decider)
+        watchdog = self._ready()
+        if get_ident() == watchdog.home.ident:
+            return self._run(decider, watchdog)
+        return watchdog.call(lambda: self._run(decider, watchdog))
+
+    def _ready(self) -> Watchdog:
+        watchdog = self._watchdog
+        if watchdog is None or not self._entered:
+            raise ControlError("the program is not under control; enter its context first")
+        if watchdog.lost:
+            raise ControlError("the program is out of control, and can be run no more")
+        return watchdog
+
+    def _run(self, decider: Decider, watchdog: Watchdog) -> Ended:
+        if watchdog.stopping:
+            raise Interrupted
+        if watchdog.is_late():
+            raise OutOfTime
+        run = Scheduler(self, next(self._epochs))
+        if self.leashed:
+            leash.hold(run)
+        session.current = run
+        threading._counter = itertools.count(1).__next__  # type: ignore[attr-defined]
+        executors.reset_names()
+        try:
+            # Free-threaded interpreters give what the main thread leaves in its context to others.
+            return Context().run(run.run, self._test, decider)
+        finally:
+            if watchdog.lost:
+                # The call came back after all, when the exploration was over: so is its search.
+                raise Interrupted
+            watchdog.home.forget_locals()
+            self._tidy(run)
+
+    def _tidy(self, run: Scheduler) -> None:
+        """Leave nothing behind that the next run could meet, and no cycle through the run."""
+        run.gone = True
+        if run.found and any(operation is not None for operation in run.ended.pending):
+            for shared, state in run.found:
+                shared.restore(state)
+        while self.executors:
+            executors.forget(*self.executors.pop())
+        if gc.get_count()[0] > GARBAGE:
+            self._collect()
+
+    def _collect(self) -> None:
+        """Look for cycles among what is new; among everything the more rarely the more there is,
+        since a search may keep a lot, and all of it would be looked at."""
+        self._collected += 1
+        if self._collected < self._collect_all:
+            gc.collect(1)
+            return
+        gc.collect()
+        self._collect_all += self._collect_all // 2
+
+    def surrender(self, error: BaseException) -> None:
+        assert self._watchdog is not None
+        self._watchdog.surrender(error)
+
+    # -- names -------------------------------------------------------------------------------
+
+    def number_of(self, path: str) -> tuple[int, list[str]]:
+        """The number of the thread with a path, and the names of the objects that it creates."""
+        found = self._numbers.get(path)
+        if found is None:
+            found = self._numbers[path] = (len(self._numbers), [])
+        return found
+
+    def keep(self, shared: Object) -> None:
+        """Name an object that existed before the run; the same name for the whole exploration."""
+        if shared.kept_by is not self:
+            shared.kept_by = self
+            self._outside += 1
+            shared.name = shared.origin or f"outside#{self._outside}"
+
+
+_KEPT = frozenset({"threading", "_thread", "_queue", "importlib._bootstrap", "logging"})

@@ -1,0 +1,1 @@
+"""What Python code does to data: attributes, containers, iteration, calls."""

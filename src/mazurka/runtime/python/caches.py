@@ -1,0 +1,54 @@
+"""Functions with a cache: `functools.lru_cache`, `functools.cache`.
+
+The cache is kept by C code: it is asked before the function runs, and filled after that, so that
+two threads which find nothing both run the function.  Between the end of the function and the
+filling nothing shows itself; so the rewritten code of such a function ends with a call of `filling`
+(see `rewrite.source`).  A cache is one location.  Asking reads it, or writes it where the order
+of the last uses is kept; filling writes it.
+"""
+
+from __future__ import annotations
+
+from _thread import get_ident
+from types import FunctionType
+from typing import Any
+
+from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.python.containers import Part, perform
+from mazurka.runtime.sharing.accesses import How
+from mazurka.runtime.sharing.locations import progress
+from mazurka.runtime.sharing.monitoring import unobserved
+
+_asked: dict[int, list[Any]] = {}
+"""By thread: the functions with caches that it is in, the innermost last."""
+
+
+def cached(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
+    """A call of a function with a cache."""
+    me = get_ident()
+    if session.current.ident != me:
+        return function(*arguments, **named)
+    if not _tells(function.__wrapped__):
+        unobserved.note("functools.lru_cache")
+    keeps_order = function.cache_parameters()["maxsize"] is not None
+    asking: Part = (function, None, How.CHANGE if keeps_order else How.READ_ALL, None)
+    perform(asking, site, progress)
+    asked = _asked.setdefault(me, [])
+    asked.append(function)
+    try:
+        return function(*arguments, **named)
+    finally:
+        asked.pop()
+
+
+def _tells(function: Any) -> bool:
+    """Whether a function calls `filling`."""
+    return type(function) is FunctionType and "filling" in function.__code__.co_names
+
+
+def filling(site: int) -> None:
+    """A function with a cache has run, and its result goes into the cache next."""
+    me = get_ident()
+    if session.current.ident == me and _asked.get(me):
+        filled: Part = (_asked[me][-1], None, How.CHANGE, None)
+        perform(filled, site, progress)

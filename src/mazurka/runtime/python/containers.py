@@ -1,0 +1,275 @@
+"""Built-in containers: which operation of which one does what, and how it is performed.
+
+For learning where points are needed a container is one location; the operations that are points
+tell its elements apart (`accesses_operations.ContainerAccess`).  Because those know what is in the
+container from the state of its structure, a container that has been touched at a point may be
+changed at points only; a place that does otherwise becomes one.
+"""
+
+from __future__ import annotations
+
+import array
+from _thread import get_ident
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextvars import Context
+from enum import Enum
+from types import FunctionType, MappingProxyType
+from typing import Any, Final, TypeAlias
+
+from mazurka.runtime.core.moment import now
+from mazurka.runtime.core.operations import present
+from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.sharing.accesses import (
+    WRITING,
+    ContainerAccess,
+    How,
+    Keys,
+    Structure,
+    Together,
+    Token,
+)
+from mazurka.runtime.sharing.locations import Location, learned, points, suspect
+from mazurka.runtime.sharing.names import UNTOUCHED, Seen, known, see
+from mazurka.stateless.runs import Touch
+
+Family: TypeAlias = type | None
+"""The built-in type that a container is one of; None for everything that is no container."""
+TELLING: Final = 256
+"""Elements of larger containers are not told apart."""
+UNKNOWN: Final = object()
+
+_LISTS = (list, deque, bytearray, array.array)
+VIEWS: Final[tuple[type, ...]] = (
+    *(type({}.keys()), type({}.values()), type({}.items())),
+    *(MappingProxyType, memoryview, Context),
+)
+"""What shows a container that is kept elsewhere, or inside."""
+
+families: dict[type, Any] = {}
+known_family = families.get
+
+
+def family_of(kind: type) -> Family:
+    """The built-in container type on which a type is built."""
+    found = known_family(kind, UNKNOWN)
+    if found is UNKNOWN:
+        found = None
+        for base in kind.__mro__ or ():
+            if base in _LISTS or base in (dict, set) or base in VIEWS:
+                found = base
+                break
+        families[kind] = found
+    family: Family = found
+    return family
+
+
+def is_built_in(kind: type, method: str) -> bool:
+    """Whether a container type has that method from a built-in one, and no Python code for it."""
+    return not isinstance(getattr(kind, method, None), FunctionType)
+
+
+# -- keys ----------------------------------------------------------------------------------------
+
+
+def token_of(key: Any) -> Token:
+    """What stands for a key; None if there is no telling which keys equal it."""
+    kind = type(key)
+    if kind in (str, int, bytes):
+        return key  # type: ignore[no-any-return]
+    if kind is bool:
+        return int(key)
+    if key is None:
+        return "None"
+    if kind is tuple:
+        parts = tuple(token_of(part) for part in key)
+        return None if None in parts else ("tuple", *parts)
+    equality: Any = kind.__eq__
+    if isinstance(key, Enum) and equality is object.__eq__:
+        return ("enum", kind.__module__, kind.__qualname__, key.name)
+    return None
+
+
+def keys_of(container: Any, family: Family) -> Keys:
+    """What is in a container, for the state of its structure; None where nobody can tell."""
+    if family is None:
+        return None
+    size = len(container)
+    if size > TELLING:
+        return None
+    if family in _LISTS:
+        return size
+    tokens = frozenset(token_of(key) for key in list(container))
+    return None if None in tokens or len(tokens) < size else tokens
+
+
+# -- accesses ------------------------------------------------------------------------------------
+
+Part: TypeAlias = tuple[Any, Family, How, Any]
+"""A container, what it is built on, what happens to it, and the key."""
+
+
+class Standing:
+    """What has been chosen to be done to a container, until it has been done."""
+
+    __slots__ = ("container", "family", "operation", "seen", "touches")
+
+    def __init__(self, part: Part, seen: Seen, operation: ContainerAccess) -> None:
+        self.container, self.family = part[:2]
+        self.seen = seen
+        self.operation = operation
+        self.touches: Sequence[Touch] = ()
+
+    def begin(self) -> None:
+        """The operation has been chosen, and is about to be performed."""
+        self.touches = self.operation.at(present)
+        self.seen.whole.use_at_point(self.operation.site, self.operation.how in WRITING)
+
+    def settle(self) -> None:
+        """It has been performed."""
+        if any(written for _, written in self.touches):
+            keys = None if self.seen.vague else keys_of(self.container, self.family)
+            self.operation.settle(self.touches, keys)
+
+
+def is_mine(container: Any, site: int, written: bool) -> bool:
+    """Whether the running thread alone has used a container, and no point is needed: the short way.
+
+    To be called under control; notes the access if so.
+    """
+    seen = known(id(container))
+    if seen is None or (location := seen.whole).owner != now.thread or site in points:
+        return False
+    if written:
+        location.write = now.count
+        location.write_site = site
+        session.current.running.rounds = None
+        now.idle = 0
+    else:
+        location.read = now.count
+        location.read_site = site
+        now.idle = idle = now.idle + 1
+        if idle > now.limit:
+            suspect(site)
+    return True
+
+
+def approach(part: Part, site: int) -> Standing | None:
+    """The running thread is about to perform an operation on a container.
+
+    To be called under control.  What it returns is to be settled after the operation.
+    """
+    container, _, how, _ = part
+    if is_mine(container, site, how in WRITING):
+        return None
+    seen = see(container)
+    if not _needs_point(_whole(seen), how, site):
+        return None
+    standing = _standing(part, seen, site)
+    session.current.point(standing.operation)
+    standing.begin()
+    return standing
+
+
+def approach_all(parts: Sequence[Part], site: int) -> list[Standing]:
+    """The same for one operation on several containers."""
+    standings = enter(parts, site)
+    if standings:
+        session.current.point(Together([standing.operation for standing in standings]))
+        for standing in standings:
+            standing.begin()
+    return standings
+
+
+def enter(parts: Sequence[Part], site: int) -> list[Standing]:
+    """Those parts of an operation that need a point; the others have been noted."""
+    standings = []
+    for part in parts:
+        seen = see(part[0])
+        if _needs_point(_whole(seen), part[2], site):
+            standings.append(_standing(part, seen, site))
+    return standings
+
+
+def _whole(seen: Seen) -> Location:
+    """A container as one location."""
+    if seen.whole is UNTOUCHED:
+        seen.whole = Location()
+    return seen.whole
+
+
+def _needs_point(location: Location, how: How, site: int) -> bool:
+    if session.current.over:
+        return False
+    if site in points and not (now.alone and location.shared is None):
+        return True
+    written = how in WRITING
+    location.use(site, written)
+    if written and location.shared is not None:
+        learned.learn(site)
+    _pass_by(site, written)
+    return False
+
+
+def _pass_by(site: int, written: bool) -> None:
+    if written:
+        session.current.running.rounds = None
+        now.idle = 0
+    else:
+        now.idle += 1
+        if now.idle > now.limit:
+            suspect(site)
+
+
+_TELLS_KEY = frozenset({How.READ, How.WRITE, How.ENSURE, How.REMOVE})
+_ANY_KEY = {
+    How.READ: How.READ_ALL,
+    How.WRITE: How.CHANGE,
+    How.ENSURE: How.CHANGE,
+    How.REMOVE: How.CHANGE,
+}
+
+
+def _standing(part: Part, seen: Seen, site: int) -> Standing:
+    container, family, how, key = part
+    structure: Structure | None = seen.whole.shared
+    if structure is None:
+        structure = Structure(f"{seen.name}[]", None if seen.vague else keys_of(container, family))
+        structure.keyed = family is not set
+        structure.origin = f"{type(container).__name__} {seen.name}"
+        seen.whole.shared = structure
+    token: Token = None
+    if how in _TELLS_KEY:
+        token = token_of(key)
+        if token is None or (family in _LISTS and type(token) is not int):
+            how = _ANY_KEY[how]
+    return Standing(part, seen, ContainerAccess(structure, how, token, site))
+
+
+def perform(
+    part: Part, site: int, action: Callable[..., Any], *arguments: Any, **named: Any
+) -> Any:
+    """Perform an operation on a container, as one access."""
+    if session.current.ident != get_ident():
+        return action(*arguments, **named)
+    standing = approach(part, site)
+    if standing is None:
+        return action(*arguments, **named)
+    try:
+        return action(*arguments, **named)
+    finally:
+        standing.settle()
+
+
+def perform_all(
+    parts: Sequence[Part], site: int, action: Callable[..., Any], *arguments: Any, **named: Any
+) -> Any:
+    """Perform an operation on several containers, as one access."""
+    if not parts or session.current.ident != get_ident():
+        return action(*arguments, **named)
+    standings = approach_all(parts, site)
+    try:
+        return action(*arguments, **named)
+    finally:
+        for standing in standings:
+            standing.settle()

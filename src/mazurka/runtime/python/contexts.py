@@ -1,0 +1,49 @@
+"""Contexts (`contextvars.Context`): entered by one thread at a time, and read by any.
+
+A variable that is set belongs to the context that its thread is in.  Where that is one that the
+program runs code in, `variable.set` changes the context, so that whoever looks into it from outside
+(`context[variable]`, `context.items()`) sees what was set before.  The context of a thread itself
+is in nobody else's hands.
+"""
+
+from __future__ import annotations
+
+from _thread import get_ident
+from collections.abc import Callable
+from typing import Any
+
+from mazurka.runtime.python.containers import perform_all
+from mazurka.runtime.python.opaque import entering, part_of_opaque
+from mazurka.runtime.sharing.locations import progress
+
+_inside: dict[int, list[Any]] = {}
+"""By thread: the contexts that it has entered and not left."""
+
+
+def in_context(
+    function: Callable[..., Any], site: int, /, called: Any, *arguments: Any, **named: Any
+) -> Any:
+    """`context.run(called, ...)`"""
+    context: Any = getattr(function, "__self__", None)
+    error = RuntimeError(f"cannot enter context: {context!r} is already entered")
+
+    def run() -> Any:
+        thread = get_ident()
+        entered = _inside.setdefault(thread, [])
+        entered.append(context)
+        try:
+            return function(called, *arguments, **named)
+        finally:
+            entered.pop()
+            if not entered:
+                _inside.pop(thread, None)
+
+    return entering(context, site, error, run)
+
+
+def of_variable(function: Any, site: int, /, *arguments: Any) -> Any:
+    """`variable.set(value)`, `variable.reset(token)`"""
+    progress()
+    entered = _inside.get(get_ident(), ())[-1:]
+    parts = [part_of_opaque(thing) for thing in (function.__self__, *entered)]
+    return perform_all(parts, site, function, *arguments)

@@ -1,0 +1,44 @@
+"""Dates: `datetime.now()` and `datetime.utcnow()` follow the virtual clock, where there is one.
+
+The classes of `datetime` are C code, which asks the system for the time and cannot be patched; a
+class that stands for `datetime` would be another class.  So it is the call that is replaced,
+wherever rewritten code calls such a method or hands it on: of the class itself, of a subclass, held
+in a variable, as a thread's target.  What it gives is what `fromtimestamp` makes of the time.
+
+`date.today()` and `datetime.today()` call `time.time`, which is patched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime, tzinfo
+from functools import partial
+from typing import Any, Final
+
+from mazurka.runtime.primitives import clock
+
+_made_from: Final[Any] = vars(datetime)["fromtimestamp"]
+"""As the class itself defines it, whatever a subclass makes of the name."""
+
+
+def of_clock(function: Any) -> Callable[..., Any] | None:
+    """What is called instead of a method of a class that is named like one that tells the time;
+    None if it is none, or if the time is real."""
+    kind = function.__self__
+    if clock.wall is None or not isinstance(kind, type) or not issubclass(kind, date):
+        return None
+    telling = _TELLING.get(function.__name__)
+    return function if telling is None else partial(telling, function, kind)
+
+
+def _now(_: Any, kind: type[datetime], /, tz: tzinfo | None = None) -> Any:
+    assert clock.wall is not None
+    return _made_from.__get__(None, kind)(clock.wall(), tz)
+
+
+def _utcnow(function: Any, kind: type[datetime], /) -> Any:
+    function()  # it may warn that it should not be used
+    return _now(function, kind, UTC).replace(tzinfo=None)
+
+
+_TELLING: Final[dict[str, Callable[..., Any]]] = {"now": _now, "utcnow": _utcnow}

@@ -1,0 +1,152 @@
+"""Operations that read what is inside of what they are given: `repr(table)`, `a == b`, `match`.
+
+Containers hold containers, and C code that compares or prints the outer ones reads the inner ones,
+all at once.  Which ones these are depends on the moment at which the operation is performed, and
+what an operation touches must not depend on the moment at which its thread arrives.  So the thread
+stands before reading what it has in its hands; when it is chosen, that shows what is inside; if
+there is anything, it stands again before reading both, until nothing new turns up.  Then, and in
+the same step, the real operation is performed.
+"""
+
+from __future__ import annotations
+
+from _thread import get_ident
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, TypeAlias
+
+from mazurka.runtime.core.insides import elements, entries
+from mazurka.runtime.core.moment import now
+from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.core.values import attribute_of
+from mazurka.runtime.python import expressions as accesses_expressions
+from mazurka.runtime.python.containers import Part, Standing, enter
+from mazurka.runtime.python.expressions import part_of
+from mazurka.runtime.python.homes import home_of, is_entry
+from mazurka.runtime.python.spaces import space_of
+from mazurka.runtime.python.variables import variable_at
+from mazurka.runtime.sharing.accesses import Access, How, Read, Together
+from mazurka.runtime.sharing.locations import points
+from mazurka.runtime.sharing.monitoring import unobserved
+from mazurka.runtime.sharing.names import names as all_names
+
+LIMIT: Final = 1_000
+"""How many containers and variables one operation reads."""
+_HOLDERS: Final = (list, set, deque)
+Attributes: TypeAlias = Callable[[Any], Sequence[str]]
+"""What is read of an object that is no container."""
+
+
+def _nothing(thing: Any) -> Sequence[str]:
+    return ()
+
+
+class Reach:
+    """What an operation reads: containers, and attributes of objects."""
+
+    def __init__(self, attributes: Attributes) -> None:
+        self._attributes = attributes
+        self.parts: list[Part] = []
+        self.variables: list[tuple[Any, str]] = []
+        self._known: set[int] = set()
+        self._inside: list[Any] = []
+        """What has been found in values that do not change."""
+
+    def find(self, values: Any) -> bool:
+        """Take up values, and what is in those that do not change; whether there was any new."""
+        before = len(self.parts) + len(self.variables)
+        waiting = list(values)
+        while waiting:
+            value = waiting.pop()
+            if id(value) in self._known:
+                continue
+            part = part_of(value, How.READ_ALL)
+            if part is not None:
+                self._known.add(id(value))
+                self.parts.append(part)
+            elif issubclass(type(value), (tuple, frozenset)):
+                self._known.add(id(value))
+                self._inside.append(value)
+                waiting += elements(value)
+            elif wanted := self._attributes(value):
+                self._known.add(id(value))
+                self._inside.append(value)
+                self._find_variables(value, wanted)
+        if before <= LIMIT < len(self.parts) + len(self.variables):
+            unobserved.note("what lies deeper in large data")
+        return before < len(self.parts) + len(self.variables) <= LIMIT
+
+    def _find_variables(self, value: Any, wanted: Sequence[str]) -> None:
+        for name in wanted:
+            if home_of(value, name) is not value:
+                continue
+            space = space_of(value) if is_entry(value, name) else None
+            if space is None:
+                self.variables.append((value, name))
+            else:
+                self.parts.append((space, dict, How.READ, name))
+
+    def values(self) -> Iterator[Any]:
+        """What is in them now."""
+        for container, family, _, key in list(self.parts):
+            if family is dict:
+                found = entries(container)
+                yield from (value for name, value in found if key is None or name == key)
+                if key is None:
+                    yield from (name for name, _ in found)
+            elif family in _HOLDERS:
+                yield from elements(container)
+        for thing, name in list(self.variables):
+            yield attribute_of(thing, name)
+
+
+def perform_deep(
+    values: Any,
+    site: int,
+    action: Callable[..., Any],
+    *arguments: Any,
+    more: Sequence[Part] = (),
+    attributes: Attributes = _nothing,
+    **named: Any,
+) -> Any:
+    """Perform an operation that reads values and all that is in them, as one access."""
+    if session.current.ident != get_ident():
+        return action(*arguments, **named)
+    reach = Reach(attributes)
+    reach.find(values)
+    standings = _stand(reach, more, site)
+    while reach.find(reach.values()):
+        for standing in standings:
+            standing.settle()
+        standings = _stand(reach, more, site)
+    try:
+        return action(*arguments, **named)
+    finally:
+        for standing in standings:
+            standing.settle()
+
+
+def _stand(reach: Reach, more: Sequence[Part], site: int) -> list[Standing]:
+    """Stand before reading all of it, where that needs a point."""
+    standings = enter([*reach.parts, *more], site)
+    operations: list[Access] = [standing.operation for standing in standings]
+    locations = []
+    for thing, name in reach.variables:
+        location, variable = variable_at(all_names.see(thing), name)
+        if session.current.over:
+            continue
+        if site in points and not now.alone:
+            operations.append(Read(variable(), site))
+            locations.append(location)
+        else:
+            location.use(site, False)
+    if operations:
+        session.current.point(operations[0] if len(operations) == 1 else Together(operations))
+        for standing in standings:
+            standing.begin()
+        for location in locations:
+            location.use_at_point(site, False)
+    return standings
+
+
+accesses_expressions.deeply = perform_deep

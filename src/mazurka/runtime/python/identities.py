@@ -1,0 +1,75 @@
+"""`id(thing)` in the program's code: a number that is the same in every run.
+
+Addresses differ from run to run, and a program that acquires locks in the order of their identities
+would do so in another order each time.  So an object that a run has made is numbered after its name
+(`accesses_names`).  The numbers are odd, and no address is; different names give different numbers;
+what one thread has made later has the larger one.
+
+Objects that are older than the run keep their addresses, which do not change, and may have been
+noted down before.  Which ones are older shows in the next run: it asks for the identity of the same
+object again.  Then the exploration begins anew (`Learned.news`).  Values such as numbers and
+strings keep their addresses, too, and so do lists, dictionaries and others that do not tell when
+they end.  In a module that imports `ctypes` identities are addresses.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+from weakref import WeakValueDictionary
+
+from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.python.value_types import PLAIN
+from mazurka.runtime.sharing.locations import learned
+from mazurka.runtime.sharing.names import Seen, name_of, names
+
+
+class Identities:
+    """The objects whose identities the program has asked for, by address."""
+
+    def __init__(self) -> None:
+        self._asked: WeakValueDictionary[int, Any] = WeakValueDictionary()
+        self._when: dict[int, int] = {}
+        """In which run each of them was asked for first."""
+        self._older: dict[int, Any] = {}
+        """Those that are known to be older than runs."""
+
+    def clear(self) -> None:
+        self._asked.clear()
+        self._when.clear()
+        self._older.clear()
+
+    def is_older(self, thing: Any) -> bool:
+        """Whether an object was there before the run."""
+        address, epoch = id(thing), session.current.epoch
+        if address in self._older:
+            return True
+        if self._asked.get(address) is not thing:
+            self._asked[address], self._when[address] = thing, epoch
+        elif self._when[address] != epoch:
+            self._older[address] = thing
+            label = name_of(type(thing))
+            learned.news.append(f"identity {len(self._older)}, of an object of the type {label}")
+            return True
+        return False
+
+
+identities = Identities()
+
+
+def identity(function: Any, site: int, /, *arguments: Any) -> int:
+    """`id(thing)`"""
+    address: int = function(*arguments)
+    thing = arguments[0]
+    kind = type(thing)
+    if kind in PLAIN or issubclass(kind, type) or not kind.__weakrefoffset__:
+        return address
+    seen = names.see(thing)
+    caller = sys._getframe(1).f_globals
+    if seen.vague or "ctypes" in caller or identities.is_older(thing):
+        return address
+    return _number(seen)
+
+
+def _number(seen: Seen) -> int:
+    return int.from_bytes(seen.name.encode()) << 1 | 1

@@ -1,0 +1,397 @@
+"""What rewritten code calls to touch attributes, globals and closure cells.
+
+Each function does what the construct that it stands for does; before that, where the code runs
+under control, it notes the access or stands before it.  The short ways through come first: no
+control, no other thread, a location that this thread alone has used.
+"""
+
+from __future__ import annotations
+
+from _thread import get_ident
+from collections.abc import Callable
+from types import CellType, FunctionType, ModuleType
+from typing import Any, Final
+
+from mazurka.runtime.core.moment import now
+from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.primitives.private import look_inside
+from mazurka.runtime.python.containers import Standing
+from mazurka.runtime.python.homes import INSIDE, NOWHERE, home_of, home_of_store, is_entry
+from mazurka.runtime.python.spaces import (
+    approach_entry,
+    expose,
+    is_computed_store,
+    replaced,
+    space_of,
+)
+from mazurka.runtime.python.value_types import BUILT_IN
+from mazurka.runtime.sharing.accesses import Access, How, Read, ReadSeveral, Variable, Write
+from mazurka.runtime.sharing.locations import SEVERAL, Location, learned, points, progress, suspect
+from mazurka.runtime.sharing.names import EVERYBODY, Seen, known, objects, see
+
+_SETTLED: Final = Location()
+"""Stands for attributes that are no locations."""
+_SETTLED.owner = -3
+
+
+# -- noting --------------------------------------------------------------------------------------
+
+
+def touch(seen: Seen, name: str, site: int, written: bool) -> None:
+    """The running thread is about to touch a variable of an object."""
+    location = seen.get(name)
+    if location is None or location is _SETTLED:
+        location = seen[name] = _new_location(name)
+    run = session.current
+    if run.over:
+        return
+    if site in points and not now.alone:
+        _stand(location, _variable(location, seen, name), site, written)
+        return
+    if written:
+        location.use(site, True)
+        run.running.rounds = None
+        now.idle = 0
+    else:
+        _read(location, site)
+
+
+def _stand(location: Location, variable: Variable, site: int, written: bool) -> None:
+    """Stand before an access until it is chosen."""
+    operation: Access = Write(variable, site) if written else Read(variable, site)
+    session.current.point(operation)
+    location.use_at_point(site, written)
+    if written:
+        location.shared.state += 1
+
+
+def touch_attribute(thing: Any, name: str, site: int) -> None:
+    home = home_of(thing, name)
+    if home is NOWHERE:
+        seen = known(id(thing))
+        if seen is not None:
+            seen.setdefault(name, _SETTLED)
+    elif home is INSIDE:
+        look_inside(thing, name)
+    elif (
+        learned.moving and is_entry(thing, name) and approach_entry(thing, name, site, How.READ)[0]
+    ):
+        return
+    elif home is thing:
+        touch(see(thing), name, site, False)
+    else:
+        _touch_several([see(asked) for asked in home], name, site)
+
+
+def touch_found(thing: Any, name: str, site: int) -> None:
+    """Before an attribute is read as objects do it, whatever their class does instead."""
+    if name == "__dict__":
+        expose(thing)
+    elif not (
+        learned.moving and is_entry(thing, name) and approach_entry(thing, name, site, How.READ)[0]
+    ):
+        touch(see(thing), name, site, False)
+
+
+def _touch_several(asked: list[Seen], name: str, site: int) -> None:
+    """Read an attribute that several objects may have: all of them decide what is found."""
+    run = session.current
+    if run.over:
+        return
+    locations = [variable_at(seen, name)[0] for seen in asked]
+    if site in points and not now.alone:
+        variables = [_variable(*pair, name) for pair in zip(locations, asked, strict=True)]
+        run.point(ReadSeveral(variables, site))
+        for location in locations:
+            location.use_at_point(site, False)
+    else:
+        for location in locations:
+            location.use(site, False)
+        now.idle += 1
+        if now.idle > now.limit:
+            suspect(site)
+
+
+def _new_location(name: str) -> Location:
+    """A location of that name; the short ways are not for those that do not decide alone."""
+    location = Location()
+    if name in learned.moving:
+        location.open()
+        location.direct = False
+    return location
+
+
+def variable_at(seen: Seen, name: str) -> tuple[Location, Callable[[], Variable]]:
+    """A location of an object, and what stands for it in operations."""
+    location = seen.get(name)
+    if location is None or location is _SETTLED:
+        location = seen[name] = _new_location(name)
+    return location, lambda: _variable(location, seen, name)
+
+
+def _variable(location: Location, seen: Seen, name: str) -> Variable:
+    variable: Variable | None = location.shared
+    if variable is None:
+        variable = location.shared = Variable(f"{seen.name}.{name}")
+        variable.origin = f"{seen.origin or seen.name}.{name}"
+    return variable
+
+
+# -- attributes ----------------------------------------------------------------------------------
+
+
+def load(thing: Any, name: str, site: int) -> Any:
+    """`thing.name`"""
+    if session.current.ident != get_ident():
+        return getattr(thing, name)
+    if now.alone:
+        return _got(getattr(thing, name), site)
+    seen = known(id(thing))
+    if seen is not None:
+        location = seen.get(name)
+        if location is not None:
+            if site in points:
+                if location.shared is not None and location.direct and seen.maker == EVERYBODY:
+                    _stand(location, location.shared, site, False)
+                    return getattr(thing, name)
+            elif location.owner == now.thread:
+                location.read = now.count
+                location.read_site = site
+                now.idle = idle = now.idle + 1
+                if idle > now.limit:
+                    suspect(site)
+                return getattr(thing, name)
+            elif (last := location.uses.get((now.thread, False))) and last[0] == now.count:
+                # Read since the last operation of this thread: whoever writes it meets that read.
+                now.idle = idle = now.idle + 1
+                if idle > now.limit:
+                    suspect(site)
+                return getattr(thing, name)
+            elif location.owner == SEVERAL and location.direct and seen.maker == EVERYBODY:
+                if not session.current.over:
+                    _read(location, site)
+                return _got(getattr(thing, name), site)
+            if location is _SETTLED:
+                return _got(getattr(thing, name), site)
+    touch_attribute(thing, name, site)
+    return _got(getattr(thing, name), site)
+
+
+def _read(location: Location, site: int) -> None:
+    location.use(site, False)
+    now.idle += 1
+    if now.idle > now.limit:
+        suspect(site)
+
+
+def space(thing: Any, site: int) -> Any:
+    """`thing.__dict__`"""
+    if session.current.ident == get_ident():
+        expose(thing)
+    return thing.__dict__
+
+
+def _same(value: Any, site: int) -> Any:
+    return value
+
+
+hold: Callable[[Any, int], Any] = _same
+"""What a built-in method becomes that is taken from its object; `accesses_calls` says."""
+
+
+def _got(value: Any, site: int) -> Any:
+    return hold(value, site) if type(value) in BUILT_IN else value
+
+
+def store(value: Any, thing: Any, name: str, site: int) -> None:
+    """`thing.name = value`"""
+    run = session.current
+    if run.ident == get_ident():
+        try:
+            location = objects[id(thing)][name]
+        except KeyError:
+            location = _SETTLED
+        if site in points:
+            variable = location.shared
+            if variable is None or not location.stored or now.alone:
+                write_own(thing, name, site, How.WRITE, setattr, thing, name, value)
+                return
+            run.point(Write(variable, site))
+            uses = location.point_uses
+            if uses and location.owner < 0 and not location.uses:
+                uses[now.thread, True] = (now.count, site)
+            else:
+                location.use_at_point(site, True)
+            variable.state += 1
+        else:
+            if location.owner == now.thread:
+                location.write = now.count
+                location.write_site = site
+            elif location.stored and location.owner == SEVERAL and not run.over:
+                location.use(site, True)
+            else:
+                write_own(thing, name, site, How.WRITE, setattr, thing, name, value)
+                return
+            now.idle = 0
+            run.running.rounds = None
+    setattr(thing, name, value)
+
+
+def write_own(
+    thing: Any, name: str, site: int, how: How, action: Callable[..., Any], *arguments: Any
+) -> Any:
+    """The running thread writes or deletes an attribute, as `action` does it."""
+    standing: Standing | None = None
+    if session.current.ident == get_ident():
+        standing = _touch_own(thing, name, site, how)
+    if standing is None:
+        return action(*arguments)
+    try:
+        return action(*arguments)
+    finally:
+        standing.settle()
+
+
+def _touch_own(thing: Any, name: str, site: int, how: How) -> Standing | None:
+    if name in ("__dict__", "__class__"):
+        replaced(name)
+        expose(thing)
+        return None
+    home = home_of_store(thing, name)
+    if home is NOWHERE:
+        progress()  # a variable of `threading.local`, a field of a C object: no frame shows it
+        return None
+    if learned.moving and is_entry(thing, name) and not is_computed_store(thing):
+        is_one, standing = approach_entry(thing, name, site, how)
+        if is_one:
+            return standing
+    seen = see(home)
+    touch(seen, name, site, True)
+    if seen.maker == EVERYBODY and not issubclass(type(thing), (type, ModuleType)):
+        location = seen[name]
+        location.stored = location.direct
+    return None
+
+
+def delete(thing: Any, name: str, site: int) -> None:
+    """`del thing.name`"""
+    write_own(thing, name, site, How.REMOVE, delattr, thing, name)
+
+
+# -- globals -------------------------------------------------------------------------------------
+
+
+def look_global(seen_by: Any, name: str, site: int) -> None:
+    """Before a global variable of a module is read."""
+    if session.current.ident != get_ident() or now.alone:
+        return
+    seen = known(id(seen_by))
+    location = None if seen is None else seen.get(name)
+    if location is not None and location.owner == now.thread and site not in points:
+        location.read = now.count
+        location.read_site = site
+        now.idle = idle = now.idle + 1
+        if idle > now.limit:
+            suspect(site)
+    elif not (learned.moving and approach_entry(seen_by, name, site, How.READ)[0]):
+        touch(see(seen_by), name, site, False)
+
+
+def touch_global(value: Any, seen_by: Any, name: str, site: int) -> Any:
+    """Before a global variable is written; gives the value that will be."""
+    if session.current.ident == get_ident():
+        space = space_of(seen_by)
+        if space is None:
+            touch(see(home_of_store(seen_by, name)), name, site, True)
+        else:  # what is known of the dictionary has to be right afterwards
+            write_own(seen_by, name, site, How.WRITE, space.__setitem__, name, value)
+    return value
+
+
+def drop_global(seen_by: Any, name: str, site: int) -> None:
+    """`del name`"""
+    if name not in vars(seen_by) and session.current.ident != get_ident():
+        raise NameError(f"name {name!r} is not defined", name=name)
+    try:
+        write_own(seen_by, name, site, How.REMOVE, vars(seen_by).__delitem__, name)
+    except KeyError:
+        raise NameError(f"name {name!r} is not defined", name=name) from None
+
+
+# -- closure cells -------------------------------------------------------------------------------
+
+
+def look_cell(look: FunctionType, site: int) -> None:
+    """Before a variable that functions share is read; it is the only free variable of `look`."""
+    if session.current.ident == get_ident() and not now.alone:
+        touch(_see_cell(look), "cell_contents", site, False)
+
+
+def touch_cell(value: Any, look: FunctionType, site: int) -> Any:
+    """Before such a variable is written; gives the value that will be."""
+    if session.current.ident == get_ident():
+        touch(_see_cell(look), "cell_contents", site, True)
+    return value
+
+
+def _see_cell(look: FunctionType) -> Seen:
+    assert look.__closure__ is not None
+    cell: CellType = look.__closure__[0]
+    seen = see(cell)
+    if not seen.origin:
+        seen.origin = look.__code__.co_freevars[0]
+    return seen
+
+
+# -- targets of assignments that are not alone ---------------------------------------------------
+
+
+class Spot:
+    """An assignment target, whose `value` is set: `for thing.name in ...`, `a, b.c = ...`."""
+
+    __slots__ = ("_store",)
+
+    def __init__(self, store_value: Callable[[Any], None]) -> None:
+        self._store = store_value
+
+    @property
+    def value(self) -> Any:
+        raise AttributeError("an assignment target has no value")
+
+    @value.setter
+    def value(self, value: Any) -> None:
+        self._store(value)
+
+
+def spot(thing: Any, name: str, site: int) -> Spot:
+    return Spot(lambda value: store(value, thing, name, site))
+
+
+def cell_spot(look: FunctionType, site: int) -> Spot:
+    assert look.__closure__ is not None
+    cell = look.__closure__[0]
+
+    def put(value: Any) -> None:
+        cell.cell_contents = touch_cell(value, look, site)
+
+    return Spot(put)
+
+
+class GlobalSpot(Spot):
+    """A global variable as a target; `seen_by` is its module."""
+
+    __slots__ = ()
+
+    def __init__(self, space: dict[str, Any], seen_by: Any, name: str, site: int) -> None:
+        def put(value: Any) -> None:
+            space[name] = touch_global(value, seen_by, name, site)
+
+        super().__init__(put)
+
+
+# -- augmented assignments -----------------------------------------------------------------------
+
+
+def held(thing: Any, name: str, site: int) -> tuple[Any, str, Any]:
+    """The first half of `thing.name += ...`: the object, and what it has now."""
+    return thing, name, load(thing, name, site)

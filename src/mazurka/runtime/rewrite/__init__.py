@@ -1,0 +1,1 @@
+"""How accesses are made visible: rewriting source and bytecode, and putting both back."""

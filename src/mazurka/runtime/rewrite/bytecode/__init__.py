@@ -1,0 +1,1 @@
+"""Rewriting the instructions of code without source."""

@@ -1,0 +1,155 @@
+"""Parts of the standard library that reach into what they are given, in Python: they are rewritten
+like the program, as far as the program uses them.
+
+Only these parts, and not the modules that they are in: Mazurka itself uses those modules, in the
+threads that it watches.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, Final, cast
+
+from mazurka.runtime.core.insides import is_module, names_in, names_in_class
+from mazurka.runtime.python.managers import WATCHED_IF_HELD
+from mazurka.runtime.rewrite.namespace import namespace_of
+from mazurka.runtime.rewrite.source import compile_tree
+from mazurka.runtime.sharing.monitoring import MARK
+
+PARTS: Final[dict[str, frozenset[str]]] = {
+    "collections": frozenset({"Counter", "UserDict", "UserList", "UserString", "ChainMap"}),
+    "copy": frozenset(
+        {
+            *("copy", "deepcopy", "_reconstruct", "_keep_alive", "_deepcopy_list"),
+            *("_deepcopy_tuple", "_deepcopy_dict", "_deepcopy_method", "_copy_immutable"),
+        }
+    ),
+    "dataclasses": frozenset(
+        {"asdict", "_asdict_inner", "astuple", "_astuple_inner", "replace", "_replace"}
+    ),
+    "functools": frozenset({"cached_property"}),
+    "heapq": frozenset({"nlargest", "nsmallest", "merge"}),
+    "json": frozenset({"dump", "dumps", "load"}),
+    "json.encoder": frozenset({"JSONEncoder", "_make_iterencode"}),
+    "warnings": frozenset(
+        {
+            *("catch_warnings", "simplefilter", "filterwarnings", "resetwarnings", "_add_filter"),
+            *("warns", "deprecated_call", "recwarn"),
+        }
+    ),
+    "_pytest.monkeypatch": frozenset({"MonkeyPatch", "monkeypatch"}),
+}
+"""By module: classes and functions that are rewritten; those that use others come first.  Some are
+names of what uses them: `pytest.warns`."""
+_NAMED: Final = frozenset({"json"})
+"""Modules whose parts have names that all rewritten code has (`load`): who uses them names them."""
+WHOLE: Final[dict[str, frozenset[str]]] = {
+    "unittest.mock": frozenset(
+        {
+            *("mock", "mocker", "patch", "create_autospec", "mock_open", "Mock", "MagicMock"),
+            *("NonCallableMock", "NonCallableMagicMock", "AsyncMock", "PropertyMock"),
+            *("ThreadingMock", "seal"),
+        }
+    ),
+}
+"""By module that is rewritten as a whole: names of which a program that uses it has some."""
+_PRIVATE: Final = frozenset({"_mock_set_magics"})
+"""Functions of such modules that only fill an object that nobody else has."""
+APART: Final[dict[str, frozenset[str]]] = {
+    "contextlib": frozenset(
+        {
+            *("_RedirectStream", "redirect_stdout", "redirect_stderr", "chdir"),
+            *("_BaseExitStack", "ExitStack", "_GeneratorContextManager", "contextmanager"),
+        }
+    ),
+}
+"""By module: classes whose methods are rewritten, and replaced by functions with a namespace of
+their own, since the others of the module are to be known for what they are; and functions that make
+objects of such classes."""
+
+_compiled: dict[str, CodeType | None] = {}
+
+
+def used_parts(names: Iterable[str]) -> Iterator[tuple[ModuleType, CodeType]]:
+    """The modules of which a program with these names uses such parts, each with their code."""
+    used = set(names)
+    for name, parts in (*PARTS.items(), *WHOLE.items()):
+        module = sys.modules.get(name)
+        if module is None or not is_module(module) or not used & parts:
+            continue
+        if name in _NAMED and name not in used:
+            continue
+        if name not in _compiled:
+            _compiled[name] = _rewritten(module, None if name in WHOLE else parts)
+        code = _compiled[name]
+        if code is not None:
+            used.update(names_used(code))
+            yield module, code
+
+
+def methods_apart(names: Iterable[str]) -> Iterator[tuple[type, str, Any]]:
+    """Classes, names of methods, and what is to be in their places."""
+    used = set(names)
+    for name, parts in APART.items():
+        module = sys.modules.get(name)
+        if module is None or not is_module(module) or not used & parts:
+            continue
+        if name not in _compiled:
+            _compiled[name] = _rewritten(module, parts)
+        code = _compiled[name]
+        if code is None:
+            continue
+        space = {**names_in(module), MARK: namespace_of(module)}
+        for part in code.co_consts:
+            if isinstance(part, CodeType) and issubclass(type(space.get(part.co_name)), type):
+                yield from _methods_of(space[part.co_name], part, space)
+
+
+def _methods_of(
+    kind: type, body: CodeType, space: dict[str, Any]
+) -> Iterator[tuple[type, str, Any]]:
+    for code in body.co_consts:
+        held = names_in_class(kind).get(code.co_name) if isinstance(code, CodeType) else None
+        old = held.__func__ if type(held) is staticmethod else held
+        if type(old) is not FunctionType or MARK in old.__globals__:
+            continue
+        if old.__closure__ is None:
+            new = FunctionType(code, space, code.co_name, old.__defaults__)
+            new.__kwdefaults__ = old.__kwdefaults__
+            if kind.__name__ == "_GeneratorContextManager" and code.co_name in WATCHED_IF_HELD:
+                new = cast(FunctionType, WATCHED_IF_HELD[code.co_name](old, new))
+            yield kind, code.co_name, staticmethod(new) if old is not held else new
+
+
+def names_used(code: CodeType) -> Iterator[str]:
+    """The names of variables and attributes in some code, and more."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from names_used(constant)
+        elif isinstance(constant, str):
+            yield constant
+        elif isinstance(constant, tuple):  # of `from ... import`
+            yield from (name for name in constant if isinstance(name, str))
+
+
+def _rewritten(module: ModuleType, parts: frozenset[str] | None) -> CodeType | None:
+    file = names_in(module).get("__file__")
+    if type(file) is not str or not file.endswith(".py"):
+        return None
+    try:
+        tree = ast.parse(Path(file).read_bytes(), file)
+    except (OSError, SyntaxError):
+        return None
+    if parts is not None:
+        tree.body = [part for part in tree.body if getattr(part, "name", "") in parts]
+    if not tree.body:
+        return None
+    for part in tree.body:
+        if isinstance(part, ast.ClassDef):
+            part.body = [one for one in part.body if getattr(one, "name", "") not in _PRIVATE]
+    return compile_tree(tree, file)

@@ -1,0 +1,112 @@
+"""Rewrites `match` and `except ... as`, which bind names in ways of their own.
+
+What patterns ask for is read at once, before the first of them.  A name that they bind and that
+threads may share is bound by an assignment instead, as the first thing that happens afterwards.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from mazurka.runtime.rewrite.expressions import Expressions, place
+
+_PREFIX = "_mazurka_"
+
+
+class Patterns(Expressions):
+    """Rewrites statements that have patterns or bind exceptions."""
+
+    def body(self, statements: list[ast.stmt]) -> list[ast.stmt]:
+        rewritten: list[ast.stmt] = []
+        for statement in statements:
+            visited = self.visit(statement)
+            rewritten.extend(visited if isinstance(visited, list) else [visited])
+        return rewritten
+
+    # -- match -------------------------------------------------------------------------------
+
+    def visit_Match(self, node: ast.Match) -> list[ast.stmt]:  # noqa: N802
+        patterns = [part for case in node.cases for part in ast.walk(case.pattern)]
+        before = [self._constant(part) for part in patterns if _is_of_variable(part)]
+        subject = self.expression(node.subject)
+        if any(isinstance(part, _TAKES_APART) for part in patterns):
+            named = {name for part in patterns for name in getattr(part, "kwd_attrs", ())}
+            attributes = [self.name_constant(name) for name in sorted(named)]
+            by_place = any(isinstance(part, ast.MatchClass) and part.patterns for part in patterns)
+            asked = ast.Tuple(list(attributes), ast.Load())
+            constants = (asked, ast.Constant(by_place))
+            node.subject = self.call("matched", node.subject, subject, *constants)
+        else:
+            node.subject = self.call("whole", node.subject, subject)
+        for case in node.cases:
+            self._visit_case(case)
+        return [*before, node]
+
+    def _constant(self, pattern: ast.AST) -> ast.stmt:
+        """`case thing.name:` reads an attribute; if that can change, nobody sees it."""
+        assert isinstance(pattern, ast.MatchValue)
+        assert isinstance(pattern.value, ast.Attribute)
+        assert isinstance(pattern.value.value, ast.Name)
+        look = self.look(pattern.value.value)
+        return place(ast.Expr(self.plain_call("compared_with", pattern, look)), pattern)
+
+    def _visit_case(self, case: ast.match_case) -> None:
+        renamed = self._rename(case.pattern)
+        guard = None if case.guard is None else self.tested(case.guard)
+        case.body = self.body(case.body)
+        if guard is None:
+            case.body[:0] = [self._bind(name, case.body[0]) for name in renamed]
+        elif renamed:
+            pairs = [self._bind(name, guard) for name in renamed]
+            bound = [ast.NamedExpr(pair.targets[0], pair.value) for pair in pairs]  # type: ignore[arg-type]
+            case.guard = place(
+                ast.BoolOp(ast.And(), [ast.List(list(bound), ast.Load()), guard]), guard
+            )
+        else:
+            case.guard = guard
+
+    def _rename(self, pattern: ast.pattern) -> list[str]:
+        """Give names that are watched other ones; those that have been."""
+        renamed: dict[str, None] = {}
+        for part in ast.walk(pattern):
+            field = "rest" if isinstance(part, ast.MatchMapping) else "name"
+            name = getattr(part, field, None)
+            if isinstance(name, str) and self.sort_of(name):
+                renamed[name] = None
+                setattr(part, field, _PREFIX + name)
+        return list(renamed)
+
+    def _bind(self, name: str, node: ast.AST) -> ast.Assign:
+        target = place(ast.Name(name, ast.Store()), node)
+        value = place(ast.Name(_PREFIX + name, ast.Load()), node)
+        return place(ast.Assign([target], self.before_binding(target, value)), node)
+
+    # -- exceptions --------------------------------------------------------------------------
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.ExceptHandler:  # noqa: N802
+        if node.type is not None:
+            node.type = self.expression(node.type)
+        node.body = self.body(node.body)
+        if node.name is None or not self.sort_of(node.name):
+            return node
+        name, node.name = node.name, _PREFIX + node.name
+        end = node.body[-1]
+        unset = place(ast.Assign([ast.Name(name, ast.Store())], ast.Constant(None)), end)
+        drop = place(ast.Delete([ast.Name(name, ast.Del())]), end)
+        finally_ = self.body([unset, drop])
+        node.body = [
+            self._bind(name, node.body[0]),
+            place(ast.Try(node.body, [], [], finally_), node.body[0]),
+        ]
+        return node
+
+
+_TAKES_APART = (ast.MatchClass, ast.MatchMapping, ast.MatchSequence)
+
+
+def _is_of_variable(pattern: ast.AST) -> bool:
+    """Whether a pattern is `name.attribute`."""
+    value = getattr(pattern, "value", None)
+    if not isinstance(pattern, ast.MatchValue) or not isinstance(value, ast.Attribute):
+        return False
+    return isinstance(value.value, ast.Name)

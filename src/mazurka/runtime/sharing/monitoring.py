@@ -1,0 +1,246 @@
+"""What instrumented code calls and nobody watches: the list behind "not observed: numpy".
+
+Two means.  Rewritten code shows each function to `called` when a place first calls it.  From Python
+3.12 on, `sys.monitoring` reports every function that begins under control, called by whomever,
+once; it needs no source, and also tells of functions in instrumented modules that came into being
+past all means of rewriting them.  Both only look at code: data that is touched without
+instrumentation is not seen, and the result must say so.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from _thread import get_ident
+from collections.abc import Callable
+from types import CodeType, FrameType, FunctionType
+from typing import Any, Final
+
+from mazurka.runtime.core.access_sites import MARK as MARK
+from mazurka.runtime.core.scheduler import session
+
+OWN: Final = frozenset({"mazurka", "pytest", "_pytest", "pluggy", "unittest", "__main__", ""})
+TOOL: Final = 4
+"""Our number among the tools of `sys.monitoring`; 0 to 2 and 5 have their owners by convention."""
+_FOLDER: Final = os.path.dirname(os.path.dirname(__file__))
+_MACHINERY: Final = tuple(
+    os.path.join(os.path.dirname(_FOLDER), part, "") for part in ("runtime", "stateless")
+)
+"""Where our own code is, which begins all the time and need not be told of."""
+_BETWEEN: Final = frozenset(
+    os.path.join(_FOLDER, f"{name}.py")
+    for name in ("scheduler", "tasks", "thread_locals", "watchdog")
+)
+"""Our code that runs between two threads of the program, and calls none of it by itself."""
+ENDS_LATE: Final = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+"""Whether an object whose last reference another thread has dropped ends when its maker next runs,
+as on free-threaded interpreters.  Under control that is between two threads."""
+
+_SEEN: Final = frozenset(
+    {
+        *("threading", "_thread", "queue", "_queue", "concurrent", "time", "typing", "dataclasses"),
+        *("functools", "_functools", "contextlib", "abc", "_abc", "enum", "re", "_sre", "math"),
+        *("cmath", "itertools", "collections", "_collections", "operator", "_operator", "copy"),
+        *("heapq", "_heapq", "bisect", "_bisect", "json", "_json", "textwrap", "types"),
+        *("warnings", "_warnings", "traceback", "inspect", "numbers", "fractions", "decimal"),
+        *("_decimal", "datetime", "_datetime", "struct", "_struct", "array"),
+        *("base64", "binascii", "keyword", "builtins", "sys", "io", "_io"),
+        *("importlib", "posixpath", "ntpath", "contextvars", "_contextvars", "hashlib", "_hashlib"),
+        *("unicodedata", "html", "dis", "ast", "__future__", "copyreg"),
+    }
+)
+"""Modules of the standard library that keep nothing, or whose objects are watched by other means:
+patched, or counted as changed by whatever is done with them (`accesses_opaque`)."""
+_UNSEEN: Final = frozenset(
+    {
+        *("collections.UserDict", "collections.UserList", "collections.UserString"),
+        *("collections.ChainMap", "io.open", "_io.open", "inspect.getmembers", "abc.ABCMeta"),
+        *("io.open_code", "_io.open_code", "_io.FileIO", "textwrap.TextWrapper"),
+        *("functools.singledispatch", "functools.singledispatchmethod", "importlib.reload"),
+        *("copyreg.pickle", "copyreg.add_extension", "copyreg.remove_extension"),
+        *("sys.setrecursionlimit", "sys.set_int_max_str_digits", "sys.addaudithook"),
+        *("sys.getrefcount", "sys._current_frames", "html.parser.HTMLParser"),
+        *("ast.NodeTransformer", "ast.fix_missing_locations", "ast.increment_lineno"),
+        *("concurrent.futures.process.ProcessPoolExecutor", "inspect.getgeneratorstate"),
+        *("concurrent.futures.interpreter.InterpreterPoolExecutor", "inspect.getgeneratorlocals"),
+        *("builtins.input", "contextlib.AsyncExitStack", "inspect.getmembers_static"),
+        *("time.process_time", "time.process_time_ns", "time.thread_time", "time.thread_time_ns"),
+    }
+)
+"""What is in those modules all the same."""
+_HARMLESS: Final = frozenset(
+    {
+        *("asyncio.coroutines.iscoroutinefunction", "asyncio.coroutines.iscoroutine"),
+        "pkgutil.resolve_name",
+    }
+)
+"""What only looks at what it is given, in other modules."""
+_STATEFUL: Final = frozenset({"sched", "shelve", "sqlite3", "asyncio", "multiprocessing", "dbm"})
+"""Modules of the standard library whose objects are worth sharing and are not watched."""
+
+
+def package_of(module: str | None) -> str | None:
+    """The package to be named for a module; None for those that need not be watched."""
+    package = (module or "").partition(".")[0]
+    if module == "unittest.mock":
+        return module
+    if package in OWN:
+        return None
+    if package in sys.stdlib_module_names:
+        return None if package in _SEEN else _CALLED.get(package, package.lstrip("_"))
+    return package
+
+
+_CALLED: Final = {
+    **dict.fromkeys(("posix", "nt", "genericpath"), "os"),
+    "_weakrefset": "weakref",
+    "_py_warnings": "warnings",
+}
+
+
+class Unobserved:
+    """The packages whose code has run under control without instrumentation."""
+
+    def __init__(self) -> None:
+        self.packages: set[str] = set()
+        self.examples: dict[str, str] = {}
+        """By package: a function or a class of it."""
+        self.kinds: set[type] = set()
+        """Types that have been looked at."""
+        self._known: set[tuple[str, str]] = set()
+        self.is_unseen: Callable[[CodeType, object], bool] | None = None
+        """Whether code that begins in a module that is watched has not been rewritten."""
+        self._monitoring: Any = None
+        self._silence: Any = None
+        """What tells the interpreter that code has been seen; other threads may still come to tell
+        of theirs when nobody watches any more."""
+
+    def clear(self) -> None:
+        self.packages.clear()
+        self.examples.clear()
+        self.kinds.clear()
+        self._known.clear()
+
+    def called(self, function: Any) -> None:
+        """The program calls a function or a class."""
+        key = (getattr(function, "__module__", ""), getattr(function, "__qualname__", ""))
+        if key in self._known or session.current.ident != get_ident():
+            return
+        self._known.add(key)
+        if isinstance(function, type):
+            self.meet(function)
+            return
+        space: Any = getattr(function, "__globals__", None)
+        # A decorator gives its own function the module's name of the one that it decorates.
+        module = key[0] if space is None else space.get("__name__")
+        if space is None or MARK not in space:
+            self._add(module, key[1])
+
+    def meet(self, kind: type) -> None:
+        """The program uses an object of a type: code of its classes may run."""
+        if kind in self.kinds or session.current.ident != get_ident():
+            return
+        self.kinds.add(kind)
+        if ENDS_LATE:
+            self._expect_ends(kind)
+        for base in kind.__mro__ or ():
+            space: Any = getattr(sys.modules.get(base.__module__), "__dict__", {})
+            if MARK not in space and not getattr(base, "_is_protocol", False):
+                self._add(base.__module__, base.__qualname__)
+
+    def note(self, name: str) -> None:
+        if session.current.ident == get_ident():
+            self.packages.add(name)
+
+    def _expect_ends(self, kind: type) -> None:
+        """Objects of a type may end when nobody watches: does that run code of the program?"""
+        for base in kind.__mro__ or ():
+            ends = vars(base).get("__del__")
+            if type(ends) is FunctionType:
+                self._add_between(ends.__qualname__)
+
+    def _add_between(self, function: str) -> None:
+        self.packages.add(f"{function} (may run while no thread is under control)")
+
+    def _add(self, module: Any, name: str) -> None:
+        if not isinstance(module, str):
+            return
+        whole = f"{module}.{name.partition('.')[0]}"
+        if whole in _HARMLESS:
+            return
+        package = whole.lstrip("_") if whole in _UNSEEN else package_of(module)
+        if package is not None:
+            self.packages.add(package)
+            if name:
+                self.examples.setdefault(package, f"{module.lstrip('_')}.{name}")
+
+    # -- sys.monitoring ----------------------------------------------------------------------
+
+    def watch(self) -> None:
+        """Begin to watch what begins under control, where the interpreter can tell."""
+        monitoring = getattr(sys, "monitoring", None)
+        if monitoring is None or monitoring.get_tool(TOOL) is not None:
+            return
+        self._silence = monitoring.DISABLE
+        monitoring.use_tool_id(TOOL, "mazurka")
+        monitoring.register_callback(TOOL, monitoring.events.PY_START, self._began)
+        monitoring.register_callback(TOOL, monitoring.events.PY_THROW, self._thrown)
+        monitoring.set_events(TOOL, monitoring.events.PY_START | monitoring.events.PY_THROW)
+        monitoring.restart_events()
+        self._monitoring = monitoring
+
+    def unwatch(self) -> None:
+        monitoring, self._monitoring = self._monitoring, None
+        if monitoring is not None:
+            monitoring.set_events(TOOL, 0)
+            monitoring.register_callback(TOOL, monitoring.events.PY_START, None)
+            monitoring.register_callback(TOOL, monitoring.events.PY_THROW, None)
+            monitoring.free_tool_id(TOOL)
+
+    def _began(self, code: CodeType, offset: int) -> Any:
+        if session.current.ident != get_ident():
+            if code.co_filename.startswith(_MACHINERY):
+                return self._silence
+            # Not under control now; it may be another time, so it must not be silenced yet.
+            self._began_between(code, sys._getframe(1))
+            return None
+        frame: Any = sys._getframe(1)
+        module = frame.f_globals.get("__name__")
+        if code.co_consts[-1:] == (MARK,):
+            pass  # its instructions have been rewritten, whatever namespace it has
+        elif MARK not in frame.f_globals and type(module) is str:
+            self._began_in(module, code.co_qualname)
+        elif self.is_unseen is not None and self.is_unseen(code, module):
+            self.packages.add(f"{code.co_qualname} (made where nobody watches)")
+        return self._silence
+
+    def _thrown(self, code: CodeType, offset: int, error: BaseException) -> None:
+        """A generator is ended where it stands."""
+        if session.current.ident != get_ident():
+            self._began_between(code, sys._getframe(1))
+
+    def _began_between(self, code: CodeType, frame: FrameType) -> None:
+        """Code runs in a thread that is not under control; code of the program does so during a run
+        if it belongs to an object that has just ended: a finalizer, the rest of a generator."""
+        run, caller = session.current, frame.f_back
+        if (
+            caller is not None
+            and caller.f_code.co_filename in _BETWEEN
+            and (MARK in frame.f_globals or code.co_consts[-1:] == (MARK,))
+            and run.program is not None
+            and not run.over
+        ):
+            self._add_between(code.co_qualname)
+
+    def _began_in(self, module: str, name: str) -> None:
+        """Parts of the standard library call each other a lot; what counts is what is called by
+        the program, but for some."""
+        package = module.partition(".")[0]
+        if package.startswith("namedtuple_") or f"{module}.{name}" in _HARMLESS:
+            return  # the former is what `collections.namedtuple` generates
+        if package in _STATEFUL or package not in sys.stdlib_module_names:
+            self._add(module, "")
+
+
+unobserved = Unobserved()

@@ -1,0 +1,1 @@
+"""From a recorded run to a report that people read."""

@@ -1,0 +1,222 @@
+"""What a step on shared data is about, as people see it: the place, and the value."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass, field
+from types import CellType, FrameType, ModuleType
+from typing import Any
+from weakref import ReferenceType
+
+from mazurka.runtime.core.access_sites import sites
+from mazurka.runtime.core.assertions import Lookup
+from mazurka.runtime.core.operations import ReadClock, Step
+from mazurka.runtime.core.spinning import Spin
+from mazurka.runtime.core.values import MISSING, attribute_of, element_of, of_class, shown
+from mazurka.runtime.python.containers import family_of
+from mazurka.runtime.sharing.accesses import Access, ContainerAccess, How, Together
+from mazurka.runtime.sharing.names import Seen, objects
+from mazurka.runtime.story.labels import Labels
+
+_AUGMENTED = re.compile(r" *(?:\*\*|//|<<|>>|[-+*/%&|^@])= ")
+"""Between the place and the rest of `place += rest`."""
+
+
+@dataclass(frozen=True)
+class Effects:
+    """Values by place."""
+
+    reads: dict[str, str] = field(default_factory=dict)
+    writes: dict[str, str] = field(default_factory=dict)
+
+
+def data_access(operation: object) -> Access | None:
+    """The access that an operation is; None where it synchronizes."""
+    if isinstance(operation, Spin):
+        return data_access(operation.operation)
+    return operation if isinstance(operation, Access) else None
+
+
+def kind_of(operation: Step) -> str:
+    """What an operation is known by in a token: an access has its expression in the source."""
+    access = data_access(operation)
+    return operation.kind if access is None else f"{access.kind} {sites[access.site].text}"
+
+
+@dataclass(frozen=True)
+class Place:
+    """What an access touches: a variable of an object, an element of a container, or all of it."""
+
+    text: str
+    """What people call it: `account.balance`, `jobs[0]`."""
+    whole: str
+    """The same without the key."""
+    holder: Any = None
+    name: str = ""
+    key: Any = None
+
+    def found(self) -> Any:
+        """What is there now; `MISSING` where there is nothing, or where that cannot be told."""
+        if self.holder is None:
+            return MISSING
+        if self.name:
+            own = attribute_of(self.holder, self.name)
+            return of_class(self.holder, self.name) if own is MISSING else own
+        return self.holder if self.key is None else element_of(self.holder, self.key)
+
+    @property
+    def is_opaque(self) -> bool:
+        """An object that is used as a whole and has no contents to show: a generator, a file."""
+        as_whole = self.holder is not None and not self.name and self.key is None
+        return as_whole and family_of(type(self.holder)) is None
+
+    @property
+    def lacks_attribute(self) -> bool:
+        """Whether an object has no such attribute, and no code that would make one up."""
+        if not self.name or self.holder is None or isinstance(self.holder, (CellType, ModuleType)):
+            return False
+        kind: Any = type(self.holder)
+        if kind.__getattribute__ is not object.__getattribute__ or not kind.__dictoffset__:
+            return False
+        named = (self.name, "__getattr__")
+        made_up = any(name in vars(base) for base in kind.__mro__ for name in named)
+        return not made_up and self.found() is MISSING
+
+    def value(self) -> str | None:
+        found = self.found()
+        return None if found is MISSING or self.is_opaque else shown(found)
+
+
+def place_of(access: Access, labels: Labels, frame: FrameType | None) -> Place:
+    """The place of an access, for the thread that stands at the frame."""
+    text = _AUGMENTED.split(sites[access.site].text, maxsplit=1)[0]
+    found = _holder(access)
+    if found is None:
+        return Place(text, text)
+    seen, name = found
+    kept = seen.kept
+    if isinstance(kept, ReferenceType):
+        kept = kept()
+    if seen.vague:
+        kept = kept[0] if len(kept) == 1 else _named(text, frame)
+    if kept is None:
+        return Place(text, text)
+    if isinstance(kept, CellType):
+        name = _captured(text, frame) or name
+    if isinstance(kept, (ModuleType, CellType)):
+        return Place(name, name, kept, name)
+    part = _part(access)
+    key = key_of(part.token) if part is not None and not isinstance(kept, set) else None
+    owner = labels.path_to(kept, frame)
+    if name:
+        text = f"{owner}.{name}" if owner else text
+        return Place(text, text, kept, name)
+    whole = owner or text
+    return Place(whole if key is None else f"{whole}[{key!r}]", whole, kept, "", key)
+
+
+def _part(access: Access) -> ContainerAccess | None:
+    """The operation on a container that an access is, or the first of those that it consists of."""
+    first = access.parts[0] if isinstance(access, Together) else access
+    return first if isinstance(first, ContainerAccess) else None
+
+
+def key_of(token: Any) -> Any:
+    """The key that a token stands for; None where it has another form in reports."""
+    if isinstance(token, tuple) and token[0] == "tuple":
+        parts = tuple(map(key_of, token[1:]))
+        return None if None in parts else parts
+    return token if isinstance(token, (int, str)) and token != "None" else None
+
+
+def _named(text: str, frame: FrameType | None) -> Any:
+    """The object whose attribute an expression such as `node.next.value` is about."""
+    try:
+        node = ast.parse(text, mode="eval").body
+    except SyntaxError:
+        return None
+    if frame is None or not isinstance(node, ast.Attribute):
+        return None
+    found = Lookup(frame, steady=True).value(node.value)
+    return None if found is MISSING else found
+
+
+def _captured(text: str, frame: FrameType | None) -> str | None:
+    """The name of a captured variable that an expression is about; it begins with it."""
+    found = re.match(r"\w+", text)
+    if found is None or frame is None:
+        return None
+    code = frame.f_code
+    return found[0] if found[0] in (*code.co_freevars, *code.co_cellvars) else None
+
+
+def _holder(access: Access) -> tuple[Seen, str] | None:
+    """The object that a location belongs to, and its name there; no name for a container."""
+    wanted: Any = access.shared
+    for seen in list(objects.values()):
+        if seen.whole.shared is wanted:
+            return seen, ""
+        for name, location in seen.items():
+            if location.shared is wanted:
+                return seen, name
+    return None
+
+
+@dataclass(frozen=True)
+class Before:
+    """What is known when a step has been chosen, and nothing has happened yet."""
+
+    place: Place | None = None
+    writes: bool = False
+    """Whether it changes anything: to remove a key that is not there does not."""
+    there: bool = False
+    """Whether there is anything at its place."""
+
+
+def before(operation: Step, place: Place | None) -> Before:
+    access = data_access(operation)
+    if access is None or place is None:
+        return Before()
+    return Before(place, access.writes, place.found() is not MISSING)
+
+
+def effects_of(operation: Step, known: Before) -> Effects:
+    """After the step: what it has read or written."""
+    access, place = data_access(operation), known.place
+    look = operation.operation if isinstance(operation, Spin) else operation
+    if isinstance(look, ReadClock):
+        return Effects(reads={str(look.shared.name): look.seen})
+    if access is None or place is None:
+        return Effects()
+    value = access.value if access.value is not None else place.value()
+    if value is None and known.writes and known.there and not place.is_opaque:
+        value = DELETED
+    elif value is None and place.key is not None:
+        if not isinstance(place.holder, dict):
+            return Effects(reads={place.whole: shown(place.holder)})
+        value = NOT_THERE
+    elif value is None and not known.writes and place.lacks_attribute:
+        value = NOT_THERE
+    if value is None:
+        return Effects()
+    if known.writes:
+        return Effects(writes={place.text: value + _noted(access)})
+    return Effects(reads={place.text: value})
+
+
+DELETED = "deleted"
+"""Stands for the value after a deletion; a string that is a value has quotes around it."""
+NOT_THERE = "missing"
+
+
+def _noted(access: Access) -> str:
+    """Which element of a set has come or gone: all of them may be too many to be shown."""
+    part = _part(access)
+    if part is None or part.shared.keyed or part.how not in _SETS:
+        return ""
+    key = key_of(part.token)
+    return "" if key is None else f" ({shown(key)} {_SETS[part.how]})"
+
+
+_SETS = {How.ENSURE: "added", How.REMOVE: "removed"}

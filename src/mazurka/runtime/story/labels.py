@@ -1,0 +1,191 @@
+"""What people call the objects that threads share.
+
+A lock has no name of its own.  But somebody holds a reference to it: a variable of the test, an
+attribute of one of its objects, an element of a list.  So the shortest expression that leads to it
+is looked for, first from the variables of the test, then from those of the thread that uses it,
+then from its module's: `accounts[0].lock`.  Two objects never get the same label in one report.
+
+This looks at dictionaries only, and runs no code of the user's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Container, Iterable, Iterator
+from os.path import basename
+from types import FrameType, FunctionType, ModuleType
+from typing import Any
+
+from mazurka.runtime.core.naming import ATTRIBUTE, created
+from mazurka.runtime.core.operations import Object
+from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.core.sites import user_frames
+from mazurka.runtime.core.tasks import Life
+from mazurka.stateless.runs import Shared
+
+DEEPEST = 4
+MOST = 4000
+"""How many objects are looked at for one label."""
+LONGEST = 64
+"""Elements of a container that are looked at."""
+_INSIDE = frozenset({ATTRIBUTE, "_target", "_args", "_kwargs", "_tstate_lock"})
+"""Attributes that nobody would think of: what a thread is about to call."""
+_LIBRARY = ("threading", "queue", "concurrent.futures._base")
+_PARTS = frozenset({"_lock", "_cond", "mutex", "_condition"})
+"""Attributes of the library's classes that nobody names: `with condition:` takes the lock inside.
+They have the label of what they are a part of."""
+_PLAIN = (int, float, complex, str, bytes, type(None), ModuleType)
+
+
+class Labels:
+    """Labels for the shared objects of one run."""
+
+    def __init__(self) -> None:
+        self._labels: dict[int, str] = {}
+        self._kept: list[Any] = []
+        """What has a label stays alive, so that no other object gets its identity."""
+        self._taken: set[str] = set()
+
+    def of(self, shared: Shared) -> str:
+        """The label of a lock, an event, a queue, a thread."""
+        if isinstance(shared, Life):
+            return shared.label
+        return self._labels.get(id(shared)) or unnamed(shared)
+
+    def meet(self, shared: Shared, frame: FrameType | None) -> None:
+        """A thread that stands at a frame is about to use an object: see what it is called."""
+        if not isinstance(shared, Life) and id(shared) not in self._labels:
+            self._find(shared, frame)
+
+    def path_to(self, thing: Any, frame: FrameType | None) -> str | None:
+        """The label of any object, such as the one whose attribute is read."""
+        if id(thing) not in self._labels:
+            self._find(thing, frame)
+        return self._labels.get(id(thing))
+
+    def give(self, shared: Shared, label: str) -> None:
+        """Call an object so from now on."""
+        self._labels.setdefault(id(shared), label)
+        self._kept.append(shared)
+
+    def _find(self, wanted: Any, frame: FrameType | None) -> None:
+        for roots in _roots(frame):
+            found = search(roots, wanted)
+            if found is not None:
+                self._label(wanted, *found)
+                return
+
+    def _label(self, thing: Any, text: str, is_part: bool) -> None:
+        label, number = text, 1
+        while label in self._taken and not is_part:
+            number += 1
+            label = f"{text}#{number}"
+        if not is_part:
+            self._taken.add(label)
+        self._labels[id(thing)] = label
+        self._kept.append(thing)
+
+
+def unnamed(shared: Shared) -> str:
+    if not isinstance(shared, Object):
+        return str(shared.name)
+    if shared.origin is not None:
+        return readable(shared.origin)
+    place = created.get(str(shared.name))
+    if place is None:
+        return f"{shared.kind} {shared.name}"
+    alone = sum(other == place for other in created.values()) == 1
+    which = "" if alone else f" ({shared.name})"
+    return f"{shared.kind} created at {basename(place[0])}:{place[1]}{which}"
+
+
+def readable(name: str) -> str:
+    """A name by which objects of a type are known that are not told apart, in words."""
+    if not name.startswith("any "):
+        return name
+    if name.startswith("any builtins.type"):
+        return f"a local class{name.removeprefix('any builtins.type')}"
+    return _ANY.sub(r"any \1", name)
+
+
+_ANY = re.compile(r"^any (?:\w+\.)*?([A-Z]\w*)")
+"""`any package.module.Class`: the class is enough."""
+
+
+def search(roots: Iterable[tuple[str, Any]], wanted: Any) -> tuple[str, bool] | None:
+    """The shortest path from the roots to an object, breadth first; and whether it is a part."""
+    waiting = deque((name, value, 0, False) for name, value in roots)
+    seen: set[int] = set()
+    while waiting and len(seen) < MOST:
+        text, value, depth, is_part = waiting.popleft()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if _is(value, wanted):
+            return text, is_part
+        if depth < DEEPEST:
+            for child, inner in _children(text, value):
+                waiting.append((child, inner, depth + 1, child == text))
+    return None
+
+
+def _is(value: Any, wanted: Any) -> bool:
+    return value is wanted or _dictionary(value).get(ATTRIBUTE, value) is wanted
+
+
+def _dictionary(value: Any) -> dict[str, Any]:
+    try:
+        found = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _children(text: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if issubclass(type(value), _PLAIN):
+        return
+    kind = type(value)
+    if kind in (list, tuple):
+        for number, item in enumerate(value[:LONGEST]):
+            yield f"{text}[{number}]", item
+    elif kind is dict:
+        for key in list(value)[:LONGEST]:
+            if type(key) in (str, int):
+                yield f"{text}[{key!r}]", value[key]
+    elif issubclass(type(value), FunctionType):
+        for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=False):
+            try:
+                yield name, cell.cell_contents
+            except ValueError:
+                continue
+    elif issubclass(type(value), type):
+        yield from _attributes(text, vars(value))
+    else:
+        parts = _PARTS if any(base.__module__ in _LIBRARY for base in kind.__mro__) else ()
+        yield from _attributes(text, _dictionary(value), parts)
+
+
+def _attributes(text: str, names: Any, parts: Container[str] = ()) -> Iterator[tuple[str, Any]]:
+    for name, inner in list(names.items())[:LONGEST]:
+        if isinstance(name, str) and not name.startswith("__") and name not in _INSIDE:
+            yield text if name in parts else f"{text}.{name}", inner
+
+
+def _roots(frame: FrameType | None) -> Iterator[Iterator[tuple[str, Any]]]:
+    """Variables, those that are preferred first."""
+    tasks = session.current.tasks
+    main = tasks[0] if tasks else None
+    own = user_frames(0, frame) if frame is not None else []
+    of_test = user_frames(main.ident) if main is not None else []
+    for one in (*of_test[::-1], *own):
+        if one.f_locals is not one.f_globals:
+            yield _variables(one.f_locals)
+    for one in (*own[:1], *of_test[::-1]):
+        yield _variables(one.f_globals)
+
+
+def _variables(names: Any) -> Iterator[tuple[str, Any]]:
+    for name, value in list(names.items()):
+        if not name.startswith(("__", "@")):
+            yield name, value

@@ -1,0 +1,148 @@
+"""Steps that the library takes for the program: what they say to people.
+
+`if not f.done():` takes the lock of a condition that nobody knows of, to look in which state the
+future is; so that state is told.  A function with a cache is asked, and later filled, by C code,
+which counts what it has found.  A thread whose target is a method of the library,
+`target=barrier.wait`, has no line of the program at all; so the call is told instead.
+"""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future, _base
+from types import BuiltinMethodType, FrameType, MethodType
+from typing import Any, Final, NamedTuple
+
+from mazurka.runtime.core.sites import is_own_file, is_plumbing_file
+from mazurka.runtime.core.tasks import Task
+from mazurka.runtime.core.values import called, name_of_function
+from mazurka.runtime.core.waiting import name_of_future
+from mazurka.runtime.primitives.conditions import Wake
+from mazurka.runtime.primitives.locks import Acquire
+from mazurka.runtime.python.handles import CachedFunction
+from mazurka.runtime.story.effects import Effects
+from mazurka.runtime.story.labels import Labels
+
+_ALIAS: Final = "notifyAll"
+"""An older name of a method, which calls the method."""
+
+
+class LibrarySteps:
+    """What the library does in one recorded run."""
+
+    def __init__(self, labels: Labels) -> None:
+        self._labels = labels
+        self._futures: dict[int, tuple[Future[Any], str]] = {}
+        self._open: Looked | Asked | None = None
+        self.within: set[int] = set()
+        """The threads whose next step the library takes by itself."""
+        self.calls: dict[int, str] = {}
+        """By thread: the call without any line of the program."""
+
+    def arrive(
+        self, task: Task | None, operation: object, inner: FrameType, frame: FrameType | None
+    ) -> None:
+        """A thread comes to stand before an operation; `frame` is the nearest of the program's."""
+        if task is None:
+            return
+        number = task.number
+        self.within.discard(number)
+        self._futures.pop(number, None)
+        if not is_by_library(inner):
+            return
+        self.within.add(number)
+        future = future_at(inner)
+        if future is not None:
+            label = self._labels.path_to(future, frame) or name_of_future(future)
+            if label is not None:
+                self._futures[number] = future, label
+        if number not in self.calls and (
+            frame is None or is_plumbing_file(frame.f_code.co_filename)
+        ):
+            self.calls[number] = call_of(task.life.thread, self._labels, frame)
+
+    def begin(self, number: int, operation: object, holder: object) -> None:
+        """A step is chosen: of a thread, and on an object where it is an access."""
+        found = self._futures.get(number)
+        self._open = None
+        if found is not None and isinstance(operation, (Acquire, Wake)):
+            self._open = Looked(*found, found[0]._state)
+        elif type(holder) is CachedFunction:
+            info = holder.cache_info()  # type: ignore[attr-defined]
+            self._open = Asked(holder, info.hits, info.misses)
+
+    def effects(self) -> Effects | None:
+        return self._open.effects() if isinstance(self._open, Looked) else None
+
+    def outcome(self, writes: bool) -> str | None:
+        return self._open.outcome(writes) if isinstance(self._open, Asked) else None
+
+
+def is_by_library(frame: FrameType | None) -> bool:
+    """Whether the code that called ours is the library's own: a barrier that notifies those who
+    wait does its own bookkeeping, and nobody is to blame if there are none."""
+    while frame is not None and is_own_file(frame.f_code.co_filename):
+        frame = frame.f_back
+    if frame is not None and frame.f_code.co_name == _ALIAS:
+        frame = frame.f_back
+    return frame is not None and is_plumbing_file(frame.f_code.co_filename)
+
+
+def call_of(thread: Any, labels: Labels, frame: FrameType | None) -> str:
+    """`b.wait()`: what a thread runs that is not the program's code; empty if it cannot be told."""
+    timed = isinstance(thread, threading.Timer)
+    names = ("function", "args", "kwargs") if timed else ("_target", "_args", "_kwargs")
+    known: dict[str, Any] = {} if thread is None else vars(thread)
+    target, args, kwargs = map(known.get, names)
+    if not callable(target):
+        return ""
+    text = called(target, args or (), kwargs or {})
+    if isinstance(target, (MethodType, BuiltinMethodType)):
+        owner = labels.path_to(target.__self__, frame)
+        if owner is not None:
+            name = name_of_function(target)
+            return f"{owner}.{name.rpartition('.')[2]}{text.removeprefix(name)}"
+    return text
+
+
+def future_at(frame: FrameType | None) -> Future[Any] | None:
+    """The future whose method has called ours."""
+    while frame is not None and is_plumbing_file(frame.f_code.co_filename):
+        if frame.f_code.co_filename == _base.__file__:
+            found = frame.f_locals.get("self")
+            return found if isinstance(found, Future) else None
+        frame = frame.f_back
+    return None
+
+
+class Looked(NamedTuple):
+    """A step of a method of a future, and in which state that was before."""
+
+    future: Future[Any]
+    label: str
+    state: str
+
+    def effects(self) -> Effects:
+        """After the step: what the method has seen, or has made of it."""
+        now = self.future._state
+        told = {self.label: now.partition("_")[0].lower()}
+        return Effects(reads=told) if now == self.state else Effects(writes=told)
+
+
+class Asked(NamedTuple):
+    """A step on the cache of a function, and what had been counted before."""
+
+    function: Any
+    hits: int
+    misses: int
+
+    def outcome(self, writes: bool) -> str | None:
+        """After the step: what C code has done; it counts before it calls the function."""
+        now = self.function.cache_info()
+        if now.hits > self.hits:
+            return "hit"
+        if now.misses > self.misses:
+            return "miss"
+        if now.hits + now.misses < self.hits + self.misses:
+            return "cleared"
+        return "filled" if writes and now.currsize else None

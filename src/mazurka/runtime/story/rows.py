@@ -1,0 +1,192 @@
+"""The rows of a counterexample: steps of one thread on one source line become one row."""
+
+from __future__ import annotations
+
+import linecache
+from collections import Counter
+from dataclasses import dataclass, field
+from io import StringIO
+from os.path import basename, dirname
+from tokenize import COMMENT, TokenError, generate_tokens
+
+from mazurka.report.operations import Told
+from mazurka.report.rows import Row
+from mazurka.report.trace import Standing, Trace
+from mazurka.runtime.core.failures import IN_EXECUTOR
+from mazurka.runtime.core.sites import Site, is_plumbing, shown_path
+from mazurka.runtime.exploring.results import Violation
+from mazurka.runtime.story.recording import QUIET, Stands, Story, Taken
+from mazurka.runtime.story.telling import reason
+from mazurka.stateful.strategy import Move
+
+
+@dataclass
+class Line:
+    """Steps of one thread on one source line."""
+
+    number: int
+    thread: int
+    site: Site | None
+    operations: list[str] = field(default_factory=list)
+    reads: dict[str, str] = field(default_factory=dict)
+    writes: dict[str, str] = field(default_factory=dict)
+    preempts: bool = False
+    failed: bool = False
+
+    def takes(self, step: Taken, site: Site | None) -> bool:
+        """Whether a step belongs to this row: nothing that the row says would be contradicted."""
+        if (step.thread, site) != (self.thread, self.site):
+            return False
+        return not any(
+            place in self.writes or self.reads.get(place, value) != value
+            for place, value in step.effects.reads.items()
+        )
+
+    def add(self, step: Taken) -> None:
+        told = bool(step.effects.reads or step.effects.writes)
+        if step.inside and not told and step.kind not in ("start", "join"):
+            return
+        if told:
+            self.reads.update(step.effects.reads)
+            self.writes.update(step.effects.writes)
+        elif step.text not in self.operations:
+            self.operations.append(step.text)
+
+
+class Rows:
+    """The rows of a counterexample."""
+
+    def __init__(self, story: Story, violated: Violation) -> None:
+        self.story = story
+        self.rows: list[Line] = []
+        self.told = _until_failure(story, violated)
+        preempted = False
+        for step in self.told:
+            preempted = preempted or step.preempts
+            site = None if step.site is None or is_plumbing(step.site) else step.site
+            if step.kind in QUIET or (site is None and step.inside):
+                continue
+            if not (self.rows and self.rows[-1].takes(step, site) and not preempted):
+                number = len(self.rows) + 1
+                self.rows.append(Line(number, step.thread, site, preempts=preempted))
+            self.rows[-1].add(step)
+            preempted = False
+        self._mark_failure(violated)
+        files = Counter(row.site.file for row in self.rows if row.site and not row.failed)
+        if not files and (site := failing_site(violated)) is not None:
+            files[site.file] = 1
+        self.main = files.most_common(1)[0][0] if files else ""
+        self.several = len(files) > 1
+
+    @property
+    def main_file(self) -> str | None:
+        """The file of most rows, as people name it."""
+        return shown_path(self.main) if self.main else None
+
+    def _mark_failure(self, violated: Violation) -> None:
+        """The line that fails is the last row."""
+        if violated.thread is None or violated.kind not in ("assert", "exception"):
+            return
+        last = self.rows[-1] if self.rows else None
+        site = surfacing_site(violated)
+        if last is not None and last.thread == violated.thread and _same_line(last.site, site):
+            last.failed = True
+        elif site is not None:
+            row = Line(len(self.rows) + 1, violated.thread, site, failed=True)
+            self.rows.append(row)
+
+    def trace(self) -> Trace:
+        names = self.story.threads
+        numbers = range(max(names, default=0) + 1)
+        return Trace(
+            threads=tuple(names.get(number, "") for number in numbers),
+            moves=tuple(Move(row.thread) for row in self.rows),
+            rows=tuple(self.row(row) for row in self.rows),
+        )
+
+    def row(self, line: Line) -> Row:
+        return Row(
+            number=line.number,
+            thread=line.thread,
+            name=self.story.threads.get(line.thread, str(line.thread)),
+            file=line.site.file if line.site else "",
+            line=line.site.line if line.site else 0,
+            source=self.source(line.site) or self.story.calls.get(line.thread, ""),
+            operation=", ".join(line.operations),
+            told=tuple(map(Told, line.operations)),
+            reads=dict(line.reads),
+            writes=dict(line.writes),
+            failed=line.failed,
+        )
+
+    def source(self, site: Site | None) -> str:
+        """The source line; with the name of its file where that is not the one of most rows."""
+        if site is None:
+            return ""
+        text = without_comment(site.source)
+        if shown_path(site.file) == shown_path(self.main):
+            return text
+        name = basename(site.file)
+        if name == "__init__.py":
+            name = f"{basename(dirname(site.file))}/{name}"
+        return f"{name}: {text}"
+
+    def standing(self, stands: Stands) -> Standing:
+        site = stands.site if stands.site and not is_plumbing(stands.site) else None
+        return Standing(
+            thread=stands.thread,
+            name=self.story.threads.get(stands.thread, str(stands.thread)),
+            status="waits",
+            file=site.file if site else "",
+            line=site.line if site else 0,
+            source=self.source(site) or self.story.calls.get(stands.thread, ""),
+            reason=reason(self.story, stands, self.main_file),
+        )
+
+
+def _until_failure(story: Story, violated: Violation) -> list[Taken]:
+    """What happens after an exception or a race is of no interest: the others just go on."""
+    if violated.kind == "race":
+        for position, step in enumerate(story.steps):
+            if step.thread == violated.thread and _same_line(step.site, failing_site(violated)):
+                return story.steps[: position + 1]
+    if violated.kind not in ("assert", "exception") or violated.thread is None:
+        return story.steps
+    own = [step for step in story.steps if step.thread == violated.thread and step.kind != "end"]
+    return story.steps[: own[-1].number] if own else story.steps
+
+
+def failing_site(violated: Violation) -> Site | None:
+    if violated.file is None or violated.line is None:
+        return None
+    source = linecache.getline(violated.file, violated.line).strip()
+    return Site(violated.file, violated.line, "", source)
+
+
+def surfacing_site(violated: Violation) -> Site | None:
+    """Where a thread fails: a call that an executor has made fails once more at the future."""
+    stack = [line for line in violated.details[1:] if not line.endswith(IN_EXECUTOR)]
+    if len(stack) == len(violated.details) - 1 or not stack:
+        return failing_site(violated)
+    file, _, line = stack[-1].partition(" in ")[0].rpartition(":")
+    return Site(file, int(line), "", linecache.getline(file, int(line)).strip())
+
+
+def _same_line(one: Site | None, other: Site | None) -> bool:
+    return (
+        one is not None
+        and other is not None
+        and one.line == other.line
+        and shown_path(one.file) == shown_path(other.file)
+    )
+
+
+def without_comment(line: str) -> str:
+    """A source line as it is shown in a row, where there is little room."""
+    try:
+        for token in generate_tokens(StringIO(line).readline):
+            if token.type == COMMENT:
+                return line[: token.start[1]].rstrip() or line
+    except (TokenError, SyntaxError):
+        pass  # a part of a statement
+    return line

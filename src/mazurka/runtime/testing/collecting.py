@@ -1,0 +1,215 @@
+"""The tests of a file, without a test runner: functions and methods named `test*`."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from mazurka.errors import MazurkaError
+from mazurka.runtime.exploring.options import Options, Test
+from mazurka.runtime.exploring.tokens import portable
+from mazurka.runtime.testing.cases import run_case
+from mazurka.runtime.testing.explore import MARK, Explored, options_of_marker
+from mazurka.runtime.testing.importing import CollectionError, load
+
+if TYPE_CHECKING:
+    import unittest
+
+
+def skipping() -> tuple[type[BaseException], ...]:
+    """The exceptions by which a test says that it is not to be run."""
+    unittest, pytest = sys.modules.get("unittest"), sys.modules.get("pytest")
+    return (
+        *([unittest.SkipTest] if unittest is not None else []),
+        *([pytest.skip.Exception] if pytest is not None else []),
+    )
+
+
+def is_case(kind: type) -> bool:
+    """Whether a class is a test case of `unittest`, which is slow to import for nothing."""
+    unittest = sys.modules.get("unittest")
+    return unittest is not None and issubclass(kind, unittest.TestCase)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A test, and the options that its decorator or its marker gives."""
+
+    test: Test
+    options: Options | None
+    problem: MazurkaError | None = None
+    """Why it cannot be run here."""
+    case: type[unittest.TestCase] | None = None
+
+    @contextmanager
+    def surroundings(self) -> Iterator[None]:
+        """What is set up once for a test case's class."""
+        if self.case is None:
+            yield
+            return
+        self.case.setUpClass()
+        try:
+            yield
+        finally:
+            self.case.tearDownClass()
+            self.case.doClassCleanups()
+
+
+def split(target: str) -> tuple[str, str | None]:
+    """`tests/test_bank.py::Class::test` as a path and a name."""
+    path, separator, name = target.partition("::")
+    return path, name if separator else None
+
+
+def located(target: str) -> str:
+    """The target of a token, whose path may begin at the root of the project."""
+    path, separator, name = target.partition("::")
+    here = Path.cwd()
+    for directory in (here, *here.parents):
+        if (directory / path).is_file():
+            return f"{path if directory == here else directory / path}{separator}{name}"
+    raise CollectionError(
+        "the token is of a test in this file, which is neither here nor in a directory above: run"
+        " mazurka replay in the directory in which the test was run",
+        file=path,
+    )
+
+
+def collect(target: str) -> list[Found]:
+    """The tests that a target names."""
+    path, name = split(target)
+    module = load(path)
+    found = list(tests_of(module, portable(path)))
+    if name is None:
+        if not found:
+            raise CollectionError("there is no function named test* in this file", file=path)
+        return found
+    inside = f"{name}::"  # a test, or a class with all of its tests
+    named = [one for one in found if f"{one.test.name}::".partition("::")[2].startswith(inside)]
+    if named:
+        return named
+    plain = resolve(module, name)
+    if plain is None:
+        there = ", ".join(one.test.name.partition("::")[2] for one in found) or "no tests"
+        advice = "; tests with parameters are run by pytest" if "[" in name else ""
+        raise CollectionError(f"there is no test {name!r}; there are {there}{advice}", file=path)
+    return [plain_test(plain, f"{portable(path)}::{name}")]
+
+
+def tests_of(module: ModuleType, path: str) -> Iterator[Found]:
+    """Tests in the order in which the file defines them."""
+    for name, value in list(vars(module).items()):
+        if inspect.isclass(value) and value.__module__ == module.__name__:
+            yield from methods_of(value, f"{path}::{name}")
+        elif is_test(name, value) and value.__module__ == module.__name__:
+            yield plain_test(value, f"{path}::{name}")
+
+
+def is_test(name: str, value: Any) -> bool:
+    return inspect.isfunction(value) and (name.startswith("test") or hasattr(value, MARK))
+
+
+def plain_test(function: Callable[..., Any], name: str) -> Found:
+    asked = asked_by(function)
+    test = Test(body=asked.function, name=name, function=asked.function, skips=skipping)
+    return Found(test, asked.options, problem_with(asked, name))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The user's own function, and how it wants to be explored."""
+
+    function: Callable[..., Any]
+    options: Options | None = None
+    marked: bool = False
+    """It has the decorator or the marker."""
+    refused: str | None = None
+    """What is wrong with its marker: an error of this test, whichever others are in the file."""
+
+
+def asked_by(function: Callable[..., Any]) -> Asked:
+    explored = getattr(function, MARK, None)
+    if isinstance(explored, Explored):
+        return Asked(explored.function, explored.options, True)
+    for mark in getattr(function, "pytestmark", ()):
+        if getattr(mark, "name", None) == "mazurka":
+            try:
+                return Asked(function, options_of_marker(mark), True)
+            except (MazurkaError, TypeError) as error:
+                return Asked(function, None, True, str(error))
+    return Asked(function)
+
+
+def methods_of(kind: type, path: str) -> Iterator[Found]:
+    case: Any = kind if is_case(kind) else None
+    wanted = case is not None or kind.__name__.startswith("Test")
+    if not wanted or "__init__" in vars(kind):
+        return
+    for name, value in inspect.getmembers(kind, inspect.isfunction):
+        if is_test(name, value):
+            asked = asked_by(value)
+            inner = asked.function
+            body = case_body(kind, name, inner) if case is not None else method_body(kind, inner)
+            test = Test(body=body, name=f"{path}::{name}", function=inner, skips=skipping)
+            yield Found(test, asked.options, problem_with(asked, test.name, given=1), case)
+
+
+def case_body(kind: type, name: str, function: Callable[..., Any]) -> Callable[[], Any]:
+    return lambda: run_case(kind(name), function, (), {})
+
+
+def method_body(kind: type, function: Callable[..., Any]) -> Callable[[], Any]:
+    """A method on a fresh instance, between `setup_method` and `teardown_method`."""
+
+    def body() -> None:
+        instance = kind()
+        call_if_there(instance, "setup_method", function)
+        try:
+            function(instance)
+        finally:
+            call_if_there(instance, "teardown_method", function)
+
+    return body
+
+
+def call_if_there(instance: object, name: str, function: Callable[..., Any]) -> None:
+    method = getattr(instance, name, None)
+    if method is not None:
+        method(function) if inspect.signature(method).parameters else method()
+
+
+def resolve(module: ModuleType, name: str) -> Callable[..., Any] | None:
+    """Any function of the module, also one that is not named like a test."""
+    value = vars(module).get(name)
+    return value if inspect.isfunction(value) else None
+
+
+def problem_with(asked: Asked, name: str, given: int = 0) -> MazurkaError | None:
+    """Why a test cannot be run here, with its place: its marker is wrong, or it needs arguments,
+    which only a test runner has."""
+    path, _, test = name.partition("::")
+    line = inspect.unwrap(asked.function).__code__.co_firstlineno
+    if asked.refused is not None:
+        wrong = f"the marker of {test} is wrong: {asked.refused}"
+        return CollectionError(wrong, file=path, line=line)
+    needed = [
+        parameter.name
+        for parameter in list(inspect.signature(asked.function).parameters.values())[given:]
+        if parameter.default is parameter.empty
+        and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+    ]
+    if not needed:
+        return None
+    first = "" if asked.marked else "mark it with @pytest.mark.mazurka and "
+    return CollectionError(
+        f"{test} has arguments ({', '.join(needed)}), and it is pytest that gives fixtures and"
+        f" parameters: {first}run `pytest {name}`, which explores it as well",
+        file=path,
+        line=line,
+    )

@@ -1,0 +1,167 @@
+"""Fixtures of pytest, set up anew for each execution.
+
+A function-scoped fixture that were set up once for all executions would carry what one of them has
+done over to the next, and the verdict would be worth nothing.  So every execution begins with the
+set-up of its fixtures and ends with their tear-down, under control as the test itself; the class of
+a method gets a fresh instance.  Fixtures of wider scope are set up once, as always.
+"""
+
+from __future__ import annotations
+
+import sys
+import unittest
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import chain
+from typing import Any
+
+import pytest
+
+from mazurka.runtime.core.failures import explain_now
+from mazurka.runtime.testing.cases import run_case
+from mazurka.runtime.testing.pytest_state import ItemState
+
+
+def body_of(
+    item: Any, function: Callable[..., Any], state: ItemState, found: object
+) -> Callable[[], Any]:
+    """One execution of an item: set-up, the test, tear-down.
+
+    The search of locks that exist already begins at what is returned here; so that holds what was
+    found for it (`reachable`).
+    """
+    call = call_case if is_case(item) else call_function
+    if not is_set_up_anew(item):
+        arguments = arguments_of(item)
+
+        def bare(_reachable: object = found) -> Any:
+            state.begin()
+            state.enter("call")
+            return function(**arguments)
+
+        return bare
+
+    def body(_reachable: object = found) -> Any:
+        state.begin()
+        try:
+            set_up(item)
+            state.observe_output()
+            state.enter("call")
+            return call(item, function)
+        except BaseException as error:
+            explain_now(error)
+            raise
+        finally:
+            state.enter("teardown")
+            tear_down(item)
+
+    tear_down(item)
+    return body
+
+
+@contextmanager
+def reachable(item: Any) -> Iterator[tuple[dict[str, Any], ...]]:
+    """What tests can reach through pytest alone, for the search of locks that exist already.
+
+    These are the values of wider fixtures, with the functions that make them, and the names in each
+    `conftest.py` (only one of several is found among the modules).  A value lies in a tuple that
+    cannot be changed; for the time of the exploration it is a dictionary with the same numbers.
+    """
+    every = definitions_for(item)
+    made = {
+        found: found.cached_result
+        for found in every
+        if type(found.cached_result) is tuple and found.scope != "function"
+    }
+    for found, result in made.items():
+        found.cached_result = dict(enumerate(result))
+    known = set(map(id, sys.modules.values()))
+    conftests = getattr(item.config.pluginmanager, "_conftest_plugins", ())
+    try:
+        yield (
+            *({found.argname: found.cached_result} for found in made),
+            *({found.argname: found.func} for found in every),
+            {"conftest": [vars(module) for module in conftests if id(module) not in known]},
+        )
+    finally:
+        for found, result in made.items():
+            if type(found.cached_result) is dict:  # else it was set up again
+                found.cached_result = result
+
+
+def definitions_for(item: Any) -> list[Any]:
+    """The fixtures that an item can ask for, also while it runs."""
+    manager = item.session._fixturemanager
+    tables = ("_arg2fixturedefs", "_arg2node2fixturedefs", "_arg2nodeid2fixturedefs")
+    names = {name for table in tables for name in getattr(manager, table, ())}
+    visible = [manager.getfixturedefs(name, item) or () for name in sorted(names)]
+    return [*chain.from_iterable([*item._fixtureinfo.name2fixturedefs.values(), *visible])]
+
+
+def set_up_wider(item: Any) -> None:
+    """Set up what lasts longer than one execution; the rest belongs to each of them."""
+    if is_case(item):
+        item._explicit_tearDown = None
+    definitions = item._fixtureinfo.name2fixturedefs
+    for name in item.fixturenames:
+        found = definitions.get(name)
+        if found and found[-1].scope != "function":
+            item._request.getfixturevalue(name)
+
+
+def is_case(item: Any) -> bool:
+    from _pytest.unittest import TestCaseFunction
+
+    return isinstance(item, TestCaseFunction)
+
+
+def is_set_up_anew(item: Any) -> bool:
+    """Whether a fixture of the narrowest scope can take part, besides parameters, or a class."""
+    if item.cls is not None or "request" in item.fixturenames:
+        return True
+    parameters = set(item.callspec.params) if hasattr(item, "callspec") else set()
+    definitions = item._fixtureinfo.name2fixturedefs
+    return any(
+        name not in parameters and found and found[-1].scope == "function"
+        for name, found in definitions.items()
+    )
+
+
+def arguments_of(item: Any) -> dict[str, Any]:
+    return {name: item.funcargs[name] for name in item._fixtureinfo.argnames}
+
+
+def set_up(item: Any) -> None:
+    item._initrequest()
+    item.session._setupstate.setup(item)
+
+
+def tear_down(item: Any) -> None:
+    """Tear down the item alone; what it stands in stays as it is."""
+    item.session._setupstate.teardown_exact(item.parent)
+    item._obj = None
+    item.__dict__.pop("_instance", None)
+
+
+def call_function(item: Any, function: Callable[..., Any]) -> Any:
+    instance = item.instance
+    arguments = arguments_of(item)
+    return function(**arguments) if instance is None else function(instance, **arguments)
+
+
+def call_case(item: Any, function: Callable[..., Any]) -> None:
+    run_case(item.instance, function, (), {})
+
+
+def is_skipped(item: Any) -> bool:
+    """Whether `unittest.skip` stands above the test or its class."""
+    holders = (item.obj, item.cls)
+    return any(getattr(holder, "__unittest_skip__", False) for holder in holders)
+
+
+NO_FAILURES: tuple[type[BaseException], ...] = (
+    pytest.skip.Exception,
+    pytest.xfail.Exception,
+    pytest.exit.Exception,
+    unittest.SkipTest,
+)

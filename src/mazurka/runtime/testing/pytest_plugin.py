@@ -1,0 +1,244 @@
+"""The pytest plugin: `@pytest.mark.mazurka`, `--mazurka-preemptions` and its like, and replay.
+
+Marked tests, and those with the decorator `mazurka.explore`, are explored instead of called.  The
+plugin is loaded in every pytest session of an environment in which Mazurka is installed; so it
+imports nothing of the engine before a test needs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from mazurka.runtime.testing.pytest_options import add_options, check_options, options_given
+from mazurka.runtime.testing.pytest_summary import note_error, note_result, summarize
+
+if TYPE_CHECKING:
+    from mazurka.runtime.exploring.options import Options
+    from mazurka.runtime.exploring.results import Result
+
+MARKER = "mazurka"
+DECORATED = "__mazurka_explore__"
+REPLAY = pytest.StashKey[Any]()
+RESULTS = pytest.StashKey[list[Any]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    add_options(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers",
+        "mazurka(preemptions=2, **options): run the test under every schedule with at most so many"
+        " preemptions",
+    )
+    config.stash[RESULTS] = []
+    token = config.getoption("--mazurka-replay")
+    if token:
+        from mazurka.runtime.exploring.tokens import TokenError, decode
+
+        try:
+            config.stash[REPLAY] = decode(token)
+        except TokenError as error:
+            raise pytest.UsageError(f"--mazurka-replay: {error}") from None
+    check_options(config)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """A token names one test, and the others are left out."""
+    token = config.stash.get(REPLAY, None)
+    if token is None:
+        return
+    from mazurka.runtime.exploring.tokens import portable
+
+    chosen = [item for item in items if item.nodeid == token.test]
+    if not chosen:
+        path, _, name = token.test.partition("::")
+        chosen = [
+            item
+            for item in items
+            if portable(item.path) == path and item.nodeid.partition("::")[2] == name
+        ]
+    if not chosen:
+        name = token.test.partition("::")[2]
+        chosen = [item for item in items if item.nodeid.partition("::")[2] == name]
+    if not chosen:
+        raise pytest.UsageError(
+            f"--mazurka-replay: the token is of {token.test}, which is not here"
+        )
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    items[:] = chosen
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
+    """Executions set up their own fixtures; here only those are that all of them share."""
+    set_up = setting_up(item)
+    if set_up is None:
+        return (yield)
+    item.setup = set_up  # type: ignore[method-assign]
+    try:
+        return (yield)
+    finally:
+        del item.setup
+
+
+def setting_up(item: pytest.Item) -> Callable[[], None] | None:
+    """What an item's set-up is instead of pytest's own; an error comes where pytest expects it."""
+    try:
+        if options_of(item) is None:
+            return None
+    except pytest.UsageError as error:
+        note_error(item, str(error))
+        return partial(pytest.fail, str(error), pytrace=False)
+    from mazurka.runtime.testing.pytest_fixtures import is_set_up_anew, set_up_wider
+
+    return partial(set_up_wider, item) if is_set_up_anew(item) else None
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Let an item explore itself where it is to be explored."""
+    run = running(item)
+    if run is None:
+        return (yield)
+    item.runtest = run  # type: ignore[method-assign]
+    try:
+        return (yield)
+    finally:
+        del item.runtest
+
+
+def running(item: pytest.Item) -> Callable[[], None] | None:
+    try:
+        options = options_of(item)
+    except pytest.UsageError as error:  # of a marker that a fixture has added
+        return partial(pytest.fail, str(error), pytrace=False)
+    return None if options is None else partial(explore_item, item, options)
+
+
+def options_of(item: pytest.Item) -> Options | None:
+    """How an item is to be explored: by its decorator, its marker and the command line."""
+    if not isinstance(item, pytest.Function):
+        return None
+    marker = item.get_closest_marker(MARKER)
+    explored = getattr(item.function, DECORATED, None)
+    replayed = item.config.stash.get(REPLAY, None) is not None
+    if marker is None and explored is None and not replayed:
+        return None
+    from mazurka.errors import MazurkaError
+    from mazurka.runtime.exploring.options import Options
+    from mazurka.runtime.testing.explore import options_of_marker, overridden
+    from mazurka.runtime.testing.pytest_fixtures import is_case, is_skipped
+
+    if is_case(item) and is_skipped(item):
+        return None
+    try:
+        base = explored.options if explored is not None else Options()
+        own = base if marker is None else options_of_marker(marker, base)
+        return overridden(own, options_given(item.config))
+    except (MazurkaError, TypeError) as error:
+        raise pytest.UsageError(f"{item.nodeid}: {error}") from None
+
+
+def explore_item(item: Any, options: Options) -> None:
+    """Explore a test; raises where it fails."""
+    __tracebackhide__ = True
+    from mazurka.runtime.testing.explore import raise_for
+
+    try:
+        result = result_of(item, options)
+    except BaseException as error:  # among others, to skip it
+        note_error(item, str(error))
+        raise
+    note_result(item, result)
+    item.config.stash[RESULTS].append(result)
+    raise_for(result, options)
+
+
+def result_of(item: Any, options: Options) -> Result:
+    __tracebackhide__ = True
+    from mazurka.runtime.exploring.exploration import explore_test, replay_test
+    from mazurka.runtime.exploring.options import Test
+    from mazurka.runtime.testing.explore import refuse_coroutines
+    from mazurka.runtime.testing.pytest_fixtures import NO_FAILURES, body_of, reachable
+    from mazurka.runtime.testing.pytest_state import ItemState
+
+    explored = getattr(item.function, DECORATED, None)
+    function = explored.function if explored is not None else item.function
+    refuse_coroutines(function)
+    token = item.config.stash.get(REPLAY, None)
+    state = ItemState(item)
+    with reachable(item) as found, state.watched():
+        test = Test(
+            body=body_of(item, function, state, found),
+            name=name_of(item),
+            function=function,
+            skips=lambda: NO_FAILURES,
+        )
+        if token is not None:
+            return replay_test(test, options, token)
+        return explore_test(test, options)
+
+
+def name_of(item: Any) -> str:
+    """The name by which `mazurka replay` finds a test: from the root, unless that is elsewhere.
+
+    pytest names tests from the root of the project; a path from there is found from any directory
+    inside of it.  From above, the path has to begin where we are.
+    """
+    root = item.config.rootpath
+    if Path.cwd().is_relative_to(root):
+        return str(item.nodeid)
+    from mazurka.runtime.exploring.tokens import portable
+
+    return f"{portable(item.path)}::{item.nodeid.partition('::')[2]}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """The report of a failed exploration is ours, without the frames of the engine."""
+    report = yield
+    if call.excinfo is not None and report.failed:
+        result = getattr(call.excinfo.value, "result", None)
+        if result is not None and hasattr(result, "report"):
+            report.longrepr = representation(item, result)
+    return report
+
+
+def representation(item: pytest.Item, result: Result) -> Any:
+    """A text that pytest prints as it is, also after its way through a worker process."""
+    from _pytest._code.code import (
+        ExceptionChainRepr,
+        ReprEntryNative,
+        ReprFileLocation,
+        ReprTraceback,
+    )
+
+    file, line, _ = item.location
+    violated = result.violation
+    message = str(result.error) if result.error is not None else result.scope
+    if violated is not None:
+        file, line = violated.file or file, violated.line or line
+        message = f"{violated.kind}: {violated.message}"
+    crash = ReprFileLocation(file, line or 0, message.splitlines()[0])
+    text = [f"{part}\n" for part in result.report(width_in(item.config)).splitlines()]
+    trace = ReprTraceback([ReprEntryNative(text)], None, style="native")
+    return ExceptionChainRepr([(trace, crash, None)])
+
+
+def width_in(config: pytest.Config) -> int | None:
+    """The width of pytest's own frame; a worker process of pytest-xdist has none."""
+    shows = config.pluginmanager.hasplugin("terminalreporter")
+    return int(config.get_terminal_writer().fullwidth) if shows else None
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    summarize(terminalreporter, config)

@@ -1,0 +1,188 @@
+"""What pytest keeps of a test while it runs, made new for each execution.
+
+Log records, captured output, the item's stash, properties for the report and temporary directories
+are kept by pytest itself, for one call of a test.  An execution that met those of the one before
+would not do the same again; and a report would show what hundreds of executions have printed.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from shutil import rmtree
+from typing import Any
+
+from mazurka.runtime.primitives.locks import Lock
+from mazurka.runtime.program.existing import is_strange
+
+CAPTURING = frozenset({"capsys", "capsysbinary", "capfd", "capfdbinary", "capteesys"})
+LISTS = ("user_properties", "_report_sections", "own_markers")
+
+
+class NoLock:
+    """For log handlers that no test looks into: one thread runs at a time, and none has to wait."""
+
+    def acquire(self) -> None:
+        pass
+
+    def release(self) -> None:
+        pass
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+class Printed:
+    """Makes what is printed an operation, where the test reads it: the order is in the text.
+
+    `print` writes what ends or separates its arguments by itself, and nobody comes in between.
+    """
+
+    def __init__(self, stream: Any, lock: Lock) -> None:
+        self._write = stream.write
+        self._lock = lock
+
+    def write(self, text: str) -> Any:
+        if text in ("\n", " "):
+            return self._write(text)
+        with self._lock:
+            return self._write(text)
+
+
+class ItemState:
+    """The state of one item, as it is when its exploration begins."""
+
+    def __init__(self, item: Any) -> None:
+        self._item = item
+        self._stash = dict(item.stash._storage)
+        self._lists = {name: list(getattr(item, name)) for name in LISTS}
+        find = item.config.pluginmanager.getplugin
+        self._logging = find("logging-plugin")
+        self._capture = find("capturemanager")
+        self._directories = Directories(item.config)
+        self._printing = (Lock(), Lock())
+        for lock, name in zip(self._printing, ("sys.stdout", "sys.stderr"), strict=True):
+            lock.origin = name
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """For the time of the exploration."""
+        with self._directories.watched(), self._unlocked():
+            yield
+
+    def begin(self) -> None:
+        """Forget the execution before."""
+        storage = self._item.stash._storage
+        storage.clear()
+        storage.update(self._stash)
+        for name, values in self._lists.items():
+            getattr(self._item, name)[:] = values
+        if self._capture is not None and self._directories.is_home:
+            self._capture.read_global_capture()
+        self._directories.remove()
+        if self._logging is not None:
+            self._logging.report_handler.reset()
+        self.enter("setup")
+
+    def enter(self, when: str) -> None:
+        """Begin a phase: each has its own log records."""
+        if self._logging is None:
+            return
+        from _pytest.logging import caplog_handler_key, caplog_records_key
+
+        handler = self._logging.caplog_handler
+        handler.reset()
+        self._item.stash[caplog_handler_key] = handler
+        records = {} if when == "setup" else self._item.stash[caplog_records_key]
+        self._item.stash[caplog_records_key] = {**records, when: handler.records}
+
+    def observe_output(self) -> None:
+        """After the set-up: what a fixture captures, the test reads."""
+        if not CAPTURING.isdisjoint(self._item.fixturenames):
+            for stream, lock in zip((sys.stdout, sys.stderr), self._printing, strict=True):
+                if is_strange(type(stream).__module__):
+                    stream.write = Printed(stream, lock).write  # type: ignore[method-assign]
+
+    @contextmanager
+    def _unlocked(self) -> Iterator[None]:
+        """Schedules that differ in the order at a lock whose handler nobody reads are one."""
+        if self._logging is None:
+            yield
+            return
+        handlers = [self._logging.report_handler, self._logging.log_file_handler]
+        if not {"caplog", "request"} & set(self._item.fixturenames):
+            handlers.append(self._logging.caplog_handler)
+        locks = [handler.lock for handler in handlers]
+        for handler in handlers:
+            handler.lock = NoLock()
+        try:
+            yield
+        finally:
+            for handler, lock in zip(handlers, locks, strict=True):
+                handler.lock = lock
+
+
+class Directories:
+    """Temporary directories: each execution finds none, and gets the same names in the same order.
+
+    Those of the last execution stay, to be looked at.  Worker processes have their own places.
+    """
+
+    def __init__(self, config: Any) -> None:
+        self._factory = getattr(config, "_tmp_path_factory", None)
+        self._known: dict[tuple[str, bool, int], Path] = {}
+        self._asked: Counter[tuple[str, bool]] = Counter()
+        self._home = self._process = os.getpid()
+
+    @property
+    def is_home(self) -> bool:
+        return os.getpid() == self._home
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        factory = self._factory
+        if factory is None:
+            yield
+            return
+        make = factory.mktemp
+
+        def make_again(basename: str, numbered: bool = True) -> Path:
+            self._asked[basename, numbered] += 1
+            key = basename, numbered, self._asked[basename, numbered]
+            known = self._known.get(key)
+            if known is None:
+                known = self._known[key] = make(basename, numbered)
+            else:
+                known.mkdir(mode=0o700)
+            return known
+
+        factory.mktemp = make_again
+        try:
+            yield
+        finally:
+            del factory.mktemp
+
+    def remove(self) -> None:
+        """Remove what the execution before has left."""
+        if self._process != os.getpid():
+            self._move()
+        for key, path in self._known.items():
+            if self._asked[key[:2]] >= key[2]:
+                rmtree(path, ignore_errors=True)
+        self._asked.clear()
+
+    def _move(self) -> None:
+        """This is a worker: what was made so far belongs to the process that it comes from."""
+        self._process = os.getpid()
+        self._known, self._asked = {}, Counter()
+        if self._factory is not None:
+            own = self._factory.getbasetemp() / f"process-{self._process}"
+            own.mkdir(mode=0o700, exist_ok=True)
+            self._factory._basetemp = own

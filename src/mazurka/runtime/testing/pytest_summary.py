@@ -1,0 +1,107 @@
+"""What the plugin says at the end of a session: what explored tests that have passed have shown.
+
+A dot says that a test holds; it does not say that code has run whose accesses nobody has seen, nor
+that nothing was explored at all.  Everything here is read off the reports of the tests, which come
+from the worker processes of pytest-xdist as well.
+
+This is loaded in every pytest session of an environment in which Mazurka is installed; so it
+imports nothing of the engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from mazurka.runtime.exploring.results import Result
+
+EXPLORED = "mazurka"
+"""The property of a test's report that says what its exploration has shown."""
+NOT_OBSERVED = "mazurka_not_observed"
+"""The one that names the code that has run without being observed."""
+SEED = "mazurka_seed"
+"""The one that says which seed the schedules were drawn from."""
+OUTCOMES = ("passed", "failed", "error", "xfailed", "xpassed")
+"""Of tests that have run."""
+MOST_LINES = 10
+MOST_NAMES = 5
+
+
+def note_result(item: pytest.Item, result: Result) -> None:
+    """Let the report of a test say what was found."""
+    told = "; ".join((result.scope, *(f"note: {note}" for note in result.notes)))
+    item.user_properties.append((EXPLORED, f"{result.verdict}: {told}"))
+    if result.seed is not None:
+        item.user_properties.append((SEED, result.seed))
+    if result.not_observed:
+        named = ", ".join(result.not_observed[:MOST_NAMES])
+        more = ", ..." if len(result.not_observed) > MOST_NAMES else ""
+        item.user_properties.append((NOT_OBSERVED, f"{named}{more}"))
+
+
+def note_error(item: pytest.Item, message: str) -> None:
+    """The test was to be explored, but could not be."""
+    item.user_properties.append((EXPLORED, f"not explored: {message}"))
+
+
+def summarize(terminal: Any, config: pytest.Config) -> None:
+    """Print what there is to say; usually there is nothing."""
+    lines = list(_shown(terminal) if config.get_verbosity() > 0 else _held_unobserved(terminal))
+    if not config.getoption("collectonly") and (given := _given(config)):
+        lines.extend(_without_effect(terminal, given))
+    if lines:
+        terminal.section("mazurka")
+        for line in lines:
+            terminal.line(line)
+
+
+def _without_effect(terminal: Any, given: list[str]) -> Iterator[str]:
+    """Options that no test has taken."""
+    reports = [report for name in OUTCOMES for report in terminal.stats.get(name, ())]
+    told = [properties_of(report) for report in reports]
+    if told and not any(EXPLORED in properties for properties in told):
+        yield (
+            f"no test was explored, so {', '.join(given)} had no effect: mark a test with"
+            " @pytest.mark.mazurka, decorate it with @mazurka.explore, or run `mazurka test"
+            " FILE`, which explores all tests of a file"
+        )
+    elif told and _SEED in given and not any(SEED in properties for properties in told):
+        yield (
+            f"no test has random schedules, so {_SEED} had no effect: --mazurka-strategy=random"
+            " (or pct) gives them to all explored tests"
+        )
+
+
+_SEED = "--mazurka-seed"
+
+
+def properties_of(report: Any) -> dict[str, Any]:
+    return dict(getattr(report, "user_properties", ()))
+
+
+def _given(config: pytest.Config) -> list[str]:
+    """The options of the command line itself; those of a configuration are for all sessions."""
+    names = [str(word).partition("=")[0] for word in config.invocation_params.args]
+    return [name for name in names if name.startswith("--mazurka-")]
+
+
+def _shown(terminal: Any) -> Iterator[str]:
+    """With -v: everything."""
+    for report in terminal.stats.get("passed", ()):
+        told = properties_of(report).get(EXPLORED)
+        if told is not None:
+            yield f"{report.nodeid}: {told}"
+
+
+def _held_unobserved(terminal: Any) -> Iterator[str]:
+    """Otherwise: the tests that a dot says too much of."""
+    passed = [(report, properties_of(report)) for report in terminal.stats.get("passed", ())]
+    found = [(report, told) for report, told in passed if NOT_OBSERVED in told]
+    for report, told in found[:MOST_LINES]:
+        verdict = told[EXPLORED].partition(":")[0]
+        yield f"{report.nodeid} {verdict}, not observed: {told[NOT_OBSERVED]}"
+    if len(found) > MOST_LINES:
+        yield f"... and {len(found) - MOST_LINES} more: -v lists them"
