@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 from mazurka import check
-from mazurka.stateful.strategy import load_strategy, strategy_names
+from mazurka.search.registry import load_strategy, strategy_names
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 LARGER: list[tuple[str, dict[str, int]]] = [

@@ -35,7 +35,7 @@ from tests.soundness.reductions import (
 from tests.soundness.shrink import listing, shrink
 
 import mazurka.ir.native
-from mazurka.stateful.strategy import load_strategy, strategy_names
+from mazurka.search.registry import load_strategy, strategy_names
 
 # Each program is searched for a few milliseconds: optimizing its code takes longer than that.
 mazurka.ir.native.HUGE_PROGRAM = 0

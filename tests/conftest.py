@@ -11,8 +11,8 @@ from types import ModuleType
 
 import pytest
 
+from mazurka.search.observer import Silent
 from mazurka.stateful.engine import kernel
-from mazurka.stateful.strategy import Silent
 
 TESTS = Path(__file__).parent
 KERNELS = ("depth_first", "breadth_first", "store")

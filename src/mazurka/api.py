@@ -13,10 +13,10 @@ from pathlib import Path
 from mazurka.checking import CheckOptions, check_file, load_program
 from mazurka.comparing import Comparison, compare_file
 from mazurka.report.replaying import ReplayReport, replay_saved
-from mazurka.report.subject import Reading
 from mazurka.report.tracefile import load, save
 from mazurka.report.verdict import Verdict
-from mazurka.stateful.strategy import Observer, Silent
+from mazurka.search.observer import Observer, Silent
+from mazurka.search.options import Reading
 
 
 def check(

@@ -17,7 +17,7 @@ from mazurka.ir.program import Check, Fault, Program
 from mazurka.processors import refuse_many
 from mazurka.report.confirm import Finding, confirm
 from mazurka.report.selection import CHOICES, Selection, select
-from mazurka.report.subject import Reading, subject_of
+from mazurka.report.subject import subject_of
 from mazurka.report.trace import Trace
 from mazurka.report.verdict import (
     HOLDS,
@@ -27,17 +27,11 @@ from mazurka.report.verdict import (
     Verdict,
     scope_sentence,
 )
-from mazurka.stateful.strategy import (
-    PROPERTIES,
-    Observer,
-    SearchOptions,
-    SearchResult,
-    Strategy,
-    Violation,
-    load_strategy,
-    require_known,
-    strategy_names,
-)
+from mazurka.search.observer import Observer
+from mazurka.search.options import PROPERTIES, Reading, SearchOptions
+from mazurka.search.registry import load_strategy, require_known, strategy_names
+from mazurka.search.result import SearchResult, Violation
+from mazurka.search.strategy import Strategy
 
 ENGINES = ("stateful",)
 ORDERS = ("dfs", "bfs")

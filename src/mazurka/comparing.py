@@ -19,7 +19,9 @@ from mazurka.checking import (
 )
 from mazurka.errors import OptionError
 from mazurka.report.verdict import UNREDUCED, Verdict
-from mazurka.stateful.strategy import Observer, Strategy, load_strategy, strategy_names
+from mazurka.search.observer import Observer
+from mazurka.search.registry import load_strategy, strategy_names
+from mazurka.search.strategy import Strategy
 
 INTERRUPTED = "interrupted"
 SCHEDULE_SECONDS = 10.0

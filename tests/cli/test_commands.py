@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mazurka.stateful.strategy import load_strategy
+from mazurka.search.registry import load_strategy
 
 
 def test_compare_shows_every_strategy(mazurka, model):

@@ -10,9 +10,10 @@ import pytest
 from mazurka import check
 from mazurka.checking import load_program
 from mazurka.errors import InternalError
-from mazurka.report.subject import Reading
+from mazurka.search.observer import Silent
+from mazurka.search.options import Reading, SearchOptions
+from mazurka.search.registry import load_strategy, strategy_names
 from mazurka.stateful.self_check import check_full
-from mazurka.stateful.strategy import SearchOptions, Silent, load_strategy, strategy_names
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 EXAMPLE = str(EXAMPLES / "philosophers_ordered.py")

@@ -21,8 +21,10 @@ from mazurka.frontend.python import load_model
 from mazurka.ir.prepare import prepare
 from mazurka.ir.program import Program
 from mazurka.report.verdict import Verdict
+from mazurka.search.observer import Silent
+from mazurka.search.registry import load_strategy, strategy_names
+from mazurka.search.strategy import Strategy
 from mazurka.stateful.reference import Exploration, explore
-from mazurka.stateful.strategy import Silent, Strategy, load_strategy, strategy_names
 from tests.soundness.schedules import ends
 
 REDUCTIONS = tuple(

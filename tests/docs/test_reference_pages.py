@@ -15,9 +15,9 @@ from mazurka.checking import load_program
 from mazurka.cli.failures import run_guarded
 from mazurka.cli.main import app
 from mazurka.errors import MazurkaError
-from mazurka.report.subject import Reading
 from mazurka.report.verdict import EXIT_STATUS, error_verdict
-from mazurka.stateful.strategy import load_strategy, strategy_names
+from mazurka.search.options import Reading
+from mazurka.search.registry import load_strategy, strategy_names
 from tests.docs.limit_cases import INCONCLUSIVE, REFUSED
 from tests.docs.pages import ROOT
 

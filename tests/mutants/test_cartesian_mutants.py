@@ -22,6 +22,9 @@ from mazurka.ir.interpreter import State, Step
 from mazurka.ir.native import native
 from mazurka.ir.prepare import prepare
 from mazurka.ir.program import Program
+from mazurka.search.observer import Silent
+from mazurka.search.options import SearchOptions
+from mazurka.search.result import SearchResult
 from mazurka.stateful import cartesian, cartesian_search, engine
 from mazurka.stateful.cartesian import (
     Cartesian,
@@ -33,7 +36,6 @@ from mazurka.stateful.cartesian import (
 )
 from mazurka.stateful.cartesian_search import Vectors, search_cartesian
 from mazurka.stateful.reference import explore
-from mazurka.stateful.strategy import SearchOptions, SearchResult, Silent
 
 KERNELS = Path(engine.__file__).parent / "kernels"
 OPTIONS = SearchOptions(properties=frozenset({"assert", "deadlock"}), stop_at_first=False)

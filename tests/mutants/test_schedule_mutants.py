@@ -15,7 +15,10 @@ import pytest
 from mazurka.ir.expressions import Const, negate
 from mazurka.ir.interpreter import State, Step
 from mazurka.ir.program import FINISHED, Check, Fault, Kind, Program
-from mazurka.stateful.strategy import SearchOptions, SearchResult, Silent, load_strategy
+from mazurka.search.observer import Silent
+from mazurka.search.options import SearchOptions
+from mazurka.search.registry import load_strategy
+from mazurka.search.result import SearchResult
 from mazurka.stateless.dpor import DynamicReduction
 from mazurka.stateless.execution import Action, Move
 from mazurka.stateless.ir_execution import IRExecution

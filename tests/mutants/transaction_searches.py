@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from mazurka.analysis.movers import Reading
 from mazurka.ir.native import native
 from mazurka.ir.program import Program
+from mazurka.search.observer import Silent
+from mazurka.search.options import SearchOptions
+from mazurka.search.result import SearchResult
 from mazurka.stateful.completion import Completion, explore_transactions
 from mazurka.stateful.reference import explore
 from mazurka.stateful.rounds import Rounds
-from mazurka.stateful.strategy import SearchOptions, SearchResult, Silent
 from mazurka.stateful.transactions import Transaction
 from tests.mutants.transaction_models import program_of
 

@@ -10,9 +10,10 @@ from mazurka.bench.cartesian_subjects import ROWS, Row
 from mazurka.frontend.python import load_model
 from mazurka.ir.native import native
 from mazurka.ir.prepare import prepare
+from mazurka.search.observer import Silent
+from mazurka.search.options import SearchOptions
 from mazurka.stateful.cartesian import CycleRule
 from mazurka.stateful.cartesian_search import Vectors, search_cartesian
-from mazurka.stateful.strategy import SearchOptions, Silent
 
 OPTIONS = SearchOptions(properties=frozenset({"assert"}), stop_at_first=False)
 

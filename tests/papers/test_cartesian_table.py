@@ -12,8 +12,10 @@ from mazurka.bench.cartesian_subjects import ROWS, Row, select
 from mazurka.frontend.python import load_model
 from mazurka.ir.prepare import prepare
 from mazurka.ir.program import Program
+from mazurka.search.observer import Silent
+from mazurka.search.options import SearchOptions
+from mazurka.search.registry import load_strategy
 from mazurka.stateful.cartesian import Cartesian, CycleRule, Finished, explore_cartesian
-from mazurka.stateful.strategy import SearchOptions, Silent, load_strategy
 
 MOST_TRANSITIONS = 13_000
 """A few seconds of the search on the interpreter."""

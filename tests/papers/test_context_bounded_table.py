@@ -24,7 +24,9 @@ from mazurka.bench.context_bounded_queue import (
 )
 from mazurka.frontend.python import load_model
 from mazurka.ir.prepare import prepare
-from mazurka.stateful.strategy import SearchOptions, Silent, load_strategy
+from mazurka.search.observer import Silent
+from mazurka.search.options import SearchOptions
+from mazurka.search.registry import load_strategy
 from mazurka.stateless import iterative
 from mazurka.stateless.algorithm2 import Algorithm2
 from mazurka.stateless.cb_dfs import ContextBoundedDFS

@@ -12,7 +12,7 @@ import pytest
 
 from mazurka.checking import load_program
 from mazurka.ir.program import FINISHED, Program
-from mazurka.report.subject import Reading
+from mazurka.search.options import Reading
 from mazurka.stateful.completion import (
     Completion,
     Transactions,

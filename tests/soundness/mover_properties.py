@@ -33,9 +33,9 @@ from mazurka.analysis.laws import Law
 from mazurka.analysis.movers import Mover
 from mazurka.ir.interpreter import Interpreter, State, Step
 from mazurka.ir.program import DEAD_ENDS, IDLE, Fault, Program
+from mazurka.search.result import Move
 from mazurka.stateful.completion import Completion, explore_transactions
 from mazurka.stateful.reference import explore
-from mazurka.stateful.strategy import Move
 
 
 @dataclass(frozen=True)

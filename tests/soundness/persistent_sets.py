@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from mazurka.ir.interpreter import Interpreter, State, Step
 from mazurka.ir.program import Program
+from mazurka.search.result import Move
 from mazurka.stateful.persistent import PersistentSets, is_dead_end
 from mazurka.stateful.reference import Exploration, explore
-from mazurka.stateful.strategy import Move
 from tests.soundness.reductions import Subject
 
 

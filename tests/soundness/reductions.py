@@ -18,14 +18,11 @@ from functools import cached_property
 from random import Random
 
 from mazurka.ir.program import Program
+from mazurka.search.observer import Silent
+from mazurka.search.options import PROPERTIES, SearchOptions
+from mazurka.search.result import SearchResult
+from mazurka.search.strategy import Strategy
 from mazurka.stateful.reference import Exploration, explore
-from mazurka.stateful.strategy import (
-    PROPERTIES,
-    SearchOptions,
-    SearchResult,
-    Silent,
-    Strategy,
-)
 from tests.soundness.classification import Use, uses_of_cells, wrong_class
 from tests.soundness.disciplined_programs import disciplined_program
 from tests.soundness.random_programs import random_program

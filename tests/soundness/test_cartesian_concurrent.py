@@ -13,12 +13,14 @@ import pytest
 
 from mazurka.ir.native import native
 from mazurka.ir.program import Program
+from mazurka.search.observer import Silent
+from mazurka.search.options import SearchOptions
+from mazurka.search.result import SearchResult
 from mazurka.stateful import cartesian_search, cartesian_workers
 from mazurka.stateful.cartesian import CycleRule
 from mazurka.stateful.cartesian_search import CartesianSearch, Vectors
 from mazurka.stateful.cartesian_search import cartesian_search as search
 from mazurka.stateful.strategies.cartesian import STRATEGY
-from mazurka.stateful.strategy import SearchOptions, SearchResult, Silent
 from tests.soundness.reductions import Agreement, Subject, compare_all, consult
 
 pytestmark = pytest.mark.usefixtures("quick_code", "eager_workers")

@@ -7,10 +7,11 @@ from itertools import product
 import pytest
 
 from mazurka.ir.native import native
+from mazurka.search.observer import Silent
+from mazurka.search.options import SearchOptions
 from mazurka.stateful.cartesian import CycleRule, Finished, explore_cartesian
 from mazurka.stateful.cartesian_search import Vectors, search_cartesian
 from mazurka.stateful.reference import explore
-from mazurka.stateful.strategy import SearchOptions, Silent
 from tests.soundness.reductions import Subject
 from tests.soundness.replaying import replays
 

@@ -15,6 +15,9 @@ import pytest
 from mazurka.analysis.movers import Reading
 from mazurka.ir.native import native
 from mazurka.ir.program import Program
+from mazurka.search.observer import Silent
+from mazurka.search.options import SearchOptions
+from mazurka.search.result import SearchResult
 from mazurka.stateful.completion import (
     Completion,
     Transactions,
@@ -23,7 +26,6 @@ from mazurka.stateful.completion import (
 )
 from mazurka.stateful.reference import Exploration, explore
 from mazurka.stateful.rounds import Rounds
-from mazurka.stateful.strategy import SearchOptions, SearchResult, Silent
 from mazurka.stateful.transactions import Transaction
 from tests.soundness.reductions import Subject
 

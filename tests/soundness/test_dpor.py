@@ -12,8 +12,8 @@ import functools
 import pytest
 
 from mazurka.ir.program import DEAD_ENDS, Program
+from mazurka.search.result import Move, Violation
 from mazurka.stateful.reference import Exploration as Whole
-from mazurka.stateful.strategy import Move, Violation
 from mazurka.stateless.dpor import DynamicReduction, SleepingReduction
 from mazurka.stateless.execution import Action
 from mazurka.stateless.ir_execution import IRExecution, PlainIRExecution

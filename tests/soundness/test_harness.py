@@ -10,17 +10,12 @@ import pytest
 
 from mazurka.ir.native import native
 from mazurka.ir.program import FINISHED, Program
+from mazurka.search.observer import Observer
+from mazurka.search.options import SearchOptions
+from mazurka.search.result import CellClass, Move, SearchResult, Violation
+from mazurka.search.strategy import Strategy
 from mazurka.stateful.depth_first import search_depth_first
 from mazurka.stateful.strategies.full import STRATEGY as FULL
-from mazurka.stateful.strategy import (
-    CellClass,
-    Move,
-    Observer,
-    SearchOptions,
-    SearchResult,
-    Strategy,
-    Violation,
-)
 from tests.soundness.reductions import (
     Agreement,
     Comparison,

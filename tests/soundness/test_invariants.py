@@ -9,8 +9,9 @@ import pytest
 
 from mazurka.ir.program import Program
 from mazurka.ir.validate import validate
+from mazurka.search.options import SearchOptions
+from mazurka.search.registry import load_strategy, strategy_names
 from mazurka.stateful.reference import Exploration, explore
-from mazurka.stateful.strategy import SearchOptions, load_strategy, strategy_names
 from tests.soundness.reductions import SECONDS, Agreement, Oracle, Subject, compare, consult
 from tests.soundness.watching import MESSAGE, unequal_pair, watched
 

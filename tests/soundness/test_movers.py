@@ -10,7 +10,7 @@ from mazurka.analysis.cell_use import Broken
 from mazurka.analysis.movers import Mover
 from mazurka.checking import load_program
 from mazurka.ir.program import Fault
-from mazurka.report.subject import Reading
+from mazurka.search.options import Reading
 from mazurka.stateful.completion import Completion, explore_transactions
 from mazurka.stateful.reference import explore
 from tests.soundness.mover_models import MARKS, MODELS, expected_movers, program_of

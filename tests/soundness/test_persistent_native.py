@@ -9,10 +9,12 @@ import pytest
 
 from mazurka.ir.native import native
 from mazurka.ir.program import Program
+from mazurka.search.observer import Silent
+from mazurka.search.options import SearchOptions
+from mazurka.search.registry import load_strategy
 from mazurka.stateful.persistent import Proviso, Relation, explore_persistent
 from mazurka.stateful.persistent_search import Sets, search_persistent
 from mazurka.stateful.reference import Exploration, explore
-from mazurka.stateful.strategy import SearchOptions, Silent, load_strategy
 from tests.soundness.reductions import Agreement, Subject, compare_all, consult
 from tests.soundness.replaying import replays
 

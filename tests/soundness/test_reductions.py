@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from mazurka.ir.validate import validate
-from mazurka.stateful.strategy import load_strategy, strategy_names
+from mazurka.search.registry import load_strategy, strategy_names
 from tests.soundness.reductions import Agreement, Subject, compare_all, consult
 
 pytestmark = pytest.mark.usefixtures("quick_code")

@@ -9,7 +9,7 @@ import pytest
 
 from mazurka.ir.program import Program
 from mazurka.ir.validate import validate
-from mazurka.stateful.strategy import load_strategy, strategy_names
+from mazurka.search.registry import load_strategy, strategy_names
 from tests.soundness.disciplined_programs import disciplined_program
 from tests.soundness.random_programs import random_program
 from tests.soundness.reductions import Agreement, compare_all, consult

@@ -11,15 +11,12 @@ from hypothesis import strategies as st
 from mazurka.ir.interpreter import Interpreter, Outcome
 from mazurka.ir.liveness import reset_dead_locals
 from mazurka.ir.program import Program
+from mazurka.search.observer import Silent
+from mazurka.search.options import SearchOptions
+from mazurka.search.registry import load_strategy
+from mazurka.search.result import SearchResult, Violation
 from mazurka.stateful.minimize import context_switches, fewest_switches
 from mazurka.stateful.reference import explore, race_address
-from mazurka.stateful.strategy import (
-    SearchOptions,
-    SearchResult,
-    Silent,
-    Violation,
-    load_strategy,
-)
 from tests.soundness.profiles import random_programs
 from tests.soundness.random_programs import random_program
 from tests.soundness.replaying import replays

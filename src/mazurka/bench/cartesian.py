@@ -25,9 +25,12 @@ from mazurka.frontend.python import load_model
 from mazurka.ir.native import native
 from mazurka.ir.prepare import prepare
 from mazurka.processors import refuse_many
+from mazurka.search.observer import Silent
+from mazurka.search.options import SearchOptions
+from mazurka.search.registry import load_strategy
+from mazurka.search.result import SearchResult
 from mazurka.stateful.cartesian import CycleRule, Finished
 from mazurka.stateful.cartesian_search import Vectors, search_cartesian
-from mazurka.stateful.strategy import SearchOptions, SearchResult, Silent, load_strategy
 
 LIMIT_SECONDS = 60.0
 SCHEDULES_SECONDS = 10.0

@@ -19,7 +19,10 @@ from mazurka.errors import OptionError
 from mazurka.frontend.python import load_model
 from mazurka.ir.granularity import Granularity
 from mazurka.ir.prepare import prepare
-from mazurka.stateful.strategy import SearchOptions, SearchResult, Silent, load_strategy
+from mazurka.search.observer import Silent
+from mazurka.search.options import SearchOptions
+from mazurka.search.registry import load_strategy
+from mazurka.search.result import SearchResult
 
 REDUCTION = "optimistic"
 PROPERTIES = frozenset({"assert", "deadlock"})

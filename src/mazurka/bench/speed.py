@@ -21,7 +21,9 @@ from mazurka.frontend.python import load_model
 from mazurka.ir.layout import make_layout
 from mazurka.ir.prepare import prepare
 from mazurka.ir.program import Program
-from mazurka.stateful.strategy import SearchOptions, Silent, load_strategy
+from mazurka.search.observer import Silent
+from mazurka.search.options import SearchOptions
+from mazurka.search.registry import load_strategy
 
 ORDERS = ("dfs", "bfs")
 

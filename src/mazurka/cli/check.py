@@ -86,7 +86,7 @@ def check(
 
     def action() -> int:
         from mazurka.checking import CheckOptions
-        from mazurka.report.subject import Reading
+        from mazurka.search.options import Reading
 
         options = CheckOptions(
             engine=engine,

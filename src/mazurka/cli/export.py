@@ -41,7 +41,7 @@ def export(
 
     def action() -> int:
         from mazurka.checking import load_program, one_of
-        from mazurka.report.subject import Reading
+        from mazurka.search.options import Reading
 
         one_of("format", form, FORMATS)
         reading = Reading(

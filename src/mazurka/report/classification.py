@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mazurka.report.terminal import glyphs_for, safe
-from mazurka.stateful.strategy import CellClass, Statistics
+from mazurka.search.result import CellClass, Statistics
 
 MOST_ROWS = 40
 MOST_COUNTS = 8

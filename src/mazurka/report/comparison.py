@@ -15,7 +15,7 @@ from mazurka.report.story import Story
 from mazurka.report.summary import STYLES
 from mazurka.report.terminal import Glyphs, glyphs_for, safe
 from mazurka.report.verdict import UNREDUCED, UNSOUND, Verdict, limit_name, property_list
-from mazurka.stateful.strategy import CUT_SHORT, Statistics
+from mazurka.search.result import CUT_SHORT, Statistics
 
 GAP = 2
 NOT_APPLICABLE = "-"

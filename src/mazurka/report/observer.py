@@ -6,7 +6,8 @@ import sys
 import time
 from typing import TextIO
 
-from mazurka.stateful.strategy import Observer, Silent, Statistics
+from mazurka.search.observer import Observer, Silent
+from mazurka.search.result import Statistics
 
 INTERVAL = 0.1
 CLEAR = "\r\x1b[2K"

@@ -15,7 +15,7 @@ from mazurka.report.places import (
     shown_value,
     source_line,
 )
-from mazurka.stateful.strategy import Move
+from mazurka.search.result import Move
 
 
 @dataclass(frozen=True)

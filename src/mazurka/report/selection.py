@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from mazurka.ir.program import Fault, Program
-from mazurka.stateful.strategy import Move, Observer, SearchOptions, SearchResult, Violation
+from mazurka.search.observer import Observer
+from mazurka.search.options import SearchOptions
+from mazurka.search.result import Move, SearchResult, Violation
 
 CHOICES = ("auto", "found", "switches")
 

@@ -30,7 +30,7 @@ from mazurka.report.verdict import (
     limit_name,
     states_text,
 )
-from mazurka.stateful.strategy import Statistics
+from mazurka.search.result import Statistics
 
 STYLES = {HOLDS: "bold green", VIOLATED: "bold red", INCONCLUSIVE: "bold yellow"}
 ORDERS = {"dfs": "depth-first", "bfs": "breadth-first"}

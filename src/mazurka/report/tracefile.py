@@ -16,9 +16,9 @@ from typing import TypeVar
 from mazurka import __version__
 from mazurka.errors import MazurkaError, OptionError
 from mazurka.ir.granularity import GRANULARITIES
-from mazurka.report.subject import Reading
 from mazurka.report.verdict import Verdict
-from mazurka.stateful.strategy import Move, Violation
+from mazurka.search.options import Reading
+from mazurka.search.result import Move, Violation
 
 FORMAT = "mazurka-trace"
 FORMAT_VERSION = 1

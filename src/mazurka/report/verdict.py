@@ -9,7 +9,8 @@ from mazurka.report.confirm import Finding
 from mazurka.report.selection import Alternative
 from mazurka.report.subject import Subject
 from mazurka.report.trace import Trace
-from mazurka.stateful.strategy import PROPERTIES, CellClass, Round, Statistics
+from mazurka.search.options import PROPERTIES
+from mazurka.search.result import CellClass, Round, Statistics
 
 HOLDS = "holds"
 VIOLATED = "violated"

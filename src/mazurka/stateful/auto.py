@@ -26,18 +26,13 @@ from dataclasses import dataclass, replace
 from mazurka.analysis.lock_patterns import pattern_locks
 from mazurka.ir.program import Program
 from mazurka.processors import processors
+from mazurka.search.observer import Observer, Silent
+from mazurka.search.options import SearchOptions
+from mazurka.search.registry import load_strategy
+from mazurka.search.result import CUT_SHORT, Round, SearchResult
+from mazurka.search.strategy import Strategy
 from mazurka.stateful.cartesian_search import MOST_THREADS
 from mazurka.stateful.memory import default_limit_bytes
-from mazurka.stateful.strategy import (
-    CUT_SHORT,
-    Observer,
-    Round,
-    SearchOptions,
-    SearchResult,
-    Silent,
-    Strategy,
-    load_strategy,
-)
 
 PILOT = "full"
 PILOT_TRANSITIONS = 1 << 15

@@ -7,12 +7,14 @@ the start to find the schedule of a violation.
 from __future__ import annotations
 
 from mazurka.ir.native import NativeProgram
+from mazurka.search.observer import Observer
+from mazurka.search.options import SearchOptions
+from mazurka.search.result import Move, SearchResult
 from mazurka.stateful import blocks
 from mazurka.stateful.conduct import Conductor
 from mazurka.stateful.engine import kernel
 from mazurka.stateful.memory import Area
 from mazurka.stateful.store import Store
-from mazurka.stateful.strategy import Move, Observer, SearchOptions, SearchResult
 from mazurka.stateful.view import View
 
 ORIGIN_BYTES = 8

@@ -70,7 +70,7 @@ from typing import TypeAlias
 
 from mazurka.ir.interpreter import FaultReport, Interpreter, Outcome, State, Step
 from mazurka.ir.program import DEAD_ENDS, IDLE, Program
-from mazurka.stateful.strategy import Move
+from mazurka.search.result import Move
 
 
 class CycleRule(enum.StrEnum):

@@ -12,9 +12,9 @@ from functools import partial
 from typing import TypeAlias
 
 from mazurka.ir.interpreter import Interpreter, Outcome, State
+from mazurka.search.result import Move
 from mazurka.stateful import blocks
 from mazurka.stateful.store import Store
-from mazurka.stateful.strategy import Move
 from mazurka.stateful.view import View
 
 Moves: TypeAlias = tuple[Move, ...]

@@ -13,6 +13,9 @@ from mazurka.errors import UnsupportedError
 from mazurka.ir.interpreter import State
 from mazurka.ir.native import NativeProgram
 from mazurka.ir.program import FAULTS, Fault
+from mazurka.search.observer import Observer
+from mazurka.search.options import SearchOptions
+from mazurka.search.result import SearchResult
 from mazurka.stateful import blocks
 from mazurka.stateful.cartesian import CycleRule, Finished
 from mazurka.stateful.cartesian_schedules import VectorSchedules
@@ -20,7 +23,6 @@ from mazurka.stateful.conduct import Conductor
 from mazurka.stateful.engine import kernel
 from mazurka.stateful.memory import Area
 from mazurka.stateful.store import Store
-from mazurka.stateful.strategy import Observer, SearchOptions, SearchResult
 from mazurka.stateful.view import View
 
 ORIGIN_BYTES = 16

@@ -27,6 +27,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from mazurka.ir.native import NativeProgram
+from mazurka.search.observer import Observer
+from mazurka.search.options import SearchOptions
+from mazurka.search.result import SearchResult
 from mazurka.stateful import blocks
 from mazurka.stateful.cartesian_search import (
     VECTOR_TROUBLES,
@@ -35,7 +38,6 @@ from mazurka.stateful.cartesian_search import (
     VectorView,
 )
 from mazurka.stateful.memory import Area
-from mazurka.stateful.strategy import Observer, SearchOptions, SearchResult
 
 ROUND_SECONDS = 0.05
 """After this time the workers come back, finished or not: a user may want to see how it goes."""

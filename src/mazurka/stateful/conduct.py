@@ -10,16 +10,11 @@ from mazurka.errors import InternalError
 from mazurka.ir.interpreter import Interpreter, Outcome, State
 from mazurka.ir.native import NativeProgram
 from mazurka.ir.program import Fault
+from mazurka.search.observer import Observer
+from mazurka.search.options import SearchOptions
+from mazurka.search.result import Move, SearchResult, Statistics, Violation
 from mazurka.stateful.memory import default_limit_bytes
 from mazurka.stateful.reference import races_between
-from mazurka.stateful.strategy import (
-    Move,
-    Observer,
-    SearchOptions,
-    SearchResult,
-    Statistics,
-    Violation,
-)
 
 SLICE_TRANSITIONS = 1 << 18
 FIRST_SLICE = 1 << 12

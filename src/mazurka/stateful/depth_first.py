@@ -6,12 +6,14 @@ Owns the stack, runs the kernel slice by slice, and reads schedules off the stac
 from __future__ import annotations
 
 from mazurka.ir.native import NativeProgram
+from mazurka.search.observer import Observer
+from mazurka.search.options import SearchOptions
+from mazurka.search.result import Move, SearchResult
 from mazurka.stateful import blocks
 from mazurka.stateful.conduct import Conductor
 from mazurka.stateful.engine import kernel
 from mazurka.stateful.memory import Area
 from mazurka.stateful.store import Store
-from mazurka.stateful.strategy import Move, Observer, SearchOptions, SearchResult
 from mazurka.stateful.view import View
 
 FRAME_BYTES = 16

@@ -82,7 +82,7 @@ from mazurka.analysis.lock_patterns import pattern_locks
 from mazurka.analysis.sticky import sticky_locations
 from mazurka.ir.interpreter import FaultReport, Interpreter, Outcome, State, Step
 from mazurka.ir.program import DEAD_ENDS, Program
-from mazurka.stateful.strategy import Move
+from mazurka.search.result import Move
 
 
 class Relation(enum.StrEnum):

@@ -11,6 +11,10 @@ from dataclasses import dataclass, replace
 from mazurka.analysis.futures import futures_of
 from mazurka.ir.native import NativeProgram, native
 from mazurka.ir.program import Program
+from mazurka.search.observer import Observer
+from mazurka.search.options import SearchOptions
+from mazurka.search.result import CUT_SHORT, Move, SearchResult
+from mazurka.search.strategy import Strategy
 from mazurka.stateful import blocks
 from mazurka.stateful.conduct import Conductor
 from mazurka.stateful.engine import kernel
@@ -18,14 +22,6 @@ from mazurka.stateful.memory import Area
 from mazurka.stateful.persistent import Proviso, Relation
 from mazurka.stateful.persistent_tables import PersistentTables
 from mazurka.stateful.store import Store
-from mazurka.stateful.strategy import (
-    CUT_SHORT,
-    Move,
-    Observer,
-    SearchOptions,
-    SearchResult,
-    Strategy,
-)
 from mazurka.stateful.view import View
 
 FRAME_BYTES = 24

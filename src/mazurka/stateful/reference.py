@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from mazurka.ir.interpreter import FaultReport, Interpreter, Outcome, State, Step
 from mazurka.ir.program import DEAD_ENDS, Program
-from mazurka.stateful.strategy import Move
+from mazurka.search.result import Move
 
 
 @dataclass

@@ -19,17 +19,12 @@ from mazurka.analysis.locksets import Protection, static_protection
 from mazurka.analysis.movers import Reading
 from mazurka.ir.native import NativeProgram, native
 from mazurka.ir.program import Program
+from mazurka.search.observer import Observer
+from mazurka.search.options import SearchOptions
+from mazurka.search.result import CUT_SHORT, CellClass, Round, SearchResult
+from mazurka.search.strategy import Strategy
 from mazurka.stateful.completion import Completion
 from mazurka.stateful.engine import kernel
-from mazurka.stateful.strategy import (
-    CUT_SHORT,
-    CellClass,
-    Observer,
-    Round,
-    SearchOptions,
-    SearchResult,
-    Strategy,
-)
 from mazurka.stateful.transactions import Transaction, TransactionRound
 
 

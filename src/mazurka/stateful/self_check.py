@@ -15,6 +15,8 @@ from mazurka.analysis.discipline import Discipline
 from mazurka.errors import InternalError
 from mazurka.ir.interpreter import State
 from mazurka.ir.program import Program
+from mazurka.search.options import SearchOptions
+from mazurka.search.result import SearchResult
 from mazurka.stateful.cartesian import Cartesian, CycleRule
 from mazurka.stateful.completion import (
     Completion,
@@ -24,7 +26,6 @@ from mazurka.stateful.completion import (
 )
 from mazurka.stateful.persistent import Proviso, Relation, explore_persistent
 from mazurka.stateful.reference import explore
-from mazurka.stateful.strategy import SearchOptions, SearchResult
 from mazurka.stateful.transactions import Transaction
 
 UNFINISHED = "self-check: the interpreter did not come to an end within the time limit"

@@ -5,10 +5,10 @@ The set itself is in `mazurka.stateful.kernels.store`.
 
 from __future__ import annotations
 
+from mazurka.search.observer import Observer
 from mazurka.stateful import blocks
 from mazurka.stateful.engine import kernel
 from mazurka.stateful.memory import Area
-from mazurka.stateful.strategy import Observer
 
 FIRST_CAPACITY = 1 << 12
 MOST_LOAD = 0.75

@@ -16,6 +16,9 @@ from mazurka.analysis.movers import Reading
 from mazurka.errors import InternalError
 from mazurka.ir.interpreter import State, Step
 from mazurka.ir.native import NativeProgram
+from mazurka.search.observer import Observer
+from mazurka.search.options import SearchOptions
+from mazurka.search.result import Move, SearchResult
 from mazurka.stateful import blocks
 from mazurka.stateful.completion import Completion
 from mazurka.stateful.conduct import Conductor
@@ -23,7 +26,6 @@ from mazurka.stateful.discipline_tables import DisciplineTables
 from mazurka.stateful.engine import kernel
 from mazurka.stateful.memory import Area
 from mazurka.stateful.store import Store
-from mazurka.stateful.strategy import Move, Observer, SearchOptions, SearchResult
 from mazurka.stateful.view import View
 
 FRAME_BYTES = 16

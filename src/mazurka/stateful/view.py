@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from mazurka.errors import UnsupportedError
 from mazurka.ir.native import NativeProgram
 from mazurka.ir.program import FAULTS, Fault
+from mazurka.search.options import SearchOptions
 from mazurka.stateful import blocks
 from mazurka.stateful.memory import Area
-from mazurka.stateful.strategy import SearchOptions
 
 MOST_THREADS = 255
 MOST_CHOICES = 65_535

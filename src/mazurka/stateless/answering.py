@@ -20,17 +20,11 @@ from mazurka.errors import InternalError
 from mazurka.ir.footprints import Footprints
 from mazurka.ir.program import Program
 from mazurka.ir.starts import starts_again
+from mazurka.search.observer import Observer
+from mazurka.search.options import SearchOptions
+from mazurka.search.result import CUT_SHORT, Move, SearchResult, Statistics, Violation
+from mazurka.search.strategy import Strategy
 from mazurka.stateful.memory import default_limit_bytes
-from mazurka.stateful.strategy import (
-    CUT_SHORT,
-    Move,
-    Observer,
-    SearchOptions,
-    SearchResult,
-    Statistics,
-    Strategy,
-    Violation,
-)
 from mazurka.stateless.ir_execution import IRExecution, PlainIRExecution
 from mazurka.stateless.search import (
     BOUND,

@@ -21,7 +21,9 @@ from mazurka.errors import OptionError
 from mazurka.frontend.python import load_model
 from mazurka.ir.prepare import prepare
 from mazurka.report.terminal import make_console
-from mazurka.stateful.strategy import SearchOptions, Silent, load_strategy
+from mazurka.search.observer import Silent
+from mazurka.search.options import SearchOptions
+from mazurka.search.registry import load_strategy
 
 (INDEXER,) = select("indexer-2")
 MEASURED = Measured(

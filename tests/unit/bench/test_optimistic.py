@@ -15,9 +15,9 @@ from mazurka.bench.optimistic_results import Results, Row, Search, print_results
 from mazurka.bench.optimistic_subjects import SUBJECTS, Published, select
 from mazurka.checking import CheckOptions, check_file
 from mazurka.errors import OptionError
-from mazurka.report.subject import Reading
 from mazurka.report.terminal import make_console
-from mazurka.stateful.strategy import Silent
+from mazurka.search.observer import Silent
+from mazurka.search.options import Reading
 
 FULL = Search(states=900, transitions=2000, table_bytes=9000, seconds=1.0, complete=True)
 ROW = Row(

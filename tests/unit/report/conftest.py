@@ -12,7 +12,8 @@ from mazurka.checking import CheckOptions, check_program
 from mazurka.ir.program import Program
 from mazurka.report.terminal import make_console
 from mazurka.report.verdict import Verdict
-from mazurka.stateful.strategy import Silent, Strategy
+from mazurka.search.observer import Silent
+from mazurka.search.strategy import Strategy
 
 
 @pytest.fixture

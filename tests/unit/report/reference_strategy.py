@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from mazurka.ir.program import Program
+from mazurka.search.observer import Observer
+from mazurka.search.options import PROPERTIES, SearchOptions
+from mazurka.search.result import SearchResult, Statistics, Violation
+from mazurka.search.strategy import Strategy
 from mazurka.stateful.reference import explore
-from mazurka.stateful.strategy import (
-    PROPERTIES,
-    Observer,
-    SearchOptions,
-    SearchResult,
-    Statistics,
-    Strategy,
-    Violation,
-)
 
 
 def reference_search(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:

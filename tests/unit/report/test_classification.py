@@ -10,7 +10,7 @@ from small_programs import lost_update, two_locks
 
 from mazurka.report.classification import MOST_ROWS, class_rows, round_counts, sharing_text
 from mazurka.report.summary import MOST_NOTES, Summary
-from mazurka.stateful.strategy import CellClass, Round, SearchResult, Statistics
+from mazurka.search.result import CellClass, Round, SearchResult, Statistics
 
 
 def protected(name: str, lock: str, since: int = 1) -> CellClass:

@@ -11,7 +11,7 @@ from small_programs import FILE, lost_update, straight_line, two_locks
 from mazurka.report.columns import Columns, plan
 from mazurka.report.confirm import confirm
 from mazurka.report.summary import Summary, counted
-from mazurka.stateful.strategy import Move, Violation
+from mazurka.search.result import Move, Violation
 
 
 @pytest.mark.parametrize("width", [60, 100, 160])

@@ -11,15 +11,11 @@ from mazurka.checking import CheckOptions
 from mazurka.comparing import compare_file, every_strategy, options_for
 from mazurka.errors import OptionError
 from mazurka.ir.program import Program
-from mazurka.stateful.strategy import (
-    Observer,
-    SearchOptions,
-    SearchResult,
-    Silent,
-    Statistics,
-    Strategy,
-    load_strategy,
-)
+from mazurka.search.observer import Observer, Silent
+from mazurka.search.options import SearchOptions
+from mazurka.search.registry import load_strategy
+from mazurka.search.result import SearchResult, Statistics
+from mazurka.search.strategy import Strategy
 
 MODEL = """
 from mazurka.model import Int

@@ -10,7 +10,7 @@ from mazurka.report.comparison import print_comparison
 from mazurka.report.observer import progress_text
 from mazurka.report.summary import Summary
 from mazurka.report.verdict import Verdict, scope_sentence
-from mazurka.stateful.strategy import Statistics
+from mazurka.search.result import Statistics
 
 RAN = Statistics(
     transitions=810, depth=18, seconds=0.25, executions=90, partial_orders=90

@@ -8,7 +8,7 @@ import pytest
 
 from mazurka import check
 from mazurka.report.verdict import HOLDS, VIOLATED
-from mazurka.stateful.strategy import load_strategy, strategy_names
+from mazurka.search.registry import load_strategy, strategy_names
 
 KEEPING_RACES = [name for name in strategy_names() if "race" in load_strategy(name).preserves]
 

@@ -13,9 +13,9 @@ from mazurka.ir.expressions import Const
 from mazurka.ir.program import Assign
 from mazurka.report.confirm import confirm
 from mazurka.report.replaying import replay_saved
-from mazurka.report.subject import Reading
 from mazurka.report.tracefile import SavedTrace, load, save
-from mazurka.stateful.strategy import Move, Violation
+from mazurka.search.options import Reading
+from mazurka.search.result import Move, Violation
 
 
 @pytest.fixture

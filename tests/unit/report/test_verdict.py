@@ -14,7 +14,7 @@ from mazurka.ir.expressions import ZERO
 from mazurka.ir.program import Check, Fault
 from mazurka.report.trace import ReplayMismatch
 from mazurka.report.verdict import error_verdict
-from mazurka.stateful.strategy import Move, SearchResult, Statistics, Violation
+from mazurka.search.result import Move, SearchResult, Statistics, Violation
 
 KEYS = {
     "tool", "version", "input", "verdict", "scope", "property", "strategy", "stats",

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from mazurka.ir.interpreter import Interpreter, Outcome, State
 from mazurka.ir.program import Program
+from mazurka.search.observer import Silent
+from mazurka.search.options import SearchOptions
+from mazurka.search.result import Move, SearchResult, Violation
 from mazurka.stateful.reference import explore, races_between
 from mazurka.stateful.strategies.full import run
-from mazurka.stateful.strategy import Move, SearchOptions, SearchResult, Silent, Violation
 
 ORDERS = ("dfs", "bfs")
 EVERYTHING = frozenset({"assert", "deadlock", "race"})

@@ -10,9 +10,11 @@ from mazurka import check
 from mazurka.checking import load_program
 from mazurka.errors import OptionError
 from mazurka.ir.program import Program
-from mazurka.report.subject import Reading
+from mazurka.search.observer import Silent
+from mazurka.search.options import Reading, SearchOptions
+from mazurka.search.registry import load_strategy
+from mazurka.search.strategy import Strategy
 from mazurka.stateful import auto
-from mazurka.stateful.strategy import SearchOptions, Silent, Strategy, load_strategy
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 LOCKS = ("philosophers_ordered", {"N": "9"})

@@ -13,12 +13,14 @@ from mazurka.frontend.python import elaborate, load_model
 from mazurka.ir.native import native
 from mazurka.ir.prepare import prepare
 from mazurka.ir.program import Program
+from mazurka.search.observer import Silent
+from mazurka.search.options import SearchOptions
+from mazurka.search.result import SearchResult, Statistics
 from mazurka.stateful import blocks
 from mazurka.stateful.cartesian_schedules import VectorSchedules
 from mazurka.stateful.cartesian_search import Vectors, cartesian_search
 from mazurka.stateful.cartesian_workers import Batch, ConcurrentSearch
 from mazurka.stateful.strategies.cartesian import STRATEGY
-from mazurka.stateful.strategy import SearchOptions, SearchResult, Silent, Statistics
 
 OPTIONS = SearchOptions(limit_bytes=1 << 28)
 PHILOSOPHERS = """

@@ -13,10 +13,12 @@ from mazurka.ir.expressions import Const
 from mazurka.ir.interpreter import Interpreter, Step
 from mazurka.ir.native import NativeProgram
 from mazurka.ir.program import FINISHED, Check, Fault, Program
+from mazurka.search.observer import Silent
+from mazurka.search.options import SearchOptions
+from mazurka.search.result import Move, Statistics
 from mazurka.stateful import conduct
 from mazurka.stateful.conduct import FIRST_SLICE, SLICE_TRANSITIONS, Conductor
 from mazurka.stateful.strategies.full import run
-from mazurka.stateful.strategy import Move, SearchOptions, Silent, Statistics
 
 
 def conductor(program: Program, **options: object) -> Conductor:

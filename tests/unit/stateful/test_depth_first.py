@@ -17,8 +17,8 @@ from tests.unit.ir.programs import (
 
 from mazurka.ir.expressions import Binary, Choice, Const
 from mazurka.ir.program import FINISHED, Check, Fault, Kind, Mode, Program
+from mazurka.search.result import Move
 from mazurka.stateful.reference import explore
-from mazurka.stateful.strategy import Move
 
 
 def choosers(section: bool) -> Program:

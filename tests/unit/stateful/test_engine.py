@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from mazurka.search.observer import Silent
+from mazurka.search.result import Statistics
 from mazurka.stateful import blocks, engine
 from mazurka.stateful.memory import Area
 from mazurka.stateful.store import FIRST_CAPACITY, Store
-from mazurka.stateful.strategy import Silent, Statistics
 
 
 class Listener:

@@ -23,11 +23,14 @@ from mazurka.errors import InternalError
 from mazurka.ir.expressions import Binary, Choice, Const
 from mazurka.ir.native import native
 from mazurka.ir.program import FINISHED, Assign, Check, Fault, Kind, Mode, Program
+from mazurka.search.observer import Silent
+from mazurka.search.options import SearchOptions
+from mazurka.search.registry import load_strategy
+from mazurka.search.result import SearchResult
 from mazurka.stateful.persistent import Proviso, Relation, explore_persistent
 from mazurka.stateful.persistent_search import PersistentSearch, Sets, search_persistent
 from mazurka.stateful.reference import explore
 from mazurka.stateful.self_check import check_persistent
-from mazurka.stateful.strategy import SearchOptions, SearchResult, Silent, load_strategy
 
 WAYS = list(product(Relation, Proviso))
 every_way = pytest.mark.parametrize(("relation", "proviso"), WAYS)

@@ -10,12 +10,14 @@ from tests.unit.ir.programs import modular_counters
 
 from mazurka.ir.native import native
 from mazurka.ir.program import Program
+from mazurka.search.observer import Silent
+from mazurka.search.options import SearchOptions
+from mazurka.search.result import SearchResult
 from mazurka.stateful import blocks
 from mazurka.stateful.breadth_first import BreadthFirst
 from mazurka.stateful.depth_first import DepthFirst
 from mazurka.stateful.memory import Area
 from mazurka.stateful.store import FIRST_CAPACITY, LAST_LOAD, MOST_LOAD, Store
-from mazurka.stateful.strategy import SearchOptions, SearchResult, Silent
 
 
 def make(program: Program, order: str, limit: int = MEMORY) -> BreadthFirst | DepthFirst:

@@ -9,8 +9,8 @@ from mazurka.errors import UnsupportedError
 from mazurka.ir.expressions import Choice
 from mazurka.ir.native import NativeProgram
 from mazurka.ir.program import FINISHED, Kind, Program
+from mazurka.search.options import SearchOptions
 from mazurka.stateful import view
-from mazurka.stateful.strategy import SearchOptions
 from mazurka.stateful.view import View
 
 RACES = SearchOptions(properties=frozenset({"race"}))

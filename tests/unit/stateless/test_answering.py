@@ -9,14 +9,11 @@ from tests.unit.ir.programs import Builder, crossed_locks, modular_counters, put
 from mazurka.errors import InternalError
 from mazurka.ir.expressions import Binary, Const, Load
 from mazurka.ir.program import FINISHED, Check, Fault, Kind, Program
-from mazurka.stateful.strategy import (
-    SearchOptions,
-    SearchResult,
-    Silent,
-    Statistics,
-    Strategy,
-    load_strategy,
-)
+from mazurka.search.observer import Silent
+from mazurka.search.options import SearchOptions
+from mazurka.search.registry import load_strategy
+from mazurka.search.result import SearchResult, Statistics
+from mazurka.search.strategy import Strategy
 from mazurka.stateless import answering
 from mazurka.stateless.execution import Move
 from mazurka.stateless.ir_execution import IRExecution

@@ -17,7 +17,7 @@ from mazurka.runtime.core.sites import Site, is_plumbing, shown_path
 from mazurka.runtime.exploring.results import Violation
 from mazurka.runtime.story.recording import QUIET, Stands, Story, Taken
 from mazurka.runtime.story.telling import reason
-from mazurka.stateful.strategy import Move
+from mazurka.search.result import Move
 
 
 @dataclass

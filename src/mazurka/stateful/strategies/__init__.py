@@ -1,1 +1,1 @@
-"""One file a strategy; `mazurka.stateful.strategy` finds them."""
+"""One file a strategy; `mazurka.search.registry` finds them."""

@@ -10,7 +10,10 @@ from dataclasses import replace
 
 from mazurka.ir.native import native
 from mazurka.ir.program import Program
-from mazurka.stateful.strategy import CUT_SHORT, Observer, SearchOptions, SearchResult, Strategy
+from mazurka.search.observer import Observer
+from mazurka.search.options import SearchOptions
+from mazurka.search.result import CUT_SHORT, SearchResult
+from mazurka.search.strategy import Strategy
 
 
 def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:

@@ -9,17 +9,14 @@ import sys
 import pytest
 
 from mazurka.errors import OptionError
-from mazurka.stateful.strategy import (
-    PROPERTIES,
-    Silent,
-    Statistics,
-    load_strategy,
-    strategy_names,
-)
+from mazurka.search.observer import Silent
+from mazurka.search.options import PROPERTIES
+from mazurka.search.registry import load_strategy, strategy_names
+from mazurka.search.result import Statistics
 
 LISTING = """
 import sys
-from mazurka.stateful.strategy import {function}
+from mazurka.search.registry import {function}
 {function}({argument})
 print([name for name in ("numba", "llvmlite", "numpy") if name in sys.modules])
 """

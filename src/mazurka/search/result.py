@@ -1,0 +1,93 @@
+"""What a search answers: a schedule to a violation, or how much it has seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+CUT_SHORT = frozenset({"time", "memory", "interrupted", "transitions", "cancelled"})
+"""Limits after which a search has seen only a part of what it wanted to see."""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One step of a schedule: which thread, and which of its nondeterministic choices."""
+
+    thread: int
+    choice: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """What was found, and the schedule that leads there from the initial state.
+
+    For a fault the last move is the step that fails; for a deadlock and for a race the moves
+    lead to the state in question, and a race names the two threads that collide.
+    """
+
+    kind: str
+    path: tuple[Move, ...]
+    racing: tuple[Move, Move] | None = None
+    loop_start: int | None = None
+    """For a run that never ends: the moves from this index of `path` on are repeated for ever."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    states: int = 0
+    transitions: int = 0
+    depth: int = 0
+    """The deepest point of the search: stack height, or levels of a breadth-first search."""
+    seconds: float = 0.0
+    table_bytes: int = 0
+    """What the visited states take: the table and, where states are kept apart, the states."""
+    peak_bytes: int = 0
+    """Table, stack, queue and everything else of the search."""
+    executions: int | None = None
+    """For searches over schedules: how many runs came to an end."""
+    partial_orders: int | None = None
+    """How many of them differ in more than the order of independent steps, where it is known."""
+
+    @property
+    def bytes_per_state(self) -> float:
+        return self.table_bytes / self.states if self.states else 0.0
+
+    @property
+    def states_per_second(self) -> float:
+        return self.states / self.seconds if self.seconds > 0 else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class CellClass:
+    """How the threads share a cell, as a search has found it (paper 002's classification)."""
+
+    cell: str
+    kind: str
+    """`unshared`, `read-only`, `protected`, `handed over` or `unprotected`."""
+    lock: str | None = None
+    """What protects it: the names of the locks held at every access."""
+    round: int = 1
+    """The round of the search from which on it had this class."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """A search that assumed too much, and what it taught; the next one starts afresh."""
+
+    statistics: Statistics
+    reason: str
+    """A sentence: which assumption broke, where."""
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """`limits` names what cut the search short, one of `CUT_SHORT`, or the message of a bound that
+    the program passed.  Without limits and violation the search is complete."""
+
+    statistics: Statistics
+    violation: Violation | None = None
+    limits: tuple[str, ...] = ()
+    notes: tuple[str, ...] = field(default=())
+    classification: tuple[CellClass, ...] = ()
+    """For searches that classify cells: every shared cell."""
+    rounds: tuple[Round, ...] = ()
+    """The rounds before the last one, whose statistics are `statistics`."""
