@@ -9,13 +9,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from mazurka.frontend.python.arithmetic import binary
-from mazurka.frontend.python.automaton import Label
+from mazurka.frontend.kit.arithmetic import binary
+from mazurka.frontend.kit.automaton import Label
+from mazurka.frontend.kit.shapes import NumberShape
 from mazurka.frontend.python.conditions import branch_on
 from mazurka.frontend.python.containers import known_items, loop_variables, only, static_items
 from mazurka.frontend.python.expressions import as_number, truth_of
 from mazurka.frontend.python.lowering import Lowering, callable_name
-from mazurka.frontend.python.shapes import NumberShape
 from mazurka.frontend.python.values import Interval, Number, Reference, Sequence, Value, kind_of
 from mazurka.ir.expressions import ZERO, Const, Expr, Load
 from mazurka.ir.program import Role

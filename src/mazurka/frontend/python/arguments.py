@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence as Items
 
+from mazurka.frontend.kit.shapes import Blueprint
 from mazurka.frontend.python.lowering import Lowering
-from mazurka.frontend.python.shapes import Blueprint
 from mazurka.frontend.python.values import Function, Method, Value
 
 

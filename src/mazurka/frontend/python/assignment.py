@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import ast
 
+from mazurka.frontend.kit.shapes import Blueprint, NumberShape
 from mazurka.frontend.python.containers import as_array
 from mazurka.frontend.python.context import Variable
 from mazurka.frontend.python.lowering import Lowering
-from mazurka.frontend.python.shapes import Blueprint, NumberShape
 from mazurka.frontend.python.survey import own_nodes
 from mazurka.frontend.python.values import (
     Handle,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
+from mazurka.frontend.kit.shapes import RecordShape
 from mazurka.frontend.python.arguments import bind_parameters
 from mazurka.frontend.python.assignment import own_copy
 from mazurka.frontend.python.context import Frame, Variable
 from mazurka.frontend.python.lowering import CALLS, Lowering, expression
 from mazurka.frontend.python.records import find_method, instantiate
-from mazurka.frontend.python.shapes import RecordShape
 from mazurka.frontend.python.statements import RESULT
 from mazurka.frontend.python.sync import SyncShape
 from mazurka.frontend.python.threads import call_handle

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import ast
 
-from mazurka.frontend.python.arithmetic import binary, boolean, both, conditional, unary
-from mazurka.frontend.python.automaton import Label
+from mazurka.frontend.kit.arithmetic import binary, boolean, both, conditional, unary
+from mazurka.frontend.kit.automaton import Label
 from mazurka.frontend.python.context import Variable
 from mazurka.frontend.python.expressions import as_number, truth_of
 from mazurka.frontend.python.lowering import Lowering, expression

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import ast
 
-from mazurka.frontend.python.arguments import match_arguments
-from mazurka.frontend.python.containers import as_array
-from mazurka.frontend.python.lowering import Lowering, callable_name
-from mazurka.frontend.python.records import blueprint_of
-from mazurka.frontend.python.shapes import (
+from mazurka.frontend.kit.shapes import (
     ArrayShape,
     Blueprint,
     NumberShape,
     Shape,
 )
+from mazurka.frontend.python.arguments import match_arguments
+from mazurka.frontend.python.containers import as_array
+from mazurka.frontend.python.lowering import Lowering, callable_name
+from mazurka.frontend.python.records import blueprint_of
 from mazurka.frontend.python.values import (
     Number,
     Sequence,

@@ -6,11 +6,8 @@ import ast
 from collections.abc import Iterator
 from itertools import islice
 
-from mazurka.frontend.python.arithmetic import binary, element, select
-from mazurka.frontend.python.expressions import MOST_ITEMS, truth_of
-from mazurka.frontend.python.imports import check_path
-from mazurka.frontend.python.lowering import Lowering, expression
-from mazurka.frontend.python.shapes import (
+from mazurka.frontend.kit.arithmetic import binary, element, select
+from mazurka.frontend.kit.shapes import (
     INTEGER,
     TRUTH,
     ArrayShape,
@@ -18,6 +15,9 @@ from mazurka.frontend.python.shapes import (
     NumberShape,
     RecordShape,
 )
+from mazurka.frontend.python.expressions import MOST_ITEMS, truth_of
+from mazurka.frontend.python.imports import check_path
+from mazurka.frontend.python.lowering import Lowering, expression
 from mazurka.frontend.python.values import (
     Draft,
     DraftField,

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from mazurka.frontend.python.automaton import Label
-from mazurka.frontend.python.shapes import Shape
-from mazurka.frontend.python.storage import Storage
+from mazurka.frontend.kit.automaton import Label
+from mazurka.frontend.kit.shapes import Shape
+from mazurka.frontend.kit.storage import Storage
 from mazurka.frontend.python.survey import FunctionFacts, Survey, facts_of
 from mazurka.frontend.python.values import Handle, Number, Reference, Value
 from mazurka.ir.expressions import Const, Load

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from mazurka.errors import OptionError
+from mazurka.frontend.kit.shapes import INTEGER, TRUTH, Blueprint, NumberShape
 from mazurka.frontend.python.containers import as_array
 from mazurka.frontend.python.context import Model, NotStatic, ThreadPlan
 from mazurka.frontend.python.imports import import_names
 from mazurka.frontend.python.lowering import Lowering, unsupported_statement
-from mazurka.frontend.python.shapes import INTEGER, TRUTH, Blueprint, NumberShape
 from mazurka.frontend.python.statements import declared_shape
 from mazurka.frontend.python.survey import free_names, stored_names
 from mazurka.frontend.python.threads import thread_title

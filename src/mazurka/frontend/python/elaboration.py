@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from pathlib import PurePath
 
 from mazurka.errors import MazurkaError, OptionError
+from mazurka.frontend.kit.arithmetic import fits
+from mazurka.frontend.kit.automaton import Automaton, Label
 from mazurka.frontend.python import (
     aggregates,
     assertions,
@@ -30,8 +32,6 @@ from mazurka.frontend.python import (
     sync_rwlock,
 )
 from mazurka.frontend.python.annotations import understand_annotations
-from mazurka.frontend.python.arithmetic import fits
-from mazurka.frontend.python.automaton import Automaton, Label
 from mazurka.frontend.python.context import Frame, Model, Options, ThreadPlan, Variable
 from mazurka.frontend.python.declarations import Declarations
 from mazurka.frontend.python.invariants import build_observer

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from mazurka.frontend.python.arithmetic import (
+from mazurka.frontend.kit.arithmetic import (
     binary,
     boolean,
     fits,

@@ -16,8 +16,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from mazurka.frontend.kit.automaton import Automaton, Label
 from mazurka.frontend.python.assertions import check_message, message_text, refuse_tuple
-from mazurka.frontend.python.automaton import Automaton, Label
 from mazurka.frontend.python.context import Frame, Invariant, Model
 from mazurka.frontend.python.expressions import truth_of
 from mazurka.frontend.python.lowering import Lowering, callable_name

@@ -5,15 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from mazurka.frontend.python.arithmetic import binary, element
+from mazurka.frontend.kit.arithmetic import binary, element
+from mazurka.frontend.kit.automaton import Label
+from mazurka.frontend.kit.shapes import ArrayShape, NumberShape
 from mazurka.frontend.python.assignment import assign, bind_cell, is_fixed, settle
-from mazurka.frontend.python.automaton import Label
 from mazurka.frontend.python.conditions import branch_on
 from mazurka.frontend.python.containers import known_items
 from mazurka.frontend.python.context import Variable
 from mazurka.frontend.python.lowering import Loop, Lowering, statement
 from mazurka.frontend.python.sections import leave_to
-from mazurka.frontend.python.shapes import ArrayShape, NumberShape
 from mazurka.frontend.python.survey import creates_or_grows, leaves_early, stored_names
 from mazurka.frontend.python.values import Interval, Number, Reference, Sequence, Value, kind_of
 from mazurka.ir.expressions import Const, Expr, Load

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from mazurka.errors import UnsupportedError
-from mazurka.frontend.python.automaton import Automaton, Label
+from mazurka.frontend.kit.automaton import Automaton, Label
+from mazurka.frontend.kit.shapes import NumberShape
 from mazurka.frontend.python.context import MOST_EDGES, Frame, Model, NotStatic
-from mazurka.frontend.python.shapes import NumberShape
 from mazurka.frontend.python.values import Number, Reference, Value, no_number
 from mazurka.ir.expressions import Const, Expr, Load, negate
 from mazurka.ir.program import Assign, Check, Fault, Kind, Operation, Role, Span

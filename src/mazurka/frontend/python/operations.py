@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
+from mazurka.frontend.kit.arithmetic import binary, select, unary
+from mazurka.frontend.kit.shapes import ArrayShape, NumberShape
 from mazurka.frontend.python.arguments import match_arguments
-from mazurka.frontend.python.arithmetic import binary, select, unary
 from mazurka.frontend.python.containers import known_items, only
 from mazurka.frontend.python.expressions import truth_of
 from mazurka.frontend.python.lowering import Lowering, callable_name
-from mazurka.frontend.python.shapes import ArrayShape, NumberShape
 from mazurka.frontend.python.values import (
     Imported,
     Interval,

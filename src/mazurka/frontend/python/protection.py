@@ -9,10 +9,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from mazurka.frontend.kit.shapes import ArrayShape, NumberShape, RecordShape, Shape
 from mazurka.frontend.python.containers import known_items
 from mazurka.frontend.python.context import NotStatic
 from mazurka.frontend.python.lowering import Lowering, callable_name
-from mazurka.frontend.python.shapes import ArrayShape, NumberShape, RecordShape, Shape
 from mazurka.frontend.python.sync import SyncShape
 from mazurka.frontend.python.sync_conditions import ConditionShape
 from mazurka.frontend.python.sync_locks import LockShape

@@ -8,12 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from mazurka.frontend.python.annotations import RangeCheck
-from mazurka.frontend.python.arguments import bind_parameters, evaluate_arguments
-from mazurka.frontend.python.containers import as_array
-from mazurka.frontend.python.context import Frame
-from mazurka.frontend.python.lowering import CALLS, Lowering
-from mazurka.frontend.python.shapes import (
+from mazurka.frontend.kit.shapes import (
     BOOLEAN,
     INTEGER,
     TRUTH,
@@ -22,6 +17,11 @@ from mazurka.frontend.python.shapes import (
     RecordShape,
     Shape,
 )
+from mazurka.frontend.python.annotations import RangeCheck
+from mazurka.frontend.python.arguments import bind_parameters, evaluate_arguments
+from mazurka.frontend.python.containers import as_array
+from mazurka.frontend.python.context import Frame
+from mazurka.frontend.python.lowering import CALLS, Lowering
 from mazurka.frontend.python.statements import check_parameter, declared_shape
 from mazurka.frontend.python.survey import facts_of
 from mazurka.frontend.python.values import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from functools import partial
 
-from mazurka.frontend.python.automaton import Label
+from mazurka.frontend.kit.automaton import Label
 from mazurka.frontend.python.lowering import CALLS, Lowering, statement
 from mazurka.frontend.python.survey import leaving_jump
 from mazurka.frontend.python.sync import SyncShape

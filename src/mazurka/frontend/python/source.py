@@ -7,7 +7,7 @@ import warnings
 from pathlib import Path
 
 from mazurka.errors import MazurkaError, UnsupportedError
-from mazurka.frontend.python.arithmetic import fits
+from mazurka.frontend.kit.arithmetic import fits
 
 MOST_SHOWN = 40
 

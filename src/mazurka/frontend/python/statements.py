@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ast
 
+from mazurka.frontend.kit.arithmetic import binary
+from mazurka.frontend.kit.shapes import BOOLEAN, NumberShape
 from mazurka.frontend.python.annotations import RangeCheck
-from mazurka.frontend.python.arithmetic import binary
 from mazurka.frontend.python.assignment import assign, assign_name, bind_cell, settle
 from mazurka.frontend.python.conditions import branch_on
 from mazurka.frontend.python.context import Variable
 from mazurka.frontend.python.expressions import arithmetic, as_number
 from mazurka.frontend.python.lowering import Lowering, statement
 from mazurka.frontend.python.sections import leave_to
-from mazurka.frontend.python.shapes import BOOLEAN, NumberShape
 from mazurka.frontend.python.values import (
     Function,
     Imported,

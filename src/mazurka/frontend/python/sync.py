@@ -12,9 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from mazurka.frontend.python.arithmetic import binary
+from mazurka.frontend.kit.arithmetic import binary
+from mazurka.frontend.kit.shapes import Shape
 from mazurka.frontend.python.lowering import Lowering
-from mazurka.frontend.python.shapes import Shape
 from mazurka.frontend.python.values import Guard, Number, Reference, Value
 from mazurka.ir.expressions import Const, Expr, Load
 from mazurka.ir.program import Assign, Kind, Operation, Role

@@ -12,12 +12,12 @@ import ast
 from dataclasses import dataclass
 from itertools import pairwise
 
+from mazurka.frontend.kit.arithmetic import binary, both, conditional, either, total
+from mazurka.frontend.kit.shapes import Blueprint, CellForm
 from mazurka.frontend.python.arguments import evaluate_arguments, match_arguments
-from mazurka.frontend.python.arithmetic import binary, both, conditional, either, total
 from mazurka.frontend.python.calls import predicate
 from mazurka.frontend.python.expressions import truth_of
 from mazurka.frontend.python.lowering import Lowering, callable_name
-from mazurka.frontend.python.shapes import Blueprint, CellForm
 from mazurka.frontend.python.sync import Handler, SyncShape, at, me
 from mazurka.frontend.python.sync_locks import LockShape, gives_up, recursive_lock
 from mazurka.frontend.python.values import (

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from mazurka.frontend.kit.arithmetic import binary, conditional
+from mazurka.frontend.kit.shapes import Blueprint, CellForm
 from mazurka.frontend.python.arguments import evaluate_arguments, match_arguments
-from mazurka.frontend.python.arithmetic import binary, conditional
 from mazurka.frontend.python.lowering import Lowering, callable_name
-from mazurka.frontend.python.shapes import Blueprint, CellForm
 from mazurka.frontend.python.sync import Handler, SyncShape, at, attempt, inspect
 from mazurka.frontend.python.sync_locks import gives_up, may_fail
 from mazurka.frontend.python.values import Guard, Nothing, Number, Reference, Value

@@ -6,10 +6,10 @@ import ast
 from dataclasses import dataclass
 from itertools import pairwise
 
+from mazurka.frontend.kit.arithmetic import binary
+from mazurka.frontend.kit.shapes import BOOLEAN, INTEGER, Blueprint, CellForm, NumberShape
 from mazurka.frontend.python.arguments import evaluate_arguments, match_arguments
-from mazurka.frontend.python.arithmetic import binary
 from mazurka.frontend.python.lowering import Lowering, callable_name
-from mazurka.frontend.python.shapes import BOOLEAN, INTEGER, Blueprint, CellForm, NumberShape
 from mazurka.frontend.python.sync import Handler, SyncShape, at, inspect
 from mazurka.frontend.python.values import Imported, Nothing, Number, Reference, Value, kind_of
 from mazurka.ir.expressions import ONE, ZERO, Const, Element, Expr, Load

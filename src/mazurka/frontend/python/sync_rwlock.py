@@ -11,10 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from mazurka.frontend.kit.arithmetic import binary, both
+from mazurka.frontend.kit.shapes import Blueprint, CellForm
 from mazurka.frontend.python.arguments import evaluate_arguments
-from mazurka.frontend.python.arithmetic import binary, both
 from mazurka.frontend.python.lowering import Lowering, callable_name
-from mazurka.frontend.python.shapes import Blueprint, CellForm
 from mazurka.frontend.python.sync import Handler, SyncShape, at, me
 from mazurka.frontend.python.values import Guard, Nothing, Reference, Value
 from mazurka.ir.expressions import ONE, ZERO, Expr, Load

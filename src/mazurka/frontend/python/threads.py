@@ -11,13 +11,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from mazurka.frontend.kit.arithmetic import binary
+from mazurka.frontend.kit.shapes import INTEGER, Blueprint, RecordShape
 from mazurka.frontend.python.arguments import match_arguments, parameters, static_default, uncalled
-from mazurka.frontend.python.arithmetic import binary
 from mazurka.frontend.python.assignment import create_object, is_fixed
 from mazurka.frontend.python.context import ThreadPlan, Variable
 from mazurka.frontend.python.lowering import Lowering, callable_name
 from mazurka.frontend.python.records import find_method
-from mazurka.frontend.python.shapes import INTEGER, Blueprint, RecordShape
 from mazurka.frontend.python.sync import inspect
 from mazurka.frontend.python.values import (
     Function,

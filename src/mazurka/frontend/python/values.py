@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from mazurka.frontend.python.shapes import Blueprint, Shape
+from mazurka.frontend.kit.shapes import Blueprint, Shape
 from mazurka.ir.expressions import Const, Expr
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
+from mazurka.frontend.kit.shapes import Blueprint
 from mazurka.frontend.python.assignment import bind_cell, create_object
 from mazurka.frontend.python.context import Frame
 from mazurka.frontend.python.lowering import Lowering
-from mazurka.frontend.python.shapes import Blueprint
 from mazurka.frontend.python.values import Handle, Number, Reference, Value
 from mazurka.ir.expressions import Const, Expr, Load
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from mazurka.errors import MazurkaError
-from mazurka.frontend.python.shapes import Blueprint
+from mazurka.frontend.kit.shapes import Blueprint
 from mazurka.ir.expressions import Const
 from mazurka.ir.program import Cell, Role, Span
 
