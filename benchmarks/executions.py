@@ -21,7 +21,7 @@ from mazurka.runtime.exploring.observed import Observed
 from mazurka.runtime.program.program import RealProgram
 from mazurka.stateless.explored import RunOptions
 from mazurka.stateless.iterative import ALGORITHMS, explore
-from mazurka.stateless.runs import Operation
+from mazurka.stateless.runs import Decider, Operation
 
 Test = Callable[[], None]
 ROUND = 0.1
@@ -105,7 +105,7 @@ PLAIN = (semaphore, lock, sections)
 WATCHED = (semaphore, writes, deposits, sections)
 
 
-class Straight:
+class Straight(Decider):
     """Lets whoever runs go on."""
 
     def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib.util
 import itertools
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -49,7 +49,7 @@ class Notes:
             self.told.setdefault(session.current.running.number, []).append(repr(values))
 
 
-class Logged:
+class Logged(Decider):
     """A program that knows of its last run which execution it was and how it came out.
 
     To the program it is a search: it lets through what the real one says of the steps that are
@@ -104,7 +104,7 @@ class Logged:
 
     @property
     def prefix(self) -> Sequence[int]:
-        return getattr(self._decider, "prefix", ())
+        return self._decider.prefix
 
     def left(self, count: int) -> None:
         """So many steps were those of the run before."""
@@ -113,16 +113,17 @@ class Logged:
             self._steps[thread] = number
             for name, version, _ in versions:
                 self._versions[name] = version
-        self._decider.left(count)  # type: ignore[attr-defined]
+        self._decider.left(count)
 
     @property
     def slip(self) -> Slip | None:
-        return None if getattr(self._decider, "slip", None) is None else self._pass
+        return None if self._decider.slip is None else self._pass
 
     def _pass(self, thread: int, operation: Operation, pending: Sequence[Operation | None]) -> None:
         touches = operation.at(present)
         assert touches is not None
-        self._decider.slip(thread, operation, pending)  # type: ignore[attr-defined]
+        assert self._decider.slip is not None
+        self._decider.slip(thread, operation, pending)
         self._take(thread, touches)
 
     def _versions_of(self, touches: Sequence[Touch]) -> Versions:
@@ -137,10 +138,7 @@ class Logged:
         return tuple(sorted((name, versions.get(name, 0), w) for name, w in written.items()))
 
     def over(self, pending: Sequence[Operation | None]) -> None:
-        over: Callable[[Sequence[Operation | None]], None] | None
-        over = getattr(self._decider, "over", None)
-        if over is not None:
-            over(pending)
+        self._decider.over(pending)
 
     def _complete(self, end: Ended) -> None:
         ran = frozenset(self._events)

@@ -12,6 +12,7 @@ import pytest
 
 from mazurka.stateless.explored import Explored, RunOptions
 from mazurka.stateless.iterative import explore, search_for
+from mazurka.stateless.runs import Decider
 from tests.soundness.simulated_threads import late_program, random_program, resting_program
 from tests.soundness.whole_runs import Execution, Watched, execution, executions
 from tests.unit.stateless.simulated import Simulated
@@ -115,7 +116,7 @@ def _all_failures(program: Simulated, algorithm: str) -> Explored:
     return explore(program, None, algorithm, ALL)
 
 
-class _Fixed:
+class _Fixed(Decider):
     def __init__(self, schedule: tuple[int, ...]) -> None:
         self.rest = iter(schedule)
 

@@ -14,7 +14,7 @@ import pytest
 from mazurka.runtime.program.program import RealProgram, Settings
 from mazurka.stateless.algorithm2 import Algorithm2
 from mazurka.stateless.explored import Explored, RunOptions
-from mazurka.stateless.runs import Ended, Operation, Runnable
+from mazurka.stateless.runs import Decider, Ended, Operation, Runnable
 
 Test = Callable[[], None]
 BOUNDS = (0, 1, 2, 3)
@@ -212,7 +212,7 @@ def test_a_thread_that_joins_for_ever_comes_to_the_limit() -> None:
         assert "an execution takes more than" in search.explored.limits[0]
 
 
-class Follow:
+class Follow(Decider):
     """Follows a schedule and counts its preemptions by the rules for steps."""
 
     def __init__(self, schedule: tuple[int, ...]) -> None:

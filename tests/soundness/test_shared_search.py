@@ -91,15 +91,17 @@ class Interrupted:
         return ended
 
 
-class Changing:
+class Changing(Decider):
     def __init__(self, decider: Decider, run: Interrupted) -> None:
         self._decider = decider
         self._run = run
-        self.over = getattr(decider, "over", lambda pending: None)
 
     def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
         self._run.turns.change(self._run.me)
         return self._decider.decide(pending, enabled, last)
+
+    def over(self, pending: Sequence[Operation | None]) -> None:
+        self._decider.over(pending)
 
 
 class Together:

@@ -26,7 +26,7 @@ class Logging(Runnable, Protocol):
     def preemptions(self) -> int: ...
 
 
-class Following:
+class Following(Decider):
     """Takes a given prefix of choices, then the first thread that can go on."""
 
     def __init__(self, prefix: Sequence[int]) -> None:
@@ -103,7 +103,7 @@ def executions(program: Logging, limit: int) -> dict[Execution, int] | None:
     return found if every_schedule(program, limit, seen) else None
 
 
-class Logged:
+class Logged(Decider):
     """Any program, with the log of its last run taken down from what it asks."""
 
     def __init__(self, program: Runnable) -> None:

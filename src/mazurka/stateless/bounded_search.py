@@ -16,7 +16,7 @@ and is raised again where the search was started.
 from __future__ import annotations
 
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -34,7 +34,7 @@ from mazurka.stateless.explored import (
     run_limit,
 )
 from mazurka.stateless.preemptions import giving_way, hasty
-from mazurka.stateless.runs import Abandon, Ended, Operation, OutOfTime, Runnable, Slip
+from mazurka.stateless.runs import Abandon, Decider, Ended, Operation, OutOfTime, Runnable
 
 NOBODY = -1
 _NEVER: dict[int, int] = {}
@@ -76,7 +76,7 @@ class Node:
         return self.spent + 1
 
 
-class BoundedSearch(ABC):
+class BoundedSearch(Decider):
     """A depth-first search over runs, bounded by preemptions; a `Decider`."""
 
     name: ClassVar[str]
@@ -117,14 +117,14 @@ class BoundedSearch(ABC):
     def candidate(self, node: Node) -> int:
         """Who else is to go on from an old node; NOBODY if nothing is left there."""
 
-    def turned(self, pending: Sequence[Operation | None], thread: int) -> None:  # noqa: B027
+    def turned(self, pending: Sequence[Operation | None], thread: int) -> None:
         """The run has come again to the last point it shares with the one before, and a thread
         goes on that did not then."""
 
-    def undone(self) -> None:  # noqa: B027 - for some
+    def undone(self) -> None:
         """The step from the last node has been taken back, and what followed it."""
 
-    def ended(self, end: Ended) -> None:  # noqa: B027 - for some
+    def ended(self, end: Ended) -> None:
         """A run has come to its end."""
 
     def restart(self) -> bool:
@@ -237,11 +237,6 @@ class BoundedSearch(ABC):
 
     def left(self, count: int) -> None:
         self.depth = count
-
-    @property
-    def slip(self) -> Slip | None:
-        """Ends and joins are steps like all others, unless a search says otherwise."""
-        return None
 
     def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
         depth = self.depth

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import random
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 
 from mazurka.errors import OptionError
@@ -32,12 +32,12 @@ from mazurka.stateless.explored import (
     RunOptions,
 )
 from mazurka.stateless.preemptions import Preemptions, gives_way
-from mazurka.stateless.runs import Abandon, Operation, OutOfTime, Runnable
+from mazurka.stateless.runs import Abandon, Decider, Operation, OutOfTime, Runnable
 
 DEPTH = 3
 
 
-class RandomSchedules(ABC):
+class RandomSchedules(Decider):
     """Runs a program under schedules drawn from a seed; a `Decider`."""
 
     def __init__(

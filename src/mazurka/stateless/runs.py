@@ -22,13 +22,18 @@ What a search relies on:
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Protocol, TypeAlias
 
 ObjectName: TypeAlias = Hashable
 """Stable across runs: made of who created the object and when in that thread's life."""
+
+
+MOVE_BITS = 20
+MOST_THREADS = (1 << MOVE_BITS) - 1
 
 
 class Shared:
@@ -46,6 +51,19 @@ Touch: TypeAlias = tuple[Shared, bool]
 """An object, and whether it is written."""
 Lookup: TypeAlias = Callable[[Shared], Hashable]
 """The state of an object at some moment."""
+
+
+def move_of(thread: int, choice: int) -> int:
+    """A thread and which of its choices it makes, as one number: the thread's, if it has none."""
+    return choice << MOVE_BITS | thread
+
+
+def thread_of(move: int) -> int:
+    return move & MOST_THREADS
+
+
+def choice_of(move: int) -> int:
+    return move >> MOVE_BITS
 
 
 class Role(IntEnum):
@@ -87,48 +105,50 @@ class Operation(Protocol):
         """
 
 
-class Decider(Protocol):
-    """A search, as a running program sees it."""
+Slip: TypeAlias = "Callable[[int, Operation, Sequence[Operation | None]], None]"
+"""A thread passes its end, or a join; the other threads stand there."""
 
+
+class Decider(ABC):
+    """A search, as a running program sees it.
+
+    Only `decide` must be defined.  The rest is for searches that can do with fewer questions, or
+    want to see the end of a run; a program may ignore `prefix` and `slip` and ask about every step.
+    """
+
+    @abstractmethod
     def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
-        """Which thread goes on.
+        """Say which thread goes on.
 
         `pending` has an entry for each thread that has ever begun, in the order of their numbers:
         the operation it stands before, or None after its end.  `enabled` are the threads that can
         go on now, never empty.  `last` is the thread that took the previous step, -1 at the start.
         The objects still have the states in which the previous step left them.
+
+        A program with nondeterministic steps offers a *move* for each way in which a thread can go
+        on (`move_of`); the move of a thread that has no choice is its number.
         """
 
+    @property
+    def prefix(self) -> Sequence[int]:
+        """The moves with which the next run begins, as the run before did: the search need not be
+        asked about them."""
+        return ()
 
-Slip: TypeAlias = "Callable[[int, Operation, Sequence[Operation | None]], None]"
-"""A thread passes its end, or a join; the other threads stand there."""
+    def left(self, count: int) -> None:  # noqa: B027 - for deciders with a prefix
+        """Note that so many steps of the prefix have been taken without asking."""
 
-
-class Guide(Decider, Protocol):
-    """A search whose run begins as the one before did.
-
-    It need not be asked about steps that are settled; a program may ask all the same.
-    """
+    def follow(self, step: int) -> None:  # noqa: B027 - for deciders that watch
+        """Note a step of the prefix after which a thread may know that it is alone."""
 
     @property
     def slip(self) -> Slip | None:
         """What is told of ends and joins of threads, if these are to be taken as soon as they can
-        go on; after the steps that are settled, the search need not be asked about them."""
+        go on; after the prefix, the search need not be asked about them."""
+        return None
 
-    @property
-    def prefix(self) -> Sequence[int]:
-        """The threads that take the first steps."""
-
-    def left(self, count: int) -> None:
-        """So many of these steps have been taken without asking."""
-
-
-@runtime_checkable
-class Witness(Decider, Protocol):
-    """A search that is to see the end of a run."""
-
-    def over(self, pending: Sequence[Operation | None]) -> None:
-        """Nobody can go on, or the program ends the run itself.
+    def over(self, pending: Sequence[Operation | None]) -> None:  # noqa: B027 - for some
+        """Note that nobody can go on, or that the program ends the run itself.
 
         Called while the objects still have the states in which the last step left them.  Where a
         run unwinds threads that are stuck, which may change those states, it calls this before.
@@ -173,6 +193,6 @@ class Runnable(Protocol):
     def run(self, decider: Decider) -> Ended:
         """From the start until nobody can go on.
 
-        A run that does not tell a `Witness` about its end leaves the objects as they are then.
+        A run that does not call `Decider.over` leaves the objects as they are at its end.
         One that ends although somebody could go on says `abandoned`.
         """

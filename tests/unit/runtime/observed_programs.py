@@ -20,6 +20,7 @@ from mazurka.runtime.sharing.accesses import Access
 from mazurka.runtime.sharing.locations import learned
 from mazurka.stateless.explored import Explored, RunOptions
 from mazurka.stateless.iterative import explore
+from mazurka.stateless.runs import Decider
 
 SETTINGS = Settings(patience=3.0, pin=False)
 _numbers = itertools.count()
@@ -98,7 +99,7 @@ def find(
     return Found(explored, set(outcomes), points, restarts, strangers)
 
 
-class Trail:
+class Trail(Decider):
     """Follows thread numbers, runs on without preemption after them, and keeps what was done."""
 
     def __init__(self, schedule: Sequence[int] = ()) -> None:

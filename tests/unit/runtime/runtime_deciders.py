@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from mazurka.runtime.program.program import RealProgram, Settings
-from mazurka.stateless.runs import Ended, Operation
+from mazurka.stateless.runs import Decider, Ended, Operation
 
 
-class Follow:
+class Follow(Decider):
     """Follows a list of thread numbers, and runs on without preemption after it."""
 
     def __init__(self, schedule: Sequence[int] = ()) -> None:
@@ -29,7 +29,7 @@ class Follow:
         return chosen
 
 
-class Enumerate:
+class Enumerate(Decider):
     """Takes the next schedule in the order of their choices."""
 
     def __init__(self) -> None:

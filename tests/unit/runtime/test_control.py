@@ -22,7 +22,7 @@ from runtime_deciders import (
 
 from mazurka.runtime.core.failures import EndlessRunError, UnstoppableThreadError
 from mazurka.runtime.program.program import RealProgram, Settings
-from mazurka.stateless.runs import Abandon, Operation
+from mazurka.stateless.runs import Abandon, Decider, Operation
 
 
 def in_threads(*bodies: Callable[[], object]) -> None:
@@ -443,7 +443,7 @@ def test_a_thread_that_cannot_be_ended_ends_the_exploration() -> None:
         run_once(stubborn)
 
 
-class Breaks:
+class Breaks(Decider):
     """A search that raises after some decisions."""
 
     def __init__(self, error: type[BaseException], after: int) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from tests.unit.stateless.simulated import Body, World
 
 from mazurka.stateless.happens_before import Graph
-from mazurka.stateless.runs import Ended, Operation, Runnable
+from mazurka.stateless.runs import Decider, Ended, Operation, Runnable
 
 Thread = Callable[[World], Body]
 
@@ -48,7 +48,7 @@ def reads(*names: str) -> Thread:
     return body
 
 
-class Recording:
+class Recording(Decider):
     """Follows a schedule, then the first thread that can go on, and records the graph."""
 
     def __init__(self, schedule: Sequence[int] = ()) -> None:

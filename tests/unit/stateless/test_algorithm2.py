@@ -13,7 +13,7 @@ from mazurka.stateless.actions import EMPTY
 from mazurka.stateless.algorithm1 import Algorithm1
 from mazurka.stateless.algorithm2 import Algorithm2
 from mazurka.stateless.explored import DivergedError, RunOptions
-from mazurka.stateless.runs import Abandon, Decider, Ended, Witness
+from mazurka.stateless.runs import Abandon, Decider, Ended
 
 ALL = RunOptions(stop_at_first=False)
 
@@ -159,7 +159,6 @@ def test_a_program_that_unwinds_tells_the_search_before() -> None:
             return super().run(decider)
 
         def end(self, world: World, pending: list[object], abandoned: bool) -> Ended:  # type: ignore[override]
-            assert isinstance(self.decider, Witness)
             self.decider.over(pending)  # type: ignore[arg-type]
             ended = super().end(world, pending, abandoned)  # type: ignore[arg-type]
             for lock in "ab":
@@ -185,7 +184,7 @@ def test_a_program_may_end_its_runs_itself() -> None:
 
     class Cut(Simulated):
         def run(self, decider: Decider) -> Ended:
-            class Cutting:
+            class Cutting(Decider):
                 steps = 0
 
                 def decide(self, pending: object, enabled: object, last: int) -> int:

@@ -9,6 +9,7 @@ from tests.unit.stateless.simulated import Body, Simulated, World
 from mazurka.errors import OptionError
 from mazurka.stateless.explored import RunOptions
 from mazurka.stateless.randomized import PCT, STRATEGIES, RandomSchedules, RandomWalk
+from mazurka.stateless.runs import Decider
 
 each = pytest.mark.parametrize("strategy", STRATEGIES.values())
 
@@ -40,7 +41,7 @@ def test_failures_are_found_and_replay(strategy: type[RandomSchedules]) -> None:
     [failing] = explored.failures
     assert explored.runs < 200
 
-    class Following:
+    class Following(Decider):
         rest = iter(failing.schedule)
 
         def decide(self, pending: object, enabled: object, last: int) -> int:

@@ -20,7 +20,7 @@ from mazurka.runtime.core.moment import PATIENCE, now
 from mazurka.runtime.core.operations import Object, Step, present
 from mazurka.runtime.core.tasks import Begin, End, Join, Life, Path, Task, Unwind
 from mazurka.runtime.core.unwinding import pass_through, unwind_others
-from mazurka.stateless.runs import Abandon, Decider, Ended, Failed, Guide, Slip
+from mazurka.stateless.runs import Abandon, Decider, Ended, Failed, Slip
 
 if TYPE_CHECKING:
     from mazurka.runtime.program.program import RealProgram
@@ -63,13 +63,13 @@ class Scheduler:
         """Whether everybody has unwound."""
         self.decide: Callable[[Sequence[Step | None], Sequence[int], int], int] = _nobody
         self.prefix: Sequence[int] = ()
-        """Who takes the first steps, where that need not be asked (`stateless.runs.Guide`)."""
+        """Who takes the first steps, where that need not be asked (`Decider.prefix`)."""
         self.settled = 0
         """How many steps that are."""
         self.left: Callable[[int], None] | None = None
         self.slip: Slip | None = None
         """Told of ends and joins, where these need not be asked about."""
-        self.follow: Callable[[int], None] = _nothing
+        self.follow: Callable[[int], None] = _nowhere
         """Told of those of these steps after which a thread may know that it is alone."""
 
     # -- points ------------------------------------------------------------------------------
@@ -302,13 +302,9 @@ class Scheduler:
     def run(self, test: Callable[[], object], decider: Decider) -> Ended:
         """Run the test as thread 0, here, and everything that it starts."""
         self.decide = decider.decide
-        self.witness = getattr(decider, "over", None)
-        left = getattr(decider, "left", None)
-        if left is not None:
-            guide: Guide = decider  # type: ignore[assignment]
-            self.prefix, self.left, self.slip = guide.prefix, left, guide.slip
-            self.settled = len(self.prefix)
-            self.follow = getattr(decider, "follow", _nothing)
+        self.witness, self.left, self.slip = decider.over, decider.left, decider.slip
+        self.prefix, self.follow = decider.prefix, decider.follow
+        self.settled = len(self.prefix)
         main = self.create("0", Life("0"))
         main.life.label = "main"
         main.life.state = "alive"
@@ -372,7 +368,7 @@ class Scheduler:
                     self.error = error
 
 
-def _nothing(step: int) -> None:
+def _nowhere(step: int) -> None:
     """Nobody wants to know."""
 
 

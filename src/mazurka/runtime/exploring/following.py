@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from mazurka.errors import MazurkaError
 from mazurka.stateless.preemptions import Preemptions, runs_on
-from mazurka.stateless.runs import Operation
+from mazurka.stateless.runs import Decider, Operation
 
 
 class UnfollowableError(MazurkaError):
     """A schedule that the program does not follow any more."""
 
 
-class Follow:
+class Follow(Decider):
     """Follows a schedule step by step; after its end nobody is preempted."""
 
     def __init__(self, schedule: Sequence[int] = ()) -> None:
@@ -47,7 +47,7 @@ def segments(schedule: Sequence[int]) -> list[Segment]:
     return found
 
 
-class Attempt:
+class Attempt(Decider):
     """Follows segments as far as they are possible, and notes what was really done."""
 
     def __init__(self, plan: Sequence[Segment]) -> None:

@@ -37,7 +37,7 @@ from mazurka.runtime.exploring.guard_values import (
 from mazurka.runtime.program.blocked import is_library
 from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.runtime.story.labels import unnamed
-from mazurka.stateless.runs import Ended, Operation, Runnable, Shared
+from mazurka.stateless.runs import Decider, Ended, Operation, Runnable, Shared
 
 Item = TypeVar("Item")
 CLOCK = "a clock that is not virtual (time.process_time(), or one that a library reads)"
@@ -74,7 +74,7 @@ class Sample:
         return self.actions == other.actions and self.failures == other.failures
 
 
-class Sampler:
+class Sampler(Decider):
     """Takes down the actions of a run under the schedule without preemptions."""
 
     def __init__(self) -> None:

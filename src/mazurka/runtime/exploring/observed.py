@@ -26,7 +26,7 @@ from mazurka.runtime.rewrite.roots import held_by_classes, named_objects
 from mazurka.runtime.sharing.locations import PLACE, learned, order
 from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.runtime.sharing.names import names
-from mazurka.stateless.runs import Decider, Ended, Guide, Operation, Slip
+from mazurka.stateless.runs import Decider, Ended, Operation, Slip
 
 Result = TypeVar("Result")
 _take = order.take
@@ -55,30 +55,35 @@ class RestlessError(MazurkaError):
         )
 
 
-class Watching:
+class Watching(Decider):
     """A decider that also keeps the happens-before of the run, and knows who runs."""
 
     def __init__(self, decider: Decider, *, goes_on: bool) -> None:
         """`goes_on` says that the run before was this decider's, too, and taught nothing."""
+        self._decider = decider
         self._decide = decider.decide
-        over = getattr(decider, "over", None)
-        if over is not None:
-            self.over = over
-        prefix: Sequence[int] = getattr(decider, "prefix", ())
-        self.prefix = prefix if goes_on else ()
-        if self.prefix:
-            guide: Guide = decider  # type: ignore[assignment]
-            self.left = guide.left  # type: ignore[method-assign]
+        prefix = decider.prefix
+        self._prefix = prefix if goes_on else ()
         self._slip: Slip | None = None
         if goes_on or not prefix:  # otherwise it has to be asked about everything
-            self._slip = getattr(decider, "slip", None)
-        order.begin(len(self.prefix))
+            self._slip = decider.slip
+        order.begin(len(self._prefix))
         now.clear()
-        now.repeats = bool(self.prefix)
-        self.follow = order.repeat
+        now.repeats = bool(self._prefix)
+
+    @property
+    def prefix(self) -> Sequence[int]:
+        return self._prefix
 
     def left(self, count: int) -> None:
-        """There was nothing to follow."""
+        if self._prefix:
+            self._decider.left(count)
+
+    def follow(self, step: int) -> None:
+        order.repeat(step)
+
+    def over(self, pending: Sequence[Operation | None]) -> None:
+        self._decider.over(pending)
 
     @property
     def slip(self) -> Slip | None:

@@ -19,7 +19,7 @@ from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import Site, shown_path, site_of
 from mazurka.runtime.core.thread_names import label_of
 from mazurka.runtime.story.effects import data_access
-from mazurka.stateless.runs import Decider, Ended, Failed, Operation, Runnable, Shared, Witness
+from mazurka.stateless.runs import Decider, Ended, Failed, Operation, Runnable, Shared
 
 Clock = dict[int, int]
 
@@ -76,7 +76,7 @@ def _join(clock: Clock, other: Clock) -> None:
             clock[thread] = time
 
 
-class Detector:
+class Detector(Decider):
     """A decider that passes questions on to another, and looks for races meanwhile."""
 
     def __init__(self, inner: Decider) -> None:
@@ -94,8 +94,7 @@ class Detector:
         return chosen
 
     def over(self, pending: Sequence[Operation | None]) -> None:
-        if isinstance(self._inner, Witness):
-            self._inner.over(pending)
+        self._inner.over(pending)
 
     def _take(self, thread: int, operation: Operation) -> None:
         clocks, site = self._clocks, self._sites.get(thread)

@@ -18,7 +18,7 @@ from mazurka.runtime.story.effects import kind_of
 from mazurka.runtime.story.recording import Story
 from mazurka.runtime.story.telling import tell
 from mazurka.stateless.preemptions import runs_on
-from mazurka.stateless.runs import Operation, Runnable
+from mazurka.stateless.runs import Decider, Operation, Runnable
 
 
 class DivergedFromTokenError(MazurkaError):
@@ -28,7 +28,7 @@ class DivergedFromTokenError(MazurkaError):
 INSTEAD = "If that was to mend the failure, run the test itself to see whether it holds now"
 
 
-class Retrace:
+class Retrace(Decider):
     """A decider: lets each thread go until it stands where the token says."""
 
     def __init__(self, token: Token) -> None:

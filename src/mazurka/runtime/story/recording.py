@@ -111,7 +111,7 @@ class Story:
         return sum(step.preempts for step in self.steps)
 
 
-class Recorder:
+class Recorder(Decider):
     """A decider that passes questions on to another, and writes down what happens."""
 
     def __init__(self, inner: Decider) -> None:

@@ -38,7 +38,7 @@ class Told(Story):
     """By the number of the thread that waits: who has last taken what it waits for."""
 
 
-class Holding:
+class Holding(Decider):
     """A decider that passes questions on, and notes where locks and semaphores are taken."""
 
     def __init__(self, inner: Decider) -> None:
