@@ -14,7 +14,7 @@ LONGEST = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class AccessSite:
     """A place in the source at which data may be touched."""
 
     file: str
@@ -39,10 +39,10 @@ class Site:
         return f"{self.file}:{self.line}"
 
 
-sites: list[Site] = []
+sites: list[AccessSite] = []
 """All places of this process, by number."""
 
 
-def number_of(site: Site) -> int:
+def number_of(site: AccessSite) -> int:
     sites.append(site)
     return len(sites) - 1

@@ -16,16 +16,15 @@ import linecache
 import threading
 from collections.abc import Iterator
 from functools import lru_cache
-from pathlib import Path
 from types import FrameType, FunctionType, ModuleType, TracebackType
 from typing import Any
 
+from mazurka.runtime.core.sites import RUNTIME_FOLDER
 from mazurka.runtime.core.values import MISSING, attribute_of, element_of, is_plain, shown
 
 MOST = 4
 """Values that are shown."""
 LONGEST = 60
-_OWN = str(Path(__file__).parents[1])
 _PARSED = 64
 
 
@@ -154,7 +153,7 @@ def is_steady(trace: TracebackType | None) -> bool:
     """Whether an exception has come straight from where it was raised."""
     while trace is not None:
         frame = trace.tb_frame
-        own = frame.f_code.co_filename.startswith((_OWN, threading.__file__))
+        own = frame.f_code.co_filename.startswith((RUNTIME_FOLDER, threading.__file__))
         if not own and trace.tb_lineno in _guarded_lines(source_of(frame)):
             return False
         trace = trace.tb_next

@@ -6,13 +6,12 @@ import concurrent.futures.thread as pool
 import re
 import sys
 import traceback
-from pathlib import Path
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, NoReturn
 
 from mazurka.runtime.core.assertions import explained
 from mazurka.runtime.core.operations import Step
-from mazurka.runtime.core.sites import shown_path, site_of
+from mazurka.runtime.core.sites import is_own_file, is_plumbing_file, shown_path, site_of
 from mazurka.runtime.core.spinning import Spin
 from mazurka.runtime.core.tasks import Join, Task, Unwind
 from mazurka.runtime.core.thread_names import labels_of
@@ -21,13 +20,6 @@ from mazurka.stateless.runs import Failed
 if TYPE_CHECKING:
     from mazurka.runtime.core.scheduler import Scheduler
 
-_HERE = str(Path(__file__).parents[1])
-_LIBRARY = Path(traceback.__file__).parent
-_MACHINERY = (
-    f"{_HERE}/",
-    *(str(_LIBRARY / name) for name in ("threading.py", "queue.py", "contextlib.py", "concurrent")),
-)
-"""Code between the user's and the operation; people want to see the line that calls it."""
 EXPLAINED = "__mazurka_explained__"
 """Where an exception keeps what it is about."""
 
@@ -117,7 +109,7 @@ def _text_of(error: BaseException) -> str:
 
 def _innermost(trace: TracebackType | None) -> traceback.FrameSummary | None:
     own = _of_the_user(trace) or [
-        one for one in _summaries(trace) if not one.filename.startswith(_MACHINERY)
+        one for one in _summaries(trace) if not is_plumbing_file(one.filename)
     ]
     return own[-1] if own else None
 
@@ -153,7 +145,7 @@ def _of_the_user(trace: TracebackType | None, since: int = 0) -> list[traceback.
     frames = list(zip(traceback.walk_tb(trace), _summaries(trace), strict=True))
     for (frame, _), summary in frames[since:]:
         hides = "__unittest" in frame.f_globals or frame.f_locals.get("__tracebackhide__") is True
-        if not (hides or summary.filename.startswith(_MACHINERY)):
+        if not (hides or is_plumbing_file(summary.filename)):
             shown.append(summary)
     return shown
 
@@ -163,9 +155,9 @@ def where_stands(frame: FrameType | None) -> tuple[str, int] | None:
     outermost: tuple[str, int] | None = None
     while frame is not None:
         name = frame.f_code.co_filename
-        if not name.startswith(_HERE):
+        if not is_own_file(name):
             outermost = (name, frame.f_lineno)
-            if not name.startswith(_MACHINERY):
+            if not is_plumbing_file(name):
                 return outermost
         frame = frame.f_back
     return outermost
@@ -217,7 +209,7 @@ def _stuck(scheduler: Scheduler, stuck: list[tuple[Task, Step]], waits: bool) ->
 
 
 def _is_users(place: tuple[str, int] | None) -> bool:
-    return place is not None and not place[0].startswith(_MACHINERY)
+    return place is not None and not is_plumbing_file(place[0])
 
 
 _MESSAGES = {

@@ -7,13 +7,16 @@ import os
 import sys
 from pathlib import Path
 from types import FrameType
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+MAZURKA_FOLDER: Final = str(Path(__file__).parents[2])
+"""Where the package `mazurka` lies: the one place from which paths of its code are made."""
+RUNTIME_FOLDER: Final = os.path.join(MAZURKA_FOLDER, "runtime", "")
+"""Where the code lies that runs in threads of the program."""
 _LIBRARY = Path(linecache.__file__).parent
-_OWN = str(Path(__file__).parents[1]) + os.sep
 _EXECUTORS = str(_LIBRARY / "concurrent") + os.sep
 _PLUMBING = (
-    _OWN,
+    RUNTIME_FOLDER,
     str(_LIBRARY / "threading.py"),
     str(_LIBRARY / "queue.py"),
     str(_LIBRARY / "contextlib.py"),
@@ -22,7 +25,7 @@ _PLUMBING = (
 """Code between the user's and the operation; people want to see the line that calls it."""
 
 
-class Site(NamedTuple):
+class SourceLine(NamedTuple):
     """A line of source, and the function it is in."""
 
     file: str
@@ -38,7 +41,7 @@ def user_frame(frame: FrameType | None) -> FrameType | None:
         name = frame.f_code.co_filename
         if not name.startswith(_PLUMBING):
             return frame
-        if foreign is None and not name.startswith(_OWN):
+        if foreign is None and not name.startswith(RUNTIME_FOLDER):
             foreign = frame
         frame = frame.f_back
     return foreign
@@ -62,7 +65,7 @@ _RECKONING = (*_PLUMBING, str(_LIBRARY / "logging") + os.sep)
 def reckons(frame: FrameType | None) -> bool:
     """Whether the code that called ours is the library's, which works out how long to wait, or puts
     a date on a record; not that it runs a function for somebody."""
-    while frame is not None and frame.f_code.co_filename.startswith(_OWN):
+    while frame is not None and frame.f_code.co_filename.startswith(RUNTIME_FOLDER):
         frame = frame.f_back
     return (
         frame is not None
@@ -72,10 +75,10 @@ def reckons(frame: FrameType | None) -> bool:
 
 
 def is_own_file(name: str) -> bool:
-    return name.startswith(_OWN)
+    return name.startswith(RUNTIME_FOLDER)
 
 
-def is_plumbing(site: Site) -> bool:
+def is_plumbing(site: SourceLine) -> bool:
     return is_plumbing_file(site.file)
 
 
@@ -83,13 +86,13 @@ def is_plumbing_file(name: str) -> bool:
     return name.startswith(_PLUMBING)
 
 
-def site_of(frame: FrameType | None) -> Site | None:
+def site_of(frame: FrameType | None) -> SourceLine | None:
     frame = user_frame(frame)
     if frame is None:
         return None
     name, line = frame.f_code.co_filename, frame.f_lineno or 0
     source = linecache.getline(name, line, frame.f_globals).strip()
-    return Site(name, line, frame.f_code.co_qualname, source)
+    return SourceLine(name, line, frame.f_code.co_qualname, source)
 
 
 def user_frames(ident: int, running: FrameType | None = None) -> list[FrameType]:

@@ -41,7 +41,7 @@ FOREVER = 1e8
 MEMORY = 64
 """Rounds longer than this many reads are not recognised."""
 
-Site: TypeAlias = tuple[CodeType, int] | int
+Place: TypeAlias = tuple[CodeType, int] | int
 NEVER = sys.maxsize
 _PLAIN = frozenset({int, float, str, bytes, bool, type(None), datetime})
 _OWN: set[int] = set()
@@ -88,8 +88,8 @@ class Rounds:
     )
 
     def __init__(self) -> None:
-        self.reads: list[tuple[Site, tuple[tuple[Shared, Hashable], ...]]] = []
-        self.stacks: list[tuple[int, Site, Stack]] = []
+        self.reads: list[tuple[Place, tuple[tuple[Shared, Hashable], ...]]] = []
+        self.stacks: list[tuple[int, Place, Stack]] = []
         """Where it stood, with all its frames, each time it came back to a place."""
         self.base = 0
         """How many reads there had been at the last step of an iterator."""
@@ -215,7 +215,7 @@ def note(task: Task, operation: Step) -> None:
     rounds.reads.append((_place(operation), reads))
 
 
-def _place(operation: Step) -> Site:
+def _place(operation: Step) -> Place:
     """Where in the program an operation stands.  Those of watched accesses know it themselves."""
     performed = operation.operation if isinstance(operation, Spin) else operation
     site: int | None = getattr(performed, "site", None)

@@ -23,7 +23,7 @@ from typing import TypeVar
 from mazurka.errors import InternalError, MazurkaError
 from mazurka.runtime.core.operations import Step
 from mazurka.runtime.core.scheduler import session
-from mazurka.runtime.core.sites import Site, is_plumbing, shown_path, site_of
+from mazurka.runtime.core.sites import SourceLine, is_plumbing, shown_path, site_of
 from mazurka.runtime.core.thread_names import label_of
 from mazurka.runtime.exploring.following import Follow, UnfollowableError
 from mazurka.runtime.exploring.guard_values import (
@@ -61,13 +61,13 @@ class Sample:
     """One run, with what is needed to compare it and to talk about it."""
 
     actions: list[Action]
-    sites: list[Site | None]
+    sites: list[SourceLine | None]
     texts: list[str]
     failures: list[tuple[str, str]]
     values: list[Value]
     values_until: int | None
     """The step from which on values were not looked at any more."""
-    ends_at: Site | None
+    ends_at: SourceLine | None
     """The line that fails."""
 
     def equals(self, other: Sample) -> bool:
@@ -79,10 +79,10 @@ class Sampler(Decider):
 
     def __init__(self) -> None:
         self._inner = Follow()
-        self._standing: dict[int, Site | None] = {}
+        self._standing: dict[int, SourceLine | None] = {}
         self._values = Values()
         self.actions: list[Action] = []
-        self.sites: list[Site | None] = []
+        self.sites: list[SourceLine | None] = []
         self.texts: list[str] = []
 
     def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
@@ -105,7 +105,9 @@ class Sampler(Decider):
     def sample(self, ended: Ended) -> Sample:
         found = [(failed.kind, failed.message) for failed in ended.failures]
         place = next(((f.file, f.line) for f in ended.failures if f.file and f.line), None)
-        at = Site(*place, "", linecache.getline(*place).strip()) if place is not None else None
+        at = (
+            SourceLine(*place, "", linecache.getline(*place).strip()) if place is not None else None
+        )
         values = self._values
         return Sample(self.actions, self.sites, self.texts, found, values.changes, values.ended, at)
 
@@ -168,7 +170,7 @@ def _differing(program: Runnable, first: Sample, second: Sample) -> tuple[str, .
 
 def difference(one: Sample, other: Sample, *, settled: bool) -> NondeterministicError:
     """Where two runs part, and what the cause may be."""
-    place: Site | None = None
+    place: SourceLine | None = None
     rows = zip_longest(one.actions, other.actions)
     number = next((n for n, (a, b) in enumerate(rows) if a != b), None)
     if number is None:

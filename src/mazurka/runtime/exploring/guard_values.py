@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from weakref import ReferenceType
 
 from mazurka.runtime.core.access_sites import sites
-from mazurka.runtime.core.sites import Site, shown_path
+from mazurka.runtime.core.sites import SourceLine, shown_path
 from mazurka.runtime.core.values import MISSING, attribute_of, is_plain, shown
 from mazurka.runtime.sharing.locations import Location
 from mazurka.runtime.sharing.names import Seen, known, objects
@@ -142,7 +142,7 @@ _INSTALLED = tuple(sysconfig.get_path(name) + os.sep for name in ("purelib", "pl
 """These may lie inside."""
 
 
-def describe(found: tuple[Value, Value], standing: Sequence[Site | None]) -> str:
+def describe(found: tuple[Value, Value], standing: Sequence[SourceLine | None]) -> str:
     """A difference in words; `standing` is where the run stood at each step."""
     before, after = found
     what = f"{after.label} is {before.text} in one execution and {after.text} in the next"
@@ -170,7 +170,7 @@ def note_of_end(step: int) -> str:
     )
 
 
-def note_of(found: tuple[Value, Value], standing: Sequence[Site | None]) -> str:
+def note_of(found: tuple[Value, Value], standing: Sequence[SourceLine | None]) -> str:
     return (
         "values differ between executions of the same schedule:"
         f" {describe(found, standing)}. The steps do not depend on it so far, but an assertion"

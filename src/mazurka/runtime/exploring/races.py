@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from mazurka.runtime.core.access_sites import sites
 from mazurka.runtime.core.operations import dial
 from mazurka.runtime.core.scheduler import session
-from mazurka.runtime.core.sites import Site, shown_path, site_of
+from mazurka.runtime.core.sites import SourceLine, shown_path, site_of
 from mazurka.runtime.core.thread_names import label_of
 from mazurka.runtime.story.effects import data_access
 from mazurka.stateless.runs import Decider, Ended, Failed, Operation, Runnable, Shared
@@ -29,7 +29,7 @@ class Use:
     """The last access of a thread to a place."""
 
     time: int
-    site: Site | None
+    site: SourceLine | None
 
 
 class Clocks:
@@ -55,7 +55,7 @@ class Clocks:
         self.of(thread)[thread] += 1
 
     def access(
-        self, thread: int, place: object, written: bool, site: Site | None
+        self, thread: int, place: object, written: bool, site: SourceLine | None
     ) -> tuple[int, Use, bool] | None:
         """The access that this one races with: whose, and whether that one was a write."""
         clock = self.of(thread)
@@ -82,7 +82,7 @@ class Detector(Decider):
     def __init__(self, inner: Decider) -> None:
         self._inner = inner
         self._clocks = Clocks()
-        self._sites: dict[int, Site | None] = {}
+        self._sites: dict[int, SourceLine | None] = {}
         self.races: dict[tuple[object, ...], Failed] = {}
 
     def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
@@ -116,7 +116,7 @@ class Detector(Decider):
         thread: int,
         place: str,
         written: bool,
-        site: Site | None,
+        site: SourceLine | None,
         raced: tuple[int, Use, bool],
     ) -> None:
         other, use, wrote = raced

@@ -9,7 +9,7 @@ from mazurka.errors import MazurkaError
 from mazurka.runtime.core.access_sites import sites
 from mazurka.runtime.core.operations import Step
 from mazurka.runtime.core.scheduler import session
-from mazurka.runtime.core.sites import Site, shown_path, site_of
+from mazurka.runtime.core.sites import SourceLine, shown_path, site_of
 from mazurka.runtime.core.thread_names import label_of
 from mazurka.runtime.exploring.observing import see_everything
 from mazurka.runtime.exploring.tokens import Stop, Token, Visits, place_hash
@@ -38,7 +38,7 @@ class Retrace(Decider):
         """Whether the thread of the present leg has taken a step of it."""
         self._visits = Visits()
         self._standing: dict[str, Stop] = {}
-        self._sites: dict[str, Site | None] = {}
+        self._sites: dict[str, SourceLine | None] = {}
 
     def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
         tasks = {task.path: task for task in session.current.tasks if task is not None}

@@ -25,9 +25,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mazurka.errors import MazurkaError
-from mazurka.runtime.core import access_sites as rewriting_sites
+from mazurka.runtime.core import access_sites
 from mazurka.runtime.core.access_sites import sites
-from mazurka.runtime.core.sites import Site
+from mazurka.runtime.core.sites import SourceLine
 from mazurka.runtime.exploring.following import segments
 from mazurka.runtime.story.recording import Stands, Story, Taken
 
@@ -143,7 +143,7 @@ def _places(text: str) -> frozenset[str]:
     return frozenset(text[start : start + HASHED] for start in range(0, len(text), HASHED))
 
 
-def place_hash(place: rewriting_sites.Site) -> str:
+def place_hash(place: access_sites.AccessSite) -> str:
     """Of what is done where on a line; wherever in the file that line is.
 
     It is short, since there may be many.  Should two places have the same, there is a step more.
@@ -155,7 +155,7 @@ def place_hash(place: rewriting_sites.Site) -> str:
     return base64.urlsafe_b64encode(digest).decode()
 
 
-def line_hash(site: Site) -> str:
+def line_hash(site: SourceLine) -> str:
     """Of the name of the file, without directories, and the text of the line."""
     text = f"{os.path.basename(site.file)}\n{site.source}"
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=6).digest()
@@ -165,7 +165,7 @@ def line_hash(site: Site) -> str:
 Spot = tuple[str, str, str]
 
 
-def spot(kind: str, site: Site | None) -> Spot:
+def spot(kind: str, site: SourceLine | None) -> Spot:
     """What a place is known by."""
     if site is None:
         return kind, "", ""
@@ -178,7 +178,7 @@ class Visits:
     def __init__(self) -> None:
         self._counts: Counter[tuple[str, Spot]] = Counter()
 
-    def arrive(self, thread: str, kind: str, site: Site | None) -> Stop:
+    def arrive(self, thread: str, kind: str, site: SourceLine | None) -> Stop:
         place = spot(kind, site)
         self._counts[thread, place] += 1
         return Stop(*place, self._counts[thread, place])

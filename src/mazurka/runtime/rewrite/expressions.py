@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final, TypeVar
 
-from mazurka.runtime.core.access_sites import Site, number_of
+from mazurka.runtime.core.access_sites import AccessSite, number_of
 from mazurka.runtime.rewrite.scopes import Scope, Survey, mangled
 from mazurka.runtime.sharing.monitoring import MARK
 
@@ -58,7 +58,7 @@ class Expressions(ast.NodeTransformer):
     def site(self, node: ast.AST, role: str) -> ast.Constant:
         line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
         end = (getattr(node, "end_lineno", line), getattr(node, "end_col_offset", column))
-        return ast.Constant(number_of(Site(self.file, line, column, *end, role)))
+        return ast.Constant(number_of(AccessSite(self.file, line, column, *end, role)))
 
     def call(self, role: str, node: ast.AST, *arguments: ast.expr) -> ast.Call:
         """A call of one of our functions, for a node, with the place as its last argument."""

@@ -22,6 +22,7 @@ from weakref import WeakKeyDictionary
 
 from mazurka.runtime.core.insides import is_module, module_of, names_in
 from mazurka.runtime.core.patches import Patches, is_frozen
+from mazurka.runtime.core.sites import MAZURKA_FOLDER
 from mazurka.runtime.python import handles as accesses_handles
 from mazurka.runtime.rewrite.bytecode.watched import is_generated
 from mazurka.runtime.rewrite.generated import (
@@ -357,7 +358,7 @@ def project_modules(root: Path, names: Sequence[str] = ()) -> Callable[[str, str
     """
     prefixes = (sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix)
     away = {_directory(os.path.realpath(place)) for place in prefixes}
-    own = _directory(os.path.realpath(Path(__file__).parents[2]))
+    own = _directory(os.path.realpath(MAZURKA_FOLDER))
     top = _directory(os.path.realpath(root))
     strange = (own, *(place for place in away if not top.startswith(place)))
     library = _directory(os.path.dirname(os.__file__))

@@ -19,18 +19,19 @@ from typing import Any, Final
 
 from mazurka.runtime.core.access_sites import MARK as MARK
 from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.core.sites import MAZURKA_FOLDER, RUNTIME_FOLDER
 
 OWN: Final = frozenset({"mazurka", "pytest", "_pytest", "pluggy", "unittest", "__main__", ""})
 TOOL: Final = 4
 """Our number among the tools of `sys.monitoring`; 0 to 2 and 5 have their owners by convention."""
-_FOLDER: Final = os.path.dirname(os.path.dirname(__file__))
-_MACHINERY: Final = tuple(
-    os.path.join(os.path.dirname(_FOLDER), part, "") for part in ("runtime", "stateless")
-)
+_MACHINERY: Final = (RUNTIME_FOLDER, os.path.join(MAZURKA_FOLDER, "stateless", ""))
 """Where our own code is, which begins all the time and need not be told of."""
 _BETWEEN: Final = frozenset(
-    os.path.join(_FOLDER, f"{name}.py")
-    for name in ("scheduler", "tasks", "thread_locals", "watchdog")
+    os.path.join(RUNTIME_FOLDER, *parts)
+    for parts in (
+        *(("core", name) for name in ("scheduler.py", "tasks.py", "thread_locals.py")),
+        ("program", "watchdog.py"),
+    )
 )
 """Our code that runs between two threads of the program, and calls none of it by itself."""
 ENDS_LATE: Final = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from mazurka.runtime.core.leash import Leashed
 from mazurka.runtime.core.operations import Attempt, Idle, Object, Step
 from mazurka.runtime.core.scheduler import session
-from mazurka.runtime.core.sites import Site, in_executor, site_of, user_frame
+from mazurka.runtime.core.sites import SourceLine, in_executor, site_of, user_frame
 from mazurka.runtime.core.spinning import Spin
 from mazurka.runtime.core.tasks import Life, Start, Task
 from mazurka.runtime.core.thread_names import brief, labels_of
@@ -53,7 +53,7 @@ class Taken:
     number: int
     thread: int
     kind: str
-    site: Site | None
+    site: SourceLine | None
     text: str
     effects: Effects
     inside: bool = False
@@ -72,7 +72,7 @@ class Stands:
 
     thread: int
     kind: str
-    site: Site | None
+    site: SourceLine | None
     waits: str
     holder: str | None = None
     place: int | None = None
@@ -83,7 +83,7 @@ class Lost(NamedTuple):
 
     thread: int
     label: str
-    site: Site | None
+    site: SourceLine | None
 
 
 @dataclass(kw_only=True)
@@ -117,7 +117,7 @@ class Recorder(Decider):
     def __init__(self, inner: Decider) -> None:
         self._inner = inner
         self._labels = Labels()
-        self._sites: dict[int, Site | None] = {}
+        self._sites: dict[int, SourceLine | None] = {}
         self._inside: dict[int, bool] = {}
         self._places: dict[int, Place] = {}
         """Of accesses, by the identity of the operation."""

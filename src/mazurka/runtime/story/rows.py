@@ -13,7 +13,7 @@ from mazurka.report.operations import Told
 from mazurka.report.rows import Row
 from mazurka.report.trace import Standing, Trace
 from mazurka.runtime.core.failures import IN_EXECUTOR
-from mazurka.runtime.core.sites import Site, is_plumbing, shown_path
+from mazurka.runtime.core.sites import SourceLine, is_plumbing, shown_path
 from mazurka.runtime.exploring.results import Violation
 from mazurka.runtime.story.recording import QUIET, Stands, Story, Taken
 from mazurka.runtime.story.telling import reason
@@ -26,14 +26,14 @@ class Line:
 
     number: int
     thread: int
-    site: Site | None
+    site: SourceLine | None
     operations: list[str] = field(default_factory=list)
     reads: dict[str, str] = field(default_factory=dict)
     writes: dict[str, str] = field(default_factory=dict)
     preempts: bool = False
     failed: bool = False
 
-    def takes(self, step: Taken, site: Site | None) -> bool:
+    def takes(self, step: Taken, site: SourceLine | None) -> bool:
         """Whether a step belongs to this row: nothing that the row says would be contradicted."""
         if (step.thread, site) != (self.thread, self.site):
             return False
@@ -119,7 +119,7 @@ class Rows:
             failed=line.failed,
         )
 
-    def source(self, site: Site | None) -> str:
+    def source(self, site: SourceLine | None) -> str:
         """The source line; with the name of its file where that is not the one of most rows."""
         if site is None:
             return ""
@@ -156,23 +156,23 @@ def _until_failure(story: Story, violated: Violation) -> list[Taken]:
     return story.steps[: own[-1].number] if own else story.steps
 
 
-def failing_site(violated: Violation) -> Site | None:
+def failing_site(violated: Violation) -> SourceLine | None:
     if violated.file is None or violated.line is None:
         return None
     source = linecache.getline(violated.file, violated.line).strip()
-    return Site(violated.file, violated.line, "", source)
+    return SourceLine(violated.file, violated.line, "", source)
 
 
-def surfacing_site(violated: Violation) -> Site | None:
+def surfacing_site(violated: Violation) -> SourceLine | None:
     """Where a thread fails: a call that an executor has made fails once more at the future."""
     stack = [line for line in violated.details[1:] if not line.endswith(IN_EXECUTOR)]
     if len(stack) == len(violated.details) - 1 or not stack:
         return failing_site(violated)
     file, _, line = stack[-1].partition(" in ")[0].rpartition(":")
-    return Site(file, int(line), "", linecache.getline(file, int(line)).strip())
+    return SourceLine(file, int(line), "", linecache.getline(file, int(line)).strip())
 
 
-def _same_line(one: Site | None, other: Site | None) -> bool:
+def _same_line(one: SourceLine | None, other: SourceLine | None) -> bool:
     return (
         one is not None
         and other is not None

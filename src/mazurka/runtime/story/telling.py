@@ -11,7 +11,7 @@ from typing import NamedTuple
 from mazurka.runtime.core.leash import Leashed
 from mazurka.runtime.core.naming import forget_names
 from mazurka.runtime.core.operations import Attempt, Object, Step
-from mazurka.runtime.core.sites import Site, is_plumbing, shown_path, site_of
+from mazurka.runtime.core.sites import SourceLine, is_plumbing, shown_path, site_of
 from mazurka.runtime.core.spinning import Spin
 from mazurka.runtime.primitives.conditions import Wake
 from mazurka.runtime.primitives.events import AcquireUnit
@@ -27,7 +27,7 @@ class Acquired(NamedTuple):
     """Who has taken something, and where."""
 
     thread: int
-    site: Site | None
+    site: SourceLine | None
 
 
 @dataclass(kw_only=True)
@@ -43,7 +43,7 @@ class Holding(Decider):
 
     def __init__(self, inner: Decider) -> None:
         self._inner = inner
-        self._sites: dict[int, Site | None] = {}
+        self._sites: dict[int, SourceLine | None] = {}
         self.taken: dict[int, tuple[Shared, Acquired]] = {}
         """By identity; what is in it stays alive, so that no other object gets it."""
 
@@ -113,7 +113,7 @@ def lost_text(story: Story, lost: Lost, file: str | None) -> str:
     return f"{story.threads.get(lost.thread)} notified {lost.label}{at} when nobody waited"
 
 
-def line_of(site: Site, file: str | None) -> str:
+def line_of(site: SourceLine, file: str | None) -> str:
     """`line 12`; with the name of its file where that is another one."""
     if is_plumbing(site):
         return "a call of the library"

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Any, Final
 
-from mazurka.runtime.core.access_sites import Site, number_of
+from mazurka.runtime.core.access_sites import AccessSite, number_of
 from mazurka.runtime.rewrite.bytecode.codes import Instruction, Parts, take_apart
 from mazurka.runtime.rewrite.bytecode.stack import EMPTY_FIRST
 
 
 @dataclass(frozen=True, slots=True)
-class InstructionSite(Site):
+class InstructionSite(AccessSite):
     """A place in a code object; there may be no source that says what is there."""
 
     shown: str
