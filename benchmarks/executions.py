@@ -164,12 +164,12 @@ def main() -> None:
 
     def plain(test: Test) -> None:
         with RealProgram(test) as program:
-            program.explore(lambda: measure(f"{test.__name__}, replay", lambda: replays(program)))
-            program.explore(lambda: searches(test.__name__, program))
+            program.supervise(lambda: measure(f"{test.__name__}, replay", lambda: replays(program)))
+            program.supervise(lambda: searches(test.__name__, program))
 
     def watched(test: Test) -> None:
         with Observed(test, lambda name, _: name == __name__) as observed:
-            observed.explore(lambda: searches(f"{test.__name__} (watched)", observed))
+            observed.supervise(lambda: searches(f"{test.__name__} (watched)", observed))
 
     for test in PLAIN:
         plain(test)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mazurka.report.trace import Trace
     from mazurka.report.verdict import Verdict
     from mazurka.runtime.exploring.results import Result
-    from mazurka.runtime.testing.explore import ExplorationFailure, explore
+    from mazurka.runtime.testing.decorator import ExplorationFailure, explore
 
 __all__ = [
     "Comparison",
@@ -40,7 +40,7 @@ __all__ = [
 
 _HOMES = {
     "Comparison": "mazurka.comparing",
-    "ExplorationFailure": "mazurka.runtime.testing.explore",
+    "ExplorationFailure": "mazurka.runtime.testing.decorator",
     "MazurkaError": "mazurka.errors",
     "OptionError": "mazurka.errors",
     "ReplayReport": "mazurka.report.replaying",
@@ -50,7 +50,7 @@ _HOMES = {
     "Verdict": "mazurka.report.verdict",
     "check": "mazurka.api",
     "compare": "mazurka.api",
-    "explore": "mazurka.runtime.testing.explore",
+    "explore": "mazurka.runtime.testing.decorator",
     "replay": "mazurka.api",
     "save_trace": "mazurka.api",
 }

@@ -23,7 +23,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 ELLIPSIS = "..."
-PLUGIN = "mazurka.runtime.testing.pytest_plugin"
+PLUGIN = "mazurka.runtime.testing.pytest.plugin"
 
 
 @dataclass(frozen=True)

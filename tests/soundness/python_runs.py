@@ -21,7 +21,7 @@ from mazurka.runtime.core.operations import present
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.exploring.observed import Observed
 from mazurka.runtime.exploring.observing import see_everything
-from mazurka.runtime.program.program import Settings
+from mazurka.runtime.program.program import ControlSettings
 from mazurka.stateless.explored import Explored, RunOptions
 from mazurka.stateless.iterative import explore, search_for
 from mazurka.stateless.runs import Decider, Ended, Operation, Slip, Touch
@@ -33,7 +33,7 @@ Outcome: TypeAlias = tuple[tuple[tuple[int, tuple[str, ...]], ...], tuple[str, .
 """What the threads told, each for itself, and the kinds of failures."""
 
 ALL = RunOptions(stop_at_first=False)
-SETTINGS = Settings(patience=5.0)
+SETTINGS = ControlSettings(patience=5.0)
 _numbers = itertools.count()
 
 
@@ -235,10 +235,10 @@ class Subject:
             alone.explore(bound)
             return Searched(logged, alone.explored)
 
-        return self.program.explore(search)
+        return self.program.supervise(search)
 
     def all_executions(self, limit: int) -> Whole | None:
-        return self.program.explore(lambda: brute_force(self.fresh(), limit))
+        return self.program.supervise(lambda: brute_force(self.fresh(), limit))
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 
-from mazurka.runtime.program.program import RealProgram, Settings
+from mazurka.runtime.program.program import ControlSettings, RealProgram
 from mazurka.stateless.algorithm2 import Algorithm2
 from mazurka.stateless.explored import Explored, RunOptions
 from mazurka.stateless.runs import Decider, Ended, Operation, Runnable
@@ -45,10 +45,10 @@ def levels(search: Algorithm2) -> Explored:
 
 def both(test: Test, options: RunOptions) -> tuple[Algorithm2, Algorithm2]:
     """The two searches, after they have been through all bounds."""
-    with RealProgram(test, Settings(pin=False)) as program:
+    with RealProgram(test, ControlSettings(pin=False)) as program:
         one, other = without_lives(program, options), Algorithm2(program, options)
         asked = without_lives(program, options, Asked)
-        program.explore(lambda: (levels(one), levels(other), levels(asked)))
+        program.supervise(lambda: (levels(one), levels(other), levels(asked)))
         assert one.terminals == asked.terminals
         assert [level.executions for level in one.explored.levels] == [
             level.executions for level in asked.explored.levels
@@ -204,9 +204,9 @@ def test_a_thread_that_joins_for_ever_comes_to_the_limit() -> None:
         while is_over:
             thread.join()
 
-    with RealProgram(test, Settings(pin=False)) as program:
+    with RealProgram(test, ControlSettings(pin=False)) as program:
         search = without_lives(program, RunOptions(max_steps=300))
-        program.explore(lambda: search.explore(1))
+        program.supervise(lambda: search.explore(1))
         assert search.graph.silently
         assert len(search.explored.limits) == 1
         assert "an execution takes more than" in search.explored.limits[0]
@@ -235,7 +235,7 @@ def test_schedules_of_failures_can_be_followed_and_cost_what_is_said(seed: int) 
         inner()
         raise ValueError("found")
 
-    with RealProgram(test, Settings(pin=False)) as program:
+    with RealProgram(test, ControlSettings(pin=False)) as program:
 
         def check() -> None:
             search = without_lives(program, RunOptions(stop_at_first=False, max_runs=60))
@@ -250,4 +250,4 @@ def test_schedules_of_failures_can_be_followed_and_cost_what_is_said(seed: int) 
                     continue
                 assert again.preemptions == failing.preemptions
 
-        program.explore(check)
+        program.supervise(check)

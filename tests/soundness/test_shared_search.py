@@ -15,8 +15,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from mazurka.runtime.exploring.workers_search import SharedAlgorithm2
-from mazurka.runtime.exploring.workers_table import EXECUTIONS, Table
+from mazurka.runtime.exploring.workers.search import SharedAlgorithm2
+from mazurka.runtime.exploring.workers.table import EXECUTIONS, SharedTable
 from mazurka.stateless.explored import RunOptions
 from mazurka.stateless.runs import Decider, Ended, Operation
 from tests.soundness.simulated_threads import random_program
@@ -107,7 +107,7 @@ class Changing(Decider):
 class Together:
     """Several searches of one program, and what they have completed."""
 
-    def __init__(self, seed: int, count: int, table: Table) -> None:
+    def __init__(self, seed: int, count: int, table: SharedTable) -> None:
         self.table = table
         self.turns = Turns(seed)
         self.watched = [Watched(random_program(seed)) for _ in range(count)]
@@ -137,7 +137,7 @@ class Together:
 
 @contextmanager
 def together(seed: int, count: int) -> Iterator[Together]:
-    table = Table(STATES)
+    table = SharedTable(STATES)
     try:
         yield Together(seed, count, table)
     finally:

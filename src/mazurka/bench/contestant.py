@@ -47,12 +47,12 @@ class Answer:
 
 def with_mazurka(file: Path) -> Answer:
     from mazurka.runtime.exploring.exploration import explore_test
-    from mazurka.runtime.exploring.options import Options
+    from mazurka.runtime.exploring.options import ExploreOptions
     from mazurka.runtime.testing.collecting import collect
 
     (found,) = collect(f"{file}::test")
     begun = time.perf_counter()
-    result = explore_test(found.test, Options(preemptions=PREEMPTIONS))
+    result = explore_test(found.test, ExploreOptions(preemptions=PREEMPTIONS))
     seconds = time.perf_counter() - begun
     if result.error is not None:
         return Answer(error=result.error.message, seconds=seconds)

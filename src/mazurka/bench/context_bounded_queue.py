@@ -18,7 +18,7 @@ from mazurka.ir.interpreter import Interpreter, State, Step
 from mazurka.ir.prepare import prepare
 from mazurka.ir.program import Program
 from mazurka.runtime.exploring.exploration import explore_test
-from mazurka.runtime.exploring.options import Options
+from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.testing.collecting import collect
 from mazurka.stateless import iterative
 from mazurka.stateless.algorithm2 import Algorithm2
@@ -102,7 +102,7 @@ def search_model(size: int, algorithm: str, bound: int, seconds: float) -> Colum
 def search_code(size: int, algorithm: str, bound: int, seconds: float) -> Column:
     strategy = {CB_DFS: "cb-dfs", CB_POR: "algorithm2"}[algorithm]
     (found,) = collect(f"{CODE_FILE}::test_size_{size}")
-    options = Options(strategy=strategy, preemptions=bound, seconds=seconds)
+    options = ExploreOptions(strategy=strategy, preemptions=bound, seconds=seconds)
     result = explore_test(found.test, options)
     if result.error is not None:
         raise result.error

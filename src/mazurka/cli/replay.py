@@ -76,11 +76,11 @@ def replay(
 def replay_token(text: str, given: dict[str, Any], *, as_json: bool) -> int:
     """Run the schedule of a failed test again."""
     from mazurka.runtime.exploring.exploration import replay_test
-    from mazurka.runtime.exploring.options import Options
+    from mazurka.runtime.exploring.options import ExploreOptions
     from mazurka.runtime.exploring.tokens import decode
     from mazurka.runtime.story.columns import print_result
     from mazurka.runtime.testing.collecting import collect, located
-    from mazurka.runtime.testing.explore import overridden
+    from mazurka.runtime.testing.decorator import overridden
 
     token = decode(text)
     with redirect_stdout(sys.stderr):  # what the test prints
@@ -88,7 +88,7 @@ def replay_token(text: str, given: dict[str, Any], *, as_json: bool) -> int:
         if found.problem is not None:
             raise found.problem
         with found.surroundings():
-            options = overridden(found.options or Options(), given)
+            options = overridden(found.options or ExploreOptions(), given)
             result = replay_test(found.test, options, token)
     if as_json:
         print_json(result.to_json())

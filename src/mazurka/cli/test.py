@@ -135,7 +135,7 @@ def run_tests(target: str, given: dict[str, Any], *, as_json: bool) -> int:
     """Explore the tests one after the other; returns the exit status."""
     from mazurka.runtime.exploring.results import worst
     from mazurka.runtime.testing.collecting import collect
-    from mazurka.runtime.testing.explore import check_given
+    from mazurka.runtime.testing.decorator import check_given
     from mazurka.stateless.explored import INTERRUPTED
 
     check_given(given)
@@ -183,16 +183,16 @@ def silent() -> Iterator[None]:
 
 def explore_one(found: Any, given: dict[str, Any]) -> Result:
     from mazurka.runtime.exploring.exploration import explore_test, interrupted
-    from mazurka.runtime.exploring.options import Options
+    from mazurka.runtime.exploring.options import ExploreOptions
     from mazurka.runtime.exploring.results import ERROR, INCONCLUSIVE, Result
     from mazurka.runtime.story.progress import Remembered, finish, progress_on
-    from mazurka.runtime.testing.explore import overridden
+    from mazurka.runtime.testing.decorator import overridden
 
     if found.problem is not None:
         return Result(input=found.test.name, verdict=ERROR, error=found.problem)
     progress = progress_on()
     remembered = Remembered(progress)
-    options = overridden(found.options or Options(), given).with_seed()
+    options = overridden(found.options or ExploreOptions(), given).with_seed()
     try:
         with silent(), found.surroundings():
             return explore_test(found.test, options, remembered)

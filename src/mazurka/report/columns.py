@@ -16,7 +16,7 @@ from rich.text import Text
 
 from mazurka.report.operations import CHOOSING, Told
 from mazurka.report.places import Shown
-from mazurka.report.rows import Row
+from mazurka.report.rows import TraceRow
 from mazurka.report.terminal import Glyphs, glyphs_for, safe
 from mazurka.report.trace import Trace
 
@@ -34,7 +34,7 @@ FAILED = "bold red"
 
 
 @dataclass(frozen=True)
-class Layout:
+class ColumnLayout:
     """How the steps are spread over the width of the terminal."""
 
     threads: tuple[int, ...]
@@ -49,7 +49,7 @@ class Layout:
     """Characters for the thread's name in a list."""
 
 
-def plan(trace: Trace, width: int) -> Layout:
+def plan(trace: Trace, width: int) -> ColumnLayout:
     """Columns where every thread that takes part can have one, else a list."""
     taking_part = tuple(sorted({move.thread for move in trace.moves}))
     numbers = max(len(str(len(trace.moves))), 2)
@@ -59,17 +59,17 @@ def plan(trace: Trace, width: int) -> Layout:
         each = room // len(taking_part) - 3
         if each >= NARROWEST:
             longest = max(cell_len(name) for name in trace.threads)
-            return Layout(taking_part, min(each, max(WIDEST, longest)), numbers, lines)
+            return ColumnLayout(taking_part, min(each, max(WIDEST, longest)), numbers, lines)
     longest = max((cell_len(row.name) for row in trace.rows), default=1)
     name = min(longest, MOST_LIST_NAME)
-    return Layout((), max(room - name - 4, 10), numbers, lines, name)
+    return ColumnLayout((), max(room - name - 4, 10), numbers, lines, name)
 
 
-def _last_line(row: Row) -> int:
+def _last_line(row: TraceRow) -> int:
     return max(row.line, row.failing[0]) if row.failing else row.line
 
 
-def thread_at(rows: list[Row | None], position: int) -> int | None:
+def thread_at(rows: list[TraceRow | None], position: int) -> int | None:
     """The thread of a row; None before the first, behind the last and in a gap."""
     row = rows[position] if 0 <= position < len(rows) else None
     return row.thread if row is not None else None
@@ -105,7 +105,7 @@ class Columns:
                 return False
         return True
 
-    def shown_rows(self) -> Iterator[Row | None]:
+    def shown_rows(self) -> Iterator[TraceRow | None]:
         """The rows to draw; None where some are left out."""
         rows = self.trace.rows
         half = MOST_ROWS // 2
@@ -145,7 +145,7 @@ class Columns:
         self.write(line)
         self.write(rule)
 
-    def row(self, row: Row, *, switched: bool = True) -> None:
+    def row(self, row: TraceRow, *, switched: bool = True) -> None:
         """One step; in a list the thread's name stands out where another thread goes on."""
         lines = self.cell(row)
         for position, content in enumerate(lines):
@@ -160,7 +160,7 @@ class Columns:
             line.append_text(content)
             self.write(line)
 
-    def cell(self, row: Row) -> list[Text]:
+    def cell(self, row: TraceRow) -> list[Text]:
         """A step's own lines: the source, then its effects, on the same line if they fit."""
         failed = row.failed and row.failing is None
         head = self.source(row.line, row.source or row.operation, failed=failed)
@@ -180,7 +180,7 @@ class Columns:
         shown = self.fit(mark + text, self.layout.width - self.layout.lines - 1)
         return head.append(shown, FAILED if failed else SOURCE)
 
-    def effects(self, row: Row) -> list[Text]:
+    def effects(self, row: TraceRow) -> list[Text]:
         parts: list[Text] = []
         skipped = row.quiet
         parts += [self.effect(text, OPERATION) for text in self.operations(row)]
@@ -194,7 +194,7 @@ class Columns:
         parts += self.assigned(row.locals, LOCAL)
         return [part for part in parts if part.plain != row.source]
 
-    def operations(self, row: Row) -> list[str]:
+    def operations(self, row: TraceRow) -> list[str]:
         """What the step did to objects; an atomic section may do it many times."""
         texts = [text for told in row.told if (text := self.told(row, told))]
         if len(texts) <= MOST_OPERATIONS:
@@ -203,7 +203,7 @@ class Columns:
         left_out = f"{self.glyphs.ellipsis} {len(texts) - 2 * half:,} more"
         return [*texts[:half], left_out, *texts[-half:]]
 
-    def told(self, row: Row, told: Told) -> str:
+    def told(self, row: TraceRow, told: Told) -> str:
         """An operation and what came of it, unless a variable that is set shows the value."""
         target = row.source.partition("=")[0].strip()
         shown = target in row.locals and row.locals[target] == told.result

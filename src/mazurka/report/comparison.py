@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mazurka.report.observer import bytes_text
-from mazurka.report.story import Story
+from mazurka.report.prose import Prose
 from mazurka.report.summary import STYLES
 from mazurka.report.terminal import Glyphs, glyphs_for, safe
 from mazurka.report.verdict import UNREDUCED, UNSOUND, Verdict, limit_name, property_list
@@ -22,7 +22,7 @@ NOT_APPLICABLE = "-"
 
 
 @dataclass(frozen=True)
-class Column:
+class FigureColumn:
     """A column of figures.
 
     Where the terminal is too narrow, columns go in the order of `dispensable`: what they say
@@ -51,7 +51,7 @@ def print_comparison(
     glyphs = glyphs_for(console)
     scope = f"{property_list(properties)}, and range, index and lock errors"
     console.print(Text(safe(f"{path}: {scope}", glyphs), "bold"), soft_wrap=True)
-    story = Story(console)
+    story = Prose(console)
     if properties == ("assert",):  # what is looked for where nobody says
         story.line("deadlocks are not looked for; --property assert,deadlock does", "dim")
     console.print(comparison_table(verdicts, console.width, glyphs))
@@ -80,39 +80,39 @@ def comparison_table(verdicts: Sequence[Verdict], width: int, glyphs: Glyphs) ->
     return table
 
 
-def columns_for(verdicts: Sequence[Verdict]) -> list[Column]:
+def columns_for(verdicts: Sequence[Verdict]) -> list[FigureColumn]:
     """Counts are those of the last round, time and memory those of all rounds together."""
     stored = any(stores_states(verdict) for verdict in verdicts)
     columns = state_counts(verdicts) if stored else []
     if not all(stores_states(verdict) for verdict in verdicts):
-        columns.append(Column("executions", executions))
+        columns.append(FigureColumn("executions", executions))
     columns += [
-        Column("transitions", lambda v: f"{counts(v).transitions:,}", 7),
-        Column("seconds", lambda v: f"{v.total_seconds:.3f}", usual=7),
+        FigureColumn("transitions", lambda v: f"{counts(v).transitions:,}", 7),
+        FigureColumn("seconds", lambda v: f"{v.total_seconds:.3f}", usual=7),
     ]
     if stored:
         columns += storage_columns()
     if any(verdict.rounds for verdict in verdicts):
-        columns.append(Column("rounds", lambda v: f"{len(v.searches)}", 3))
+        columns.append(FigureColumn("rounds", lambda v: f"{len(v.searches)}", 3))
     return columns
 
 
-def state_counts(verdicts: Sequence[Verdict]) -> list[Column]:
+def state_counts(verdicts: Sequence[Verdict]) -> list[FigureColumn]:
     yardstick = next((v for v in verdicts if v.strategy == UNREDUCED and complete(v)), None)
-    columns = [Column("states", of_states(lambda v: f"{counts(v).states:,}"))]
+    columns = [FigureColumn("states", of_states(lambda v: f"{counts(v).states:,}"))]
     if yardstick is not None and len(verdicts) > 1:
-        columns.append(Column(f"of {UNREDUCED}", of_states(lambda v: share(v, yardstick)), 6))
+        columns.append(FigureColumn(f"of {UNREDUCED}", of_states(lambda v: share(v, yardstick)), 6))
     return columns
 
 
-def storage_columns() -> list[Column]:
+def storage_columns() -> list[FigureColumn]:
     """What storing states costs."""
     speed = of_states(lambda v: f"{counts(v).states_per_second:,.0f}")
     each = of_states(lambda v: f"{counts(v).bytes_per_state:.1f}")
     return [
-        Column("states/s", speed, 1, usual=10),
-        Column("memory", of_states(lambda v: bytes_text(v.peak_bytes)), 5, usual=6),
-        Column("bytes/state", each, 2, usual=5),
+        FigureColumn("states/s", speed, 1, usual=10),
+        FigureColumn("memory", of_states(lambda v: bytes_text(v.peak_bytes)), 5, usual=6),
+        FigureColumn("bytes/state", each, 2, usual=5),
     ]
 
 
@@ -130,7 +130,9 @@ def executions(verdict: Verdict) -> str:
     return NOT_APPLICABLE if number is None else f"{number:,}"
 
 
-def fitting(columns: list[Column], verdicts: Sequence[Verdict], room: int) -> list[Column]:
+def fitting(
+    columns: list[FigureColumn], verdicts: Sequence[Verdict], room: int
+) -> list[FigureColumn]:
     """The columns that fit, the most dispensable ones left out first."""
     shown = list(columns)
     for column in sorted((c for c in columns if c.dispensable), key=lambda c: c.dispensable):

@@ -62,7 +62,7 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Taken:
+class TakenEdge:
     """An edge that a step took: what it read and wrote, and the state it began in."""
 
     program: Program
@@ -100,7 +100,7 @@ def synchronizes(edge: Edge) -> bool:
     return edge.kind not in PLAIN_KINDS and edge.kind is not Kind.ATOMIC
 
 
-def taken_edges(program: Program, step: Step, before: State) -> Iterator[Taken]:
+def taken_edges(program: Program, step: Step, before: State) -> Iterator[TakenEdge]:
     """The edges of a step that are told; an edge may come up several times."""
     cells = list(before)
     rest = deque(step.accesses)
@@ -110,7 +110,7 @@ def taken_edges(program: Program, step: Step, before: State) -> Iterator[Taken]:
         while rest and program.edges[rest[0].edge].source == edge.source:
             accesses.append(rest.popleft())
         if is_told(edge):
-            yield Taken(program, step, edge, tuple(accesses), tuple(cells))
+            yield TakenEdge(program, step, edge, tuple(accesses), tuple(cells))
         for access in accesses:
             if access.write:
                 cells[access.address] = access.value
@@ -138,7 +138,7 @@ def hides(edge: Edge, cell: Cell) -> bool:
     return edge.kind in (Kind.PUT, Kind.GET) and cell.role is Role.SYNC
 
 
-def _told(taken: Taken) -> Told:
+def _told(taken: TakenEdge) -> Told:
     text = operation_text(taken)
     match taken.edge.kind:
         case Kind.CHOOSE:
@@ -162,7 +162,7 @@ def _told(taken: Taken) -> Told:
             return Told(text)
 
 
-def operation_text(taken: Taken) -> str:
+def operation_text(taken: TakenEdge) -> str:
     """The edge's text, with the object it really works on: an alias is looked through."""
     program, edge = taken.program, taken.edge
     text = edge.text or str(edge.kind)
@@ -186,7 +186,7 @@ def with_object(text: str, name: str) -> str:
     return text if name in text else f"{text} ({name})"
 
 
-def _put(taken: Taken, text: str) -> str:
+def _put(taken: TakenEdge, text: str) -> str:
     """What is put where, also where it does not fit."""
     fault = taken.step.fault
     values = list(taken.written(ITEM).values())
@@ -195,12 +195,12 @@ def _put(taken: Taken, text: str) -> str:
     return re.sub(r"^put into", f"put {values[0]} into", text) if values else text
 
 
-def _writes_shared(taken: Taken) -> bool:
+def _writes_shared(taken: TakenEdge) -> bool:
     cells = taken.program.cells
     return any(access.write and cells[access.address].owner is None for access in taken.accesses)
 
 
-def _woken(taken: Taken) -> list[str]:
+def _woken(taken: TakenEdge) -> list[str]:
     """Who stands in a condition's queue before a notification, and not behind it."""
     left = taken.written(WAITING)
     before = {address: taken.cells[address] for address in left}
@@ -219,7 +219,7 @@ def _waiters(program: Program, values: dict[int, int]) -> set[int]:
     return waiting
 
 
-def _created(taken: Taken) -> list[str]:
+def _created(taken: TakenEdge) -> list[str]:
     """The threads that an edge has started: it has written their program counters."""
     written = {access.address for access in taken.accesses if access.write}
     return [

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from mazurka import __version__
 from mazurka.ir.program import Program
 from mazurka.report.confirm import Finding, confirm
-from mazurka.report.rows import Row
+from mazurka.report.rows import TraceRow
 from mazurka.report.subject import program_digest, source_digest
 from mazurka.report.trace import ReplayMismatch, Trace, run_schedule
 from mazurka.report.tracefile import SavedTrace
@@ -113,7 +113,7 @@ def saved_rows(saved: SavedTrace) -> dict[int, dict[str, object]]:
     }
 
 
-def _same(before: dict[str, object], now: Row) -> bool:
+def _same(before: dict[str, object], now: TraceRow) -> bool:
     current = now.to_json()
     return all(before.get(name) == current[name] for name in COMPARED)
 

@@ -19,7 +19,7 @@ from mazurka.search.result import Move
 
 
 @dataclass(frozen=True)
-class Row:
+class TraceRow:
     """One step of one thread."""
 
     number: int
@@ -58,7 +58,7 @@ class Row:
         }
 
 
-def row_of(program: Program, number: int, move: Move, step: Step, before: State) -> Row:
+def row_of(program: Program, number: int, move: Move, step: Step, before: State) -> TraceRow:
     """Tell one step that happened in the state `before`."""
     first = program.edges[step.edges[0]]
     lines = tuple(dict.fromkeys(program.edges[edge].span.line for edge in step.edges))
@@ -68,7 +68,7 @@ def row_of(program: Program, number: int, move: Move, step: Step, before: State)
     if is_told(first) and first.kind is not Kind.CHOOSE:
         text = told[0].words
     choosing = any(program.edges[edge].choices > 1 for edge in step.edges)
-    return Row(
+    return TraceRow(
         number=number,
         thread=step.thread,
         name=program.threads[step.thread].name,

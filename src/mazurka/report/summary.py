@@ -16,9 +16,9 @@ from mazurka.report.classification import (
 )
 from mazurka.report.columns import Columns
 from mazurka.report.observer import bytes_text
+from mazurka.report.prose import Prose
 from mazurka.report.replaying import REPRODUCED, ReplayReport
 from mazurka.report.selection import Alternative
-from mazurka.report.story import Story
 from mazurka.report.terminal import safe
 from mazurka.report.trace import Trace
 from mazurka.report.verdict import (
@@ -47,7 +47,7 @@ MOST_NOTES = 10
 MOST_REASONS = 5
 
 
-class Summary(Story):
+class Summary(Prose):
     """Prints one verdict on one console."""
 
     def __init__(
@@ -211,7 +211,7 @@ def print_replay(
     pause: Callable[[], bool] | None = None,
 ) -> None:
     """A replayed trace in columns, and what has become of its violation."""
-    story = Story(console)
+    story = Prose(console)
     drawn = True
     if report.trace.rows:
         drawn = Columns(console, report.trace, full=full_trace).draw(pause)

@@ -15,7 +15,7 @@ from mazurka.ir.interpreter import Access, Interpreter, State, Step
 from mazurka.ir.program import Fault, Program
 from mazurka.report.operations import answers, hides
 from mazurka.report.places import Shown, is_hidden, shown_value
-from mazurka.report.rows import Row, place_name, row_of
+from mazurka.report.rows import TraceRow, place_name, row_of
 from mazurka.search.result import Move
 
 KEPT_ROWS = 20_000
@@ -86,7 +86,7 @@ class Trace:
 
     threads: tuple[str, ...]
     moves: tuple[Move, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[TraceRow, ...]
     omitted: int = 0
     ending: tuple[Standing, ...] = ()
     collisions: tuple[Collision, ...] = ()
@@ -136,7 +136,7 @@ class Replay:
     """The outcome of running a schedule on the interpreter."""
 
     state: State
-    rows: list[Row]
+    rows: list[TraceRow]
     taken: int
     """How many steps were taken; the rows may be fewer."""
     values: LineValues
@@ -193,7 +193,7 @@ def run_schedule(
     With `whole` a move that is not possible is a `ReplayMismatch`; without, the replay ends there.
     """
     half = kept // 2
-    head: list[Row] = []
+    head: list[TraceRow] = []
     tail: deque[tuple[int, Move, Step, State]] = deque(maxlen=max(kept - half, 1))
     values = LineValues(program)
     state, last, number = program.initial_state(), None, 0

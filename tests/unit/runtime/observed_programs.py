@@ -15,14 +15,14 @@ from typing import Any
 
 from mazurka.runtime.core import access_sites
 from mazurka.runtime.exploring.observed import Observed
-from mazurka.runtime.program.program import Settings
+from mazurka.runtime.program.program import ControlSettings
 from mazurka.runtime.sharing.accesses import Access
 from mazurka.runtime.sharing.locations import learned
 from mazurka.stateless.explored import Explored, RunOptions
 from mazurka.stateless.iterative import explore
 from mazurka.stateless.runs import Decider
 
-SETTINGS = Settings(patience=3.0, pin=False)
+SETTINGS = ControlSettings(patience=3.0, pin=False)
 _numbers = itertools.count()
 
 
@@ -92,7 +92,7 @@ def find(
         return explore(program, bound, algorithm, options)
 
     with observed(module, lambda: outcomes.add(module.program())) as program:
-        explored = program.explore(search)
+        explored = program.supervise(search)
         assert program.instrument.functions > 0
         points = {f"{site.role} {site.text}" for site in map(site_of, learned.points)}
         restarts, strangers = program.restarts, program.not_observed
@@ -134,5 +134,5 @@ def follow(module: ModuleType, schedules: Iterable[Sequence[int]]) -> list[Trail
             trails.append(trail)
 
     with observed(module, lambda: module.program()) as program:
-        program.explore(runs)
+        program.supervise(runs)
     return trails

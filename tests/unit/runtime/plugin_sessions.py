@@ -17,7 +17,7 @@ def run(directory: Path, *arguments: str) -> tuple[int, str]:
         "COLUMNS": "120",
         "PYTHONIOENCODING": "utf-8",
     }
-    plugins = ["-p", "mazurka.runtime.testing.pytest_plugin", "-p", "no:cacheprovider"]
+    plugins = ["-p", "mazurka.runtime.testing.pytest.plugin", "-p", "no:cacheprovider"]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *plugins, "-W", "error", *arguments],
         cwd=directory,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from mazurka.runtime.program.program import RealProgram, Settings
+from mazurka.runtime.program.program import ControlSettings, RealProgram
 from mazurka.stateless.runs import Decider, Ended, Operation
 
 
@@ -77,7 +77,7 @@ def all_schedules(program: RealProgram) -> Iterator[Schedule]:
             return
 
 
-QUICK = Settings(patience=1.0, pin=False)
+QUICK = ControlSettings(patience=1.0, pin=False)
 
 
 def run_once(test: Callable[[], object], schedule: Sequence[int] = ()) -> Ended:
@@ -86,7 +86,7 @@ def run_once(test: Callable[[], object], schedule: Sequence[int] = ()) -> Ended:
 
 def explore_all(test: Callable[[], object]) -> list[Schedule]:
     with RealProgram(test, QUICK) as program:
-        return program.explore(lambda: list(all_schedules(program)))
+        return program.supervise(lambda: list(all_schedules(program)))
 
 
 def kinds(schedules: Sequence[Schedule]) -> set[str]:

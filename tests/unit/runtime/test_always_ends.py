@@ -18,7 +18,7 @@ import mazurka
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.exploring.minimize import Minimal, minimize
 from mazurka.runtime.program import left_behind
-from mazurka.runtime.program.program import Settings
+from mazurka.runtime.program.program import ControlSettings
 from mazurka.runtime.program.watchdog import Watchdog
 
 TEXT_OF_POOL = """
@@ -391,10 +391,10 @@ def test_what_was_there_before_is_not_forgotten(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_deadline_is_forgotten_where_it_must_be() -> None:
-    assert Settings().deadline is None
+    assert ControlSettings().deadline is None
     watchdog = Watchdog.__new__(Watchdog)
     watchdog.deadline = time.perf_counter() - 1
     watchdog._changing = threading.Lock()
     assert watchdog.is_late()
-    watchdog.take_time()
+    watchdog.forget_deadline()
     assert not watchdog.is_late()

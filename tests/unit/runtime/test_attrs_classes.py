@@ -9,9 +9,9 @@ import pytest
 from observed_programs import module_of
 
 from mazurka.runtime.exploring.exploration import explore_test
-from mazurka.runtime.exploring.options import Options
+from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.exploring.results import VIOLATED
-from mazurka.runtime.testing.explore import explorable
+from mazurka.runtime.testing.decorator import explorable
 
 attr = pytest.importorskip("attr")
 
@@ -68,6 +68,6 @@ def test_generated_methods(tmp_path: Path, kind: str, name: str) -> None:
         source = source.replace(mark, text)
     module = module_of(tmp_path, textwrap.dedent(source))
     before = [vars(module.Plain)["__lt__"], module.Plain.__eq__.__code__]
-    result = explore_test(explorable(module.program, module.program), Options(preemptions=1))
+    result = explore_test(explorable(module.program, module.program), ExploreOptions(preemptions=1))
     assert result.verdict == VIOLATED, result.report()
     assert [vars(module.Plain)["__lt__"], module.Plain.__eq__.__code__] == before

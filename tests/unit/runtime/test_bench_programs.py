@@ -10,7 +10,7 @@ import pytest
 from mazurka.bench.contestant import PREEMPTIONS
 from mazurka.bench.programs import DIRECTORY, PROGRAMS, Program
 from mazurka.runtime.exploring.exploration import explore_test
-from mazurka.runtime.exploring.options import Options
+from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.exploring.results import HOLDS, VIOLATED
 from mazurka.runtime.testing.collecting import collect
 
@@ -25,7 +25,7 @@ def test_every_file_is_listed() -> None:
 def test_the_answer_is_right(program: Program, tmp_path: Path) -> None:
     """As the benchmark does it: in a directory where it is no part of Mazurka."""
     (found,) = collect(f"{shutil.copy(program.file, tmp_path)}::test")
-    result = explore_test(found.test, Options(preemptions=PREEMPTIONS))
+    result = explore_test(found.test, ExploreOptions(preemptions=PREEMPTIONS))
     assert result.error is None
     if program.failure is None:
         assert result.verdict == HOLDS

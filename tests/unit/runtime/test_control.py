@@ -21,7 +21,7 @@ from runtime_deciders import (
 )
 
 from mazurka.runtime.core.failures import EndlessRunError, UnstoppableThreadError
-from mazurka.runtime.program.program import RealProgram, Settings
+from mazurka.runtime.program.program import ControlSettings, RealProgram
 from mazurka.stateless.runs import Abandon, Decider, Operation
 
 
@@ -498,7 +498,7 @@ def test_a_run_that_never_ends() -> None:
             count += 1
 
     with pytest.raises(EndlessRunError, match="more than 50 steps"):
-        RealProgram(test, Settings(max_steps=50, pin=False)).run(Follow())
+        RealProgram(test, ControlSettings(max_steps=50, pin=False)).run(Follow())
 
 
 def test_a_daemon_that_outlives_the_test() -> None:
@@ -512,7 +512,7 @@ def test_a_daemon_that_outlives_the_test() -> None:
         threading.Thread(target=beat, daemon=True).start()
 
     with pytest.raises(EndlessRunError, match=r"daemon thread Thread-1 \(beat\) goes on at .*:\d"):
-        RealProgram(test, Settings(max_steps=50, pin=False)).run(Follow())
+        RealProgram(test, ControlSettings(max_steps=50, pin=False)).run(Follow())
 
 
 def test_explorations_cannot_be_nested() -> None:

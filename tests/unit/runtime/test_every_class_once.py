@@ -272,9 +272,9 @@ def test_classes(test: Callable[[], None]) -> None:
                 return classes, found
 
     with RealProgram(test, QUICK) as program:
-        classes, found = program.explore(brute_force)
+        classes, found = program.supervise(brute_force)
         search = Algorithm2(program, RunOptions(stop_at_first=False))
-        program.explore(lambda: search.explore(None))
+        program.supervise(lambda: search.explore(None))
     assert search.explored.executions == len(classes)
     assert {failing.failed.kind for failing in search.explored.failures} == found
 
@@ -282,6 +282,6 @@ def test_classes(test: Callable[[], None]) -> None:
 def test_futures_are_waited_for_in_the_same_order_in_every_run() -> None:
     with RealProgram(completed_futures, QUICK) as program:
         search = Algorithm2(program, RunOptions(stop_at_first=False))
-        level = program.explore(lambda: search.explore(0))
+        level = program.supervise(lambda: search.explore(0))
     assert level.complete
     assert not search.explored.failures

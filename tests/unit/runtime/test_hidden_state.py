@@ -11,7 +11,7 @@ from observed_programs import find, module_of
 from mazurka.errors import InternalError
 from mazurka.runtime.exploring.exploration import under_control
 from mazurka.runtime.exploring.guard import NondeterministicError
-from mazurka.runtime.exploring.options import Options, Test
+from mazurka.runtime.exploring.options import ExploreOptions, Test
 from mazurka.runtime.exploring.results import ERROR, HOLDS, Result
 from mazurka.runtime.sharing.monitoring import ENDS_LATE
 
@@ -527,7 +527,7 @@ def test_a_search_that_contradicts_itself_is_an_error_with_likely_causes(tmp_pat
     def conduct(_program: object) -> None:
         raise InternalError("Theorem 4")
 
-    under_control(test, Options(), result, conduct)
+    under_control(test, ExploreOptions(), result, conduct)
     assert result.verdict == ERROR
     assert isinstance(result.error, NondeterministicError)
     assert "depends on something that is not observed" in result.error.message

@@ -9,9 +9,9 @@ import pytest
 from observed_programs import module_of
 
 from mazurka.runtime.exploring.exploration import explore_test
-from mazurka.runtime.exploring.options import Options
+from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.exploring.results import HOLDS, VIOLATED, Result
-from mazurka.runtime.testing.explore import explorable
+from mazurka.runtime.testing.decorator import explorable
 
 HEAD = """
 import copy, threading
@@ -40,7 +40,7 @@ old = [Noted(), Noted()]
 
 def explored(folder: Path, body: str) -> Result:
     module = module_of(folder, f"{HEAD}def program():\n{textwrap.indent(body, '    ')}")
-    return explore_test(explorable(module.program, module.program), Options(preemptions=2))
+    return explore_test(explorable(module.program, module.program), ExploreOptions(preemptions=2))
 
 
 ORDERS = {
@@ -142,5 +142,5 @@ assert ctypes.cast(id(one), ctypes.py_object).value is one
     module = module_of(
         tmp_path, f"import ctypes\n{HEAD}def program():\n{textwrap.indent(body, '    ')}"
     )
-    result = explore_test(explorable(module.program, module.program), Options(preemptions=1))
+    result = explore_test(explorable(module.program, module.program), ExploreOptions(preemptions=1))
     assert result.verdict == HOLDS, result.report()

@@ -10,9 +10,9 @@ import pytest
 from observed_programs import module_of
 
 from mazurka.runtime.exploring.exploration import explore_test
-from mazurka.runtime.exploring.options import Options
+from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.exploring.results import ERROR, HOLDS, VIOLATED, Result
-from mazurka.runtime.testing.explore import explorable
+from mazurka.runtime.testing.decorator import explorable
 
 HEAD = """
 import queue, threading
@@ -40,7 +40,7 @@ def wait_for(condition):
 
 def explored(folder: Path, body: str) -> Result:
     module = module_of(folder, f"{HEAD}def program():\n{textwrap.indent(body, '    ')}")
-    return explore_test(explorable(module.program, module.program), Options(preemptions=2))
+    return explore_test(explorable(module.program, module.program), ExploreOptions(preemptions=2))
 
 
 READ = {

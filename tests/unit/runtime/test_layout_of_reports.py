@@ -145,7 +145,7 @@ def process(directory: Path, columns: str | None, *command: str) -> str:
     environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
     if columns is not None:
         environment["COLUMNS"] = columns
-    plugin = ["-p", "mazurka.runtime.testing.pytest_plugin"] if command[0] == "pytest" else []
+    plugin = ["-p", "mazurka.runtime.testing.pytest.plugin"] if command[0] == "pytest" else []
     done = subprocess.run(
         [sys.executable, "-m", command[0], *plugin, *command[1:]],
         cwd=directory,

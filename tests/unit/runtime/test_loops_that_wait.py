@@ -11,9 +11,9 @@ from observed_programs import module_of
 
 from mazurka.runtime.core.loops_in_code import is_in_loop
 from mazurka.runtime.exploring.exploration import explore_test
-from mazurka.runtime.exploring.options import Options
+from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.exploring.results import HOLDS, VIOLATED, Result
-from mazurka.runtime.testing.explore import explorable
+from mazurka.runtime.testing.decorator import explorable
 
 HEAD = """
 import bisect, datetime, decimal, functools, heapq, io, mmap, re, threading
@@ -55,7 +55,7 @@ def program():
 def explored(folder: Path, body: str) -> Result:
     lines = "".join(f"    {line}\n" for line in body.strip().splitlines())
     module = module_of(folder, HEAD + lines)
-    return explore_test(explorable(module.program, module.program), Options(preemptions=2))
+    return explore_test(explorable(module.program, module.program), ExploreOptions(preemptions=2))
 
 
 CALLED_BACK = [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from concurrent_programs import lock_order, module_lock_kept
 
-from mazurka.runtime.exploring.following import Attempt, Follow, segments
 from mazurka.runtime.exploring.minimize import candidates, is_same, minimize
+from mazurka.runtime.exploring.schedules import Follow, PlannedRun, segments
 from mazurka.runtime.program.program import RealProgram
 from mazurka.runtime.story.recording import record
 from mazurka.stateless.explored import RunOptions
@@ -35,7 +35,7 @@ def test_a_wild_schedule_is_reduced_to_one_preemption() -> None:
             assert any(is_same(failing.failed, failed) for failed in story.ended.failures)
             return found.preemptions, story.preemptions, len(segments(found.schedule))
 
-        assert program.explore(conduct) == (1, 1, 3)
+        assert program.supervise(conduct) == (1, 1, 3)
 
 
 def test_no_schedule_is_run_twice() -> None:
@@ -44,7 +44,7 @@ def test_no_schedule_is_run_twice() -> None:
 
         def note(decider: Decider) -> Ended:
             ended = run(decider)
-            if isinstance(decider, Attempt):
+            if isinstance(decider, PlannedRun):
                 schedules.append(tuple(decider.schedule))
             return ended
 
@@ -55,12 +55,12 @@ def test_no_schedule_is_run_twice() -> None:
             found = minimize(program, failing.failed, failing.schedule, failing.preemptions)
             return found.runs
 
-        assert program.explore(conduct) == len(schedules) == len(set(schedules)) > 1
+        assert program.supervise(conduct) == len(schedules) == len(set(schedules)) > 1
 
 
 def test_a_schedule_that_does_not_fit_is_followed_as_far_as_it_goes() -> None:
     with RealProgram(module_lock_kept) as program:
-        attempt = Attempt([(7, 3), (0, 1), (5, 2)])
+        attempt = PlannedRun([(7, 3), (0, 1), (5, 2)])
         ended = program.run(attempt)
     assert not ended.failures
     assert attempt.schedule[0] == 0

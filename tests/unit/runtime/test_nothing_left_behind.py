@@ -16,7 +16,7 @@ import pytest
 from runtime_deciders import QUICK, Follow, run_once
 
 from mazurka.runtime.core.patches import is_frozen
-from mazurka.runtime.program.program import RealProgram, Settings
+from mazurka.runtime.program.program import ControlSettings, RealProgram
 
 
 class Prepared(threading.local):
@@ -80,8 +80,8 @@ def test_everything_is_put_back_after_an_error_of_the_search() -> None:
         program.run(Follow())
         raise ZeroDivisionError
 
-    with pytest.raises(ZeroDivisionError), RealProgram(failing, Settings()) as program:
-        program.explore(search)
+    with pytest.raises(ZeroDivisionError), RealProgram(failing, ControlSettings()) as program:
+        program.supervise(search)
     assert snapshot() == before
 
 
@@ -116,7 +116,7 @@ def test_runs_accumulate_nothing(test: Any) -> None:
         return objects, blocks
 
     with RealProgram(test, QUICK) as program:
-        objects, blocks = program.explore(search)
+        objects, blocks = program.supervise(search)
     # Five hundred runs lie between; whatever one of them left would show as much.
     assert objects[-1] - objects[1] < 400
     assert blocks[-1] - blocks[1] < 400

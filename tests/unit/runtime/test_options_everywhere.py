@@ -17,10 +17,10 @@ from typer.testing import CliRunner
 import mazurka
 from mazurka.cli.main import app
 from mazurka.errors import OptionError
-from mazurka.runtime.exploring.options import Options
-from mazurka.runtime.testing.explore import explore, options_from, overridden
+from mazurka.runtime.exploring.options import ExploreOptions
+from mazurka.runtime.testing.decorator import explore, options_from, overridden
 
-NAMES = {field.name for field in fields(Options)}
+NAMES = {field.name for field in fields(ExploreOptions)}
 SPELLED = {"virtual_time": "real-time", "seconds": "limit-time"}
 TESTS = """\
 import threading
@@ -132,11 +132,11 @@ def test_a_wrong_marker_is_told_before_any_test_runs(tmp_path: Path) -> None:
 
 
 def test_several_workers_leave_other_strategies_alone() -> None:
-    sampled = Options(strategy="random", seed=1)
+    sampled = ExploreOptions(strategy="random", seed=1)
     assert overridden(sampled, {"workers": 4}) == sampled
-    assert overridden(Options(workers=4), {"strategy": "pct"}).workers == 1
+    assert overridden(ExploreOptions(workers=4), {"strategy": "pct"}).workers == 1
     with pytest.raises(OptionError, match="several workers need the strategy algorithm2"):
-        overridden(Options(), {"strategy": "pct", "workers": 4})
+        overridden(ExploreOptions(), {"strategy": "pct", "workers": 4})
 
 
 def test_a_seed_without_random_schedules_is_refused() -> None:
@@ -144,14 +144,14 @@ def test_a_seed_without_random_schedules_is_refused() -> None:
     with pytest.raises(OptionError, match=message):
         mazurka.explore(seed=5)
     with pytest.raises(OptionError, match=message):
-        Options(seed=5)
+        ExploreOptions(seed=5)
     with pytest.raises(OptionError, match=message):
-        overridden(Options(), {"strategy": "algorithm2", "seed": 5})
+        overridden(ExploreOptions(), {"strategy": "algorithm2", "seed": 5})
 
 
 def test_a_seed_is_for_the_tests_with_random_schedules(tmp_path: Path) -> None:
-    sampled = Options(strategy="random", seed=1)
-    assert overridden(Options(), {"seed": 5}) == Options()
+    sampled = ExploreOptions(strategy="random", seed=1)
+    assert overridden(ExploreOptions(), {"seed": 5}) == ExploreOptions()
     assert overridden(sampled, {"seed": 5}).seed == 5
     assert overridden(sampled, {"strategy": "cb-dfs"}).seed is None
     text = session(tmp_path, "--mazurka-seed=5")

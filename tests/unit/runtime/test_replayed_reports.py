@@ -10,7 +10,7 @@ from textwrap import dedent
 import pytest
 
 from mazurka.runtime.exploring.exploration import explore_test, replay_test
-from mazurka.runtime.exploring.options import Options
+from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.exploring.results import Result
 from mazurka.runtime.exploring.tokens import decode
 from mazurka.runtime.testing.collecting import collect
@@ -166,10 +166,10 @@ def test_the_replay_shows_what_the_failure_showed(
     file: Path, source: str, options: dict[str, object]
 ) -> None:
     file.write_text(dedent(source), encoding="utf-8")
-    found = explore_test(collect(f"{file}::test_it")[0].test, Options(**options))  # type: ignore[arg-type]
+    found = explore_test(collect(f"{file}::test_it")[0].test, ExploreOptions(**options))  # type: ignore[arg-type]
     assert found.verdict == "violated", found.report()
     assert found.token is not None
-    again = replay_test(collect(f"{file}::test_it")[0].test, Options(), decode(found.token))
+    again = replay_test(collect(f"{file}::test_it")[0].test, ExploreOptions(), decode(found.token))
     assert again.verdict == "violated", again.report()
     assert shown(again) == shown(found)
     assert found.story is not None

@@ -117,7 +117,7 @@ def program():
                 return failed
 
     with observed(module, lambda: module.program()) as program:
-        failed = program.explore(every_schedule)
+        failed = program.supervise(every_schedule)
     assert program.restarts >= 1
     assert set(failed) == {True, False}
 

@@ -16,13 +16,13 @@ import pytest
 from observed_programs import find, module_of
 
 from mazurka.runtime.exploring.exploration import explore_test
-from mazurka.runtime.exploring.options import Options
+from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.exploring.results import HOLDS, VIOLATED, Result
 from mazurka.runtime.rewrite import sourceless as instrument_sourceless
 from mazurka.runtime.rewrite.bytecode.codes import UnknownCodeError
 from mazurka.runtime.rewrite.bytecode.watched import is_watched
 from mazurka.runtime.sharing.monitoring import MARK
-from mazurka.runtime.testing.explore import explorable
+from mazurka.runtime.testing.decorator import explorable
 
 _numbers = itertools.count()
 
@@ -99,7 +99,7 @@ def together(*functions):
 
 def explored(folder: Path, source: str) -> Result:
     module = module_of(folder, HEAD + textwrap.dedent(source))
-    return explore_test(explorable(module.program, module.program), Options(preemptions=2))
+    return explore_test(explorable(module.program, module.program), ExploreOptions(preemptions=2))
 
 
 LOST = {
@@ -353,7 +353,7 @@ def test_a_module_whose_source_is_broken_since(tmp_path: Path) -> None:
     )
     assert module.__file__ is not None
     Path(module.__file__).write_text("def program(:\n")
-    result = explore_test(explorable(module.program, module.program), Options(preemptions=2))
+    result = explore_test(explorable(module.program, module.program), ExploreOptions(preemptions=2))
     assert result.verdict == VIOLATED
     assert result.not_observed == ()
 

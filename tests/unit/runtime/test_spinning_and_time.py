@@ -11,7 +11,7 @@ import pytest
 from runtime_deciders import Follow, explore_all, kinds, run_once
 
 import mazurka
-from mazurka.runtime.program.program import RealProgram, Settings
+from mazurka.runtime.program.program import ControlSettings, RealProgram
 
 
 def in_threads(*bodies: Callable[[], object]) -> None:
@@ -178,7 +178,7 @@ def test_real_time_on_request() -> None:
     def test() -> None:
         assert time.monotonic is real
 
-    settings = Settings(virtual_time=False, pin=False)
+    settings = ControlSettings(virtual_time=False, pin=False)
     assert RealProgram(test, settings).run(Follow()).failures == []
 
 

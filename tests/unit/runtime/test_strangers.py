@@ -14,14 +14,14 @@ from observed_programs import module_of
 
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.exploring.exploration import explore_test
-from mazurka.runtime.exploring.options import Options
+from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.exploring.results import HOLDS, VIOLATED, Result
 from mazurka.runtime.rewrite import sourceless as instrument_sourceless
 from mazurka.runtime.rewrite.bytecode.codes import UnknownCodeError
 from mazurka.runtime.rewrite.bytecode.watched import watched
 from mazurka.runtime.rewrite.strangers import Strangers
 from mazurka.runtime.sharing.locations import learned
-from mazurka.runtime.testing.explore import explorable
+from mazurka.runtime.testing.decorator import explorable
 
 HEAD = """
 import functools
@@ -90,7 +90,7 @@ def call(o): list(space["steps"](o))
 
 def explored(folder: Path, source: str) -> Result:
     module = module_of(folder, HEAD + textwrap.dedent(source))
-    return explore_test(explorable(module.program, module.program), Options(preemptions=2))
+    return explore_test(explorable(module.program, module.program), ExploreOptions(preemptions=2))
 
 
 @pytest.mark.parametrize("place", CALLS)
@@ -212,7 +212,7 @@ def test_functions_get_their_own_code_back(tmp_path: Path, place: str) -> None:
     held: Any = getattr(module, "handlers", None) or [module.space["inc"]]
     function = next(iter(held))
     code = function.__code__
-    result = explore_test(explorable(module.program, module.program), Options(preemptions=2))
+    result = explore_test(explorable(module.program, module.program), ExploreOptions(preemptions=2))
     assert result.verdict == VIOLATED
     assert function.__code__ is code
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from mazurka.runtime.exploring.exploration import explore_test, replay_test
-from mazurka.runtime.exploring.options import Options
+from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.exploring.results import Result
 from mazurka.runtime.exploring.tokens import Leg, Stop, Token, TokenError, decode
 from mazurka.runtime.testing.collecting import collect
@@ -55,11 +55,11 @@ class Project:
 
     def explore(self) -> Result:
         found = collect(f"{self.file}::test_deposits")[0]
-        return explore_test(found.test, Options())
+        return explore_test(found.test, ExploreOptions())
 
     def replay(self, token: str) -> Result:
         found = collect(f"{self.file}::test_deposits")[0]
-        return replay_test(found.test, Options(), decode(token))
+        return replay_test(found.test, ExploreOptions(), decode(token))
 
 
 @pytest.fixture

@@ -16,12 +16,12 @@ from runtime_deciders import Follow
 from mazurka.runtime.core.failures import ControlError
 from mazurka.runtime.core.patches import is_frozen
 from mazurka.runtime.core.scheduler import session
-from mazurka.runtime.program.program import RealProgram, Settings
+from mazurka.runtime.program.program import ControlSettings, RealProgram
 from mazurka.runtime.program.watchdog import UncontrolledCallError
 from mazurka.stateless.runs import Operation
 
 real_lock = _thread.allocate_lock
-HASTY = Settings(patience=0.3, pin=False)
+HASTY = ControlSettings(patience=0.3, pin=False)
 real_sleep = time.sleep
 
 
@@ -83,7 +83,7 @@ class Slow(Follow):
 
 
 def test_a_search_may_think() -> None:
-    settings = Settings(patience=0.1, pin=False)
+    settings = ControlSettings(patience=0.1, pin=False)
     ended = RealProgram(lambda: threading.Lock().acquire(), settings).run(Slow())
     assert ended.failures == []
 
@@ -111,7 +111,7 @@ def test_an_interrupt_ends_a_search_and_puts_everything_back() -> None:
 
     try:
         with pytest.raises(KeyboardInterrupt), RealProgram(test, HASTY) as program:
-            program.explore(search)
+            program.supervise(search)
     finally:
         signal.signal(signal.SIGINT, ignored)
     assert len(runs) >= 20
@@ -146,7 +146,7 @@ def test_a_call_that_comes_back_too_late_changes_nothing(in_thread: bool) -> Non
             over.release()
 
     with RealProgram(test, HASTY) as program, pytest.raises(UncontrolledCallError):
-        program.explore(search)
+        program.supervise(search)
     os.write(writing, b"x" * 100)
     assert over.acquire(timeout=60)
     assert waits == [1]

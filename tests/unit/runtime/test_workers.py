@@ -17,9 +17,9 @@ from concurrent_programs import PROGRAMS, Known, kept_update, lock_order, module
 
 import mazurka
 from mazurka.errors import OptionError
-from mazurka.runtime.exploring import workers, workers_crew
 from mazurka.runtime.exploring.results import Result
-from mazurka.runtime.exploring.workers_table import ClosedStates, OpenCounts, Table
+from mazurka.runtime.exploring.workers import crew, parallel
+from mazurka.runtime.exploring.workers.table import ClosedStates, OpenCounts, SharedTable
 from mazurka.runtime.program.existing import Takeover
 from mazurka.stateless.context_bound import Exceeded
 
@@ -40,20 +40,20 @@ def no_process_is_left() -> Any:
 @pytest.fixture
 def without_scouting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small programs would not need workers."""
-    monkeypatch.setattr(workers, "SCOUTING", 1)
+    monkeypatch.setattr(parallel, "SCOUTING", 1)
 
 
 @pytest.fixture
 def crews(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The crews that have been called up, by size."""
     called: list[int] = []
-    real = workers.Crew
+    real = parallel.Crew
 
     def noted(task: Any, size: int) -> Any:
         called.append(size)
         return real(task, size)
 
-    monkeypatch.setattr(workers, "Crew", noted)
+    monkeypatch.setattr(parallel, "Crew", noted)
     return called
 
 
@@ -275,7 +275,7 @@ def test_options_that_make_no_sense() -> None:
 
 
 def test_the_table_holds_a_level() -> None:
-    table = Table(100)
+    table = SharedTable(100)
     table.begin_level()
     table.join_level()
     closed, counts = ClosedStates(table), OpenCounts(table)
@@ -305,7 +305,7 @@ def test_the_table_holds_a_level() -> None:
 
 
 def test_the_table_ends_with_the_limit() -> None:
-    table = Table(10)
+    table = SharedTable(10)
     table.begin_level()
     table.join_level()
     for state in range(10):
@@ -316,7 +316,7 @@ def test_the_table_ends_with_the_limit() -> None:
 
 
 def test_threads_are_numbered_once() -> None:
-    table = Table(10)
+    table = SharedTable(10)
     assert [table.number_of(path) for path in ("0", "0.1", "0.2", "0.1")] == [0, 1, 2, 1]
     table.clear()
     assert table.number_of("0.2") == 2
@@ -329,8 +329,8 @@ def test_a_thread_that_is_lost_is_waited_for_once(monkeypatch: pytest.MonkeyPatc
     slept: list[float] = []
     tick = itertools.count()
     clock = SimpleNamespace(monotonic=lambda: next(tick) / 8, sleep=slept.append)
-    monkeypatch.setattr(workers_crew, "time", clock)
-    monkeypatch.setattr(workers_crew, "_stay", set())
+    monkeypatch.setattr(crew, "time", clock)
+    monkeypatch.setattr(crew, "_stay", set())
     begun, end = allocate_lock(), allocate_lock()
 
     def hang() -> None:
@@ -344,8 +344,8 @@ def test_a_thread_that_is_lost_is_waited_for_once(monkeypatch: pytest.MonkeyPatc
             start_new_thread(hang, ())
             with begun:
                 pass
-            workers_crew.require_forkable()
+            crew.require_forkable()
             assert slept, "it might have been about to end"
             slept.clear()
-            workers_crew.require_forkable()
+            crew.require_forkable()
             assert not slept

@@ -10,7 +10,6 @@ from dataclasses import replace
 from mazurka.errors import InternalError, MazurkaError
 from mazurka.runtime.core.failures import ControlError
 from mazurka.runtime.core.sites import shown_path
-from mazurka.runtime.exploring.following import Follow
 from mazurka.runtime.exploring.guard import (
     NondeterministicError,
     check_deterministic,
@@ -20,8 +19,9 @@ from mazurka.runtime.exploring.guard import (
 from mazurka.runtime.exploring.minimize import is_same, minimize
 from mazurka.runtime.exploring.observed import Observed
 from mazurka.runtime.exploring.observing import observed, require_known, require_something
-from mazurka.runtime.exploring.options import SAMPLES, SEARCHES, Options, Test
-from mazurka.runtime.exploring.races import Watched
+from mazurka.runtime.exploring.options import SAMPLES, SEARCHES, ExploreOptions, Test
+from mazurka.runtime.exploring.races import RaceChecked
+from mazurka.runtime.exploring.repeated_warnings import each_warning_once
 from mazurka.runtime.exploring.replaying import replay
 from mazurka.runtime.exploring.results import (
     ERROR,
@@ -32,10 +32,10 @@ from mazurka.runtime.exploring.results import (
     Result,
     violation_of,
 )
+from mazurka.runtime.exploring.schedules import Follow
 from mazurka.runtime.exploring.scope import scope_of
 from mazurka.runtime.exploring.tokens import Token, token_of
-from mazurka.runtime.exploring.warned import each_warning_once
-from mazurka.runtime.program.program import Settings
+from mazurka.runtime.program.program import ControlSettings
 from mazurka.runtime.program.watchdog import UncontrolledCallError
 from mazurka.runtime.story.recording import Story
 from mazurka.runtime.story.telling import tell
@@ -52,7 +52,7 @@ from mazurka.stateless.explored import (
 from mazurka.stateless.runs import Failed, OutOfTime, Runnable
 
 
-def explore_test(test: Test, options: Options, progress: Progress | None = None) -> Result:
+def explore_test(test: Test, options: ExploreOptions, progress: Progress | None = None) -> Result:
     """Explore a test.  What is wrong with it, or with us, becomes a result of its own."""
     options = options.with_seed()
     result = Result(
@@ -72,7 +72,7 @@ def explore_test(test: Test, options: Options, progress: Progress | None = None)
 
     with each_warning_once():
         if options.workers > 1:
-            from mazurka.runtime.exploring.workers import explore_by_workers
+            from mazurka.runtime.exploring.workers.parallel import explore_by_workers
 
             if explore_by_workers(test, options, result, progress, started):
                 return result
@@ -80,7 +80,7 @@ def explore_test(test: Test, options: Options, progress: Progress | None = None)
     return result
 
 
-def interrupted(test: Test, options: Options, explored: Explored) -> Result:
+def interrupted(test: Test, options: ExploreOptions, explored: Explored) -> Result:
     """What is known of a test whose exploration somebody has ended."""
     explored.limit(INTERRUPTED)
     result = Result(input=test.name, verdict=INCONCLUSIVE, strategy=options.strategy)
@@ -90,7 +90,7 @@ def interrupted(test: Test, options: Options, explored: Explored) -> Result:
     return result
 
 
-def replay_options(options: Options) -> str:
+def replay_options(options: ExploreOptions) -> str:
     """What `mazurka replay` has to be told besides the token."""
     parts = [f"--instrument {name}" for name in options.instrument]
     if not options.virtual_time:
@@ -98,13 +98,13 @@ def replay_options(options: Options) -> str:
     return " ".join(parts)
 
 
-def replay_test(test: Test, options: Options, token: Token) -> Result:
+def replay_test(test: Test, options: ExploreOptions, token: Token) -> Result:
     """Follow a token; the failure that it stands for is a violation, anything else is not."""
     races = options.races or token.failure == "race"
     result = Result(input=test.name, verdict=HOLDS, strategy="replay", races=races)
 
     def conduct(program: Observed) -> None:
-        story = replay(Watched(program) if races else program, token)
+        story = replay(RaceChecked(program) if races else program, token)
         result.executions = result.runs = 1
         result.steps = len(story.steps)
         found = [failed for failed in story.ended.failures if failed.kind == token.failure]
@@ -120,10 +120,12 @@ def replay_test(test: Test, options: Options, token: Token) -> Result:
     return result
 
 
-def settings_of(test: Test, options: Options, started: float | None = None) -> Settings:
+def settings_of(
+    test: Test, options: ExploreOptions, started: float | None = None
+) -> ControlSettings:
     """`started` is when the time that the options allow began to pass, if it does."""
     seconds = options.seconds
-    return Settings(
+    return ControlSettings(
         deadline=None if started is None or seconds is None else started + seconds,
         patience=options.patience,
         virtual_time=options.virtual_time,
@@ -134,7 +136,7 @@ def settings_of(test: Test, options: Options, started: float | None = None) -> S
 
 def under_control(
     test: Test,
-    options: Options,
+    options: ExploreOptions,
     result: Result,
     conduct: Callable[[Observed], None],
     started: float | None = None,
@@ -146,7 +148,7 @@ def under_control(
         require_known(options.instrument)
         with observed(test.body, test.function, options.instrument, settings) as program:
             require_something(program, test.function)
-            program.explore(lambda: conduct(program))
+            program.supervise(lambda: conduct(program))
     except UncontrolledCallError as error:
         failed = error.failed
         result.error = MazurkaError(
@@ -186,7 +188,7 @@ class Exploration:
     def __init__(
         self,
         test: Test,
-        options: Options,
+        options: ExploreOptions,
         program: Observed,
         result: Result,
         progress: Progress | None,
@@ -203,7 +205,7 @@ class Exploration:
     def conduct(self) -> None:
         """All of it; done again from the start where a run shows that more is shared."""
         self.result.notes = (*self.notes, *check_deterministic(self.program))
-        watched: Runnable = Watched(self.program) if self.options.races else self.program
+        watched: Runnable = RaceChecked(self.program) if self.options.races else self.program
         explored = self.search(watched)
         if not self.is_enough(explored):
             return
@@ -242,7 +244,7 @@ class Exploration:
     def explain(self, failing: Failing, program: Runnable) -> None:
         """Run the simplest schedule that fails in this way again, and tell what happens."""
         schedule = self.simplest(failing, program)
-        self.program.program.take_time()
+        self.program.real.forget_deadline()
         story = tell(program, Follow(schedule))
         failed = the_same(failing.failed, story)
         self.result.violation = violation_of(failed, story)
@@ -255,7 +257,7 @@ class Exploration:
 
 
 def conclude(
-    result: Result, options: Options, explored: Explored, not_observed: Sequence[str]
+    result: Result, options: ExploreOptions, explored: Explored, not_observed: Sequence[str]
 ) -> None:
     """The verdict, its scope, and what it cost."""
     result.limits = explored.limits

@@ -25,8 +25,8 @@ from mazurka.runtime.core.operations import Step
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import SourceLine, is_plumbing, shown_path, site_of
 from mazurka.runtime.core.thread_names import label_of
-from mazurka.runtime.exploring.following import Follow, UnfollowableError
-from mazurka.runtime.exploring.guard_values import (
+from mazurka.runtime.exploring.schedules import Follow, UnfollowableError
+from mazurka.runtime.exploring.unstable_values import (
     Value,
     Values,
     describe,
@@ -48,7 +48,7 @@ class NondeterministicError(MazurkaError):
 
 
 @dataclass(frozen=True)
-class Action:
+class ComparedStep:
     """A step as it is compared: who, what, and on which objects."""
 
     thread: int
@@ -60,7 +60,7 @@ class Action:
 class Sample:
     """One run, with what is needed to compare it and to talk about it."""
 
-    actions: list[Action]
+    actions: list[ComparedStep]
     sites: list[SourceLine | None]
     texts: list[str]
     failures: list[tuple[str, str]]
@@ -81,7 +81,7 @@ class Sampler(Decider):
         self._inner = Follow()
         self._standing: dict[int, SourceLine | None] = {}
         self._values = Values()
-        self.actions: list[Action] = []
+        self.actions: list[ComparedStep] = []
         self.sites: list[SourceLine | None] = []
         self.texts: list[str] = []
 
@@ -93,7 +93,7 @@ class Sampler(Decider):
         assert isinstance(operation, Step)
         touches = operation.at(_now) or ()
         self.actions.append(
-            Action(
+            ComparedStep(
                 chosen, operation.kind, tuple((shared.name, written) for shared, written in touches)
             )
         )
@@ -149,7 +149,7 @@ def _is_own_business(first: Sample, second: Sample) -> bool:
     return first.failures == second.failures and _of_the_program(first) == _of_the_program(second)
 
 
-def _of_the_program(found: Sample) -> list[Action]:
+def _of_the_program(found: Sample) -> list[ComparedStep]:
     return [
         action
         for action, at in zip(found.actions, found.sites, strict=True)

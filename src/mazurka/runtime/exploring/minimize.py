@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from mazurka.runtime.exploring.following import Attempt, Segment, segments
+from mazurka.runtime.exploring.schedules import PlannedRun, Segment, segments
 from mazurka.stateless.runs import Failed, OutOfTime, Runnable
 
 MOST_RUNS = 400
@@ -52,7 +52,7 @@ class Known:
         self._after: dict[tuple[int, int], int] = {}
         """By node and thread: the node after a step."""
 
-    def add(self, attempt: Attempt) -> None:
+    def add(self, attempt: PlannedRun) -> None:
         node = 0
         for thread, stands in zip(attempt.schedule, attempt.standing, strict=True):
             self._nodes[node] = stands
@@ -63,7 +63,7 @@ class Known:
 
     def holds(self, plan: Sequence[Segment]) -> bool:
         """Whether a run that follows a plan is one of those."""
-        attempt, node = Attempt(plan), 0
+        attempt, node = PlannedRun(plan), 0
         while (stands := self._nodes[node]) is not None:
             after = self._after.get((node, attempt.planned(*stands)))
             if after is None:
@@ -103,7 +103,7 @@ def minimize(
             if known.holds(plan):
                 continue
             runs += 1
-            attempt = Attempt(plan)
+            attempt = PlannedRun(plan)
             try:
                 ended = program.run(attempt)
             except OutOfTime:

@@ -1,11 +1,11 @@
 """A program whose accesses are watched (`stateless.runs.Runnable`).
 
     with Observed(test, is_wanted) as program:
-        explored = program.explore(lambda: explore(program, bound=2))
+        explored = program.supervise(lambda: explore(program, bound=2))
 
 A search over it sees the operations of the program, accesses at points among them.  Where a run
 shows that more places need points, or that objects need other names, `Learned` is raised at the end
-of the run, and `explore` begins the search anew, until nothing is left to be learned.
+of the run, and `supervise` begins the search anew, until nothing is left to be learned.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mazurka.errors import MazurkaError
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.operations import present
 from mazurka.runtime.core.tasks import Join, Start
-from mazurka.runtime.program.program import RealProgram, Settings
+from mazurka.runtime.program.program import ControlSettings, RealProgram
 from mazurka.runtime.python.homes import forget_classes
 from mazurka.runtime.python.identities import identities
 from mazurka.runtime.rewrite.modules import Instrument
@@ -127,10 +127,10 @@ class Observed:
         self,
         test: Callable[[], object],
         is_wanted: Callable[[str, str], bool],
-        settings: Settings | None = None,
+        settings: ControlSettings | None = None,
     ) -> None:
         self._test = test
-        self.program = RealProgram(test, settings)
+        self.real = RealProgram(test, settings)
         self.instrument = Instrument(is_wanted)
         self.restarts = 0
         self._known: set[str] = set()
@@ -148,7 +148,7 @@ class Observed:
         self.instrument.__enter__()
         try:
             self._name_objects()
-            self.program.__enter__()
+            self.real.__enter__()
             unobserved.watch()
         except BaseException:
             self.instrument.__exit__()
@@ -172,7 +172,7 @@ class Observed:
     ) -> None:
         try:
             unobserved.unwatch()
-            self.program.__exit__(kind, error, trace)
+            self.real.__exit__(kind, error, trace)
         finally:
             self.instrument.__exit__()
             names.clear()
@@ -192,9 +192,9 @@ class Observed:
         try:
             watching = Watching(decider, goes_on=self._last is decider)
             self._last = decider
-            ended = self.program.run(watching)
+            ended = self.real.run(watching)
         finally:
-            if self.program.is_entered:  # otherwise the names are those of another exploration
+            if self.real.is_entered:  # otherwise the names are those of another exploration
                 names.restart()
         if learned.news:
             self._last = None  # the same threads will take other steps
@@ -211,9 +211,9 @@ class Observed:
         if not fresh or self._vain > MOST:
             raise RestlessError(fresh or learned.news)
 
-    def explore(self, search: Callable[[], Result]) -> Result:
+    def supervise(self, search: Callable[[], Result]) -> Result:
         """Search again and again, until a whole search has learned nothing."""
-        return self.program.explore(lambda: self._until_known(search))
+        return self.real.supervise(lambda: self._until_known(search))
 
     def _until_known(self, search: Callable[[], Result]) -> Result:
         while True:

@@ -13,7 +13,7 @@ from mazurka.errors import MazurkaError
 from mazurka.runtime.core.access_sites import sites
 from mazurka.runtime.core.sites import shown_path
 from mazurka.runtime.exploring.observed import Observed
-from mazurka.runtime.program.program import Settings
+from mazurka.runtime.program.program import ControlSettings
 from mazurka.runtime.rewrite.modules import project_modules
 from mazurka.runtime.sharing.locations import learned
 
@@ -32,7 +32,7 @@ def observed(
     body: Callable[[], object],
     function: Callable[..., object],
     extra: Sequence[str],
-    settings: Settings,
+    settings: ControlSettings,
 ) -> Observed:
     """A program whose accesses are seen; to be entered."""
     file = _file_of(function)

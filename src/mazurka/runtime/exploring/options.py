@@ -27,7 +27,7 @@ SAMPLES = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
+class ExploreOptions:
     """How a test is explored."""
 
     preemptions: int | None = 2
@@ -98,7 +98,7 @@ class Options:
     def sampled(self) -> bool:
         return self.strategy in randomized.STRATEGIES
 
-    def with_seed(self) -> Options:
+    def with_seed(self) -> ExploreOptions:
         if not self.sampled or self.seed is not None:
             return self
         return replace(self, seed=random.SystemRandom().randrange(1_000_000))

@@ -25,7 +25,7 @@ Clock = dict[int, int]
 
 
 @dataclass(frozen=True)
-class Use:
+class LastAccess:
     """The last access of a thread to a place."""
 
     time: int
@@ -38,8 +38,8 @@ class Clocks:
     def __init__(self) -> None:
         self._threads: dict[int, Clock] = {}
         self._objects: dict[object, Clock] = {}
-        self._reads: dict[object, dict[int, Use]] = {}
-        self._writes: dict[object, dict[int, Use]] = {}
+        self._reads: dict[object, dict[int, LastAccess]] = {}
+        self._writes: dict[object, dict[int, LastAccess]] = {}
 
     def of(self, thread: int) -> Clock:
         return self._threads.setdefault(thread, {thread: 1})
@@ -56,17 +56,17 @@ class Clocks:
 
     def access(
         self, thread: int, place: object, written: bool, site: SourceLine | None
-    ) -> tuple[int, Use, bool] | None:
+    ) -> tuple[int, LastAccess, bool] | None:
         """The access that this one races with: whose, and whether that one was a write."""
         clock = self.of(thread)
         reads = self._reads.setdefault(place, {})
         writes = self._writes.setdefault(place, {})
-        found: tuple[int, Use, bool] | None = None
+        found: tuple[int, LastAccess, bool] | None = None
         for uses, wrote in ((writes, True), (reads, False)) if written else ((writes, True),):
             for other, use in uses.items():
                 if other != thread and clock.get(other, 0) < use.time:
                     found = (other, use, wrote)
-        (writes if written else reads)[thread] = Use(clock[thread], site)
+        (writes if written else reads)[thread] = LastAccess(clock[thread], site)
         return found
 
 
@@ -117,7 +117,7 @@ class Detector(Decider):
         place: str,
         written: bool,
         site: SourceLine | None,
-        raced: tuple[int, Use, bool],
+        raced: tuple[int, LastAccess, bool],
     ) -> None:
         other, use, wrote = raced
         one, two = _verb(written), _verb(wrote)
@@ -145,7 +145,7 @@ def _label(number: int) -> str:
     return label_of(session.current.tasks, number)
 
 
-class Watched:
+class RaceChecked:
     """A program whose races are failures."""
 
     def __init__(self, program: Runnable) -> None:

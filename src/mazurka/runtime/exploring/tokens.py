@@ -28,8 +28,8 @@ from mazurka.errors import MazurkaError
 from mazurka.runtime.core import access_sites
 from mazurka.runtime.core.access_sites import sites
 from mazurka.runtime.core.sites import SourceLine
-from mazurka.runtime.exploring.following import segments
-from mazurka.runtime.story.recording import Stands, Story, Taken
+from mazurka.runtime.exploring.schedules import segments
+from mazurka.runtime.story.recording import RecordedStep, Stands, Story
 
 PREFIX = "mz1-"
 MOST = 1_000_000
@@ -188,7 +188,7 @@ def token_of(test: str, failure: str, story: Story) -> Token:
     """The token of a recorded run.  A thread performs operations as it comes to them."""
     visits = Visits()
     stops: dict[int, list[Stop]] = {number: [] for number in story.paths}
-    places: list[Taken | Stands] = [*story.steps, *story.standing]
+    places: list[RecordedStep | Stands] = [*story.steps, *story.standing]
     for place in places:
         path = story.paths[place.thread]
         stops[place.thread].append(visits.arrive(path, place.kind, place.site))

@@ -59,7 +59,7 @@ _STRANGERS = frozenset(
 )
 _WAYS_IN = frozenset(
     f"mazurka.runtime.testing.{name}"
-    for name in ("cases", "collecting", "explore", "pytest_fixtures")
+    for name in ("cases", "collecting", "decorator", "pytest.fixtures")
 )
 """Modules whose functions stand around the test, and hold its arguments."""
 _NAMED = (threading.Condition, threading.Event, threading.Semaphore, queue.Queue)

@@ -1,7 +1,7 @@
 """A test function as a program that can be run again and again (`stateless.runs.Runnable`).
 
     with RealProgram(test) as program:
-        ended = program.explore(lambda: search(program))
+        ended = program.supervise(lambda: search(program))
 
 Everything that is changed in the interpreter for an exploration is changed when the context is
 entered, and put back when it is left, however that happens.
@@ -51,7 +51,7 @@ YOUNG = 1
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class ControlSettings:
     """How a program is kept under control."""
 
     patience: float = 5.0
@@ -76,8 +76,8 @@ class Settings:
 class RealProgram:
     """A test function whose threads run under control."""
 
-    def __init__(self, test: Callable[[], object], settings: Settings | None = None) -> None:
-        self.settings = settings or Settings()
+    def __init__(self, test: Callable[[], object], settings: ControlSettings | None = None) -> None:
+        self.settings = settings or ControlSettings()
         self._test = test
         self._numbers: dict[str, tuple[int, list[str]]] = {}
         self._epochs = itertools.count(1)
@@ -175,14 +175,14 @@ class RealProgram:
 
     # -- runs --------------------------------------------------------------------------------
 
-    def explore(self, search: Callable[[], Result]) -> Result:
+    def supervise(self, search: Callable[[], Result]) -> Result:
         """Run a whole search at home, so that its runs need not be brought there one by one."""
         watchdog = self._ready()
         return watchdog.call(search)
 
-    def take_time(self) -> None:
+    def forget_deadline(self) -> None:
         """What is still to be done has to be done, however long it takes."""
-        self._ready().take_time()
+        self._ready().forget_deadline()
 
     @property
     def is_entered(self) -> bool:

@@ -128,7 +128,7 @@ class Watchdog:
     def is_late(self) -> bool:
         return self.deadline is not None and _now() >= self.deadline
 
-    def take_time(self) -> None:
+    def forget_deadline(self) -> None:
         """Forget the deadline."""
         with self._changing:
             self.deadline = None

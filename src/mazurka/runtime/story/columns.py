@@ -15,8 +15,8 @@ from rich.text import Text
 
 from mazurka.report.columns import FAILED, MARGIN, SOURCE, Columns
 from mazurka.report.places import Shown
-from mazurka.report.rows import Row
-from mazurka.report.story import Story as Prose
+from mazurka.report.prose import Prose
+from mazurka.report.rows import TraceRow
 from mazurka.report.terminal import make_console, safe, width_of_output
 from mazurka.report.trace import Standing, Trace
 from mazurka.runtime.core.sites import shown_path
@@ -36,16 +36,16 @@ def report_text(result: Result, *, width: int | None = None) -> str:
     console = Console(
         file=paper, width=columns, color_system=None, highlight=False, markup=False, emoji=False
     )
-    Report(console, result).print()
+    ExplorationReport(console, result).print()
     return paper.getvalue().rstrip("\n")
 
 
 def print_result(result: Result) -> None:
     """The report on the terminal."""
-    Report(make_console(), result).print()
+    ExplorationReport(make_console(), result).print()
 
 
-class Report:
+class ExplorationReport:
     """Prints one result."""
 
     def __init__(self, console: Console, result: Result) -> None:
@@ -93,7 +93,7 @@ class Report:
             others = ", other files are named" if rows.several else ""
             self.prose.line(f"lines of {shown_path(rows.main)}{others}", "dim")
         self.prose.blank()
-        Table(self.console, trace).draw()
+        StepTable(self.console, trace).draw()
         self.prose.blank()
         self.ending(violated, story, rows)
 
@@ -156,7 +156,7 @@ ENDINGS = {
 }
 
 
-class Table(Columns):
+class StepTable(Columns):
     """The table of steps.
 
     Names of threads are long, so a list gives them more room.  It is a list, too, where most lines
@@ -175,7 +175,7 @@ class Table(Columns):
         ):
             self.layout = listed
 
-    def is_short(self, row: Row) -> bool:
+    def is_short(self, row: TraceRow) -> bool:
         return cell_len(safe(self.headed(row), self.glyphs)) <= self.room
 
     @property
@@ -183,10 +183,10 @@ class Table(Columns):
         """For source, beside the number of its line."""
         return max(self.layout.width - self.layout.lines - 1, 1)
 
-    def headed(self, row: Row) -> str:
+    def headed(self, row: TraceRow) -> str:
         return f"{self.glyphs.cross} {row.source}" if row.failed else row.source
 
-    def cell(self, row: Row) -> list[Text]:
+    def cell(self, row: TraceRow) -> list[Text]:
         """A step that a thread takes without any code of the user's has no line."""
         parts = self.effects(row)
         if not (row.source or row.line):
@@ -197,7 +197,7 @@ class Table(Columns):
             return [head + Text("   ") + beside]
         return [head, *more, *self.wrapped(parts)]
 
-    def heads(self, row: Row) -> list[Text]:
+    def heads(self, row: TraceRow) -> list[Text]:
         """The source of a row, on several lines where it is long."""
         style = FAILED if row.failed else SOURCE
         number = f"{row.line or '':>{self.layout.lines}} "

@@ -33,7 +33,7 @@ class LibrarySteps:
     def __init__(self, labels: Labels) -> None:
         self._labels = labels
         self._futures: dict[int, tuple[Future[Any], str]] = {}
-        self._open: Looked | Asked | None = None
+        self._open: FutureLookup | CacheLookup | None = None
         self.within: set[int] = set()
         """The threads whose next step the library takes by itself."""
         self.calls: dict[int, str] = {}
@@ -66,16 +66,16 @@ class LibrarySteps:
         found = self._futures.get(number)
         self._open = None
         if found is not None and isinstance(operation, (Acquire, Wake)):
-            self._open = Looked(*found, found[0]._state)
+            self._open = FutureLookup(*found, found[0]._state)
         elif type(holder) is CachedFunction:
             info = holder.cache_info()  # type: ignore[attr-defined]
-            self._open = Asked(holder, info.hits, info.misses)
+            self._open = CacheLookup(holder, info.hits, info.misses)
 
     def effects(self) -> Effects | None:
-        return self._open.effects() if isinstance(self._open, Looked) else None
+        return self._open.effects() if isinstance(self._open, FutureLookup) else None
 
     def outcome(self, writes: bool) -> str | None:
-        return self._open.outcome(writes) if isinstance(self._open, Asked) else None
+        return self._open.outcome(writes) if isinstance(self._open, CacheLookup) else None
 
 
 def is_by_library(frame: FrameType | None) -> bool:
@@ -115,7 +115,7 @@ def future_at(frame: FrameType | None) -> Future[Any] | None:
     return None
 
 
-class Looked(NamedTuple):
+class FutureLookup(NamedTuple):
     """A step of a method of a future, and in which state that was before."""
 
     future: Future[Any]
@@ -129,7 +129,7 @@ class Looked(NamedTuple):
         return Effects(reads=told) if now == self.state else Effects(writes=told)
 
 
-class Asked(NamedTuple):
+class CacheLookup(NamedTuple):
     """A step on the cache of a function, and what had been counted before."""
 
     function: Any

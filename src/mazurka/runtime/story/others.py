@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from mazurka.runtime.core.sites import is_plumbing
 from mazurka.runtime.exploring.results import STUCK, Violation
-from mazurka.runtime.story.recording import Taken
+from mazurka.runtime.story.recording import RecordedStep
 from mazurka.runtime.story.rows import Rows
 
 
@@ -54,7 +54,7 @@ def _status(rows: Rows, number: int) -> str | None:
     return f"{where}{standing.reason}"
 
 
-def _stands(rows: Rows, step: Taken) -> str | None:
+def _stands(rows: Rows, step: RecordedStep) -> str | None:
     if step.kind == "end":
         return ENDED
     if step.inside or step.site is None or is_plumbing(step.site):

@@ -47,7 +47,7 @@ QUIET = frozenset({"begin", "end"})
 
 
 @dataclass(kw_only=True)
-class Taken:
+class RecordedStep:
     """A step of a run."""
 
     number: int
@@ -95,7 +95,7 @@ class Story:
     """What people call the threads, by number."""
     paths: dict[int, str] = field(default_factory=dict)
     """Their paths, which are the same in every exploration."""
-    steps: list[Taken] = field(default_factory=list)
+    steps: list[RecordedStep] = field(default_factory=list)
     standing: list[Stands] = field(default_factory=list)
     lost: list[Lost] = field(default_factory=list)
     """Notifications that nobody waited for, on objects that somebody waits for at the end."""
@@ -122,9 +122,9 @@ class Recorder(Decider):
         self._places: dict[int, Place] = {}
         """Of accesses, by the identity of the operation."""
         self._kept: list[Operation] = []
-        self._open: tuple[Taken, Step, Before] | None = None
+        self._open: tuple[RecordedStep, Step, Before] | None = None
         self._library = LibrarySteps(self._labels)
-        self._wasted: list[tuple[Shared, Taken]] = []
+        self._wasted: list[tuple[Shared, RecordedStep]] = []
         self._over = False
         self._tasks: dict[int, Task] = {}
         self._paths: dict[int, str] = {}
@@ -132,7 +132,7 @@ class Recorder(Decider):
         self._standing: list[Stands] = []
         self._lost: list[Lost] = []
         self.threads: dict[int, str] = {}
-        self.steps: list[Taken] = []
+        self.steps: list[RecordedStep] = []
         self._preemptions = Preemptions()
 
     def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
@@ -168,7 +168,7 @@ class Recorder(Decider):
     ) -> None:
         operation = pending[chosen]
         assert isinstance(operation, Step)
-        taken = Taken(
+        taken = RecordedStep(
             number=len(self.steps) + 1,
             thread=chosen,
             kind=kind_of(operation),

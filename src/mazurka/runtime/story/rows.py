@@ -10,12 +10,12 @@ from os.path import basename, dirname
 from tokenize import COMMENT, TokenError, generate_tokens
 
 from mazurka.report.operations import Told
-from mazurka.report.rows import Row
+from mazurka.report.rows import TraceRow
 from mazurka.report.trace import Standing, Trace
 from mazurka.runtime.core.failures import IN_EXECUTOR
 from mazurka.runtime.core.sites import SourceLine, is_plumbing, shown_path
 from mazurka.runtime.exploring.results import Violation
-from mazurka.runtime.story.recording import QUIET, Stands, Story, Taken
+from mazurka.runtime.story.recording import QUIET, RecordedStep, Stands, Story
 from mazurka.runtime.story.telling import reason
 from mazurka.search.result import Move
 
@@ -33,7 +33,7 @@ class Line:
     preempts: bool = False
     failed: bool = False
 
-    def takes(self, step: Taken, site: SourceLine | None) -> bool:
+    def takes(self, step: RecordedStep, site: SourceLine | None) -> bool:
         """Whether a step belongs to this row: nothing that the row says would be contradicted."""
         if (step.thread, site) != (self.thread, self.site):
             return False
@@ -42,7 +42,7 @@ class Line:
             for place, value in step.effects.reads.items()
         )
 
-    def add(self, step: Taken) -> None:
+    def add(self, step: RecordedStep) -> None:
         told = bool(step.effects.reads or step.effects.writes)
         if step.inside and not told and step.kind not in ("start", "join"):
             return
@@ -104,8 +104,8 @@ class Rows:
             rows=tuple(self.row(row) for row in self.rows),
         )
 
-    def row(self, line: Line) -> Row:
-        return Row(
+    def row(self, line: Line) -> TraceRow:
+        return TraceRow(
             number=line.number,
             thread=line.thread,
             name=self.story.threads.get(line.thread, str(line.thread)),
@@ -144,7 +144,7 @@ class Rows:
         )
 
 
-def _until_failure(story: Story, violated: Violation) -> list[Taken]:
+def _until_failure(story: Story, violated: Violation) -> list[RecordedStep]:
     """What happens after an exception or a race is of no interest: the others just go on."""
     if violated.kind == "race":
         for position, step in enumerate(story.steps):

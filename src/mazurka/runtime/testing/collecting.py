@@ -12,10 +12,10 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from mazurka.errors import MazurkaError
-from mazurka.runtime.exploring.options import Options, Test
+from mazurka.runtime.exploring.options import ExploreOptions, Test
 from mazurka.runtime.exploring.tokens import portable
 from mazurka.runtime.testing.cases import run_case
-from mazurka.runtime.testing.explore import MARK, Explored, options_of_marker
+from mazurka.runtime.testing.decorator import MARK, DecoratedTest, options_of_marker
 from mazurka.runtime.testing.importing import CollectionError, load
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Found:
     """A test, and the options that its decorator or its marker gives."""
 
     test: Test
-    options: Options | None
+    options: ExploreOptions | None
     problem: MazurkaError | None = None
     """Why it cannot be run here."""
     case: type[unittest.TestCase] | None = None
@@ -122,28 +122,28 @@ def plain_test(function: Callable[..., Any], name: str) -> Found:
 
 
 @dataclass(frozen=True)
-class Asked:
+class RequestedTest:
     """The user's own function, and how it wants to be explored."""
 
     function: Callable[..., Any]
-    options: Options | None = None
+    options: ExploreOptions | None = None
     marked: bool = False
     """It has the decorator or the marker."""
     refused: str | None = None
     """What is wrong with its marker: an error of this test, whichever others are in the file."""
 
 
-def asked_by(function: Callable[..., Any]) -> Asked:
+def asked_by(function: Callable[..., Any]) -> RequestedTest:
     explored = getattr(function, MARK, None)
-    if isinstance(explored, Explored):
-        return Asked(explored.function, explored.options, True)
+    if isinstance(explored, DecoratedTest):
+        return RequestedTest(explored.function, explored.options, True)
     for mark in getattr(function, "pytestmark", ()):
         if getattr(mark, "name", None) == "mazurka":
             try:
-                return Asked(function, options_of_marker(mark), True)
+                return RequestedTest(function, options_of_marker(mark), True)
             except (MazurkaError, TypeError) as error:
-                return Asked(function, None, True, str(error))
-    return Asked(function)
+                return RequestedTest(function, None, True, str(error))
+    return RequestedTest(function)
 
 
 def methods_of(kind: type, path: str) -> Iterator[Found]:
@@ -190,7 +190,7 @@ def resolve(module: ModuleType, name: str) -> Callable[..., Any] | None:
     return value if inspect.isfunction(value) else None
 
 
-def problem_with(asked: Asked, name: str, given: int = 0) -> MazurkaError | None:
+def problem_with(asked: RequestedTest, name: str, given: int = 0) -> MazurkaError | None:
     """Why a test cannot be run here, with its place: its marker is wrong, or it needs arguments,
     which only a test runner has."""
     path, _, test = name.partition("::")

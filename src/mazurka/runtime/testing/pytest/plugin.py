@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mazurka.runtime.testing.pytest_options import add_options, check_options, options_given
-from mazurka.runtime.testing.pytest_summary import note_error, note_result, summarize
+from mazurka.runtime.testing.pytest.options import add_options, check_options, options_given
+from mazurka.runtime.testing.pytest.summary import note_error, note_result, summarize
 
 if TYPE_CHECKING:
-    from mazurka.runtime.exploring.options import Options
+    from mazurka.runtime.exploring.options import ExploreOptions
     from mazurka.runtime.exploring.results import Result
 
 MARKER = "mazurka"
@@ -96,7 +96,7 @@ def setting_up(item: pytest.Item) -> Callable[[], None] | None:
     except pytest.UsageError as error:
         note_error(item, str(error))
         return partial(pytest.fail, str(error), pytrace=False)
-    from mazurka.runtime.testing.pytest_fixtures import is_set_up_anew, set_up_wider
+    from mazurka.runtime.testing.pytest.fixtures import is_set_up_anew, set_up_wider
 
     return partial(set_up_wider, item) if is_set_up_anew(item) else None
 
@@ -122,7 +122,7 @@ def running(item: pytest.Item) -> Callable[[], None] | None:
     return None if options is None else partial(explore_item, item, options)
 
 
-def options_of(item: pytest.Item) -> Options | None:
+def options_of(item: pytest.Item) -> ExploreOptions | None:
     """How an item is to be explored: by its decorator, its marker and the command line."""
     if not isinstance(item, pytest.Function):
         return None
@@ -132,24 +132,24 @@ def options_of(item: pytest.Item) -> Options | None:
     if marker is None and explored is None and not replayed:
         return None
     from mazurka.errors import MazurkaError
-    from mazurka.runtime.exploring.options import Options
-    from mazurka.runtime.testing.explore import options_of_marker, overridden
-    from mazurka.runtime.testing.pytest_fixtures import is_case, is_skipped
+    from mazurka.runtime.exploring.options import ExploreOptions
+    from mazurka.runtime.testing.decorator import options_of_marker, overridden
+    from mazurka.runtime.testing.pytest.fixtures import is_case, is_skipped
 
     if is_case(item) and is_skipped(item):
         return None
     try:
-        base = explored.options if explored is not None else Options()
+        base = explored.options if explored is not None else ExploreOptions()
         own = base if marker is None else options_of_marker(marker, base)
         return overridden(own, options_given(item.config))
     except (MazurkaError, TypeError) as error:
         raise pytest.UsageError(f"{item.nodeid}: {error}") from None
 
 
-def explore_item(item: Any, options: Options) -> None:
+def explore_item(item: Any, options: ExploreOptions) -> None:
     """Explore a test; raises where it fails."""
     __tracebackhide__ = True
-    from mazurka.runtime.testing.explore import raise_for
+    from mazurka.runtime.testing.decorator import raise_for
 
     try:
         result = result_of(item, options)
@@ -161,13 +161,13 @@ def explore_item(item: Any, options: Options) -> None:
     raise_for(result, options)
 
 
-def result_of(item: Any, options: Options) -> Result:
+def result_of(item: Any, options: ExploreOptions) -> Result:
     __tracebackhide__ = True
     from mazurka.runtime.exploring.exploration import explore_test, replay_test
     from mazurka.runtime.exploring.options import Test
-    from mazurka.runtime.testing.explore import refuse_coroutines
-    from mazurka.runtime.testing.pytest_fixtures import NO_FAILURES, body_of, reachable
-    from mazurka.runtime.testing.pytest_state import ItemState
+    from mazurka.runtime.testing.decorator import refuse_coroutines
+    from mazurka.runtime.testing.pytest.fixtures import NO_FAILURES, body_of, reachable
+    from mazurka.runtime.testing.pytest.state import ItemState
 
     explored = getattr(item.function, DECORATED, None)
     function = explored.function if explored is not None else item.function

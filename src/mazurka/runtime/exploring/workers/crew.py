@@ -16,8 +16,8 @@ from multiprocessing.connection import Connection, wait
 from types import TracebackType
 
 from mazurka.errors import MazurkaError
-from mazurka.runtime.exploring.workers_lessons import UnshareableError
-from mazurka.runtime.exploring.workers_process import Report, Task, serve
+from mazurka.runtime.exploring.workers.lessons import UnshareableError
+from mazurka.runtime.exploring.workers.process import WorkerReport, WorkerTask, serve
 
 LOOK_EVERY = 0.1
 THREADS_END = 1.0
@@ -60,7 +60,7 @@ def _wait_for_carriers() -> None:
 class Crew:
     """So many processes that carry out the same orders."""
 
-    def __init__(self, task: Task, size: int) -> None:
+    def __init__(self, task: WorkerTask, size: int) -> None:
         context = multiprocessing.get_context("fork")
         self._lines: list[Connection] = []
         self._processes: list[multiprocessing.process.BaseProcess] = []
@@ -111,9 +111,9 @@ class Crew:
             except OSError:
                 continue  # it has died, and `reports` will tell
 
-    def reports(self, look_up: Callable[[], None] = lambda: None) -> list[Report]:
+    def reports(self, look_up: Callable[[], None] = lambda: None) -> list[WorkerReport]:
         """What each of them says; as soon as one cannot go on or has news, its report alone."""
-        found: dict[int, Report] = {}
+        found: dict[int, WorkerReport] = {}
         while len(found) < len(self._lines):
             waiting = [line for number, line in enumerate(self._lines) if number not in found]
             for line in wait(waiting, LOOK_EVERY):
@@ -125,7 +125,7 @@ class Crew:
             look_up()
         return list(found.values())
 
-    def _report(self, number: int, line: Connection) -> Report:
+    def _report(self, number: int, line: Connection) -> WorkerReport:
         try:
             report = line.recv()
         except (EOFError, OSError):
@@ -136,15 +136,15 @@ class Crew:
                 f"worker process {number + 1} has ended unexpectedly, {how}; nothing is known of"
                 " the executions that it had taken on"
             ) from None
-        assert isinstance(report, Report)
+        assert isinstance(report, WorkerReport)
         return report
 
 
-def is_news(report: Report) -> bool:
+def is_news(report: WorkerReport) -> bool:
     """Whether all processes have to begin anew, with what one of them has found."""
     return report.lesson is not None or report.lives_matter
 
 
-def is_last(report: Report) -> bool:
+def is_last(report: WorkerReport) -> bool:
     """Whether the process that sends it cannot go on."""
     return bool(report.late or report.unshareable or report.error or report.raised)

@@ -11,7 +11,7 @@ from mazurka.report.terminal import glyphs_for, safe
 from mazurka.report.trace import Standing, Trace
 
 
-class Story:
+class Prose:
     """Prints a counterexample: its steps, and how it ends."""
 
     def __init__(self, console: Console) -> None:

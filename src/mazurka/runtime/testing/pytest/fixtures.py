@@ -19,7 +19,7 @@ import pytest
 
 from mazurka.runtime.core.failures import explain_now
 from mazurka.runtime.testing.cases import run_case
-from mazurka.runtime.testing.pytest_state import ItemState
+from mazurka.runtime.testing.pytest.state import ItemState
 
 
 def body_of(

@@ -3,7 +3,7 @@
 1. *Scouting.*  One process, this one, searches for a moment as if it were alone.  Small tests end
    here, and so do most that fail.  What it learns about shared places are the first lessons.
 2. *Searching.*  The workers are forked from this process, which by then controls nothing any more.
-   Level by level they search together (`workers_search`).  A lesson of one of them ends all;
+   Level by level they search together (`search`).  A lesson of one of them ends all;
    they are started anew with what is known then.
 3. *Telling.*  A failure is run again, simplified and recorded in this process.
 
@@ -28,13 +28,13 @@ from mazurka.runtime.exploring.exploration import (
     under_control,
 )
 from mazurka.runtime.exploring.observed import Observed, RelearnError
-from mazurka.runtime.exploring.options import Options, Test
-from mazurka.runtime.exploring.races import Watched
+from mazurka.runtime.exploring.options import ExploreOptions, Test
+from mazurka.runtime.exploring.races import RaceChecked
 from mazurka.runtime.exploring.results import ERROR, Result
-from mazurka.runtime.exploring.workers_crew import Crew, is_news, require_forkable
-from mazurka.runtime.exploring.workers_lessons import Common, Lesson, UnshareableError, take
-from mazurka.runtime.exploring.workers_process import LEVEL, SEARCH, Report, Task
-from mazurka.runtime.exploring.workers_table import CLOSED, EXECUTIONS, Table
+from mazurka.runtime.exploring.workers.crew import Crew, is_news, require_forkable
+from mazurka.runtime.exploring.workers.lessons import Common, Lesson, UnshareableError, take
+from mazurka.runtime.exploring.workers.process import LEVEL, SEARCH, WorkerReport, WorkerTask
+from mazurka.runtime.exploring.workers.table import CLOSED, EXECUTIONS, SharedTable
 from mazurka.stateless import iterative
 from mazurka.stateless.algorithm2 import Algorithm2
 from mazurka.stateless.explored import (
@@ -55,7 +55,11 @@ ROUNDS = 200
 
 
 def explore_by_workers(
-    test: Test, options: Options, result: Result, progress: Progress | None, started: float
+    test: Test,
+    options: ExploreOptions,
+    result: Result,
+    progress: Progress | None,
+    started: float,
 ) -> bool:
     """Explore with several processes; False, with a note of the reason, if that cannot be."""
     try:
@@ -76,7 +80,7 @@ class Parallel:
     def __init__(
         self,
         test: Test,
-        options: Options,
+        options: ExploreOptions,
         result: Result,
         progress: Progress | None,
         started: float,
@@ -86,7 +90,7 @@ class Parallel:
         self.result = result
         self.progress = progress
         self.started = started
-        self.table = Table(MOST_STATES)
+        self.table = SharedTable(MOST_STATES)
         self.lessons: list[Lesson] = []
         self.silently = True
         """Ends and joins of threads are no steps (`stateless.lives`)."""
@@ -125,7 +129,7 @@ class Parallel:
         """Search with all workers, again and again until nothing is left to be learned."""
         for _ in range(ROUNDS):
             self.table.clear()
-            task = Task(
+            task = WorkerTask(
                 test=self.test,
                 options=self.options,
                 settings=settings_of(self.test, self.options, self.started),
@@ -168,7 +172,7 @@ class Parallel:
         def explain(program: Observed) -> None:
             Common(program, self.table)
             take(program, self.lessons)
-            watched: Runnable = Watched(program) if self.options.races else program
+            watched: Runnable = RaceChecked(program) if self.options.races else program
             teller = Exploration(
                 self.test, self.options, program, self.result, self.progress, self.started
             )
@@ -222,7 +226,7 @@ class Levels:
         self.explored = Explored()
         self.begun = time.perf_counter()
 
-    def search(self) -> Report | None:
+    def search(self) -> WorkerReport | None:
         """Search until the end; a report if there is news, with which all have to begin anew."""
         first = self.crew.reports()
         self.require(first)
@@ -241,7 +245,7 @@ class Levels:
                 break
         return None
 
-    def level(self, bound: int | None) -> Report | None:
+    def level(self, bound: int | None) -> WorkerReport | None:
         """Search with one bound; a report if there is news."""
         level = Level(bound=bound)
         self.explored.levels.append(level)
@@ -271,7 +275,7 @@ class Levels:
         if self.whole.progress is not None:
             self.whole.progress(explored)
 
-    def require(self, reports: Sequence[Report]) -> None:
+    def require(self, reports: Sequence[WorkerReport]) -> None:
         """Go on only if all can."""
         for report in reports:
             if report.late:
@@ -283,7 +287,7 @@ class Levels:
             if report.unshareable:
                 raise UnshareableError(report.unshareable)
 
-    def merge(self, reports: Sequence[Report]) -> None:
+    def merge(self, reports: Sequence[WorkerReport]) -> None:
         explored = self.explored
         explored.executions = self.table.words[EXECUTIONS]
         explored.states = self.table.words[CLOSED]

@@ -17,10 +17,10 @@ from typing import TypeAlias
 
 from mazurka.runtime.core.access_sites import sites
 from mazurka.runtime.core.operations import Object
-from mazurka.runtime.exploring.following import Follow, UnfollowableError
 from mazurka.runtime.exploring.guard import check_deterministic
 from mazurka.runtime.exploring.observed import Observed, RelearnError
-from mazurka.runtime.exploring.workers_table import Table
+from mazurka.runtime.exploring.schedules import Follow, UnfollowableError
+from mazurka.runtime.exploring.workers.table import SharedTable
 from mazurka.runtime.sharing.locations import learned
 from mazurka.runtime.sharing.names import names
 from mazurka.stateless.runs import Decider, Ended, Runnable
@@ -36,9 +36,9 @@ class UnshareableError(Exception):
 class Common:
     """A program (`Runnable`) whose threads and objects are called the same in all processes."""
 
-    def __init__(self, program: Observed, table: Table) -> None:
+    def __init__(self, program: Observed, table: SharedTable) -> None:
         self.program: Runnable = program
-        self._real = program.program
+        self._real = program.real
         self._table = table
         self._numbers: dict[str, tuple[int, list[str]]] = {}
         self._keep = self._real.keep

@@ -16,27 +16,12 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
+from mazurka.runtime.primitives.executors import NoLock
 from mazurka.runtime.primitives.locks import Lock
 from mazurka.runtime.program.existing import is_strange
 
 CAPTURING = frozenset({"capsys", "capsysbinary", "capfd", "capfdbinary", "capteesys"})
 LISTS = ("user_properties", "_report_sections", "own_markers")
-
-
-class NoLock:
-    """For log handlers that no test looks into: one thread runs at a time, and none has to wait."""
-
-    def acquire(self) -> None:
-        pass
-
-    def release(self) -> None:
-        pass
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *_: object) -> None:
-        pass
 
 
 class Printed:

@@ -47,7 +47,7 @@ def segments(schedule: Sequence[int]) -> list[Segment]:
     return found
 
 
-class Attempt(Decider):
+class PlannedRun(Decider):
     """Follows segments as far as they are possible, and notes what was really done."""
 
     def __init__(self, plan: Sequence[Segment]) -> None:

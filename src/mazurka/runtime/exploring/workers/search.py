@@ -38,7 +38,12 @@ from collections.abc import Sequence
 from typing import cast
 
 from mazurka.errors import InternalError
-from mazurka.runtime.exploring.workers_table import EXECUTIONS, ClosedStates, OpenCounts, Table
+from mazurka.runtime.exploring.workers.table import (
+    EXECUTIONS,
+    ClosedStates,
+    OpenCounts,
+    SharedTable,
+)
 from mazurka.stateless.actions import EMPTY, StateHash
 from mazurka.stateless.algorithm2 import Algorithm2
 from mazurka.stateless.bounded_search import NOBODY, BoundedSearch, Node
@@ -57,7 +62,7 @@ class SharedAlgorithm2(Algorithm2):
         self,
         program: Runnable,
         options: RunOptions,
-        table: Table,
+        table: SharedTable,
         *,
         index: int,
         parent: int,

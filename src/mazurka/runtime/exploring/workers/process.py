@@ -1,7 +1,7 @@
 """What one of several processes does: bring the program under control, and search when told to.
 
-A process answers each order with one message, a `Report`, and ends after one that says that it
-cannot go on.
+A process answers each order with one message, a `WorkerReport`.  After a report that it cannot go
+on, it ends.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from mazurka.runtime.core.failures import ControlError
 from mazurka.runtime.core.sites import shown_path
 from mazurka.runtime.exploring.observed import Observed, RelearnError
 from mazurka.runtime.exploring.observing import observed
-from mazurka.runtime.exploring.options import Options, Test
-from mazurka.runtime.exploring.races import Watched
-from mazurka.runtime.exploring.workers_lessons import (
+from mazurka.runtime.exploring.options import ExploreOptions, Test
+from mazurka.runtime.exploring.races import RaceChecked
+from mazurka.runtime.exploring.workers.lessons import (
     Common,
     Lesson,
     UnshareableError,
     fingerprint,
     take,
 )
-from mazurka.runtime.exploring.workers_search import SharedAlgorithm2
-from mazurka.runtime.exploring.workers_table import Table
-from mazurka.runtime.program.program import Settings
+from mazurka.runtime.exploring.workers.search import SharedAlgorithm2
+from mazurka.runtime.exploring.workers.table import SharedTable
+from mazurka.runtime.program.program import ControlSettings
 from mazurka.runtime.program.watchdog import UncontrolledCallError
 from mazurka.stateless.explored import Failing, RunOptions
 from mazurka.stateless.lives import LivesMatter
@@ -42,7 +42,7 @@ SEARCH = "search"
 
 
 @dataclass(kw_only=True)
-class Report:
+class WorkerReport:
     """What a process has to say when an order has been carried out."""
 
     fingerprint: str = ""
@@ -70,21 +70,21 @@ class Report:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Task:
+class WorkerTask:
     """What a process inherits."""
 
     test: Test
-    options: Options
-    settings: Settings
+    options: ExploreOptions
+    settings: ControlSettings
     limits: RunOptions
-    table: Table
+    table: SharedTable
     lessons: Sequence[Lesson]
     parent: int
     silently: bool
     """Ends and joins of threads are no steps."""
 
 
-def serve(task: Task, index: int, orders: Connection, ends: Sequence[Connection]) -> None:
+def serve(task: WorkerTask, index: int, orders: Connection, ends: Sequence[Connection]) -> None:
     """Carry out orders until there are no more.
 
     `ends` are the parent's; as long as they are open here, the end of the parent is not noticed.
@@ -112,11 +112,11 @@ def _keep_apart(index: int) -> None:
             os.sched_setaffinity(0, {cores[index % len(cores)]})
 
 
-def _serve(task: Task, index: int, orders: Connection, program: Observed) -> None:
+def _serve(task: WorkerTask, index: int, orders: Connection, program: Observed) -> None:
     common = Common(program, task.table)
-    taught = program.explore(lambda: take(program, task.lessons))
-    orders.send(Report(taught=taught, fingerprint=fingerprint()))
-    runnable = Watched(common) if task.options.races else common
+    taught = program.supervise(lambda: take(program, task.lessons))
+    orders.send(WorkerReport(taught=taught, fingerprint=fingerprint()))
+    runnable = RaceChecked(common) if task.options.races else common
     search = SharedAlgorithm2(
         runnable,
         task.limits,
@@ -129,13 +129,13 @@ def _serve(task: Task, index: int, orders: Connection, program: Observed) -> Non
         order, bound = orders.recv()
         if order == LEVEL:
             search.bound = bound
-            program.explore(search.prepare)
-            orders.send(Report())
+            program.supervise(search.prepare)
+            orders.send(WorkerReport())
         else:
             orders.send(_search(program, search))
 
 
-def _search(program: Observed, search: SharedAlgorithm2) -> Report:
+def _search(program: Observed, search: SharedAlgorithm2) -> WorkerReport:
     lesson: Lesson | None = None
     lives_matter = False
 
@@ -148,11 +148,11 @@ def _search(program: Observed, search: SharedAlgorithm2) -> Report:
         except LivesMatter:
             lives_matter = True
 
-    program.explore(explore)
+    program.supervise(explore)
     explored = search.explored
     if lesson is not None or lives_matter or explored.limits:
         search.table.stop()
-    return Report(
+    return WorkerReport(
         runs=explored.runs,
         steps=explored.steps,
         depth=explored.depth,
@@ -166,31 +166,31 @@ def _search(program: Observed, search: SharedAlgorithm2) -> Report:
     )
 
 
-def _report_of(error: BaseException, settings: Settings) -> Report:
+def _report_of(error: BaseException, settings: ControlSettings) -> WorkerReport:
     """What has ended a process, as the parent is to see it."""
     match error:
         case OutOfTime():
-            return Report(late=True)
+            return WorkerReport(late=True)
         case UnshareableError():
-            return Report(unshareable=str(error))
+            return WorkerReport(unshareable=str(error))
         case UncontrolledCallError():
             failed = error.failed
             message = "\n  ".join((failed.message, *failed.details))
             file = shown_path(failed.file) if failed.file else None
-            return Report(error=MazurkaError(message, file=file, line=failed.line))
+            return WorkerReport(error=MazurkaError(message, file=file, line=failed.line))
         case MazurkaError():
-            return Report(error=MazurkaError(error.message, file=error.file, line=error.line))
+            return WorkerReport(error=MazurkaError(error.message, file=error.file, line=error.line))
         case ControlError():
-            return Report(error=MazurkaError(str(error)))
+            return WorkerReport(error=MazurkaError(str(error)))
         case _ if isinstance(error, settings.propagate):
-            return Report(raised=error)
-    return Report(error=MazurkaError(f"in a worker process: {type(error).__name__}: {error}"))
+            return WorkerReport(raised=error)
+    return WorkerReport(error=MazurkaError(f"in a worker process: {type(error).__name__}: {error}"))
 
 
-def _send_last(orders: Connection, report: Report) -> None:
+def _send_last(orders: Connection, report: WorkerReport) -> None:
     try:
         orders.send(report)
     except OSError:
         return  # nobody is there to read it
     except Exception:
-        orders.send(Report(error=MazurkaError(f"in a worker process: {report.raised!r}")))
+        orders.send(WorkerReport(error=MazurkaError(f"in a worker process: {report.raised!r}")))

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, overload
 
 from mazurka.errors import OptionError
 from mazurka.runtime.exploring.exploration import explore_test
-from mazurka.runtime.exploring.options import SEARCHES, STRATEGIES, Options, Test
+from mazurka.runtime.exploring.options import SEARCHES, STRATEGIES, ExploreOptions, Test
 from mazurka.runtime.exploring.results import ERROR, INCONCLUSIVE, VIOLATED, Result
 from mazurka.runtime.exploring.tokens import portable
 from mazurka.runtime.testing.cases import fresh_case, is_case
@@ -29,10 +29,10 @@ class ExplorationFailure(AssertionError):  # noqa: N818 - an assertion that fail
         self.result = result
 
 
-class Explored:
+class DecoratedTest:
     """A decorated test: the user's function, and how to explore it."""
 
-    def __init__(self, function: Callable[..., Any], options: Options) -> None:
+    def __init__(self, function: Callable[..., Any], options: ExploreOptions) -> None:
         self.function = function
         self.options = options
 
@@ -63,7 +63,7 @@ def refuse_coroutines(function: Callable[..., Any]) -> None:
         )
 
 
-def raise_for(result: Result, options: Options) -> Result:
+def raise_for(result: Result, options: ExploreOptions) -> Result:
     """A failed exploration raises.  So does one that a limit ended which nobody has asked for."""
     asked = options.executions is not None or options.seconds is not None or options.sampled
     failed = result.verdict in (VIOLATED, ERROR)
@@ -72,9 +72,9 @@ def raise_for(result: Result, options: Options) -> Result:
     return result
 
 
-def decorate(function: Callable[..., Any], options: Options) -> Callable[..., Any]:
+def decorate(function: Callable[..., Any], options: ExploreOptions) -> Callable[..., Any]:
     refuse_coroutines(function)
-    explored = Explored(function, options)
+    explored = DecoratedTest(function, options)
 
     @functools.wraps(function)
     def explores(*args: Any, **kwargs: Any) -> Result | None:
@@ -168,9 +168,9 @@ def _meant(value: object) -> str:
     return ": preemptions=2"
 
 
-def options_from(given: dict[str, Any], base: Options | None = None) -> Options:
+def options_from(given: dict[str, Any], base: ExploreOptions | None = None) -> ExploreOptions:
     """Options by name; one that does not exist is refused with those that do."""
-    names = {field.name for field in fields(Options)}
+    names = {field.name for field in fields(ExploreOptions)}
     for name in given:
         if name not in names:
             close = get_close_matches(name, names, 1)
@@ -180,10 +180,10 @@ def options_from(given: dict[str, Any], base: Options | None = None) -> Options:
     if "instrument" in given:
         wanted = given["instrument"]
         given = {**given, "instrument": (wanted,) if isinstance(wanted, str) else tuple(wanted)}
-    return replace(base or Options(), **given)
+    return replace(base or ExploreOptions(), **given)
 
 
-def options_of_marker(marker: Any, base: Options | None = None) -> Options:
+def options_of_marker(marker: Any, base: ExploreOptions | None = None) -> ExploreOptions:
     """The options of `@pytest.mark.mazurka(...)`."""
     if marker.args:
         raise OptionError(f"the marker mazurka takes options by name{_meant(marker.args[0])}")
@@ -197,7 +197,7 @@ def check_given(given: dict[str, Any]) -> None:
     options_from({name: given[name] for name in given if name != "seed" or takes_seed})
 
 
-def overridden(own: Options, given: dict[str, Any]) -> Options:
+def overridden(own: ExploreOptions, given: dict[str, Any]) -> ExploreOptions:
     """A test's own options, and those of the command line, which come first.
 
     Several processes are for one strategy only, and a seed is for others; a test whose strategy
@@ -209,7 +209,7 @@ def overridden(own: Options, given: dict[str, Any]) -> Options:
     if strategy != "algorithm2":
         useless.add("workers")
     if "strategy" in given:
-        kept = {name: getattr(Options(), name) for name in useless if name not in given}
+        kept = {name: getattr(ExploreOptions(), name) for name in useless if name not in given}
         own = replace(own, **kept, strategy=strategy) if kept else own
     else:
         given = {name: value for name, value in given.items() if name not in useless}

@@ -36,7 +36,7 @@ COUNT = 2
 AT = 32
 
 
-class Table:
+class SharedTable:
     """H of Algorithm 2 and the counts of its L18, for all processes of an exploration."""
 
     def __init__(self, max_states: int) -> None:
@@ -186,7 +186,7 @@ class ClosedStates:
     It is no set, so that whatever else is done with it fails.
     """
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: SharedTable) -> None:
         self._table = table
         self._found: set[StateHash] = set()
 
@@ -209,7 +209,7 @@ class ClosedStates:
 class OpenCounts:
     """The counts of L18, with what `Algorithm2` needs of a dictionary."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: SharedTable) -> None:
         self._table = table
 
     def pop(self, state: StateHash, default: int) -> int:

@@ -82,7 +82,7 @@ def check_options(config: pytest.Config) -> None:
     if not given:
         return
     from mazurka.errors import MazurkaError
-    from mazurka.runtime.testing.explore import check_given
+    from mazurka.runtime.testing.decorator import check_given
 
     try:
         check_given(given)

@@ -1,0 +1,1 @@
+"""One exploration by several processes that share what they have visited."""

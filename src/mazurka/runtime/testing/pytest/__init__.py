@@ -1,0 +1,1 @@
+"""The pytest plugin: marked and decorated tests are explored instead of called."""
