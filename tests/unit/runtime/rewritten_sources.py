@@ -12,8 +12,8 @@ from runtime_deciders import QUICK, Follow
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.exploring.observed import Watching
 from mazurka.runtime.program.program import RealProgram
+from mazurka.runtime.python.events import events_of
 from mazurka.runtime.python.homes import forget_classes
-from mazurka.runtime.rewrite.namespace import namespace_of
 from mazurka.runtime.rewrite.source import compile_rewritten
 from mazurka.runtime.sharing.locations import learned, order
 from mazurka.runtime.sharing.monitoring import MARK
@@ -28,7 +28,7 @@ def run_plain(source: str, name: str = "snippet") -> ModuleType:
 
 def run_rewritten(source: str, name: str = "snippet", file: str = "snippet.py") -> ModuleType:
     module = ModuleType(name)
-    module.__dict__[MARK] = namespace_of(module)
+    module.__dict__[MARK] = events_of(module)
     exec(compile_rewritten(source, file), module.__dict__)
     return module
 

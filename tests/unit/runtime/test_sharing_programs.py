@@ -46,7 +46,7 @@ def program():
     )
     assert found.kinds == {"assert"}
     assert "1 == 2 (assert a.balance == 2)" in found.messages
-    assert found.points == {"held self.balance", "augment_attribute self.balance += n"}
+    assert found.points == {"hold_attribute self.balance", "augment_attribute self.balance += n"}
     assert found.restarts == 1
     # Read-modify-writes of two threads: one after the other (2), or both reads before both writes
     # (2: the order of the writes).

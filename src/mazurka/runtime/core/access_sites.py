@@ -8,7 +8,7 @@ from typing import Final
 
 MARK: Final = "_mazurka_access"
 """The name under which instrumented modules know the functions that watch their accesses."""
-AGAIN: Final = "again"
+BEGIN_ROUND: Final = "begin_round"
 """What they call there at the beginning of each round of a `while` statement."""
 LONGEST = 60
 
@@ -23,7 +23,7 @@ class AccessSite:
     end_line: int
     end_column: int
     role: str
-    """What is done there: `load`, `store`, `item`, ..."""
+    """What is done there: the name of an event (`python.events`)."""
 
     @property
     def text(self) -> str:

@@ -28,7 +28,7 @@ from datetime import datetime
 from types import CodeType, FrameType
 from typing import Any, NamedTuple, TypeAlias
 
-from mazurka.runtime.core.access_sites import AGAIN, MARK
+from mazurka.runtime.core.access_sites import BEGIN_ROUND, MARK
 from mazurka.runtime.core.loops_in_code import is_in_loop
 from mazurka.runtime.core.operations import ReadClock, Step, dial
 from mazurka.runtime.core.tasks import Task
@@ -277,7 +277,7 @@ def is_same(one: Stack, other: Stack, *, floats: bool = True) -> bool:
 def _shows_rounds(frame: FrameType) -> bool:
     """Whether it would have been seen if a loop of this function had begun one more round."""
     names = frame.f_code.co_names
-    return MARK in names and AGAIN in names
+    return MARK in names and BEGIN_ROUND in names
 
 
 def same_values(one: dict[str, Any], other: dict[str, Any], *, floats: bool = True) -> bool:

@@ -17,7 +17,7 @@ from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python import expressions as accesses_expressions
 from mazurka.runtime.python.containers import Family, Part, is_built_in, is_mine, perform_all
 from mazurka.runtime.python.expressions import family, parts_of
-from mazurka.runtime.python.loops import each
+from mazurka.runtime.python.loops import iterate
 from mazurka.runtime.python.methods import METHODS, TAKES_ELEMENTS
 from mazurka.runtime.python.opaque import iterator_parts
 from mazurka.runtime.python.searching import SEARCHING, compares, search
@@ -117,7 +117,7 @@ def _take_elements(container: Any, built_on: Family, name: str, site: int, sourc
     if hasattr(source, "keys"):
         source = [(key, source[key]) for key in source.keys()]  # noqa: SIM118 - any mapping
     alone = type(source) in (GeneratorType, Stepped)  # the former if nobody else has it
-    for element in source if alone else each(source, False, site):
+    for element in source if alone else iterate(source, False, site):
         if built_on is dict:
             key, value = element
             parts: list[Part] = [(container, built_on, How.WRITE, key)]

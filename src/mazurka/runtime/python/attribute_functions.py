@@ -7,13 +7,19 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from mazurka.runtime.core.scheduler import session
-from mazurka.runtime.python.variables import load, space, touch_attribute, touch_found, write_own
+from mazurka.runtime.python.variables import (
+    read_attribute,
+    read_dict,
+    touch_attribute,
+    touch_found,
+    write_own,
+)
 from mazurka.runtime.sharing.accesses import How
 
 
 def getting(_: Any, site: int, thing: Any, name: str, *default: Any) -> Any:
     try:
-        return space(thing, site) if name == "__dict__" else load(thing, name, site)
+        return read_dict(thing, site) if name == "__dict__" else read_attribute(thing, name, site)
     except AttributeError:
         if default:
             return default[0]
@@ -38,7 +44,7 @@ def getting_static(
 
 def having(_: Any, site: int, thing: Any, name: str) -> bool:
     try:
-        load(thing, name, site)
+        read_attribute(thing, name, site)
     except AttributeError:
         return False
     return True
@@ -68,7 +74,7 @@ def _bound_getting(function: Any, site: int, name: str) -> Any:
 def variables(function: Any, site: int, thing: Any) -> Any:
     """`vars(thing)`"""
     space_shown = function(thing)
-    return space(thing, site) if hasattr(thing, "__dict__") else space_shown
+    return read_dict(thing, site) if hasattr(thing, "__dict__") else space_shown
 
 
 BOUND: Final[dict[str, Callable[..., Any]]] = {

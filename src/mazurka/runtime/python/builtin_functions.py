@@ -14,6 +14,7 @@ import warnings
 from _thread import get_ident
 from array import array
 from collections.abc import Callable
+from types import CodeType, FunctionType
 from typing import Any, Final
 
 from mazurka.runtime.core.scheduler import session
@@ -30,9 +31,10 @@ from mazurka.runtime.python.containers import Part, perform_all
 from mazurka.runtime.python.deep import perform_deep
 from mazurka.runtime.python.expressions import family, part_of, parts_of
 from mazurka.runtime.python.identities import identity
-from mazurka.runtime.python.loops import each_delegated, iterator_of
+from mazurka.runtime.python.loops import delegate, iterator_of
 from mazurka.runtime.python.opaque import is_iterator, iterator_parts, step
 from mazurka.runtime.python.printing import TRACING, printing, tracing
+from mazurka.runtime.python.rewriter import at_present
 from mazurka.runtime.python.searching import asks_elements, note_comparisons
 from mazurka.runtime.python.spaces import expose, space_of
 from mazurka.runtime.python.stepping import LAZY, calling, lazily, own_source, stepping
@@ -56,9 +58,9 @@ def reading(function: Callable[..., Any], site: int, /, *arguments: Any, **named
     if "key" in named:
         named["key"] = handled((named["key"],), site)[0]
         if len(arguments) == 1 and function is not sorted:
-            return function(each_delegated(arguments[0], site), **named)
+            return function(delegate(arguments[0], site), **named)
     elif arguments and asks_elements(function, arguments[0]):
-        return function(each_delegated(arguments[0], site), *arguments[1:], **named)
+        return function(delegate(arguments[0], site), *arguments[1:], **named)
     arguments = stepped(arguments, site, function in _GATHERING or function.__name__ == "join")
     parts = [*parts_of(arguments), *iterator_parts(arguments)]
     if len(arguments) > 1 and parts and any(map(runs_code, arguments)):
@@ -133,6 +135,18 @@ def _changing(function: Callable[..., Any], site: int, /, *arguments: Any, **nam
 _COUNTING: Final = vars(collections)["_count_elements"]
 
 
+def _make_function(make: Any, _site: int, /, *arguments: Any, **named: Any) -> Any:
+    """`types.FunctionType(code, ...)`"""
+    code = arguments[0] if arguments else named.get("code")
+    if type(code) is CodeType:
+        code = at_present.rewriter.watch_code(code)
+        if arguments:
+            arguments = (code, *arguments[1:])
+        else:
+            named["code"] = code
+    return make(*arguments, **named)
+
+
 def _listing(function: Callable[..., Any], site: int, /, *arguments: Any) -> Any:
     """`dir`: the names of the attributes that something has."""
     space = None
@@ -171,6 +185,7 @@ SPECIAL: Final[dict[int, Callable[..., Any]]] = {
         ((warnings.warn, warnings.warn_explicit), warning),
         ((vars,), variables),
         ((dir,), _listing),
+        ((FunctionType,), _make_function),
         ((getattr,), getting),
         ((inspect.getattr_static,), getting_static),
         ((hasattr,), having),

@@ -10,39 +10,30 @@ from __future__ import annotations
 import builtins
 import sys
 from _thread import get_ident
-from collections.abc import Callable
-from types import CellType, CodeType, FrameType, ModuleType
+from types import CellType, ModuleType
 from typing import Any
 
 from mazurka.runtime.core.insides import names_in
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python import variables as accesses
-from mazurka.runtime.python.calls import handed, made
+from mazurka.runtime.python.calls import leave_unwatched, receive
 from mazurka.runtime.python.containers import perform
-from mazurka.runtime.python.expressions import augment, binary, item, store_item
+from mazurka.runtime.python.expressions import read_item, write_item
+from mazurka.runtime.python.rewriter import at_present
 from mazurka.runtime.python.spaces import shown_space
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.names import names
 
-# -- operators and subscripts --------------------------------------------------------------------
+# -- slices --------------------------------------------------------------------------------------
 
 
-def combined(left: Any, right: Any, sign: str, site: int) -> Any:
-    """`left + right`, `left < right`, `left in right`, ..."""
-    return binary(left, sign, right, site)
-
-
-def augmented(old: Any, value: Any, sign: str, site: int) -> Any:
-    return augment(old, sign, value, site)
-
-
-def item_between(thing: Any, start: Any, stop: Any, site: int) -> Any:
+def read_slice(thing: Any, start: Any, stop: Any, site: int) -> Any:
     """`thing[start:stop]`"""
-    return item(thing, slice(start, stop), site)
+    return read_item(thing, slice(start, stop), site)
 
 
-def store_between(value: Any, thing: Any, start: Any, stop: Any, site: int) -> None:
-    store_item(value, thing, slice(start, stop), site)
+def write_slice(value: Any, thing: Any, start: Any, stop: Any, site: int) -> None:
+    write_item(value, thing, slice(start, stop), site)
 
 
 # -- names ---------------------------------------------------------------------------------------
@@ -63,12 +54,12 @@ def _look(space: Any, name: str, site: int) -> None:
         return  # code of the program, or none that can be shared
     module = _module_of(space)
     if module is not None:
-        accesses.look_global(module, name, site)
+        accesses.read_global_of(module, name, site)
     else:
         perform((space, dict, How.READ, name), site, _nothing)
 
 
-def look_global(name: str, site: int) -> None:
+def read_global(name: str, site: int) -> None:
     """Before a global variable is read."""
     if session.current.ident == get_ident():
         space = sys._getframe(1).f_globals
@@ -76,7 +67,7 @@ def look_global(name: str, site: int) -> None:
             _look(space, name, site)
 
 
-def look_name(name: str, site: int) -> None:
+def read_name(name: str, site: int) -> None:
     """Before a name is read outside of functions: a local one, or else a global one."""
     if session.current.ident != get_ident():
         return
@@ -94,24 +85,24 @@ def _touch(value: Any, space: Any, name: str, site: int) -> Any:
     if type(space) is dict and session.current.ident == get_ident():
         module = _module_of(space)
         if module is not None:
-            return accesses.touch_global(value, module, name, site)
+            return accesses.write_global_of(value, module, name, site)
         perform((space, dict, How.WRITE, name), site, space.__setitem__, name, value)
     return value
 
 
-def touch_global(value: Any, name: str, site: int) -> Any:
+def write_global(value: Any, name: str, site: int) -> Any:
     """Before a global variable is written; gives the value that will be."""
     return _touch(value, sys._getframe(1).f_globals, name, site)
 
 
-def touch_name(value: Any, name: str, site: int) -> Any:
+def write_name(value: Any, name: str, site: int) -> Any:
     return _touch(value, sys._getframe(1).f_locals, name, site)
 
 
 def _drop(space: Any, name: str, site: int) -> None:
     module = _module_of(space) if type(space) is dict else None
     if module is not None:
-        accesses.drop_global(module, name, site)
+        accesses.delete_global_of(module, name, site)
         return
     try:
         if type(space) is dict:
@@ -122,16 +113,22 @@ def _drop(space: Any, name: str, site: int) -> None:
         raise NameError(f"name {name!r} is not defined", name=name) from None
 
 
-def drop_global(name: str, site: int) -> None:
+def delete_global(name: str, site: int) -> None:
     """`del name`"""
     _drop(sys._getframe(1).f_globals, name, site)
 
 
-def drop_name(name: str, site: int) -> None:
+def delete_name(name: str, site: int) -> None:
     _drop(sys._getframe(1).f_locals, name, site)
 
 
-def shown_globals(space: dict[str, Any]) -> dict[str, Any]:
+def global_target(name: str, site: int) -> accesses.Spot:
+    """A global variable as one of several targets."""
+    space = sys._getframe(1).f_globals
+    return accesses.Spot(lambda value: space.__setitem__(name, _touch(value, space, name, site)))
+
+
+def show_globals(space: dict[str, Any]) -> dict[str, Any]:
     """`globals()`"""
     module = _module_of(space)
     return space if module is None else shown_space(space, module)
@@ -140,12 +137,12 @@ def shown_globals(space: dict[str, Any]) -> dict[str, Any]:
 # -- closure cells -------------------------------------------------------------------------------
 
 
-def look_at_cell(cell: CellType, name: str, site: int) -> None:
+def read_cell(cell: CellType, name: str, site: int) -> None:
     """Before a variable that functions share is read."""
     _touch_cell(cell, name, site, False)
 
 
-def touch_cell(cell: CellType, name: str, site: int) -> None:
+def write_cell(cell: CellType, name: str, site: int) -> None:
     """Before it is written."""
     _touch_cell(cell, name, site, True)
 
@@ -161,35 +158,26 @@ def _touch_cell(cell: CellType, name: str, site: int, written: bool) -> None:
 # -- what calls return ---------------------------------------------------------------------------
 
 
-def returned(value: Any) -> Any:
+def receive_from_call(value: Any) -> Any:
     """Something may have been created; a class may have been given methods by `dataclasses`."""
     if issubclass(type(value), type) and "__dataclass_fields__" in vars(value):
-        watch_methods(value)
-    return made(value)
+        at_present.rewriter.watch_methods(value)
+    return receive(value)
 
 
-def _leave(kind: type) -> None:
-    """Nothing is known of methods here."""
-
-
-watch_methods: Callable[[type], None] = _leave
-"""Rewrites the methods that `dataclasses` has made; `instructions_watched` says how."""
+def define_class(kind: Any, line: int) -> None:
+    """A function has made a class, and decorated it."""
+    module = _module_of(sys._getframe(1).f_globals)
+    if module is not None:
+        at_present.rewriter.watch_class(kind, line, module)
 
 
 # -- code in strings -----------------------------------------------------------------------------
 
 
-def _unwatched(value: Any, what: str, frame: FrameType) -> CodeType | None:
-    return None
-
-
-watched_text: Callable[[Any, str, FrameType], CodeType | None] = _unwatched
-"""What is executed instead of a text or a code object; `instructions_watched` says."""
-
-
-def handed_code(value: Any, what: str) -> Any:
+def run_code(value: Any, what: str) -> Any:
     """What `exec` or `eval` is going to run: it is watched, or named as not observed."""
     if session.current.ident != get_ident():
         return value
-    found = watched_text(value, what, sys._getframe(1))
-    return handed(value, what) if found is None else found
+    found = at_present.rewriter.watch_text(value, what, sys._getframe(1))
+    return leave_unwatched(value, what) if found is None else found

@@ -2,9 +2,9 @@
 
 The cache is kept by C code: it is asked before the function runs, and filled after that, so that
 two threads which find nothing both run the function.  Between the end of the function and the
-filling nothing shows itself; so the rewritten code of such a function ends with a call of `filling`
-(see `rewrite.source`).  A cache is one location.  Asking reads it, or writes it where the order
-of the last uses is kept; filling writes it.
+filling nothing shows itself; so the rewritten code of such a function ends with the event
+`fill_cache`.  A cache is one location.  Asking reads it, or writes it where the order of the last
+uses is kept; filling writes it.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ def cached(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
 
 
 def _tells(function: Any) -> bool:
-    """Whether a function calls `filling`."""
-    return type(function) is FunctionType and "filling" in function.__code__.co_names
+    """Whether a function calls `fill_cache`."""
+    return type(function) is FunctionType and fill_cache.__name__ in function.__code__.co_names
 
 
-def filling(site: int) -> None:
+def fill_cache(site: int) -> None:
     """A function with a cache has run, and its result goes into the cache next."""
     me = get_ident()
     if session.current.ident == me and _asked.get(me):

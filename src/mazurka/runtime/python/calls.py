@@ -37,7 +37,6 @@ from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.primitives.locks import Lock, RLock
 from mazurka.runtime.primitives.queues import SimpleQueue
 from mazurka.runtime.python import builtin_functions as accesses_builtins
-from mazurka.runtime.python import handles as accesses_handles
 from mazurka.runtime.python import variables as accesses
 from mazurka.runtime.python.acting import PLANS, act, act_on, act_unbound
 from mazurka.runtime.python.attribute_functions import BOUND
@@ -67,10 +66,11 @@ from mazurka.runtime.python.getters import (
 from mazurka.runtime.python.handles import CachedFunction, handle, handles
 from mazurka.runtime.python.methods import METHODS
 from mazurka.runtime.python.opaque import is_iterator, is_opaque, step
+from mazurka.runtime.python.rewriter import at_present
 from mazurka.runtime.python.spaces import class_behind
 from mazurka.runtime.python.stepping import chaining, stepping
 from mazurka.runtime.python.value_types import OF_CLASS, PLAIN
-from mazurka.runtime.python.variables import load
+from mazurka.runtime.python.variables import read_attribute
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import learned, progress
 from mazurka.runtime.sharing.monitoring import MARK, unobserved
@@ -81,7 +81,7 @@ _plan = PLANS.get
 _special = SPECIAL.get
 
 
-def made(value: Any) -> Any:
+def receive(value: Any) -> Any:
     """Something may have been created; its creator names it."""
     if type(value) in _PLAIN or session.current.ident != get_ident():
         return value
@@ -96,7 +96,7 @@ def made(value: Any) -> Any:
 # -- methods -------------------------------------------------------------------------------------
 
 
-def method(thing: Any, name: str, site: int) -> Any:
+def call_method(thing: Any, name: str, site: int) -> Any:
     """What `thing.name(...)` calls."""
     kind = type(thing)
     if kind in _SYNCHRONIZING and name not in learned.moving:
@@ -112,7 +112,7 @@ def method(thing: Any, name: str, site: int) -> Any:
             plan = PLANS[found, name]
     if plan is not None:
         return partial(act, getattr(thing, name), thing, plan, site)
-    return callee(load(thing, name, site), site)
+    return call(read_attribute(thing, name, site), site)
 
 
 def _held(function: Any, site: int) -> Any:
@@ -133,13 +133,13 @@ _UNTOUCHED: Final = frozenset(
 )
 
 
-def handed(value: Any, what: str) -> Any:
+def leave_unwatched(value: Any, what: str) -> Any:
     """Something goes to where nobody watches, or comes from there: `exec`, `locals`, ..."""
     unobserved.note(what)
     return value
 
 
-def callee(function: Any, site: int) -> Any:
+def call(function: Any, site: int) -> Any:
     """What `function(...)` calls."""
     kind = type(function)
     if kind is FunctionType:
@@ -161,17 +161,17 @@ def callee(function: Any, site: int) -> Any:
         return of_kind(function, site)
     if issubclass(kind, type):
         if function not in unobserved.kinds:
-            accesses_handles.watch_used(function)
+            at_present.rewriter.watch_used(function)
             unobserved.called(function)
             if watch_container(function):
                 return partial(reading, function, site)
         if function.__module__ in _CALLING_BACK:
-            return partial(calling_back, callee, function, site)
+            return partial(calling_back, call, function, site)
     return function
 
 
 def _handled(values: tuple[Any, ...], site: int) -> tuple[Any, ...]:
-    return tuple(handles(values, site, callee))
+    return tuple(handles(values, site, call))
 
 
 accesses_builtins.handled = _handled
@@ -181,15 +181,15 @@ def _with_handles(
     special: Callable[..., Any], function: Any, site: int, /, *arguments: Any, **named: Any
 ) -> Any:
     """A C function that may call what it is given."""
-    called = dict(zip(named, handles(named.values(), site, callee), strict=True))
-    return special(function, site, *handles(arguments, site, callee), **called)
+    called = dict(zip(named, handles(named.values(), site, call), strict=True))
+    return special(function, site, *handles(arguments, site, call), **called)
 
 
 def _stranger(function: Any, inner: FunctionType, site: int) -> Any:
     """A function of Python that nobody watches; it may do something."""
     if inner in _controlled or inner.__code__.co_consts[-1:] == (MARK,):
         return function  # the latter has been rewritten, in a namespace of its own
-    if session.current.ident != get_ident() or accesses_handles.watch_called(inner):
+    if session.current.ident != get_ident() or at_present.rewriter.watch_called(inner):
         return function
     unobserved.called(inner)
     module = inner.__globals__.get("__name__", "")
@@ -208,7 +208,7 @@ def _stranger(function: Any, inner: FunctionType, site: int) -> Any:
     elif inner.__closure__ is None and inner.__name__ not in _TAKES_FUNCTIONS:
         _controlled.add(inner)  # there are few of them
         return function
-    return partial(calling_back, callee, function, site) if package in _CALLING_BACK else function
+    return partial(calling_back, call, function, site) if package in _CALLING_BACK else function
 
 
 def _goes_past(inner: FunctionType) -> bool:
@@ -330,7 +330,7 @@ def _bound_wrapper(function: Any, site: int) -> Any:
     if name in BOUND:
         return partial(BOUND[name], function, site)
     if name == "__call__" and not issubclass(type(owner), type):
-        return callee(owner, site)
+        return call(owner, site)
     found = family(owner)
     if found in METHODS:
         if name in METHODS[found]:
@@ -355,7 +355,7 @@ def _wrapper(function: Any, site: int) -> Any:
     if kind in METHODS:
         if name in METHODS[kind]:
             return partial(act_unbound, function, site)
-        return lambda thing, *rest, **named: callee(function.__get__(thing), site)(*rest, **named)
+        return lambda thing, *rest, **named: call(function.__get__(thing), site)(*rest, **named)
     if kind is object and name in TAKES_APART:
         return partial(taking_apart, function, site)
     return function
@@ -366,7 +366,7 @@ def _cached(function: Any, site: int) -> Any:
 
 
 def _partial(function: Any, site: int) -> Any:
-    return partial(callee(function.func, site), *function.args, **function.keywords)
+    return partial(call(function.func, site), *function.args, **function.keywords)
 
 
 def _writing_out(function: Any, site: int) -> Any:
@@ -375,7 +375,7 @@ def _writing_out(function: Any, site: int) -> Any:
 
 
 def _getter(function: Any, site: int) -> Any:
-    return getter(function, site, method)
+    return getter(function, site, call_method)
 
 
 _KINDS: Final[dict[type, Callable[[Any, int], Any]]] = {

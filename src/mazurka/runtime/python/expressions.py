@@ -37,7 +37,7 @@ from mazurka.runtime.python.searching import compares, contains
 from mazurka.runtime.python.spaces import class_behind
 from mazurka.runtime.python.turns import LONE, Stepped, gone_through, runs_code, sought
 from mazurka.runtime.python.value_types import PLAIN
-from mazurka.runtime.python.variables import Spot, store, touch_attribute, touch_cell
+from mazurka.runtime.python.variables import Spot, touch_attribute, write_attribute
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import progress
 from mazurka.runtime.sharing.monitoring import unobserved
@@ -87,7 +87,7 @@ def parts_of(values: Any, how: How = How.READ_ALL) -> list[Part]:
 # -- subscripts ----------------------------------------------------------------------------------
 
 
-def item(thing: Any, key: Any, site: int) -> Any:
+def read_item(thing: Any, key: Any, site: int) -> Any:
     """`thing[key]`"""
     kind = type(thing)
     found = known_family(kind, UNKNOWN)
@@ -119,7 +119,7 @@ def _item_or_new(table: Any, key: Any, site: int) -> Any:
     if isinstance(type(table).__missing__, FunctionType):
         return type(table).__missing__(table, key)
     value = table.default_factory()
-    store_item(value, table, key, site)
+    write_item(value, table, key, site)
     return value
 
 
@@ -136,7 +136,7 @@ def _item_behind(view: Any, key: Any, site: int) -> Any:
     return perform(part, site, operator.getitem, view, key)
 
 
-def store_item(value: Any, thing: Any, key: Any, site: int) -> None:
+def write_item(value: Any, thing: Any, key: Any, site: int) -> None:
     """`thing[key] = value`"""
     found = family(thing)
     if found not in METHODS or not is_built_in(type(thing), "__setitem__"):
@@ -172,16 +172,16 @@ def _move_on(thing: Any, name: str) -> None:
         progress()
 
 
-def item_spot(thing: Any, key: Any, site: int) -> Spot:
-    return Spot(lambda value: store_item(value, thing, key, site))
+def item_target(thing: Any, key: Any, site: int) -> Spot:
+    return Spot(lambda value: write_item(value, thing, key, site))
 
 
 # -- augmented assignments -----------------------------------------------------------------------
 
 
-def held_item(thing: Any, key: Any, site: int) -> tuple[Any, Any, Any]:
+def hold_item(thing: Any, key: Any, site: int) -> tuple[Any, Any, Any]:
     """The first half of `thing[key] += ...`."""
-    return thing, key, item(thing, key, site)
+    return thing, key, read_item(thing, key, site)
 
 
 IN_PLACE: Final[dict[str, Callable[[Any, Any], Any]]] = {
@@ -201,7 +201,7 @@ IN_PLACE: Final[dict[str, Callable[[Any, Any], Any]]] = {
 }
 
 
-def augment(old: Any, sign: str, value: Any, site: int) -> Any:
+def augment(old: Any, value: Any, sign: str, site: int) -> Any:
     """What `old += value` makes of `old`; built-in containers are changed in place."""
     found = family(old)
     if found is None:
@@ -225,18 +225,14 @@ taking: Callable[[Any, Family, str, Any, int], bool] = _takes_nothing
 `accesses_acting` says how."""
 
 
-def augment_attribute(holding: tuple[Any, str, Any], sign: str, value: Any, site: int) -> None:
+def augment_attribute(holding: tuple[Any, str, Any], value: Any, sign: str, site: int) -> None:
     thing, name, old = holding
-    store(augment(old, sign, value, site), thing, name, site)
+    write_attribute(augment(old, value, sign, site), thing, name, site)
 
 
-def augment_item(holding: tuple[Any, Any, Any], sign: str, value: Any, site: int) -> None:
+def augment_item(holding: tuple[Any, Any, Any], value: Any, sign: str, site: int) -> None:
     thing, key, old = holding
-    store_item(augment(old, sign, value, site), thing, key, site)
-
-
-def augment_cell(old: Any, sign: str, value: Any, look: Any, site: int) -> Any:
-    return touch_cell(augment(old, sign, value, site), look, site)
+    write_item(augment(old, value, sign, site), thing, key, site)
 
 
 # -- operators -----------------------------------------------------------------------------------
@@ -275,7 +271,7 @@ SIGNS: Final = {
 _compared: dict[int, str] = {}
 
 
-def binary(left: Any, sign: str, right: Any, site: int) -> Any:
+def apply_operator(left: Any, right: Any, sign: str, site: int) -> Any:
     """`left + right`, `left == right`, `left in right`, ..."""
     if family(left) is None and family(right) is None:
         if (type(left) is tuple or type(right) is tuple) and sign in _READS_DEEPLY:
@@ -308,15 +304,15 @@ def _contains(left: Any, sign: str, right: Any, site: int) -> Any:
     return perform(part, site, BINARY[sign], left, right)
 
 
-def compared(left: Any, sign: str, right: Any, site: int) -> Any:
+def assert_comparison(left: Any, right: Any, sign: str, site: int) -> Any:
     """A comparison that is asserted; what fails is kept for the message."""
-    result = binary(left, sign, right, site)
+    result = apply_operator(left, right, sign, site)
     if not result:
         _compared[site] = f"{short(left)} {SIGNS[sign]} {short(right)}"
     return result
 
 
-def explanation(site: int) -> str:
+def explain_assertion(site: int) -> str:
     """Why an assertion failed."""
     return f"{_compared.pop(site, '')} (assert {sites[site].text})"
 
@@ -325,7 +321,7 @@ def _itself(value: Any) -> Any:
     return value
 
 
-def tested(value: Any, site: int) -> Any:
+def test_truth(value: Any, site: int) -> Any:
     """Before a value is taken for true or false."""
     if family(value) is None:
         return value
@@ -333,7 +329,7 @@ def tested(value: Any, site: int) -> Any:
     return value if part is None else perform(part, site, _itself, value)
 
 
-def whole(value: Any, site: int) -> Any:
+def read_whole(value: Any, site: int) -> Any:
     """Before all of a value is read at once: compared, passed on by `**`."""
     if family(value) is None:
         return value
@@ -341,28 +337,28 @@ def whole(value: Any, site: int) -> Any:
     return value if part is None else perform(part, site, _itself, value)
 
 
-def spread(value: Any, site: int) -> Any:
+def unpack(value: Any, site: int) -> Any:
     """Before something is taken apart: unpacked, or passed on by `*`."""
     if family(value) is not None:
-        return whole(value, site)
+        return read_whole(value, site)
     if type(value) in PLAIN or getrefcount(value) <= LONE:
         return value
     return gone_through(value, site)
 
 
-def searched(value: Any, site: int) -> Any:
+def search_in(value: Any, site: int) -> Any:
     """Before something is looked for in a value, at the end of a chain of comparisons."""
-    return sought(value, site) if family(value) is None else whole(value, site)
+    return sought(value, site) if family(value) is None else read_whole(value, site)
 
 
-def formatted(value: Any, site: int) -> Any:
+def format_value(value: Any, site: int) -> Any:
     """Before a value is written into a string, with all that is in it."""
     if family(value) is None and type(value) is not tuple:
         return value
     return deeply((value,), site, _itself, value)
 
 
-def matched(value: Any, attributes: tuple[str, ...], by_position: bool, site: int) -> Any:
+def match_pattern(value: Any, attributes: tuple[str, ...], by_position: bool, site: int) -> Any:
     """Before a value is held against patterns that ask for its elements and attributes."""
 
     def asked(thing: Any) -> tuple[str, ...]:
@@ -374,7 +370,7 @@ def matched(value: Any, attributes: tuple[str, ...], by_position: bool, site: in
     return deeply((value,), site, _itself, value, attributes=asked)
 
 
-def compared_with(look: Callable[[], Any]) -> None:
+def match_attribute(look: Callable[[], Any]) -> None:
     """Before a value is compared with an attribute, in a pattern."""
     try:
         owner = look()

@@ -11,9 +11,8 @@ from operator import attrgetter, itemgetter
 from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any
 
-from mazurka.runtime.python.expressions import item
-from mazurka.runtime.python.variables import delete as delete_attribute
-from mazurka.runtime.python.variables import load, store
+from mazurka.runtime.python.expressions import read_item
+from mazurka.runtime.python.variables import delete_attribute, read_attribute, write_attribute
 
 # -- of `operator` -------------------------------------------------------------------------------
 
@@ -38,14 +37,14 @@ def getter(function: Any, site: int, method: Callable[[Any, str, int], Any]) -> 
 
 def _attributes(paths: Sequence[str], site: int, thing: Any) -> Any:
     found = [
-        reduce(lambda owner, name: load(owner, name, site), path.split("."), thing)
+        reduce(lambda owner, name: read_attribute(owner, name, site), path.split("."), thing)
         for path in paths
     ]
     return found[0] if len(found) == 1 else tuple(found)
 
 
 def _items(keys: Sequence[Any], site: int, thing: Any) -> Any:
-    found = [item(thing, key, site) for key in keys]
+    found = [read_item(thing, key, site) for key in keys]
     return found[0] if len(found) == 1 else tuple(found)
 
 
@@ -65,11 +64,11 @@ def descriptor_call(function: Any, site: int) -> Any:
         return getattr(type(thing), name, None) is descriptor
 
     def get(thing: Any, *kind: Any) -> Any:
-        return load(thing, name, site) if is_seen(thing) else function(thing, *kind)
+        return read_attribute(thing, name, site) if is_seen(thing) else function(thing, *kind)
 
     def put(thing: Any, value: Any) -> None:
         if is_seen(thing):
-            store(value, thing, name, site)
+            write_attribute(value, thing, name, site)
         else:
             function(thing, value)
 
@@ -98,7 +97,7 @@ class Formatting(string.Formatter):
         first, rest = formatter_field_name_split(field_name)
         thing = self.get_value(first, args, kwargs)
         for is_attribute, name in rest:
-            get = load if is_attribute else item
+            get = read_attribute if is_attribute else read_item
             thing = get(thing, name, self._site)
         return thing, first
 

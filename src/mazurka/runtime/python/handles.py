@@ -20,6 +20,7 @@ from types import (
 from typing import Any, Final
 
 from mazurka.runtime.core.access_sites import MARK
+from mazurka.runtime.python.rewriter import at_present
 from mazurka.runtime.python.value_types import BUILT_IN
 
 
@@ -74,7 +75,7 @@ def may_touch(value: Any) -> bool:
     kind = type(value)
     if kind is FunctionType:
         if MARK not in value.__globals__:
-            watch_called(value)
+            at_present.rewriter.watch_called(value)
         return False
     if kind is MethodType:
         return may_touch(value.__func__) and type(value.__func__) is CachedFunction
@@ -86,17 +87,3 @@ def may_touch(value: Any) -> bool:
 def handle(function: Any, site: int, callee: Callable[[Any, int], Any]) -> Any:
     call = callee(function, site)
     return function if call is function else Held(function, call)
-
-
-# -- code of Python that is not watched yet ------------------------------------------------------
-
-
-def leave(_: Any) -> bool:
-    """Nothing is watched that is not."""
-    return False
-
-
-watch_called: Callable[[FunctionType], bool] = leave
-"""Watches a function in no module from now on, if it is one; `instrument_strangers` says how."""
-watch_used: Callable[[type], Any] = leave
-"""The same for the methods of a class."""

@@ -10,10 +10,10 @@ from typing import Any, Final
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python.containers import Part, is_built_in, is_mine, perform
-from mazurka.runtime.python.expressions import family, part_of, spread
+from mazurka.runtime.python.expressions import family, part_of, unpack
 from mazurka.runtime.python.opaque import is_iterator, steps
 from mazurka.runtime.python.turns import LONE, LONE_INSIDE, delegated
-from mazurka.runtime.python.variables import touch_cell
+from mazurka.runtime.python.variables import write_captured
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import progress, step
 
@@ -21,7 +21,7 @@ _READ: Final = How.READ
 _READ_ALL: Final = How.READ_ALL
 
 
-def each(value: Any, unpacked: bool, site: int) -> Any:
+def iterate(value: Any, unpacked: bool, site: int) -> Any:
     """What a loop goes through.  Each step through a container is an access; each step through
     anything moves something that its thread's frames do not show, so that it is no idle round."""
     run = session.current
@@ -33,11 +33,11 @@ def each(value: Any, unpacked: bool, site: int) -> Any:
     return _steps(part, value, None, unpacked, site)
 
 
-def each_later(value: Any, unpacked: bool, site: int) -> Any:
+def iterate_lazily(value: Any, unpacked: bool, site: int) -> Any:
     """What a generator expression goes through, once somebody asks it to."""
     part = None if family(value) is None else part_of(value, How.READ_ALL)
     if part is None or not is_built_in(type(value), "__iter__"):
-        return each(value, unpacked, site)
+        return iterate(value, unpacked, site)
     return _steps(part, value, iterator_of(part, value, site), unpacked, site)
 
 
@@ -53,10 +53,10 @@ def iterator_of(
     return items
 
 
-def each_delegated(value: Any, site: int) -> Any:
+def delegate(value: Any, site: int) -> Any:
     """What `yield from` goes through; a generator that nobody else has is left alone."""
     if family(value) is not None:
-        return each(value, False, site)
+        return iterate(value, False, site)
     return value if getrefcount(value) <= LONE else delegated(value, site)
 
 
@@ -80,7 +80,7 @@ _NEW_EACH_TIME: Final = frozenset({range, tuple, str, bytes, frozenset})
 """Types whose iterators nobody else can have."""
 
 
-def each_kept(items: Any, site: int) -> Iterator[Any]:
+def iterate_captured(items: Any, site: int) -> Iterator[Any]:
     """What a comprehension goes through whose variables functions inside keep.
 
     Before it has bound them for the first time there are no such functions.  From then on, each
@@ -89,7 +89,7 @@ def each_kept(items: Any, site: int) -> Iterator[Any]:
     kept = Kept()
     for value in items:
         for look in kept.looks:
-            touch_cell(None, look, site)
+            write_captured(None, look, site)
         _last[get_ident()] = kept
         yield value
 
@@ -107,7 +107,7 @@ _last: dict[int, Kept] = {}
 """By thread: of the comprehension that has made the last step."""
 
 
-def stepped_to(*looks: Any) -> bool:
+def bind_captured(*looks: Any) -> bool:
     """Such a comprehension has bound its variables; gives True."""
     _last[get_ident()].looks = looks
     return True
@@ -152,7 +152,7 @@ def _steps(
         if rounds is not None:
             rounds.step(born)
         now.where = None
-        yield spread(element, site) if unpacked else element
+        yield unpack(element, site) if unpacked else element
 
 
 _VALUES_STEP: Final[type] = type(iter({}.values()))

@@ -17,7 +17,7 @@ from mazurka.runtime.python.containers import Part, perform
 from mazurka.runtime.python.deep import perform_deep
 from mazurka.runtime.python.foreign import foreign
 from mazurka.runtime.python.opaque import part_of_opaque
-from mazurka.runtime.python.variables import load
+from mazurka.runtime.python.variables import read_attribute
 from mazurka.runtime.sharing.locations import progress
 from mazurka.runtime.sharing.names import objects
 
@@ -35,7 +35,7 @@ def printing(function: Callable[..., Any], site: int, /, *arguments: Any, **name
     """`print`"""
     file = named.get("file")
     if file is None:
-        named["file"] = stream = load(sys, "stdout", site)
+        named["file"] = stream = read_attribute(sys, "stdout", site)
         if _is_kept(stream):
             file = stream
     more: list[Part] = []
@@ -68,7 +68,7 @@ def tracing(function: Callable[..., Any], site: int, /, *arguments: Any, **named
     given = signature(function).bind_partial(*arguments, **named).arguments
     file = given.get("file")
     if file is None:
-        stream = load(sys, "stderr", site)
+        stream = read_attribute(sys, "stderr", site)
         if not _is_kept(stream):
             return foreign(function, site, *arguments, **named)
         file = stream

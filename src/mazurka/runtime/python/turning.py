@@ -56,7 +56,7 @@ class Watched(NamedTuple):
     turns: int
 
 
-def again(site: int) -> None:
+def begin_round(site: int) -> None:
     """The running thread begins a round."""
     run = session.current
     if run.ident != get_ident():

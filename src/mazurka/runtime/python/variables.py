@@ -140,7 +140,7 @@ def _variable(location: Location, seen: Seen, name: str) -> Variable:
 # -- attributes ----------------------------------------------------------------------------------
 
 
-def load(thing: Any, name: str, site: int) -> Any:
+def read_attribute(thing: Any, name: str, site: int) -> Any:
     """`thing.name`"""
     if session.current.ident != get_ident():
         return getattr(thing, name)
@@ -184,7 +184,7 @@ def _read(location: Location, site: int) -> None:
         suspect(site)
 
 
-def space(thing: Any, site: int) -> Any:
+def read_dict(thing: Any, site: int) -> Any:
     """`thing.__dict__`"""
     if session.current.ident == get_ident():
         expose(thing)
@@ -203,7 +203,7 @@ def _got(value: Any, site: int) -> Any:
     return hold(value, site) if type(value) in BUILT_IN else value
 
 
-def store(value: Any, thing: Any, name: str, site: int) -> None:
+def write_attribute(value: Any, thing: Any, name: str, site: int) -> None:
     """`thing.name = value`"""
     run = session.current
     if run.ident == get_ident():
@@ -273,7 +273,7 @@ def _touch_own(thing: Any, name: str, site: int, how: How) -> Standing | None:
     return None
 
 
-def delete(thing: Any, name: str, site: int) -> None:
+def delete_attribute(thing: Any, name: str, site: int) -> None:
     """`del thing.name`"""
     write_own(thing, name, site, How.REMOVE, delattr, thing, name)
 
@@ -281,8 +281,8 @@ def delete(thing: Any, name: str, site: int) -> None:
 # -- globals -------------------------------------------------------------------------------------
 
 
-def look_global(seen_by: Any, name: str, site: int) -> None:
-    """Before a global variable of a module is read."""
+def read_global_of(seen_by: Any, name: str, site: int) -> None:
+    """Note that a global variable of a module is about to be read."""
     if session.current.ident != get_ident() or now.alone:
         return
     seen = known(id(seen_by))
@@ -297,7 +297,7 @@ def look_global(seen_by: Any, name: str, site: int) -> None:
         touch(see(seen_by), name, site, False)
 
 
-def touch_global(value: Any, seen_by: Any, name: str, site: int) -> Any:
+def write_global_of(value: Any, seen_by: Any, name: str, site: int) -> Any:
     """Before a global variable is written; gives the value that will be."""
     if session.current.ident == get_ident():
         space = space_of(seen_by)
@@ -308,7 +308,7 @@ def touch_global(value: Any, seen_by: Any, name: str, site: int) -> Any:
     return value
 
 
-def drop_global(seen_by: Any, name: str, site: int) -> None:
+def delete_global_of(seen_by: Any, name: str, site: int) -> None:
     """`del name`"""
     if name not in vars(seen_by) and session.current.ident != get_ident():
         raise NameError(f"name {name!r} is not defined", name=name)
@@ -321,13 +321,13 @@ def drop_global(seen_by: Any, name: str, site: int) -> None:
 # -- closure cells -------------------------------------------------------------------------------
 
 
-def look_cell(look: FunctionType, site: int) -> None:
+def read_captured(look: FunctionType, site: int) -> None:
     """Before a variable that functions share is read; it is the only free variable of `look`."""
     if session.current.ident == get_ident() and not now.alone:
         touch(_see_cell(look), "cell_contents", site, False)
 
 
-def touch_cell(value: Any, look: FunctionType, site: int) -> Any:
+def write_captured(value: Any, look: FunctionType, site: int) -> Any:
     """Before such a variable is written; gives the value that will be."""
     if session.current.ident == get_ident():
         touch(_see_cell(look), "cell_contents", site, True)
@@ -363,16 +363,16 @@ class Spot:
         self._store(value)
 
 
-def spot(thing: Any, name: str, site: int) -> Spot:
-    return Spot(lambda value: store(value, thing, name, site))
+def attribute_target(thing: Any, name: str, site: int) -> Spot:
+    return Spot(lambda value: write_attribute(value, thing, name, site))
 
 
-def cell_spot(look: FunctionType, site: int) -> Spot:
+def captured_target(look: FunctionType, site: int) -> Spot:
     assert look.__closure__ is not None
     cell = look.__closure__[0]
 
     def put(value: Any) -> None:
-        cell.cell_contents = touch_cell(value, look, site)
+        cell.cell_contents = write_captured(value, look, site)
 
     return Spot(put)
 
@@ -384,7 +384,7 @@ class GlobalSpot(Spot):
 
     def __init__(self, space: dict[str, Any], seen_by: Any, name: str, site: int) -> None:
         def put(value: Any) -> None:
-            space[name] = touch_global(value, seen_by, name, site)
+            space[name] = write_global_of(value, seen_by, name, site)
 
         super().__init__(put)
 
@@ -392,6 +392,6 @@ class GlobalSpot(Spot):
 # -- augmented assignments -----------------------------------------------------------------------
 
 
-def held(thing: Any, name: str, site: int) -> tuple[Any, str, Any]:
+def hold_attribute(thing: Any, name: str, site: int) -> tuple[Any, str, Any]:
     """The first half of `thing.name += ...`: the object, and what it has now."""
-    return thing, name, load(thing, name, site)
+    return thing, name, read_attribute(thing, name, site)

@@ -14,7 +14,7 @@ from typing import Any
 
 from mazurka.runtime.python.containers import perform_all
 from mazurka.runtime.python.expressions import part_of
-from mazurka.runtime.python.variables import load
+from mazurka.runtime.python.variables import read_attribute
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import progress
 
@@ -22,9 +22,9 @@ from mazurka.runtime.sharing.locations import progress
 def warning(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
     """`warnings.warn(...)`, `warnings.warn_explicit(...)`"""
     progress()
-    filters = load(warnings, "filters", site)
-    load(warnings, "showwarning", site)
-    shows = load(warnings, "_showwarnmsg_impl", site)
+    filters = read_attribute(warnings, "filters", site)
+    read_attribute(warnings, "showwarning", site)
+    shows = read_attribute(warnings, "_showwarnmsg_impl", site)
     log = shows.__self__ if type(shows) is BuiltinMethodType else None
     parts = [part_of(filters, How.READ_ALL), part_of(log, How.CHANGE)]
     # What shows a warning may be code of the program, which has accesses of its own.

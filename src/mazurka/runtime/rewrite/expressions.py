@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import Final, TypeVar
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias, TypeVar
 
 from mazurka.runtime.core.access_sites import AccessSite, number_of
+from mazurka.runtime.python.events import Events
 from mazurka.runtime.rewrite.scopes import Scope, Survey, mangled
 from mazurka.runtime.sharing.monitoring import MARK
 
@@ -18,6 +20,8 @@ _CONTAINER_SIGNS: Final = (
 )
 _PLACE: Final = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 _LOAD: Final = ast.Load()
+Event: TypeAlias = Callable[..., Any]
+"""One of `Events`; its name is what rewritten code calls."""
 Placed = TypeVar("Placed", bound=ast.AST)
 
 
@@ -55,18 +59,18 @@ class Expressions(ast.NodeTransformer):
 
     # -- building ----------------------------------------------------------------------------
 
-    def site(self, node: ast.AST, role: str) -> ast.Constant:
+    def site(self, node: ast.AST, event: Event) -> ast.Constant:
         line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
         end = (getattr(node, "end_lineno", line), getattr(node, "end_col_offset", column))
-        return ast.Constant(number_of(AccessSite(self.file, line, column, *end, role)))
+        return ast.Constant(number_of(AccessSite(self.file, line, column, *end, event.__name__)))
 
-    def call(self, role: str, node: ast.AST, *arguments: ast.expr) -> ast.Call:
-        """A call of one of our functions, for a node, with the place as its last argument."""
-        return self.plain_call(role, node, *arguments, self.site(node, role))
+    def call(self, event: Event, node: ast.AST, *arguments: ast.expr) -> ast.Call:
+        """A call of an event, for a node, with the place as its last argument."""
+        return self.plain_call(event, node, *arguments, self.site(node, event))
 
-    def plain_call(self, role: str, node: ast.AST, *arguments: ast.expr) -> ast.Call:
+    def plain_call(self, event: Event, node: ast.AST, *arguments: ast.expr) -> ast.Call:
         watcher = ast.Name(MARK, _LOAD)
-        function = ast.Attribute(watcher, role, _LOAD)
+        function = ast.Attribute(watcher, event.__name__, _LOAD)
         call = ast.Call(function, list(arguments), [])
         where = {name: getattr(node, name) for name in _PLACE}
         for new in (call, function, watcher):
@@ -85,7 +89,7 @@ class Expressions(ast.NodeTransformer):
         return visited
 
     def made(self, node: ast.expr) -> ast.expr:
-        return self.plain_call("made", node, node)
+        return self.plain_call(Events.receive, node, node)
 
     # -- names -------------------------------------------------------------------------------
 
@@ -125,9 +129,9 @@ class Expressions(ast.NodeTransformer):
             return node
         match self.sort_of(node.id):
             case "global":
-                before = self.call("look_global", node, self.name_constant(node.id))
+                before = self.call(Events.read_global, node, self.name_constant(node.id))
             case "cell":
-                before = self.call("look_cell", node, self.look(node))
+                before = self.call(Events.read_captured, node, self.look(node))
             case _:
                 return node
         # It returns None, and the name is read as it always was.
@@ -142,9 +146,9 @@ class Expressions(ast.NodeTransformer):
         match self.sort_of(target.id):
             case "global":
                 name = self.name_constant(target.id)
-                return self.call("touch_global", target, value, name)
+                return self.call(Events.write_global, target, value, name)
             case "cell":
-                return self.call("touch_cell", target, value, self.look(target))
+                return self.call(Events.write_captured, target, value, self.look(target))
         return value
 
     # -- attributes and subscripts -----------------------------------------------------------
@@ -152,17 +156,17 @@ class Expressions(ast.NodeTransformer):
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         value = self.expression(node.value)
         if node.attr == "__dict__":
-            return self.call("space", node, value)
-        return self.call("load", node, value, self.name_constant(node.attr))
+            return self.call(Events.read_dict, node, value)
+        return self.call(Events.read_attribute, node, value, self.name_constant(node.attr))
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
-        return self.call("item", node, self.expression(node.value), self.key(node.slice))
+        return self.call(Events.read_item, node, self.expression(node.value), self.key(node.slice))
 
     def key(self, node: ast.expr) -> ast.expr:
         """What stands between brackets, as an expression of its own."""
         if isinstance(node, ast.Slice):
             parts = [self.expression(p) if p else ast.Constant(None) for p in _bounds(node)]
-            return self.plain_call("slice", node, *parts)
+            return self.plain_call(Events.slice, node, *parts)
         if isinstance(node, ast.Tuple):
             node.elts = [self.key(element) for element in node.elts]
             return node
@@ -180,16 +184,18 @@ class Expressions(ast.NodeTransformer):
             return self.asking_frame(node, function)
         if isinstance(function, ast.Attribute):
             value, name = self.expression(function.value), self.name_constant(function.attr)
-            node.func = self.call("method", function, value, name)
+            node.func = self.call(Events.call_method, function, value, name)
         else:
-            node.func = self.call("callee", function, self.expression(function))
+            node.func = self.call(Events.call, function, self.expression(function))
         return self.with_arguments(node)
 
     def with_arguments(self, node: ast.Call) -> ast.Call:
         node.args = [self.expression(argument) for argument in node.args]
         for keyword in node.keywords:
             value = self.expression(keyword.value)
-            keyword.value = value if keyword.arg else self.call("whole", keyword.value, value)
+            keyword.value = (
+                value if keyword.arg else self.call(Events.read_whole, keyword.value, value)
+            )
         return node
 
     def asking_frame(self, node: ast.Call, function: ast.Name) -> ast.expr:
@@ -197,23 +203,23 @@ class Expressions(ast.NodeTransformer):
         what can be reached through its result is another matter."""
         name, given = function.id, len(node.args)
         if name in ("vars", "dir") and given:
-            node.func = self.call("callee", function, self.expression(function))
+            node.func = self.call(Events.call, function, self.expression(function))
         self.with_arguments(node)
         if name in ("exec", "eval") and given:
             first, what = node.args[0], ast.Constant(name)
             if isinstance(first, ast.Starred):
-                first.value = self.plain_call("handed", first, first.value, what)
+                first.value = self.plain_call(Events.leave_unwatched, first, first.value, what)
             else:
-                node.args[0] = self.plain_call("handed_code", first, first, what)
+                node.args[0] = self.plain_call(Events.run_code, first, first, what)
         elif name == "globals":
-            return self.plain_call("shown_globals", node, node)
+            return self.plain_call(Events.show_globals, node, node)
         elif name in ("locals", "vars") and not given and self.scope.has_shared_cells():
-            return self.plain_call("handed", node, node, ast.Constant(f"{name}()"))
+            return self.plain_call(Events.leave_unwatched, node, node, ast.Constant(f"{name}()"))
         return node
 
     def visit_Starred(self, node: ast.Starred) -> ast.expr:
         if isinstance(node.ctx, ast.Load):
-            node.value = self.call("spread", node.value, self.expression(node.value))
+            node.value = self.call(Events.unpack, node.value, self.expression(node.value))
         return node
 
     # -- operators ---------------------------------------------------------------------------
@@ -222,7 +228,7 @@ class Expressions(ast.NodeTransformer):
         left, right = self.expression(node.left), self.expression(node.right)
         if isinstance(node.op, _CONTAINER_SIGNS) and not _is_arithmetic(node):
             sign = ast.Constant(type(node.op).__name__)
-            return self.call("binary", node, left, sign, right)
+            return self.call(Events.apply_operator, node, left, right, sign)
         node.left, node.right = left, right
         return node
 
@@ -230,19 +236,19 @@ class Expressions(ast.NodeTransformer):
         if _may_read_containers(node):
             left, right = self.expression(node.left), self.expression(node.comparators[0])
             sign = ast.Constant(type(node.ops[0]).__name__)
-            return self.call("binary", node, left, sign, right)
+            return self.call(Events.apply_operator, node, left, right, sign)
         node.left = self.operand(node.left, len(node.ops))
         last = node.comparators.pop()
         node.comparators = [self.operand(part, len(node.ops)) for part in node.comparators]
         if isinstance(node.ops[-1], (ast.In, ast.NotIn)):
-            node.comparators.append(self.call("searched", last, self.expression(last)))
+            node.comparators.append(self.call(Events.search_in, last, self.expression(last)))
         else:
             node.comparators.append(self.operand(last, len(node.ops)))
         return node
 
     def operand(self, node: ast.expr, count: int) -> ast.expr:
         visited = self.expression(node)
-        return visited if count == 1 else self.call("whole", node, visited)
+        return visited if count == 1 else self.call(Events.read_whole, node, visited)
 
     def tested(self, node: ast.expr) -> ast.expr:
         """An expression whose truth is asked for."""
@@ -255,7 +261,7 @@ class Expressions(ast.NodeTransformer):
         visited = self.expression(node)
         if isinstance(node, (ast.Compare, ast.Constant)):
             return visited
-        return self.call("tested", node, visited)
+        return self.call(Events.test_truth, node, visited)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         last = self.expression(node.values[-1])
@@ -288,21 +294,23 @@ class Expressions(ast.NodeTransformer):
         for key, value in pairs:
             keys.append(None if key is None else self.expression(key))
             visited = self.expression(value)
-            values.append(self.call("whole", value, visited) if key is None else visited)
+            values.append(self.call(Events.read_whole, value, visited) if key is None else visited)
         node.keys, node.values = keys, values
         return self.made(node)
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.expr:
-        node.value = self.call("formatted", node.value, self.expression(node.value))
+        node.value = self.call(Events.format_value, node.value, self.expression(node.value))
         if node.format_spec is not None:
             node.format_spec = self.expression(node.format_spec)
         return node
 
     def visit_YieldFrom(self, node: ast.YieldFrom) -> ast.expr:
-        node.value = self.call("each_delegated", node.value, self.expression(node.value))
+        node.value = self.call(Events.delegate, node.value, self.expression(node.value))
         return node
 
-    def steps(self, iterated: ast.expr, target: ast.expr, access: str = "each") -> ast.expr:
+    def steps(
+        self, iterated: ast.expr, target: ast.expr, access: Event = Events.iterate
+    ) -> ast.expr:
         unpacked = ast.Constant(isinstance(target, (ast.Tuple, ast.List)))
         return self.call(access, iterated, self.expression(iterated), unpacked)
 
@@ -323,22 +331,27 @@ class Expressions(ast.NodeTransformer):
     def _visit_comprehension(self, node: ast.expr) -> ast.expr:
         generators: list[ast.comprehension] = node.generators  # type: ignore[attr-defined]
         first = generators[0]
-        access = "each_later" if isinstance(node, ast.GeneratorExp) else "each"
+        is_lazy = isinstance(node, ast.GeneratorExp)
+        event = Events.iterate_lazily if is_lazy else Events.iterate
         outer_iterated = (
-            first.iter if first.is_async else self.steps(first.iter, first.target, access)
+            first.iter if first.is_async else self.steps(first.iter, first.target, event)
         )
         outer, self.scope = self.scope, self.scopes[node]
         if not first.is_async and self.captured_in(first):
-            outer_iterated = self.call("each_kept", first.target, outer_iterated)
+            outer_iterated = self.call(Events.iterate_captured, first.target, outer_iterated)
         for index, generator in enumerate(generators):
             if index and not generator.is_async:
                 generator.iter = self.steps(generator.iter, generator.target)
                 if self.captured_in(generator):
-                    generator.iter = self.call("each_kept", generator.target, generator.iter)
+                    generator.iter = self.call(
+                        Events.iterate_captured, generator.target, generator.iter
+                    )
             generator.ifs = [self.tested(test) for test in generator.ifs]
             if not generator.is_async and (captured := self.captured_in(generator)):
                 looks = [self.look(place(ast.Name(name.id, ast.Load()), name)) for name in captured]
-                generator.ifs.insert(0, self.plain_call("stepped_to", generator.target, *looks))
+                generator.ifs.insert(
+                    0, self.plain_call(Events.bind_captured, generator.target, *looks)
+                )
         if isinstance(node, ast.DictComp):
             node.key, node.value = self.expression(node.key), self.expression(node.value)
         else:

@@ -15,8 +15,8 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final, cast
 
 from mazurka.runtime.core.insides import is_module, names_in, names_in_class
+from mazurka.runtime.python.events import events_of
 from mazurka.runtime.python.managers import WATCHED_IF_HELD
-from mazurka.runtime.rewrite.namespace import namespace_of
 from mazurka.runtime.rewrite.source import compile_tree
 from mazurka.runtime.sharing.monitoring import MARK
 
@@ -46,7 +46,7 @@ PARTS: Final[dict[str, frozenset[str]]] = {
 """By module: classes and functions that are rewritten; those that use others come first.  Some are
 names of what uses them: `pytest.warns`."""
 _NAMED: Final = frozenset({"json"})
-"""Modules whose parts have names that all rewritten code has (`load`): who uses them names them."""
+"""Modules whose parts have names that others have, too (`load`): who uses them names them."""
 WHOLE: Final[dict[str, frozenset[str]]] = {
     "unittest.mock": frozenset(
         {
@@ -103,7 +103,7 @@ def methods_apart(names: Iterable[str]) -> Iterator[tuple[type, str, Any]]:
         code = _compiled[name]
         if code is None:
             continue
-        space = {**names_in(module), MARK: namespace_of(module)}
+        space = {**names_in(module), MARK: events_of(module)}
         for part in code.co_consts:
             if isinstance(part, CodeType) and issubclass(type(space.get(part.co_name)), type):
                 yield from _methods_of(space[part.co_name], part, space)

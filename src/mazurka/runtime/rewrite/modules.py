@@ -16,18 +16,25 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.machinery import ModuleSpec, SourceFileLoader, SourcelessFileLoader
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from mazurka.runtime.core.insides import is_module, module_of, names_in
 from mazurka.runtime.core.patches import Patches, is_frozen
 from mazurka.runtime.core.sites import MAZURKA_FOLDER
-from mazurka.runtime.python import handles as accesses_handles
-from mazurka.runtime.rewrite.bytecode.watched import is_generated
+from mazurka.runtime.python.events import events_of
+from mazurka.runtime.python.rewriter import at_present
+from mazurka.runtime.rewrite.bytecode.watched import (
+    is_generated,
+    watch_code,
+    watch_methods,
+    watch_text,
+)
 from mazurka.runtime.rewrite.generated import (
     calling_c,
     classes_of,
+    defined,
     generated_functions,
     ordering,
     written_out,
@@ -40,7 +47,6 @@ from mazurka.runtime.rewrite.library import (
     names_used,
     used_parts,
 )
-from mazurka.runtime.rewrite.namespace import namespace_of
 from mazurka.runtime.rewrite.source import compile_rewritten
 from mazurka.runtime.rewrite.sourceless import (
     has_code,
@@ -141,8 +147,7 @@ class Instrument:
         ]
         self._take_over(found)
         unobserved.is_unseen = self._is_unseen
-        accesses_handles.watch_called = self.strangers.called
-        accesses_handles.watch_used = self.strangers.used
+        at_present.rewriter = self
         sys.meta_path.insert(0, self._finder)
         return self
 
@@ -150,7 +155,7 @@ class Instrument:
         if self._finder in sys.meta_path:
             sys.meta_path.remove(self._finder)
         unobserved.is_unseen = None
-        accesses_handles.watch_called = accesses_handles.watch_used = accesses_handles.leave
+        at_present.clear()
         self.strangers.clear()
         self._patches.undo()
         while self._old:
@@ -214,7 +219,7 @@ class Instrument:
     def _mark(self, module: ModuleType, codes: _Codes, spaces: _Spaces) -> None:
         space = names_in(module)
         spaces[id(space)] = space, codes
-        space[MARK] = namespace_of(module)
+        space[MARK] = events_of(module)
 
     def _exchange_generated(self, files: Mapping[str, str]) -> None:
         for kind, function in generated_functions(files):
@@ -273,6 +278,26 @@ class Instrument:
             self._old.append((function, function.__code__))
             function.__code__ = code
             self.functions += 1
+
+    # -- code that turns up during the exploration (`python.rewriter.Rewriter`) ---------------
+
+    def watch_text(self, value: Any, mode: str, frame: FrameType) -> CodeType | None:
+        return watch_text(value, mode, frame)
+
+    def watch_code(self, code: CodeType) -> CodeType:
+        return watch_code(code)
+
+    def watch_methods(self, kind: type) -> None:
+        watch_methods(kind)
+
+    def watch_class(self, kind: Any, line: int, module: ModuleType) -> None:
+        defined(kind, line, module)
+
+    def watch_called(self, function: FunctionType) -> bool:
+        return self.strangers.called(function)
+
+    def watch_used(self, kind: type) -> None:
+        self.strangers.used(kind)
 
     def _live_strangers(self, spaces: Sequence[dict[str, Any]]) -> list[FunctionType]:
         self._cached.update(with_caches())

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 
+from mazurka.runtime.python.events import Events
 from mazurka.runtime.rewrite.expressions import Expressions, place
 
 _PREFIX = "_mazurka_"
@@ -35,9 +36,9 @@ class Patterns(Expressions):
             by_place = any(isinstance(part, ast.MatchClass) and part.patterns for part in patterns)
             asked = ast.Tuple(list(attributes), ast.Load())
             constants = (asked, ast.Constant(by_place))
-            node.subject = self.call("matched", node.subject, subject, *constants)
+            node.subject = self.call(Events.match_pattern, node.subject, subject, *constants)
         else:
-            node.subject = self.call("whole", node.subject, subject)
+            node.subject = self.call(Events.read_whole, node.subject, subject)
         for case in node.cases:
             self._visit_case(case)
         return [*before, node]
@@ -48,7 +49,7 @@ class Patterns(Expressions):
         assert isinstance(pattern.value, ast.Attribute)
         assert isinstance(pattern.value.value, ast.Name)
         look = self.look(pattern.value.value)
-        return place(ast.Expr(self.plain_call("compared_with", pattern, look)), pattern)
+        return place(ast.Expr(self.plain_call(Events.match_attribute, pattern, look)), pattern)
 
     def _visit_case(self, case: ast.match_case) -> None:
         renamed = self._rename(case.pattern)

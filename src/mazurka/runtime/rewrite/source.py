@@ -19,7 +19,7 @@ import ast
 from types import CodeType
 from typing import Any
 
-from mazurka.runtime.core.access_sites import AGAIN
+from mazurka.runtime.python.events import Events
 from mazurka.runtime.rewrite.expressions import place
 from mazurka.runtime.rewrite.patterns import Patterns
 from mazurka.runtime.rewrite.scopes import mangled
@@ -56,7 +56,7 @@ class Statements(Patterns):
                 node.value = self.before_binding(target, value)
                 return node
         if any(isinstance(target, (ast.Tuple, ast.List)) for target in node.targets):
-            value = self.call("spread", node.value, value)
+            value = self.call(Events.unpack, node.value, value)
         node.value = value
         node.targets = [self.target(target) for target in node.targets]
         return node
@@ -67,9 +67,9 @@ class Statements(Patterns):
         thing = self.expression(target.value)
         if isinstance(target, ast.Attribute):
             name = self.name_constant(target.attr)
-            call = self.call("store", target, value, thing, name)
+            call = self.call(Events.write_attribute, target, value, thing, name)
         else:
-            call = self.call("store_item", target, value, thing, self.key(target.slice))
+            call = self.call(Events.write_item, target, value, thing, self.key(target.slice))
         return place(ast.Expr(call), node)
 
     def target(self, node: ast.expr) -> ast.expr:
@@ -86,16 +86,18 @@ class Statements(Patterns):
     def spot(self, node: ast.expr) -> ast.expr | None:
         if isinstance(node, ast.Attribute):
             thing, name = self.expression(node.value), self.name_constant(node.attr)
-            return self.call("spot", node, thing, name)
+            return self.call(Events.attribute_target, node, thing, name)
         if isinstance(node, ast.Subscript):
-            return self.call("item_spot", node, self.expression(node.value), self.key(node.slice))
+            return self.call(
+                Events.item_target, node, self.expression(node.value), self.key(node.slice)
+            )
         if isinstance(node, ast.Name):
             match self.sort_of(node.id):
                 case "global":
-                    return self.call("global_spot", node, self.name_constant(node.id))
+                    return self.call(Events.global_target, node, self.name_constant(node.id))
                 case "cell":
                     self.keep_bound(node.id)
-                    return self.call("cell_spot", node, self.look(node))
+                    return self.call(Events.captured_target, node, self.look(node))
         return None
 
     def keep_bound(self, name: str) -> None:
@@ -107,16 +109,16 @@ class Statements(Patterns):
         target, sign = node.target, ast.Constant(type(node.op).__name__)
         if isinstance(target, ast.Attribute):
             thing, name = self.expression(target.value), self.name_constant(target.attr)
-            holding = self.call("held", target, thing, name)
-            role = "augment_attribute"
+            holding = self.call(Events.hold_attribute, target, thing, name)
+            role = Events.augment_attribute
         elif isinstance(target, ast.Subscript):
             holding = self.call(
-                "held_item", target, self.expression(target.value), self.key(target.slice)
+                Events.hold_item, target, self.expression(target.value), self.key(target.slice)
             )
-            role = "augment_item"
+            role = Events.augment_item
         else:
             return self._augment_name(node, target, sign)
-        return place(ast.Expr(self.call(role, node, holding, sign, self.added(node))), node)
+        return place(ast.Expr(self.call(role, node, holding, self.added(node), sign)), node)
 
     def added(self, node: ast.AugAssign) -> ast.expr:
         return self.expression(node.value)
@@ -127,7 +129,7 @@ class Statements(Patterns):
         if not sort and (isinstance(node.value, ast.Constant) or self.scope.kind == "class"):
             node.value = self.added(node)
             return node
-        new: ast.expr = self.call("augment", node, old, sign, self.added(node))
+        new: ast.expr = self.call(Events.augment, node, old, self.added(node), sign)
         return place(ast.Assign([target], self.before_binding(target, new)), node)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:  # noqa: N802
@@ -148,14 +150,14 @@ class Statements(Patterns):
             return [statement for part in target.elts for statement in self._deleted(part)]
         if isinstance(target, ast.Attribute):
             thing, name = self.expression(target.value), self.name_constant(target.attr)
-            call: ast.expr = self.call("delete", target, thing, name)
+            call: ast.expr = self.call(Events.delete_attribute, target, thing, name)
         elif isinstance(target, ast.Subscript):
             thing = self.expression(target.value)
-            call = self.call("delete_item", target, thing, self.key(target.slice))
+            call = self.call(Events.delete_item, target, thing, self.key(target.slice))
         else:
             assert isinstance(target, ast.Name)
             if self.sort_of(target.id) == "global":
-                call = self.call("drop_global", target, self.name_constant(target.id))
+                call = self.call(Events.delete_global, target, self.name_constant(target.id))
                 return [place(ast.Expr(call), target)]
             nothing = place(ast.Constant(None), target)
             before = self.before_binding(target, nothing)
@@ -195,7 +197,9 @@ class Statements(Patterns):
         node.test = self.tested(node.test)
         node.body, node.orelse = self.body(node.body), self.body(node.orelse)
         if self.scope.is_function:
-            node.body.insert(0, place(ast.Expr(self.call(AGAIN, node.test)), node.test))
+            node.body.insert(
+                0, place(ast.Expr(self.call(Events.begin_round, node.test)), node.test)
+            )
         return node
 
     def visit_Assert(self, node: ast.Assert) -> ast.stmt:  # noqa: N802
@@ -206,9 +210,9 @@ class Statements(Patterns):
             left = self.expression(test.left)
             right = self.expression(test.comparators[0])
             sign = ast.Constant(type(test.ops[0]).__name__)
-            site = self.site(test, "compared")
-            node.test = self.plain_call("compared", test, left, sign, right, site)
-            node.msg = self.plain_call("explanation", test, ast.Constant(site.value))
+            site = self.site(test, Events.assert_comparison)
+            node.test = self.plain_call(Events.assert_comparison, test, left, right, sign, site)
+            node.msg = self.plain_call(Events.explain_assertion, test, ast.Constant(site.value))
         else:
             node.test, node.msg = self.tested(test), message
         return node
@@ -243,7 +247,7 @@ class Statements(Patterns):
 
     def _show_filling(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         """What the function returns is put into a cache after it has ended."""
-        filling = place(ast.Expr(self.call("filling", node)), node.body[-1])
+        filling = place(ast.Expr(self.call(Events.fill_cache, node)), node.body[-1])
         whole = place(ast.Try(node.body, [], [], [filling]), node.body[0])
         documented = ast.get_docstring(node, clean=False) is not None
         if documented:
@@ -268,7 +272,7 @@ class Statements(Patterns):
         """A class that is a new one whenever its function is called is named by who makes it."""
         made: ast.expr = self.made(place(ast.Name(node.name, ast.Load()), node))
         if node.decorator_list:
-            made = self.plain_call("defined", node, made, ast.Constant(node.lineno))
+            made = self.plain_call(Events.define_class, node, made, ast.Constant(node.lineno))
         return [place(ast.Expr(made), node)]
 
     def _visit_import(self, node: ast.Import | ast.ImportFrom) -> list[ast.stmt]:

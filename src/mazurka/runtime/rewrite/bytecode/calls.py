@@ -1,6 +1,6 @@
 """Rewrites calls; see `runtime.rewrite.bytecode.rules`.
 
-What is called lies below its arguments.  It is shown to `accesses_calls.callee` when they are all
+What is called lies below its arguments.  It is shown to `Events.call` when they are all
 there; a method has been seen to when it was taken from its object.  Functions that look at the
 frame of their caller are called as they are, as in rewritten source.
 """
@@ -10,9 +10,7 @@ from __future__ import annotations
 import sys
 from typing import Final
 
-from mazurka.runtime.python import bytecode as own
-from mazurka.runtime.python.calls import callee, handed
-from mazurka.runtime.python.expressions import spread
+from mazurka.runtime.python.events import Events
 from mazurka.runtime.rewrite.bytecode.building import Builder, same
 from mazurka.runtime.rewrite.bytecode.codes import Instruction
 from mazurka.runtime.rewrite.bytecode.stack import EMPTY, EMPTY_FIRST, NAMED, READY, VALUE, Stack
@@ -60,19 +58,19 @@ class Calls:
         extended = instruction.name == "CALL_FUNCTION_EX"
         row: list[Instruction] = []
         if extended:
-            site = self._builder.site(instruction, spread.__name__, "*...")
-            row += build.below(arguments, spread, site)
+            site = self._builder.site(instruction, Events.unpack.__name__, "*...")
+            row += build.below(arguments, Events.unpack, site)
         name = called.removeprefix(NAMED) if called.startswith(NAMED) else ""
         if name in ("exec", "eval") and arguments:
             if extended:
-                return [*row, *build.noted(handed, None, name)]
-            return build.below(arguments, own.handed_code, name)
+                return [*row, *build.noted(Events.leave_unwatched, None, name)]
+            return build.below(arguments, Events.run_code, name)
         if name in IN_OWN_FRAME or (name in ("vars", "dir") and not arguments):
             return row
         if called == VALUE or name:
             depth = arguments + (1 if EMPTY_FIRST else 2)
-            site = self._builder.site(instruction, callee.__name__, f"{name or '...'}(...)")
-            row += build.below(depth, callee, site)
+            site = self._builder.site(instruction, Events.call.__name__, f"{name or '...'}(...)")
+            row += build.below(depth, Events.call, site)
         return row
 
     def _returned(self, number: int, called: str | None, arguments: int) -> list[Instruction]:
@@ -83,11 +81,11 @@ class Calls:
             return []  # nobody needs to see it
         name = called.removeprefix(NAMED) if called and called.startswith(NAMED) else ""
         if name == "globals":
-            return self._builder.call(own.shown_globals, 1)
+            return self._builder.call(Events.show_globals, 1)
         has_cells = bool(self._code.co_cellvars or self._code.co_freevars)
         if name in ("locals", "vars") and not arguments and has_cells:
-            return self._builder.call(handed, 1, f"{name}()")
-        return self._builder.call(own.returned, 1)
+            return self._builder.call(Events.leave_unwatched, 1, f"{name}()")
+        return self._builder.call(Events.receive_from_call, 1)
 
 
 def _announces(name: str) -> bool:

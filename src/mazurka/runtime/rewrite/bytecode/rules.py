@@ -12,22 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, Final
 
-from mazurka.runtime.python import bytecode as own
-from mazurka.runtime.python.caches import filling
-from mazurka.runtime.python.calls import made, method
-from mazurka.runtime.python.expressions import (
-    delete_item,
-    formatted,
-    item,
-    matched,
-    spread,
-    store_item,
-    tested,
-    whole,
-)
-from mazurka.runtime.python.loops import each, each_delegated, each_later
-from mazurka.runtime.python.turning import again
-from mazurka.runtime.python.variables import delete, load, space, store
+from mazurka.runtime.python.events import Events
 from mazurka.runtime.rewrite.bytecode.building import Builder, drop, same, to_bool, to_pair
 from mazurka.runtime.rewrite.bytecode.calls import IN_OWN_FRAME, Calls
 from mazurka.runtime.rewrite.bytecode.codes import Instruction, UnknownCodeError
@@ -56,25 +41,27 @@ _OWN_NAMES: Final = frozenset({"__class__", "__classdict__", ".type_params", ".g
 
 _Takes = tuple[Callable[..., Any], int, bool, str]
 _OPERATIONS: Final[dict[str, _Takes]] = {
-    "STORE_ATTR": (store, 2, False, "attribute"),
-    "DELETE_ATTR": (delete, 1, False, "attribute"),
-    "BINARY_SUBSCR": (item, 2, True, "[...]"),
-    "BINARY_SLICE": (own.item_between, 3, True, "[...:...]"),
-    "STORE_SUBSCR": (store_item, 3, False, "[...]"),
-    "STORE_SLICE": (own.store_between, 4, False, "[...:...]"),
-    "DELETE_SUBSCR": (delete_item, 2, False, "[...]"),
+    "STORE_ATTR": (Events.write_attribute, 2, False, "attribute"),
+    "DELETE_ATTR": (Events.delete_attribute, 1, False, "attribute"),
+    "BINARY_SUBSCR": (Events.read_item, 2, True, "[...]"),
+    "BINARY_SLICE": (Events.read_slice, 3, True, "[...:...]"),
+    "STORE_SUBSCR": (Events.write_item, 3, False, "[...]"),
+    "STORE_SLICE": (Events.write_slice, 4, False, "[...:...]"),
+    "DELETE_SUBSCR": (Events.delete_item, 2, False, "[...]"),
 }
 """The function that does it, how many operands it has, whether it gives anything, and a text."""
 _LOOKS: Final[dict[str, tuple[Callable[..., Any], int]]] = {
-    "TO_BOOL": (tested, 1),
-    **dict.fromkeys(("UNPACK_SEQUENCE", "UNPACK_EX", "LIST_EXTEND", "SET_UPDATE"), (spread, 1)),
-    **dict.fromkeys(("DICT_UPDATE", "DICT_MERGE"), (whole, 1)),
-    "GET_LEN": (whole, 1),
-    "MATCH_KEYS": (whole, 2),
-    "GET_YIELD_FROM_ITER": (each_delegated, 1),
-    "CONVERT_VALUE": (formatted, 1),
-    "FORMAT_SIMPLE": (formatted, 1),
-    "FORMAT_WITH_SPEC": (formatted, 2),
+    "TO_BOOL": (Events.test_truth, 1),
+    **dict.fromkeys(
+        ("UNPACK_SEQUENCE", "UNPACK_EX", "LIST_EXTEND", "SET_UPDATE"), (Events.unpack, 1)
+    ),
+    **dict.fromkeys(("DICT_UPDATE", "DICT_MERGE"), (Events.read_whole, 1)),
+    "GET_LEN": (Events.read_whole, 1),
+    "MATCH_KEYS": (Events.read_whole, 2),
+    "GET_YIELD_FROM_ITER": (Events.delegate, 1),
+    "CONVERT_VALUE": (Events.format_value, 1),
+    "FORMAT_SIMPLE": (Events.format_value, 1),
+    "FORMAT_WITH_SPEC": (Events.format_value, 2),
 }
 """What an operand is shown to before the instruction, and at which depth that lies."""
 _ASKS: Final = ("POP_JUMP_", "JUMP_IF_", "UNARY_NOT")
@@ -119,8 +106,8 @@ class Rules:
     def apply(self, number: int, instruction: Instruction, stack: Stack) -> None:
         name = instruction.name
         if id(instruction) in self._heads and name != "FOR_ITER":
-            site = self._site(instruction, again, "while ...")
-            self._builder.put_before(instruction, self._builder.noted(again, site))
+            site = self._site(instruction, Events.begin_round, "while ...")
+            self._builder.put_before(instruction, self._builder.noted(Events.begin_round, site))
         if name in _PLAIN_LOADS:
             instruction.name = _PLAIN_LOADS[name]
         elif name in ("CALL", "CALL_KW", "CALL_FUNCTION_EX", "PRECALL", "KW_NAMES"):
@@ -134,7 +121,7 @@ class Rules:
         elif name in self._rules:
             self._rules[name](instruction)
         elif _TRUTH_IS_ASKED and name.startswith(_ASKS) and not name.endswith("NONE"):
-            self._before(instruction, 1, tested, name)
+            self._before(instruction, 1, Events.test_truth, name)
 
     # -- attributes and subscripts -----------------------------------------------------------
 
@@ -148,12 +135,19 @@ class Rules:
         name = self._code.co_names[instruction.argument >> shift]
         build = self._builder
         if is_method_load(instruction):
-            site = self._site(instruction, method, f".{name}(...)")
-            row = [*build.call(method, 1, name, site), *to_pair()]
+            site = self._site(instruction, Events.call_method, f".{name}(...)")
+            row = [*build.call(Events.call_method, 1, name, site), *to_pair()]
         elif name == "__dict__":
-            row = build.call(space, 1, self._site(instruction, space, f".{name}"))
+            row = build.call(
+                Events.read_dict, 1, self._site(instruction, Events.read_dict, f".{name}")
+            )
         else:
-            row = build.call(load, 1, name, self._site(instruction, load, f".{name}"))
+            row = build.call(
+                Events.read_attribute,
+                1,
+                name,
+                self._site(instruction, Events.read_attribute, f".{name}"),
+            )
         build.put(instruction, [*before, *row])
 
     def _super(self, instruction: Instruction) -> None:
@@ -180,25 +174,27 @@ class Rules:
     def _operator(self, instruction: Instruction) -> None:
         number = instruction.argument
         if number == _SUBSCRIPT:
-            row = self._builder.call(item, 2, self._site(instruction, item, "[...]"))
+            row = self._builder.call(
+                Events.read_item, 2, self._site(instruction, Events.read_item, "[...]")
+            )
         elif number >= len(_OPERATORS):
-            row = self._combine(instruction, own.augmented, _OPERATORS[number - len(_OPERATORS)])
+            row = self._combine(instruction, Events.augment, _OPERATORS[number - len(_OPERATORS)])
         elif _OPERATORS[number] in _OF_CONTAINERS:
-            row = self._combine(instruction, own.combined, _OPERATORS[number])
+            row = self._combine(instruction, Events.apply_operator, _OPERATORS[number])
         else:
             return
         self._builder.put(instruction, row)
 
     def _compare(self, instruction: Instruction) -> None:
         sign = _COMPARISONS[dis.cmp_op[instruction.argument >> _COMPARISON_SHIFT]]
-        row = self._combine(instruction, own.combined, sign)
+        row = self._combine(instruction, Events.apply_operator, sign)
         if not _TRUTH_IS_ASKED and instruction.argument & 16:
             row.append(to_bool())
         self._builder.put(instruction, row)
 
     def _contains(self, instruction: Instruction) -> None:
         sign = "NotIn" if instruction.argument else "In"
-        self._builder.put(instruction, self._combine(instruction, own.combined, sign))
+        self._builder.put(instruction, self._combine(instruction, Events.apply_operator, sign))
 
     def _before(self, instruction: Instruction, depth: int, function: Any, shown: str) -> None:
         """Show an operand before the instruction."""
@@ -212,26 +208,28 @@ class Rules:
 
     def _format(self, instruction: Instruction) -> None:
         depth = 2 if instruction.argument & 4 else 1
-        self._before(instruction, depth, formatted, instruction.name.lower())
+        self._before(instruction, depth, Events.format_value, instruction.name.lower())
 
     def _match(self, number: int, instruction: Instruction) -> None:
         before = self._builder.row[number - 1]
         if before.name != "LOAD_CONST":
             raise UnknownCodeError("a pattern whose attributes are not constants")
         attributes = self._code.co_consts[before.argument]
-        site = self._site(instruction, matched, "match")
-        row = self._builder.below(3, matched, attributes, instruction.argument > 0, site)
+        site = self._site(instruction, Events.match_pattern, "match")
+        row = self._builder.below(
+            3, Events.match_pattern, attributes, instruction.argument > 0, site
+        )
         self._builder.put(instruction, [*row, same(instruction)])
 
     def _make(self, instruction: Instruction) -> None:
-        self._builder.put(instruction, [same(instruction), *self._builder.call(made, 1)])
+        self._builder.put(instruction, [same(instruction), *self._builder.call(Events.receive, 1)])
 
     def _iterate(self, number: int, instruction: Instruction) -> None:
         following = self._builder.row[number + 1].name
         if following in ("CALL", "PRECALL"):  # of a generator expression
-            function: Any = each_later
+            function: Any = Events.iterate_lazily
         else:
-            function = each
+            function = Events.iterate
         site = self._site(instruction, function, "for ... in ...")
         row = self._builder.call(function, 1, False, site)
         self._builder.put(instruction, [*row, same(instruction)])
@@ -241,20 +239,20 @@ class Rules:
     def _load_global(self, instruction: Instruction) -> None:
         name = self._code.co_names[instruction.argument >> 1]
         if name not in IN_OWN_FRAME:
-            self._named(instruction, own.look_global, name)
+            self._named(instruction, Events.read_global, name)
 
     def _load_name(self, instruction: Instruction) -> None:
-        self._named(instruction, own.look_name, self._code.co_names[instruction.argument])
+        self._named(instruction, Events.read_name, self._code.co_names[instruction.argument])
 
     def _named(self, instruction: Instruction, function: Any, name: str) -> None:
         row = self._builder.noted(function, name, self._site(instruction, function, name))
         self._builder.put(instruction, [*row, same(instruction)])
 
     def _store_global(self, instruction: Instruction) -> None:
-        self._bind(instruction, own.touch_global)
+        self._bind(instruction, Events.write_global)
 
     def _store_name(self, instruction: Instruction) -> None:
-        self._bind(instruction, own.touch_name)
+        self._bind(instruction, Events.write_name)
 
     def _bind(self, instruction: Instruction, function: Any) -> None:
         name = self._code.co_names[instruction.argument]
@@ -262,10 +260,10 @@ class Rules:
         self._builder.put(instruction, [*row, same(instruction)])
 
     def _delete_global(self, instruction: Instruction) -> None:
-        self._unbind(instruction, own.drop_global)
+        self._unbind(instruction, Events.delete_global)
 
     def _delete_name(self, instruction: Instruction) -> None:
-        self._unbind(instruction, own.drop_name)
+        self._unbind(instruction, Events.delete_name)
 
     def _unbind(self, instruction: Instruction, function: Any) -> None:
         name = self._code.co_names[instruction.argument]
@@ -276,7 +274,7 @@ class Rules:
         name = self._builder.variables[instruction.argument]
         if name in _OWN_NAMES:
             return
-        function = own.look_at_cell if instruction.name == "LOAD_DEREF" else own.touch_cell
+        function = Events.read_cell if instruction.name == "LOAD_DEREF" else Events.write_cell
         site = self._site(instruction, function, name)
         row = self._builder.with_cell(function, instruction.argument, name, site)
         self._builder.put(instruction, [*row, same(instruction)])
@@ -284,8 +282,8 @@ class Rules:
     def _return(self, instruction: Instruction) -> None:
         """What a function with a cache returns is put there next."""
         if self._builder.fills:
-            site = self._site(instruction, filling, "return")
-            self._builder.put_before(instruction, self._builder.noted(filling, site))
+            site = self._site(instruction, Events.fill_cache, "return")
+            self._builder.put_before(instruction, self._builder.noted(Events.fill_cache, site))
 
 
 def _goes_round(instruction: Instruction) -> bool:

@@ -14,9 +14,7 @@ from types import CodeType, FrameType, FunctionType
 from typing import Any, Final
 
 from mazurka.runtime.core.access_sites import MARK
-from mazurka.runtime.python import bytecode as accesses_instructions
-from mazurka.runtime.python.builtin_functions import SPECIAL
-from mazurka.runtime.python.caches import filling
+from mazurka.runtime.python.events import Events
 from mazurka.runtime.rewrite.bytecode.building import Builder
 from mazurka.runtime.rewrite.bytecode.codes import UnknownCodeError, assemble, take_apart
 from mazurka.runtime.rewrite.bytecode.rules import Rules
@@ -75,7 +73,9 @@ def _rewritten(code: CodeType, is_top: bool, fills: bool) -> CodeType:
         if stack is not None:
             rules.apply(number, instruction, stack)
     if fills:
-        code = code.replace(co_names=(*code.co_names, filling.__name__))  # see `accesses_caches`
+        code = code.replace(
+            co_names=(*code.co_names, Events.fill_cache.__name__)
+        )  # see `python.caches`
     return assemble(code, parts, (*builder.constants, MARK), code.co_stacksize + _ADDED)
 
 
@@ -83,7 +83,7 @@ _FEATURES: Final = sum(getattr(__future__, n).compiler_flag for n in __future__.
 """The flags of features that code hands on to what it executes."""
 
 
-def _text_watched(value: Any, what: str, frame: FrameType) -> CodeType | None:
+def watch_text(value: Any, what: str, frame: FrameType) -> CodeType | None:
     """What `exec` and `eval` are given, rewritten; None where that cannot be."""
     if type(value) is not CodeType:
         if not isinstance(value, (str, bytes, bytearray)):
@@ -107,7 +107,7 @@ def is_generated(code: CodeType) -> bool:
     return code.co_qualname.startswith("__create_fn__")
 
 
-def _watch_methods(kind: type) -> None:
+def watch_methods(kind: type) -> None:
     for function in list(vars(kind).values()):
         if isinstance(function, FunctionType):
             function = vars(function).get("__wrapped__", function)
@@ -118,21 +118,10 @@ def _watch_methods(kind: type) -> None:
                 unobserved.packages.add(f"{kind.__qualname__}.{function.__name__} ({error})")
 
 
-def _function_made(make: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
-    """`types.FunctionType(code, ...)`"""
-    code = arguments[0] if arguments else named.get("code")
-    if type(code) is CodeType:
-        try:
-            code = watched(code)
-        except UnknownCodeError as error:
-            unobserved.note(f"{code.co_qualname} ({error})")
-        if arguments:
-            arguments = (code, *arguments[1:])
-        else:
-            named["code"] = code
-    return make(*arguments, **named)
-
-
-SPECIAL[id(FunctionType)] = _function_made
-accesses_instructions.watched_text = _text_watched
-accesses_instructions.watch_methods = _watch_methods
+def watch_code(code: CodeType) -> CodeType:
+    """The code that a function is made of, rewritten; named where that cannot be."""
+    try:
+        return watched(code)
+    except UnknownCodeError as error:
+        unobserved.note(f"{code.co_qualname} ({error})")
+        return code

@@ -1,0 +1,85 @@
+"""The interface between rewritten code and the runtime: complete, documented, and one call deep."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import mazurka.runtime.rewrite
+from mazurka.runtime.core.access_sites import BEGIN_ROUND
+from mazurka.runtime.python.events import Events, events_of, specified
+
+PER_MODULE = frozenset(
+    {
+        *("read_global", "write_global", "delete_global", "global_target", "show_globals"),
+        "define_class",
+    }
+)
+"""Events that know the module whose code calls them."""
+
+
+def parameters(function: object) -> list[tuple[str, object]]:
+    assert callable(function)
+    return [(name, one.kind) for name, one in inspect.signature(function).parameters.items()]
+
+
+@pytest.mark.parametrize("name", specified)
+def test_an_event_is_the_function_that_its_specification_says(name: str) -> None:
+    event, bound = specified[name], getattr(Events, name)
+    assert event.__doc__
+    assert bound.__name__ == name
+    assert bound.__module__.startswith("mazurka.runtime.python."), "no call in between"
+    assert parameters(bound) == parameters(event)
+
+
+def test_a_module_has_the_same_events_for_its_own_variables() -> None:
+    module = ModuleType("somewhere")
+    events = events_of(module)
+    names = {name for name in vars(events) if not name.startswith("__")}
+    assert names == {*specified, "slice"}
+    for name in names:
+        same = getattr(events, name) is getattr(Events, name)
+        assert same is (name not in PER_MODULE)
+        if not same:
+            assert len(parameters(getattr(events, name))) == len(parameters(specified[name]))
+
+
+def test_the_loop_detector_knows_the_event_of_rounds() -> None:
+    assert Events.begin_round.__name__ == BEGIN_ROUND
+
+
+def used_by_rewriters() -> set[str]:
+    """The names of events that stand in the sources of the rewriters."""
+    folder = Path(mazurka.runtime.rewrite.__file__).parent
+    used = set()
+    for file in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "Events":
+                used.add(node.attr)
+    return used
+
+
+def test_rewriters_use_every_event_and_no_other() -> None:
+    assert used_by_rewriters() == {*specified, "slice"}
+
+
+def test_rewriters_know_events_from_the_class_alone() -> None:
+    """Anywhere else in `rewrite`, the name of an event as a string would go unchecked."""
+    folder = Path(mazurka.runtime.rewrite.__file__).parent
+    texts = re.compile(r"[\"'](" + "|".join(name for name in specified if "_" in name) + r")[\"']")
+    found = [
+        f"{file.name}: {text}"
+        for file in folder.rglob("*.py")
+        for text in texts.findall(file.read_text(encoding="utf-8"))
+    ]
+    assert found == []
+
+
+def test_events_are_found_where_the_interpreter_is_fastest() -> None:
+    assert type(events_of(sys)) is ModuleType
