@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from mazurka.runtime.exploring.observed import Observed
+from mazurka.runtime.exploring.observed_program import ObservedProgram
 from mazurka.runtime.program.program import RealProgram
 from mazurka.stateless.explored import RunOptions
 from mazurka.stateless.iterative import ALGORITHMS, explore
@@ -150,7 +150,7 @@ def main() -> None:
         if given.only in name:
             rates(name, once, given.seconds)
 
-    def searches(label: str, program: RealProgram | Observed) -> None:
+    def searches(label: str, program: RealProgram | ObservedProgram) -> None:
         for algorithm in ALGORITHMS:
             for bound in (None, 2):
                 if algorithm == "cb-dfs" and bound is None:
@@ -168,7 +168,7 @@ def main() -> None:
             program.supervise(lambda: searches(test.__name__, program))
 
     def watched(test: Test) -> None:
-        with Observed(test, lambda name, _: name == __name__) as observed:
+        with ObservedProgram(test, lambda name, _: name == __name__) as observed:
             observed.supervise(lambda: searches(f"{test.__name__} (watched)", observed))
 
     for test in PLAIN:

@@ -19,8 +19,7 @@ from typing import TypeAlias
 
 from mazurka.runtime.core.operations import present
 from mazurka.runtime.core.scheduler import session
-from mazurka.runtime.exploring.observed import Observed
-from mazurka.runtime.exploring.observing import see_everything
+from mazurka.runtime.exploring.observed_program import ObservedProgram, schedule_every_access
 from mazurka.runtime.program.program import ControlSettings
 from mazurka.stateless.explored import Explored, RunOptions
 from mazurka.stateless.iterative import explore, search_for
@@ -56,7 +55,7 @@ class Logged(Decider):
     settled, and of ends and joins.
     """
 
-    def __init__(self, program: Observed, notes: Notes) -> None:
+    def __init__(self, program: ObservedProgram, notes: Notes) -> None:
         self.program = program
         self.notes = notes
         self.completed: list[Execution] = []
@@ -214,7 +213,7 @@ def module_of(folder: Path, source: str) -> ModuleType:
 class Subject:
     """A program under control."""
 
-    def __init__(self, program: Observed, notes: Notes) -> None:
+    def __init__(self, program: ObservedProgram, notes: Notes) -> None:
         self.program = program
         self.notes = notes
 
@@ -252,7 +251,7 @@ def under_control(module: ModuleType, everywhere: bool = False) -> Iterator[Subj
     def is_wanted(name: str, file: str) -> bool:
         return name == module.__name__
 
-    with Observed(lambda: module.program(notes), is_wanted, SETTINGS) as program:
+    with ObservedProgram(lambda: module.program(notes), is_wanted, SETTINGS) as program:
         if everywhere:
-            see_everything()
+            schedule_every_access()
         yield Subject(program, notes)

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from mazurka.runtime.core import access_sites
-from mazurka.runtime.exploring.observed import Observed
+from mazurka.runtime.exploring.observed_program import ObservedProgram
 from mazurka.runtime.program.program import ControlSettings
 from mazurka.runtime.sharing.accesses import Access
 from mazurka.runtime.sharing.locations import learned
@@ -47,8 +47,8 @@ def module_of(folder: Path, source: str) -> ModuleType:
 
 
 @contextmanager
-def observed(module: ModuleType, test: Callable[[], object]) -> Iterator[Observed]:
-    with Observed(test, lambda name, file: name == module.__name__, SETTINGS) as program:
+def observed(module: ModuleType, test: Callable[[], object]) -> Iterator[ObservedProgram]:
+    with ObservedProgram(test, lambda name, file: name == module.__name__, SETTINGS) as program:
         yield program
 
 
@@ -93,7 +93,7 @@ def find(
 
     with observed(module, lambda: outcomes.add(module.program())) as program:
         explored = program.supervise(search)
-        assert program.instrument.functions > 0
+        assert program.code.functions > 0
         points = {f"{site.role} {site.text}" for site in map(site_of, learned.points)}
         restarts, strangers = program.restarts, program.not_observed
     return Found(explored, set(outcomes), points, restarts, strangers)

@@ -10,7 +10,7 @@ from typing import Any
 from runtime_deciders import QUICK, Follow
 
 from mazurka.runtime.core.moment import now
-from mazurka.runtime.exploring.observed import Watching
+from mazurka.runtime.exploring.observed_program import OrderKeeper
 from mazurka.runtime.program.program import RealProgram
 from mazurka.runtime.python.events import events_of
 from mazurka.runtime.python.homes import forget_classes
@@ -59,7 +59,7 @@ def under_control(action: Callable[[], Any]) -> Any:
     names.clear()
     learned.clear()
     forget_classes()
-    ended = RealProgram(body, QUICK).run(Watching(Follow(), goes_on=False))
+    ended = RealProgram(body, QUICK).run(OrderKeeper(Follow(), goes_on=False))
     names.clear()
     assert not ended.failures, ended.failures
     return results[0]

@@ -14,7 +14,8 @@ from mazurka.runtime.core.patches import is_frozen
 from mazurka.runtime.program.program import RealProgram
 from mazurka.runtime.rewrite.bytecode.codes import UnknownCodeError
 from mazurka.runtime.rewrite.bytecode.watched import is_watched
-from mazurka.runtime.rewrite.modules import Instrument, project_modules
+from mazurka.runtime.rewrite.modules import Instrument
+from mazurka.runtime.rewrite.selection import named_modules, project_modules
 from mazurka.runtime.sharing.monitoring import MARK, unobserved
 
 SOURCE = """
@@ -170,7 +171,7 @@ def test_which_modules_belong_to_a_project(tmp_path: Path) -> None:
         assert not project_modules(Path(Path(module.__file__).anchor))(
             module.__name__, module.__file__
         )
-    named = project_modules(tmp_path, ["json"])
+    named = named_modules(["json"])
     assert named("json.decoder", "/anywhere/decoder.py")
     assert not named("own", str(tmp_path / "own.py"))
 

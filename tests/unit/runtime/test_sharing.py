@@ -10,7 +10,7 @@ import pytest
 from observed_programs import find, follow, module_of, observed
 from runtime_deciders import Enumerate
 
-from mazurka.runtime.exploring.observed import RelearnError
+from mazurka.runtime.exploring.observed_program import RelearnError
 from mazurka.runtime.sharing.locations import Order, learned
 from mazurka.stateless.runs import Shared
 

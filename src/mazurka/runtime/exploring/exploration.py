@@ -17,8 +17,11 @@ from mazurka.runtime.exploring.guard import (
     with_reason,
 )
 from mazurka.runtime.exploring.minimize import is_same, minimize
-from mazurka.runtime.exploring.observed import Observed
-from mazurka.runtime.exploring.observing import observed, require_known, require_something
+from mazurka.runtime.exploring.observed_program import (
+    ObservedProgram,
+    observe_test,
+    require_observed,
+)
 from mazurka.runtime.exploring.options import SAMPLES, SEARCHES, ExploreOptions, Test
 from mazurka.runtime.exploring.races import RaceChecked
 from mazurka.runtime.exploring.repeated_warnings import each_warning_once
@@ -37,6 +40,7 @@ from mazurka.runtime.exploring.scope import scope_of
 from mazurka.runtime.exploring.tokens import Token, token_of
 from mazurka.runtime.program.program import ControlSettings
 from mazurka.runtime.program.watchdog import UncontrolledCallError
+from mazurka.runtime.rewrite.selection import require_modules
 from mazurka.runtime.story.recording import Story
 from mazurka.runtime.story.telling import tell
 from mazurka.stateless import iterative, randomized
@@ -67,7 +71,7 @@ def explore_test(test: Test, options: ExploreOptions, progress: Progress | None 
 
     started = time.perf_counter()
 
-    def conduct(program: Observed) -> None:
+    def conduct(program: ObservedProgram) -> None:
         Exploration(test, options, program, result, progress, started).conduct()
 
     with each_warning_once():
@@ -103,7 +107,7 @@ def replay_test(test: Test, options: ExploreOptions, token: Token) -> Result:
     races = options.races or token.failure == "race"
     result = Result(input=test.name, verdict=HOLDS, strategy="replay", races=races)
 
-    def conduct(program: Observed) -> None:
+    def conduct(program: ObservedProgram) -> None:
         story = replay(RaceChecked(program) if races else program, token)
         result.executions = result.runs = 1
         result.steps = len(story.steps)
@@ -138,16 +142,16 @@ def under_control(
     test: Test,
     options: ExploreOptions,
     result: Result,
-    conduct: Callable[[Observed], None],
+    conduct: Callable[[ObservedProgram], None],
     started: float | None = None,
 ) -> None:
     """Do something with a test's program under control; errors are noted in the result."""
     settings = settings_of(test, options, started)
     linecache.checkcache()
     try:
-        require_known(options.instrument)
-        with observed(test.body, test.function, options.instrument, settings) as program:
-            require_something(program, test.function)
+        require_modules(options.instrument)
+        with observe_test(test.body, test.function, options.instrument, settings) as program:
+            require_observed(program, test.function)
             program.supervise(lambda: conduct(program))
     except UncontrolledCallError as error:
         failed = error.failed
@@ -189,7 +193,7 @@ class Exploration:
         self,
         test: Test,
         options: ExploreOptions,
-        program: Observed,
+        program: ObservedProgram,
         result: Result,
         progress: Progress | None,
         started: float,

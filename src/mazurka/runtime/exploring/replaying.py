@@ -11,7 +11,7 @@ from mazurka.runtime.core.operations import Step
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import SourceLine, shown_path, site_of
 from mazurka.runtime.core.thread_names import label_of
-from mazurka.runtime.exploring.observing import see_everything
+from mazurka.runtime.exploring.observed_program import schedule_every_access
 from mazurka.runtime.exploring.tokens import Stop, Token, Visits, place_hash
 from mazurka.runtime.sharing.locations import learned
 from mazurka.runtime.story.effects import kind_of
@@ -112,7 +112,7 @@ def replay(program: Runnable, token: Token) -> Story:
     try:
         return retraced(program, token)
     except DivergedFromTokenError:
-        see_everything()
+        schedule_every_access()
         return retraced(program, token)
 
 

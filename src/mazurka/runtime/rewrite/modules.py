@@ -13,7 +13,6 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from importlib.machinery import ModuleSpec, SourceFileLoader, SourcelessFileLoader
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType, ModuleType
@@ -22,7 +21,6 @@ from weakref import WeakKeyDictionary
 
 from mazurka.runtime.core.insides import is_module, module_of, names_in
 from mazurka.runtime.core.patches import Patches, is_frozen
-from mazurka.runtime.core.sites import MAZURKA_FOLDER
 from mazurka.runtime.python.events import events_of
 from mazurka.runtime.python.rewriter import at_present
 from mazurka.runtime.rewrite.bytecode.watched import (
@@ -373,47 +371,3 @@ def _call_after(loader: Any, then: Callable[[ModuleType], None]) -> None:
         then(module)
 
     loader.exec_module = exec_module
-
-
-def project_modules(root: Path, names: Sequence[str] = ()) -> Callable[[str, str], bool]:
-    """The rule for what is instrumented: named packages, or all of the project's own.
-
-    Those are the modules below `root` that belong neither to Python, nor to installed packages, nor
-    to Mazurka itself.
-    """
-    prefixes = (sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix)
-    away = {_directory(os.path.realpath(place)) for place in prefixes}
-    own = _directory(os.path.realpath(MAZURKA_FOLDER))
-    top = _directory(os.path.realpath(root))
-    strange = (own, *(place for place in away if not top.startswith(place)))
-    library = _directory(os.path.dirname(os.__file__))
-    far = (own, library) if _real_directory(library).startswith(strange) else (own,)
-
-    def is_wanted(name: str, file: str) -> bool:
-        if names:
-            return any(name == wanted or name.startswith(f"{wanted}.") for wanted in names)
-        if file.startswith(far) and "-packages" not in file:
-            return False  # most modules of a process; their files need not be looked up
-        path = _real_path(file)
-        if not path.startswith(top) or path.startswith(strange):
-            return False
-        parts = path.split(os.sep)
-        return "site-packages" not in parts and "dist-packages" not in parts
-
-    return is_wanted
-
-
-def _directory(path: str) -> str:
-    """The beginning of the paths of all that is in a directory."""
-    return path if path.endswith(os.sep) else path + os.sep
-
-
-_real_directory = cache(os.path.realpath)
-
-
-def _real_path(file: str) -> str:
-    """Where a file lies; each directory is looked up once, since a process has many modules."""
-    if os.path.islink(file):
-        return os.path.realpath(file)
-    directory, name = os.path.split(file)
-    return os.path.join(_real_directory(directory), name)

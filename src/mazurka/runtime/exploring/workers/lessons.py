@@ -18,7 +18,7 @@ from typing import TypeAlias
 from mazurka.runtime.core.access_sites import sites
 from mazurka.runtime.core.operations import Object
 from mazurka.runtime.exploring.guard import check_deterministic
-from mazurka.runtime.exploring.observed import Observed, RelearnError
+from mazurka.runtime.exploring.observed_program import ObservedProgram, RelearnError
 from mazurka.runtime.exploring.schedules import Follow, UnfollowableError
 from mazurka.runtime.exploring.workers.table import SharedTable
 from mazurka.runtime.sharing.locations import learned
@@ -36,7 +36,7 @@ class UnshareableError(Exception):
 class Common:
     """A program (`Runnable`) whose threads and objects are called the same in all processes."""
 
-    def __init__(self, program: Observed, table: SharedTable) -> None:
+    def __init__(self, program: ObservedProgram, table: SharedTable) -> None:
         self.program: Runnable = program
         self._real = program.real
         self._table = table
@@ -72,7 +72,7 @@ class Common:
         self._keep(shared)
 
 
-def take(program: Observed, lessons: Sequence[Lesson]) -> bool:
+def take(program: ObservedProgram, lessons: Sequence[Lesson]) -> bool:
     """Learn what is known already; whether the last lesson has shown something."""
     while True:
         try:

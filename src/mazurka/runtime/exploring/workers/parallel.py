@@ -27,7 +27,7 @@ from mazurka.runtime.exploring.exploration import (
     settings_of,
     under_control,
 )
-from mazurka.runtime.exploring.observed import Observed, RelearnError
+from mazurka.runtime.exploring.observed_program import ObservedProgram, RelearnError
 from mazurka.runtime.exploring.options import ExploreOptions, Test
 from mazurka.runtime.exploring.races import RaceChecked
 from mazurka.runtime.exploring.results import ERROR, Result
@@ -112,7 +112,7 @@ class Parallel:
         """Search alone for a moment; whether that has been enough."""
         scouts: list[Scout] = []
 
-        def conduct(program: Observed) -> None:
+        def conduct(program: ObservedProgram) -> None:
             if not scouts:
                 scouts.append(Scout(self, program))
             scouts[0].conduct()
@@ -169,7 +169,7 @@ class Parallel:
         if not explored.failures:
             return
 
-        def explain(program: Observed) -> None:
+        def explain(program: ObservedProgram) -> None:
             Common(program, self.table)
             take(program, self.lessons)
             watched: Runnable = RaceChecked(program) if self.options.races else program
@@ -184,7 +184,7 @@ class Parallel:
 class Scout(Exploration):
     """A search that gives up early, and notes its lessons."""
 
-    def __init__(self, whole: Parallel, program: Observed) -> None:
+    def __init__(self, whole: Parallel, program: ObservedProgram) -> None:
         super().__init__(
             whole.test, whole.options, program, whole.result, whole.progress, whole.started
         )

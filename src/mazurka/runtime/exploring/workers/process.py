@@ -17,8 +17,7 @@ from multiprocessing.connection import Connection
 from mazurka.errors import MazurkaError
 from mazurka.runtime.core.failures import ControlError
 from mazurka.runtime.core.sites import shown_path
-from mazurka.runtime.exploring.observed import Observed, RelearnError
-from mazurka.runtime.exploring.observing import observed
+from mazurka.runtime.exploring.observed_program import ObservedProgram, RelearnError, observe_test
 from mazurka.runtime.exploring.options import ExploreOptions, Test
 from mazurka.runtime.exploring.races import RaceChecked
 from mazurka.runtime.exploring.workers.lessons import (
@@ -95,7 +94,9 @@ def serve(task: WorkerTask, index: int, orders: Connection, ends: Sequence[Conne
     _keep_apart(index)
     test = task.test
     try:
-        with observed(test.body, test.function, task.options.instrument, task.settings) as program:
+        with observe_test(
+            test.body, test.function, task.options.instrument, task.settings
+        ) as program:
             _serve(task, index, orders, program)
     except EOFError:
         return
@@ -112,7 +113,7 @@ def _keep_apart(index: int) -> None:
             os.sched_setaffinity(0, {cores[index % len(cores)]})
 
 
-def _serve(task: WorkerTask, index: int, orders: Connection, program: Observed) -> None:
+def _serve(task: WorkerTask, index: int, orders: Connection, program: ObservedProgram) -> None:
     common = Common(program, task.table)
     taught = program.supervise(lambda: take(program, task.lessons))
     orders.send(WorkerReport(taught=taught, fingerprint=fingerprint()))
@@ -135,7 +136,7 @@ def _serve(task: WorkerTask, index: int, orders: Connection, program: Observed) 
             orders.send(_search(program, search))
 
 
-def _search(program: Observed, search: SharedAlgorithm2) -> WorkerReport:
+def _search(program: ObservedProgram, search: SharedAlgorithm2) -> WorkerReport:
     lesson: Lesson | None = None
     lives_matter = False
 

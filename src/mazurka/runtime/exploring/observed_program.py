@@ -1,28 +1,33 @@
-"""A program whose accesses are watched (`stateless.runs.Runnable`).
+"""A program whose threads are under control and whose accesses are observed.
 
-    with Observed(test, is_wanted) as program:
+    with ObservedProgram(test, is_wanted) as program:
         explored = program.supervise(lambda: explore(program, bound=2))
 
-A search over it sees the operations of the program, accesses at points among them.  Where a run
-shows that more places need points, or that objects need other names, `Learned` is raised at the end
-of the run, and `supervise` begins the search anew, until nothing is left to be learned.
+A search over it (`stateless.runs.Runnable`) sees the operations of the program, accesses at
+scheduling points among them.  Where a run shows that more places need points, or that objects need
+other names, `RelearnError` is raised at the end of the run, and `supervise` begins the search anew,
+until nothing is left to be learned.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from inspect import unwrap
 from types import TracebackType
 from typing import Any, TypeVar
 
 from mazurka.errors import MazurkaError
+from mazurka.runtime.core.access_sites import sites
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.operations import present
+from mazurka.runtime.core.sites import shown_path
 from mazurka.runtime.core.tasks import Join, Start
 from mazurka.runtime.program.program import ControlSettings, RealProgram
 from mazurka.runtime.python.homes import forget_classes
 from mazurka.runtime.python.identities import identities
 from mazurka.runtime.rewrite.modules import Instrument
 from mazurka.runtime.rewrite.roots import held_by_classes, named_objects
+from mazurka.runtime.rewrite.selection import Rule, select_modules
 from mazurka.runtime.sharing.locations import PLACE, learned, order
 from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.runtime.sharing.names import names
@@ -32,6 +37,10 @@ Result = TypeVar("Result")
 _take = order.take
 MOST = 300
 """How many runs may teach names and no place before it is clear that there is no end to it."""
+
+
+class NothingObservedError(MazurkaError):
+    """None of the test's functions could be observed; a verdict would be worth nothing."""
 
 
 class RelearnError(Exception):
@@ -55,8 +64,8 @@ class RestlessError(MazurkaError):
         )
 
 
-class Watching(Decider):
-    """A decider that also keeps the happens-before of the run, and knows who runs."""
+class OrderKeeper(Decider):
+    """Passes questions on to a decider, and keeps the happens-before order of the run."""
 
     def __init__(self, decider: Decider, *, goes_on: bool) -> None:
         """`goes_on` says that the run before was this decider's, too, and taught nothing."""
@@ -120,18 +129,18 @@ def _stays_alone(operation: Any, thread: int, pending: Sequence[Operation | None
     )
 
 
-class Observed:
-    """A test function whose threads are under control and whose accesses are watched."""
+class ObservedProgram:
+    """A test function whose threads are under control and whose accesses are observed."""
 
     def __init__(
         self,
         test: Callable[[], object],
-        is_wanted: Callable[[str, str], bool],
+        is_wanted: Rule,
         settings: ControlSettings | None = None,
     ) -> None:
         self._test = test
         self.real = RealProgram(test, settings)
-        self.instrument = Instrument(is_wanted)
+        self.code = Instrument(is_wanted)
         self.restarts = 0
         self._known: set[str] = set()
         """All that runs have taught."""
@@ -140,29 +149,29 @@ class Observed:
         self._last: Decider | None = None
         """Who decided in the last run, unless that has taught something."""
 
-    def __enter__(self) -> Observed:
+    def __enter__(self) -> ObservedProgram:
         learned.clear()
         names.clear()
         identities.clear()
         unobserved.clear()
-        self.instrument.__enter__()
+        self.code.__enter__()
         try:
             self._name_objects()
             self.real.__enter__()
             unobserved.watch()
         except BaseException:
-            self.instrument.__exit__()
+            self.code.__exit__()
             raise
         return self
 
     def _name_objects(self) -> None:
-        modules, classes = self.instrument.modules, list[type]()
+        modules, classes = self.code.modules, list[type]()
         things = []
         for thing, name in named_objects(modules, self._test, classes):
             names.pin(thing, name)
             things.append(thing)
         things.extend(held_by_classes(modules, classes))
-        self.instrument.strangers.find([*things, *classes])
+        self.code.strangers.find([*things, *classes])
 
     def __exit__(
         self,
@@ -174,25 +183,25 @@ class Observed:
             unobserved.unwatch()
             self.real.__exit__(kind, error, trace)
         finally:
-            self.instrument.__exit__()
+            self.code.__exit__()
             names.clear()
 
     @property
     def not_observed(self) -> list[str]:
-        """Packages whose code has run under control without being watched."""
+        """Packages whose code has run under control without being observed."""
         return sorted(unobserved.packages)
 
     # -- runs --------------------------------------------------------------------------------
 
     def run(self, decider: Decider) -> Ended:
-        """One run; raises `RelearnError` at its end if it has shown anything new."""
+        """Run the test once; raise `RelearnError` at its end if it has shown anything new."""
         forget_classes()
         names.restart()
         learned.news.clear()
         try:
-            watching = Watching(decider, goes_on=self._last is decider)
+            keeper = OrderKeeper(decider, goes_on=self._last is decider)
             self._last = decider
-            ended = self.real.run(watching)
+            ended = self.real.run(keeper)
         finally:
             if self.real.is_entered:  # otherwise the names are those of another exploration
                 names.restart()
@@ -203,7 +212,7 @@ class Observed:
         return ended
 
     def _require_news(self) -> None:
-        """There are only so many places; of everything else there could be more and more."""
+        """Give up where runs teach something for ever: only the number of places is bounded."""
         fresh = [one for one in dict.fromkeys(learned.news) if one not in self._known]
         self._known.update(fresh)
         if not any(one.startswith(PLACE) for one in fresh):
@@ -212,7 +221,7 @@ class Observed:
             raise RestlessError(fresh or learned.news)
 
     def supervise(self, search: Callable[[], Result]) -> Result:
-        """Search again and again, until a whole search has learned nothing."""
+        """Search again and again, under control, until a whole search has learned nothing."""
         return self.real.supervise(lambda: self._until_known(search))
 
     def _until_known(self, search: Callable[[], Result]) -> Result:
@@ -221,3 +230,33 @@ class Observed:
                 return search()
             except RelearnError:
                 self.restarts += 1
+
+
+def observe_test(
+    body: Callable[[], object],
+    function: Callable[..., object],
+    extra: Sequence[str],
+    settings: ControlSettings,
+) -> ObservedProgram:
+    """Make a program of a test function, to be entered; `extra` names more modules to observe."""
+    return ObservedProgram(body, select_modules(function, extra), settings)
+
+
+def require_observed(program: ObservedProgram, function: Callable[..., object]) -> None:
+    """Refuse a test of which nothing could be rewritten: its runs would say nothing."""
+    module = getattr(unwrap(function), "__module__", None)
+    if program.code.functions and module in program.code.modules:
+        return
+    reasons = "; ".join(f"{name}: {why}" for name, why in program.code.skipped.items())
+    code = getattr(unwrap(function), "__code__", None)
+    raise NothingObservedError(
+        f"nothing of this test can be observed ({reasons or f'no source of {module}'}): its shared"
+        " accesses would be no scheduling points, and a verdict would be worth nothing",
+        file=shown_path(code.co_filename) if code else None,
+        line=code.co_firstlineno if code else None,
+    )
+
+
+def schedule_every_access() -> None:
+    """Let every access be a scheduling point, whether or not anybody else has used its place."""
+    learned.points.update(range(len(sites)))
