@@ -34,11 +34,11 @@ from tests.soundness.reductions import (
 )
 from tests.soundness.shrink import listing, shrink
 
-import mazurka.ir.native
+import mazurka.ir.native.step
 from mazurka.search.registry import load_strategy, strategy_names
 
 # Each program is searched for a few milliseconds: optimizing its code takes longer than that.
-mazurka.ir.native.HUGE_PROGRAM = 0
+mazurka.ir.native.step.HUGE_PROGRAM = 0
 
 SHOWN = 5
 """How many disagreements of a strategy are printed as they come."""

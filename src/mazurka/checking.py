@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mazurka.errors import MazurkaError, OptionError
-from mazurka.ir.granularity import GRANULARITIES, Granularity
+from mazurka.ir.passes.granularity import GRANULARITIES, Granularity
 from mazurka.ir.program import Check, Fault, Program
 from mazurka.processors import refuse_many
 from mazurka.report.confirm import Finding, confirm
@@ -220,7 +220,7 @@ def load_program(path: str, reading: Reading) -> Program:
     if Path(path).suffix == ".json":
         return _load_exported(path, reading)
     from mazurka.frontend.python import load_model
-    from mazurka.ir.prepare import prepare
+    from mazurka.ir.passes.prepare import prepare
 
     raw = load_model(
         path,
@@ -240,9 +240,9 @@ def granularity_of(reading: Reading) -> Granularity | None:
 
 def _load_exported(path: str, reading: Reading) -> Program:
     """An exported program is checked exactly as it stands in the file."""
-    from mazurka.ir.prepare import prepare
-    from mazurka.ir.serialize import load_json
-    from mazurka.ir.validate import validate as validate_program
+    from mazurka.ir.deserialize import load_json
+    from mazurka.ir.passes.prepare import prepare
+    from mazurka.ir.passes.validate import validate as validate_program
 
     if reading.definitions:
         raise OptionError("-D changes constants of a model; an exported program has none left")

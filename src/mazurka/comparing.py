@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from mazurka import __version__
 from mazurka.checking import (
     TUNING,
     CheckOptions,
@@ -22,6 +21,7 @@ from mazurka.report.verdict import UNREDUCED, Verdict
 from mazurka.search.observer import Observer
 from mazurka.search.registry import load_strategy, strategy_names
 from mazurka.search.strategy import Strategy
+from mazurka.version import __version__
 
 INTERRUPTED = "interrupted"
 SCHEDULE_SECONDS = 10.0

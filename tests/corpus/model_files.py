@@ -18,7 +18,7 @@ from pathlib import Path
 from mazurka import check
 from mazurka.checking import CheckOptions, check_program
 from mazurka.frontend.python import load_model
-from mazurka.ir.prepare import prepare
+from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program
 from mazurka.report.verdict import Verdict
 from mazurka.search.observer import Silent

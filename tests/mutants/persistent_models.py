@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from mazurka.frontend.python import elaborate
 from mazurka.ir.expressions import ZERO, Binary
-from mazurka.ir.prepare import prepare
+from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import FINISHED, FIRST_LOCATION, Check, Fault, Kind, Program
 from tests.unit.ir.programs import Builder, equals, load, put
 

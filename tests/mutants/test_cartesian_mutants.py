@@ -19,8 +19,8 @@ import pytest
 
 from mazurka.frontend.python import elaborate
 from mazurka.ir.interpreter import State, Step
-from mazurka.ir.native import native
-from mazurka.ir.prepare import prepare
+from mazurka.ir.native.step import native
+from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program
 from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions

@@ -15,11 +15,14 @@ from typing import Any
 import pytest
 
 from mazurka.errors import InternalError
-from mazurka.ir import held, layout, liveness, merge, native, native_expressions
 from mazurka.ir.expressions import Element
-from mazurka.ir.footprints import Footprints, Touched
+from mazurka.ir.native import expressions as native_expressions
+from mazurka.ir.native import layout
+from mazurka.ir.native import step as native
+from mazurka.ir.passes import held, liveness, merge
+from mazurka.ir.passes.validate import MalformedProgramError
 from mazurka.ir.program import Program
-from mazurka.ir.validate import MalformedProgramError
+from mazurka.ir.values.footprints import Footprints, Touched
 from tests.soundness.agreement import disagreement
 from tests.soundness.random_programs import random_program
 from tests.soundness.variants import VARIANTS, difference

@@ -17,10 +17,10 @@ from mazurka.analysis import futures as futures_module
 from mazurka.analysis.futures import NOTHING, Futures, Touched
 from mazurka.analysis.lock_patterns import needed_locks
 from mazurka.frontend.python import elaborate
-from mazurka.ir.footprints import Footprints
 from mazurka.ir.interpreter import State, Step
-from mazurka.ir.prepare import prepare
+from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Edge, Kind, Program, Role
+from mazurka.ir.values.footprints import Footprints
 from mazurka.stateful import persistent
 from mazurka.stateful.persistent import (
     Attempt,

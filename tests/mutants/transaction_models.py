@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mazurka.checking import load_program
 from mazurka.frontend.python import elaborate
-from mazurka.ir.prepare import prepare
+from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program
 from mazurka.search.options import Reading
 

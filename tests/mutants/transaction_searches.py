@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mazurka.analysis.movers import Reading
-from mazurka.ir.native import native
+from mazurka.ir.native.step import native
 from mazurka.ir.program import Program
 from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mazurka.frontend.python import load_model
-from mazurka.ir.prepare import prepare
+from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program
 from mazurka.stateful.cartesian import Cartesian, Prefix
 

@@ -8,8 +8,8 @@ import pytest
 
 from mazurka.bench.cartesian_subjects import ROWS, Row
 from mazurka.frontend.python import load_model
-from mazurka.ir.native import native
-from mazurka.ir.prepare import prepare
+from mazurka.ir.native.step import native
+from mazurka.ir.passes.prepare import prepare
 from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions
 from mazurka.stateful.cartesian import CycleRule

@@ -10,7 +10,7 @@ import pytest
 
 from mazurka.bench.cartesian_subjects import ROWS, Row, select
 from mazurka.frontend.python import load_model
-from mazurka.ir.prepare import prepare
+from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program
 from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions

@@ -23,7 +23,7 @@ from mazurka.bench.context_bounded_queue import (
     model_runs,
 )
 from mazurka.frontend.python import load_model
-from mazurka.ir.prepare import prepare
+from mazurka.ir.passes.prepare import prepare
 from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions
 from mazurka.search.registry import load_strategy

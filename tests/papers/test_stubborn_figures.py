@@ -11,7 +11,7 @@ import pytest
 
 from mazurka.frontend.python import load_model
 from mazurka.ir.interpreter import Interpreter, State
-from mazurka.ir.prepare import prepare
+from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program
 from mazurka.stateful.persistent import Relation, persistent_threads
 from mazurka.stateful.reference import explore

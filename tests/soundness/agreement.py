@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 
 from mazurka.ir.interpreter import Interpreter, Outcome, Step
-from mazurka.ir.native import ENDED, INVALID, STOPPED, WAITS, NativeProgram
+from mazurka.ir.native.step import ENDED, INVALID, STOPPED, WAITS, NativeProgram
 from mazurka.ir.program import DEAD_ENDS, FAULTS, Fault, Program
 from mazurka.stateful.reference import Exploration, explore
 

@@ -8,4 +8,4 @@ import pytest
 @pytest.fixture
 def quick_code(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave native code as it is: optimizing it takes longer than searching a small program."""
-    monkeypatch.setattr("mazurka.ir.native.HUGE_PROGRAM", 0)
+    monkeypatch.setattr("mazurka.ir.native.step.HUGE_PROGRAM", 0)

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from mazurka.analysis.movers import Mover
 from mazurka.frontend.python import elaborate
-from mazurka.ir.prepare import prepare
+from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program
 
 PRELUDE = "from mazurka.model import *; import threading\n"

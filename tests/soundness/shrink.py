@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from mazurka.ir.dot import edge_label
 from mazurka.ir.expressions import ONE, ZERO, Const, Expr, children
+from mazurka.ir.passes.validate import MalformedProgramError, validate
 from mazurka.ir.program import (
     FINISHED,
     FIRST_LOCATION,
@@ -25,7 +26,6 @@ from mazurka.ir.program import (
     Program,
     Thread,
 )
-from mazurka.ir.validate import MalformedProgramError, validate
 
 
 def shrink(program: Program, fails: Callable[[Program], bool]) -> Program:

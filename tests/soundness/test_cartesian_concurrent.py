@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pytest
 
-from mazurka.ir.native import native
+from mazurka.ir.native.step import native
 from mazurka.ir.program import Program
 from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from mazurka.ir.native import native
+from mazurka.ir.native.step import native
 from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions
 from mazurka.stateful.cartesian import CycleRule, Finished, explore_cartesian

@@ -13,7 +13,7 @@ from itertools import product
 import pytest
 
 from mazurka.analysis.movers import Reading
-from mazurka.ir.native import native
+from mazurka.ir.native.step import native
 from mazurka.ir.program import Program
 from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions

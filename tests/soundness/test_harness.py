@@ -8,7 +8,7 @@ from functools import cache
 
 import pytest
 
-from mazurka.ir.native import native
+from mazurka.ir.native.step import native
 from mazurka.ir.program import FINISHED, Program
 from mazurka.search.observer import Observer
 from mazurka.search.options import SearchOptions

@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
+from mazurka.ir.passes.validate import validate
 from mazurka.ir.program import Program
-from mazurka.ir.validate import validate
 from mazurka.search.options import SearchOptions
 from mazurka.search.registry import load_strategy, strategy_names
 from mazurka.stateful.reference import Exploration, explore

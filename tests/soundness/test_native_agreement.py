@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mazurka.ir.validate import validate
+from mazurka.ir.passes.validate import validate
 from mazurka.stateful.reference import explore
 from tests.soundness.agreement import disagreement
 from tests.soundness.profiles import random_programs

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from mazurka.ir.validate import validate
+from mazurka.ir.passes.validate import validate
 from mazurka.search.registry import load_strategy, strategy_names
 from tests.soundness.reductions import Agreement, Subject, compare_all, consult
 

@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
+from mazurka.ir.passes.validate import validate
 from mazurka.ir.program import Program
-from mazurka.ir.validate import validate
 from mazurka.search.registry import load_strategy, strategy_names
 from tests.soundness.disciplined_programs import disciplined_program
 from tests.soundness.random_programs import random_program

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mazurka.ir.interpreter import Interpreter, Outcome
-from mazurka.ir.liveness import reset_dead_locals
+from mazurka.ir.passes.liveness import reset_dead_locals
 from mazurka.ir.program import Program
 from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mazurka.ir.fold import fold
-from mazurka.ir.held import drop_proven_lock_checks
-from mazurka.ir.liveness import reset_dead_locals
-from mazurka.ir.merge import merge_local_steps
+from mazurka.ir.passes.fold import fold
+from mazurka.ir.passes.held import drop_proven_lock_checks
+from mazurka.ir.passes.liveness import reset_dead_locals
+from mazurka.ir.passes.merge import merge_local_steps
+from mazurka.ir.passes.ranges import infer_ranges
+from mazurka.ir.passes.validate import validate
 from mazurka.ir.program import Program
-from mazurka.ir.ranges import infer_ranges
-from mazurka.ir.validate import validate
 from mazurka.stateful.reference import Exploration, explore
 
 

@@ -8,7 +8,7 @@ from mazurka.analysis.fixed import FixedSteps
 from mazurka.analysis.laws import laws_of, takes_one_lock, waits_for_locks, wake_locks
 from mazurka.analysis.locksets import static_protection
 from mazurka.analysis.movable import movable_locks
-from mazurka.ir.held import Ownership
+from mazurka.ir.passes.held import Ownership
 from mazurka.ir.program import Program
 
 KEY = "_known_beforehand"

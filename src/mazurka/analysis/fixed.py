@@ -14,9 +14,9 @@ from mazurka.analysis.movers import Mover
 from mazurka.analysis.ownership import reach
 from mazurka.analysis.shapes import acquired
 from mazurka.ir.expressions import ZERO, Conditional, Const
-from mazurka.ir.footprints import Touched
-from mazurka.ir.held import Ownership, conjuncts
+from mazurka.ir.passes.held import Ownership, conjuncts
 from mazurka.ir.program import Assign, Edge, Mode, Program
+from mazurka.ir.values.footprints import Touched
 
 
 class FixedSteps:

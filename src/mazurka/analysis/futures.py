@@ -40,10 +40,10 @@ from mazurka.analysis.lock_patterns import needed_locks
 from mazurka.analysis.ownership import reach
 from mazurka.analysis.restarts import only_asked_for_idle, restartable_threads
 from mazurka.ir.expressions import Const
-from mazurka.ir.footprints import Footprints
-from mazurka.ir.held import Ownership
+from mazurka.ir.passes.held import Ownership
 from mazurka.ir.program import FINISHED, IDLE, WRONG, Assign, Edge, Mode, Operation, Program, Thread
-from mazurka.ir.values import cannot_fault
+from mazurka.ir.values.evaluation import cannot_fault
+from mazurka.ir.values.footprints import Footprints
 
 KEY = "_futures"
 

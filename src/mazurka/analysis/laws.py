@@ -28,8 +28,8 @@ from functools import cached_property
 from mazurka.analysis.movers import Mover
 from mazurka.analysis.shapes import Use, acquired, expressions, use_of
 from mazurka.ir.expressions import ZERO, Const, Expr, Load
-from mazurka.ir.footprints import Footprints, Touched
 from mazurka.ir.program import Check, Edge, Fault, Kind, Mode, Program, Role
+from mazurka.ir.values.footprints import Footprints, Touched
 
 
 class Law(enum.IntEnum):

@@ -4,7 +4,7 @@ Kahlon, Gupta, Sinha, *Symbolic Model Checking of Concurrent Programs using Part
 On-the-fly Transactions* (CAV 2006), section 3.  A step that thread j can only take after acquiring
 a lock which thread i holds cannot come before i's next step.  Two things have to be certain.
 
-*Nobody takes the lock away.*  `pattern_locks` are the disciplined locks of `mazurka.ir.held`: no
+*Nobody takes the lock away.*  `pattern_locks` are the disciplined locks of `ir.passes.held`: no
 edge writes the owner cell unless it is free or names the acting thread.  So while it names i, it
 goes on naming i until i moves.  A `threading.Lock` that some thread may release for another is not
 among them; one whose releases all come from holders is.
@@ -25,9 +25,9 @@ an edge to be taken: its guard says so.  Names and kinds of edges mean nothing h
 
 from __future__ import annotations
 
-from mazurka.ir.footprints import Footprints
-from mazurka.ir.held import Ownership, conjuncts, owner_values
+from mazurka.ir.passes.held import Ownership, conjuncts, owner_values
 from mazurka.ir.program import Edge, Program, Role
+from mazurka.ir.values.footprints import Footprints
 
 
 def pattern_locks(program: Program) -> frozenset[int]:

@@ -26,11 +26,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from mazurka.ir.expressions import Const, Expr
-from mazurka.ir.footprints import Footprints
-from mazurka.ir.held import Ownership, shown_by
+from mazurka.ir.passes.held import Ownership, shown_by
+from mazurka.ir.passes.validate import has_cycle
 from mazurka.ir.program import DEAD_ENDS, Check, Edge, Mode, Operation, Program, Role
-from mazurka.ir.validate import has_cycle
-from mazurka.ir.values import cannot_fault, evaluate
+from mazurka.ir.values.evaluation import cannot_fault, evaluate
+from mazurka.ir.values.footprints import Footprints
 
 UNSHARED, READ_ONLY, PROTECTED, UNPROTECTED = "unshared", "read-only", "protected", "unprotected"
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from mazurka.analysis.shapes import expressions
 from mazurka.ir.expressions import ZERO, Conditional, Const, Expr, Load, walk
-from mazurka.ir.held import Ownership, conjuncts, owner_values
+from mazurka.ir.passes.held import Ownership, conjuncts, owner_values
 from mazurka.ir.program import Assign, Edge, Kind, Program, Thread
 
 LOOKING = frozenset({Kind.TRY_ACQUIRE, Kind.INSPECT})

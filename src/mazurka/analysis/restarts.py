@@ -23,9 +23,9 @@ from typing import TypeAlias
 
 from mazurka.analysis.shapes import expressions
 from mazurka.ir.expressions import Binary, Const, Expr, Load
-from mazurka.ir.footprints import Footprints
-from mazurka.ir.held import conjuncts
+from mazurka.ir.passes.held import conjuncts
 from mazurka.ir.program import IDLE, Assign, Check, Edge, Program, Thread
+from mazurka.ir.values.footprints import Footprints
 
 Starting: TypeAlias = tuple[int, int]
 """A thread and the position of one of its edges, which may start some other thread."""

@@ -11,9 +11,9 @@ import enum
 from collections.abc import Iterator
 
 from mazurka.ir.expressions import ONE, ZERO, Binary, Conditional, Const, Expr, Load, walk
-from mazurka.ir.footprints import Footprints
-from mazurka.ir.held import conjuncts
+from mazurka.ir.passes.held import conjuncts
 from mazurka.ir.program import Assign, Check, Edge, Fault
+from mazurka.ir.values.footprints import Footprints
 
 
 class Use(enum.Enum):

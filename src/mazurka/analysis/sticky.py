@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from mazurka.analysis.ownership import reach
 from mazurka.analysis.restarts import restartable_threads
-from mazurka.ir.held import Ownership
+from mazurka.ir.passes.held import Ownership
 from mazurka.ir.program import FIRST_LOCATION, Mode, Program, Thread
 
 

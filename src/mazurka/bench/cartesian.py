@@ -22,8 +22,8 @@ from mazurka.bench.cartesian_table import print_results
 from mazurka.bench.printing import LimitedOptions, announce, publish
 from mazurka.errors import OptionError
 from mazurka.frontend.python import load_model
-from mazurka.ir.native import native
-from mazurka.ir.prepare import prepare
+from mazurka.ir.native.step import native
+from mazurka.ir.passes.prepare import prepare
 from mazurka.processors import refuse_many
 from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions

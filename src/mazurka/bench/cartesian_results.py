@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mazurka import __version__
 from mazurka.bench.cartesian_subjects import Published, Row
+from mazurka.version import __version__
 
 MODES = ("standard", "table1", "default", "concurrent", "dpor")
 

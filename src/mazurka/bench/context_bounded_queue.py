@@ -15,7 +15,7 @@ from mazurka.bench.programs import DIRECTORY
 from mazurka.errors import MazurkaError
 from mazurka.frontend.python import load_model
 from mazurka.ir.interpreter import Interpreter, State, Step
-from mazurka.ir.prepare import prepare
+from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program
 from mazurka.runtime.exploring.exploration import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mazurka import __version__
 from mazurka.bench.contest import MAZURKA, Played
 from mazurka.bench.context_bounded_queue import CB_DFS, CB_POR, PUBLISHED, Column
+from mazurka.version import __version__
 
 
 @dataclass(frozen=True, kw_only=True)

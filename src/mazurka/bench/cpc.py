@@ -17,7 +17,7 @@ from mazurka.bench.cpc_subjects import Subject, select
 from mazurka.bench.printing import Options, announce, publish
 from mazurka.errors import OptionError
 from mazurka.frontend.python import load_model
-from mazurka.ir.prepare import prepare
+from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program
 from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from rich.console import Console
 
-from mazurka import __version__
 from mazurka.bench.cpc_subjects import Published
 from mazurka.bench.printing import number_table, print_page
+from mazurka.version import __version__
 
 COLUMNS = (
     ("loc", 4),

@@ -17,8 +17,8 @@ from mazurka.bench.optimistic_subjects import Subject, select
 from mazurka.bench.printing import LimitedOptions, announce, publish
 from mazurka.errors import OptionError
 from mazurka.frontend.python import load_model
-from mazurka.ir.granularity import Granularity
-from mazurka.ir.prepare import prepare
+from mazurka.ir.passes.granularity import Granularity
+from mazurka.ir.passes.prepare import prepare
 from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions
 from mazurka.search.registry import load_strategy

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from rich.console import Console
 
-from mazurka import __version__
 from mazurka.bench.optimistic_subjects import Published
 from mazurka.bench.printing import number_table, print_page
 from mazurka.report.observer import bytes_text
+from mazurka.version import __version__
 
 COLUMNS = (
     ("instruction", 12),

@@ -8,11 +8,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from mazurka import __version__
 from mazurka.bench.measurement import Measurement, Row
 from mazurka.bench.printing import number_table
 from mazurka.report.observer import bytes_text
 from mazurka.report.terminal import glyphs_for, make_console, safe
+from mazurka.version import __version__
 
 COLUMNS = (
     ("states", 10),

@@ -18,8 +18,8 @@ from mazurka.bench.results import Results, print_results
 from mazurka.bench.subjects import Subject, select
 from mazurka.errors import OptionError
 from mazurka.frontend.python import load_model
-from mazurka.ir.layout import make_layout
-from mazurka.ir.prepare import prepare
+from mazurka.ir.native.layout import make_layout
+from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program
 from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions

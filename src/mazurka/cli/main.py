@@ -13,9 +13,9 @@ from typing import Annotated
 
 import typer
 
-from mazurka import __version__
 from mazurka.cli import bench, check, compare, export, replay, test
 from mazurka.cli.failures import run_guarded
+from mazurka.version import __version__
 
 app = typer.Typer(
     name="mazurka",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import enum
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
 from mazurka.errors import MazurkaError
@@ -108,8 +110,22 @@ class Reader:
         }
 
 
-def read_program(data: object) -> Program:
-    """Build a program from data of which nothing is known."""
+def load_json(path: str) -> Program:
+    """Read a program from a file."""
+    try:
+        data = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise MazurkaError(f"cannot read: {error.strerror}", file=path) from error
+    except (ValueError, RecursionError) as error:
+        raise MazurkaError("this is not JSON", file=path) from error
+    try:
+        return from_json(data)
+    except MazurkaError as error:
+        raise MazurkaError(error.message, file=path) from error
+
+
+def from_json(data: object) -> Program:
+    """Build the program that `to_json` wrote; anything else is a `MazurkaError`."""
     top = Reader(data, "")
     if top.field("format").value != FORMAT:
         raise top.wrong("was not written by mazurka export")

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
 
-from mazurka.ir.expressions import Expr
+from mazurka.ir.expressions import Expr, negate
 
 FINISHED = 0
 """The location of a thread that has run to its end."""
@@ -67,7 +67,7 @@ class Cell:
     A value stored outside `low..high` is a `range` violation.  `points`, where given, are
     all values the cell can ever hold (an analysis has shown it); packing uses them.  A cell
     whose range the front end leaves to inference has `inferred` set; its `low` and `high`
-    mean nothing until `mazurka.ir.ranges` has filled them in.
+    mean nothing until `mazurka.ir.passes.ranges` has filled them in.
     """
 
     name: str
@@ -238,6 +238,11 @@ class Thread:
 
     def edges_at(self, location: int) -> Iterator[Edge]:
         return (self.edges[position] for position in self.outgoing[location])
+
+    def is_exhaustive(self, location: int) -> bool:
+        """Whether one of the location's guards always holds, judged by their form."""
+        guards = [edge.guard for edge in self.edges_at(location)]
+        return None in guards or any(negate(each) in guards for each in guards if each is not None)
 
 
 DECLARED = ("protected", "unprotected", "unshared")

@@ -7,10 +7,6 @@ Expressions are lists with the node's name first: `["add", ["load", ["const", 3]
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
-from mazurka.errors import MazurkaError
 from mazurka.ir.expressions import (
     Binary,
     Choice,
@@ -51,27 +47,6 @@ def to_json(program: Program) -> dict[str, object]:
         "threads": [_thread(thread) for thread in program.threads],
         "declared": [_declared(cell, found) for cell, found in sorted(program.declared.items())],
     }
-
-
-def from_json(data: object) -> Program:
-    """The program that `to_json` wrote; anything else is a `MazurkaError`."""
-    from mazurka.ir.deserialize import read_program
-
-    return read_program(data)
-
-
-def load_json(path: str) -> Program:
-    """Read a program from a file."""
-    try:
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise MazurkaError(f"cannot read: {error.strerror}", file=path) from error
-    except (ValueError, RecursionError) as error:
-        raise MazurkaError("this is not JSON", file=path) from error
-    try:
-        return from_json(data)
-    except MazurkaError as error:
-        raise MazurkaError(error.message, file=path) from error
 
 
 def _span(span: Span | None) -> list[object] | None:

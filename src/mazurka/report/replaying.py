@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mazurka import __version__
 from mazurka.ir.program import Program
 from mazurka.report.confirm import Finding, confirm
 from mazurka.report.rows import TraceRow
 from mazurka.report.subject import program_digest, source_digest
 from mazurka.report.trace import ReplayMismatch, Trace, run_schedule
 from mazurka.report.tracefile import SavedTrace
+from mazurka.version import __version__
 
 REPRODUCED = "reproduced"
 NOT_REPRODUCED = "not reproduced"

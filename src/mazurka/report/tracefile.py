@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from mazurka import __version__
 from mazurka.errors import MazurkaError, OptionError
-from mazurka.ir.granularity import GRANULARITIES
+from mazurka.ir.passes.granularity import GRANULARITIES
 from mazurka.report.verdict import Verdict
 from mazurka.search.options import Reading
 from mazurka.search.result import Move, Violation
+from mazurka.version import __version__
 
 FORMAT = "mazurka-trace"
 FORMAT_VERSION = 1

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from mazurka import __version__
 from mazurka.report.confirm import Finding
 from mazurka.report.selection import Alternative
 from mazurka.report.subject import Subject
 from mazurka.report.trace import Trace
 from mazurka.search.options import PROPERTIES
 from mazurka.search.result import CellClass, Round, Statistics
+from mazurka.version import __version__
 
 HOLDS = "holds"
 VIOLATED = "violated"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from mazurka.ir.granularity import Granularity
+from mazurka.ir.passes.granularity import Granularity
 
 PROPERTIES = ("assert", "deadlock", "race")
 

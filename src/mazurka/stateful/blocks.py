@@ -29,7 +29,7 @@ from __future__ import annotations
 
 # Looking for races.
 (
-    FOOTPRINT,         # as `mazurka.ir.native` describes it: capacity, count, entries
+    FOOTPRINT,         # as `mazurka.ir.native.step` describes it: capacity, count, entries
     FOOTPRINT_LENGTH,
     RACING,            # array by cell: 1 where it can race
     CELLS,

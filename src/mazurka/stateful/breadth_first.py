@@ -6,7 +6,7 @@ the start to find the schedule of a violation.
 
 from __future__ import annotations
 
-from mazurka.ir.native import NativeProgram
+from mazurka.ir.native.step import NativeProgram
 from mazurka.search.observer import Observer
 from mazurka.search.options import SearchOptions
 from mazurka.search.result import Move, SearchResult

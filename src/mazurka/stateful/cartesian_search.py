@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from mazurka.errors import UnsupportedError
 from mazurka.ir.interpreter import State
-from mazurka.ir.native import NativeProgram
+from mazurka.ir.native.step import NativeProgram
 from mazurka.ir.program import FAULTS, Fault
 from mazurka.search.observer import Observer
 from mazurka.search.options import SearchOptions

@@ -26,7 +26,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from mazurka.ir.native import NativeProgram
+from mazurka.ir.native.step import NativeProgram
 from mazurka.search.observer import Observer
 from mazurka.search.options import SearchOptions
 from mazurka.search.result import SearchResult

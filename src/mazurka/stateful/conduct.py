@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from mazurka.errors import InternalError
 from mazurka.ir.interpreter import Interpreter, Outcome, State
-from mazurka.ir.native import NativeProgram
+from mazurka.ir.native.step import NativeProgram
 from mazurka.ir.program import Fault
 from mazurka.search.observer import Observer
 from mazurka.search.options import SearchOptions

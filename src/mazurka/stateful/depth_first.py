@@ -5,7 +5,7 @@ Owns the stack, runs the kernel slice by slice, and reads schedules off the stac
 
 from __future__ import annotations
 
-from mazurka.ir.native import NativeProgram
+from mazurka.ir.native.step import NativeProgram
 from mazurka.search.observer import Observer
 from mazurka.search.options import SearchOptions
 from mazurka.search.result import Move, SearchResult

@@ -12,7 +12,7 @@ from mazurka.analysis.cell_use import MOST_CANDIDATES
 from mazurka.analysis.discipline import Discipline
 from mazurka.analysis.movers import Reading
 from mazurka.analysis.ownership import reach
-from mazurka.ir.layout import Slot
+from mazurka.ir.native.layout import Slot
 from mazurka.ir.program import FINISHED, IDLE, Kind, Thread
 from mazurka.stateful import blocks
 from mazurka.stateful.memory import Area

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from mazurka.ir.interpreter import Interpreter
-from mazurka.ir.native import NativeProgram, native
+from mazurka.ir.native.step import NativeProgram, native
 from mazurka.ir.program import Program, Span
 from mazurka.search.observer import Observer
 from mazurka.search.options import SearchOptions

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from mazurka.analysis.futures import futures_of
-from mazurka.ir.native import NativeProgram, native
+from mazurka.ir.native.step import NativeProgram, native
 from mazurka.ir.program import Program
 from mazurka.search.observer import Observer
 from mazurka.search.options import SearchOptions

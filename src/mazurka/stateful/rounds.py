@@ -17,7 +17,7 @@ from mazurka.analysis.beforehand import known_beforehand
 from mazurka.analysis.discipline import Discipline
 from mazurka.analysis.locksets import Protection, static_protection
 from mazurka.analysis.movers import Reading
-from mazurka.ir.native import NativeProgram, native
+from mazurka.ir.native.step import NativeProgram, native
 from mazurka.ir.program import Program
 from mazurka.search.observer import Observer
 from mazurka.search.options import SearchOptions

@@ -15,7 +15,7 @@ from mazurka.analysis.discipline import Discipline
 from mazurka.analysis.movers import Reading
 from mazurka.errors import InternalError
 from mazurka.ir.interpreter import State, Step
-from mazurka.ir.native import NativeProgram
+from mazurka.ir.native.step import NativeProgram
 from mazurka.search.observer import Observer
 from mazurka.search.options import SearchOptions
 from mazurka.search.result import Move, SearchResult

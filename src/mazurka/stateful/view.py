@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mazurka.errors import UnsupportedError
-from mazurka.ir.native import NativeProgram
+from mazurka.ir.native.step import NativeProgram
 from mazurka.ir.program import FAULTS, Fault
 from mazurka.search.options import SearchOptions
 from mazurka.stateful import blocks

@@ -17,9 +17,9 @@ import os
 from dataclasses import replace
 
 from mazurka.errors import InternalError
-from mazurka.ir.footprints import Footprints
+from mazurka.ir.passes.starts import starts_again
 from mazurka.ir.program import Program
-from mazurka.ir.starts import starts_again
+from mazurka.ir.values.footprints import Footprints
 from mazurka.search.observer import Observer
 from mazurka.search.options import SearchOptions
 from mazurka.search.result import CUT_SHORT, Move, SearchResult, Statistics, Violation

@@ -26,8 +26,8 @@ from mazurka.ir.expressions import (
     negate,
     walk,
 )
-from mazurka.ir.footprints import Footprints
 from mazurka.ir.program import FINISHED, IDLE, WRONG, Assign, Edge, Kind, Mode, Program
+from mazurka.ir.values.footprints import Footprints
 
 SHIFTS = frozenset({"shl", "shr", "lshr"})
 

@@ -23,9 +23,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mazurka.ir.footprints import Footprints
 from mazurka.ir.interpreter import Interpreter, Outcome, State, Step
 from mazurka.ir.program import FINISHED, WRONG, Program
+from mazurka.ir.values.footprints import Footprints
 from mazurka.stateless.execution import Action, Failure, Move
 from mazurka.stateless.fixed_points import Point, PointTable
 from mazurka.stateless.views import View, Views

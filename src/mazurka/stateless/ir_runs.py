@@ -18,9 +18,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 from mazurka.errors import UnsupportedError
-from mazurka.ir.footprints import Footprints
 from mazurka.ir.interpreter import Interpreter, Outcome, State, Step
 from mazurka.ir.program import FINISHED, WRONG, Fault, Mode, Program
+from mazurka.ir.values.footprints import Footprints
 from mazurka.stateless.runs import Abandon, Decider, Ended, Failed, Lookup, Shared, Touch
 
 LOCAL_LIMIT = 100_000

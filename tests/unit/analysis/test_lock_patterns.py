@@ -8,9 +8,9 @@ import pytest
 
 from mazurka.analysis.lock_patterns import needed_locks, pattern_locks
 from mazurka.frontend.python import elaborate
-from mazurka.ir.footprints import Footprints
-from mazurka.ir.prepare import prepare
+from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Kind, Program
+from mazurka.ir.values.footprints import Footprints
 
 PRELUDE = """\
 import threading

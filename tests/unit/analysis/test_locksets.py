@@ -18,7 +18,7 @@ from mazurka.analysis.locksets import Protection, static_protection
 from mazurka.frontend.python import elaborate
 from mazurka.ir.expressions import ZERO, Conditional, Expr
 from mazurka.ir.interpreter import Interpreter, State, Step
-from mazurka.ir.prepare import prepare
+from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import DEAD_ENDS, FINISHED, Check, Fault, Kind, Mode, Program
 from mazurka.stateful.reference import explore
 
@@ -284,6 +284,6 @@ def test_random_programs_have_cells_of_every_class() -> None:
 
 def test_a_broken_promise_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """An analysis that takes every lock for disciplined promises too much."""
-    monkeypatch.setattr("mazurka.ir.held.Ownership._broken", lambda self, number: iter(()))
+    monkeypatch.setattr("mazurka.ir.passes.held.Ownership._broken", lambda self, number: iter(()))
     found = (broken_promise(random_program(Random(seed))) for seed in range(300))
     assert any(found)

@@ -15,10 +15,10 @@ from tests.soundness.random_programs import random_program
 
 from mazurka.analysis.movable import movable_locks
 from mazurka.frontend.python import elaborate
-from mazurka.ir.footprints import Footprints
 from mazurka.ir.interpreter import Interpreter, State, Step
-from mazurka.ir.prepare import prepare
+from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program
+from mazurka.ir.values.footprints import Footprints
 from mazurka.stateful.reference import explore
 
 PRELUDE = """\

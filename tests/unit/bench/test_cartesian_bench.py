@@ -19,7 +19,7 @@ from mazurka.bench.cartesian_subjects import ROWS, Published, Row, select
 from mazurka.bench.cartesian_table import milliseconds, print_results, stopped
 from mazurka.errors import OptionError
 from mazurka.frontend.python import load_model
-from mazurka.ir.prepare import prepare
+from mazurka.ir.passes.prepare import prepare
 from mazurka.report.terminal import make_console
 from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions

@@ -82,8 +82,8 @@ def test_philosophers_have_one_state_less_than_powers_of_three() -> None:
 
 def test_the_array_heavy_model_has_four_to_eight_words_a_state() -> None:
     from mazurka.frontend.python import load_model
-    from mazurka.ir.layout import make_layout
-    from mazurka.ir.prepare import prepare
+    from mazurka.ir.native.layout import make_layout
+    from mazurka.ir.passes.prepare import prepare
 
     (subject,) = select("relaxation")
     constants = {name: str(value) for name, value in subject.constants.items()}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from mazurka.frontend.python import elaborate
 from mazurka.ir.interpreter import Interpreter, Outcome
-from mazurka.ir.prepare import prepare
+from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import WRONG, Program
 
 PRELUDE = (

@@ -9,8 +9,8 @@ from model_exploration import PRELUDE
 
 from mazurka.errors import MazurkaError, OptionError
 from mazurka.frontend.python import elaborate
+from mazurka.ir.passes.ranges import UnboundedError, infer_ranges
 from mazurka.ir.program import Check, Fault, Program, Role
-from mazurka.ir.ranges import UnboundedError, infer_ranges
 
 THREADS = "\nthreads = [f()]\n"
 IDLE = "\ndef f(): pass"

@@ -11,7 +11,7 @@ from model_exploration import PRELUDE
 from mazurka import model
 from mazurka.errors import UnsupportedError
 from mazurka.frontend.python import elaborate
-from mazurka.ir.prepare import prepare
+from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program
 
 MODEL = """\

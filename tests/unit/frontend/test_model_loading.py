@@ -12,8 +12,8 @@ import mazurka.model
 from mazurka.errors import MazurkaError, OptionError
 from mazurka.frontend.python import elaborate, load_model, lowering
 from mazurka.frontend.python.lowering import CALLS
+from mazurka.ir.passes.validate import validate
 from mazurka.ir.program import FIRST_LOCATION, IDLE, Kind, Mode, Role
-from mazurka.ir.validate import validate
 
 PHILOSOPHERS = '''"""Dining philosophers that can deadlock."""
 from mazurka.model import Array, Int, Mutex, assume, atomic, choose

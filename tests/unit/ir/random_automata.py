@@ -16,7 +16,6 @@ from mazurka.ir.expressions import (
     disjunction,
     negate,
 )
-from mazurka.ir.intervals import LARGEST, SMALLEST
 from mazurka.ir.program import (
     IDLE,
     Assign,
@@ -33,6 +32,7 @@ from mazurka.ir.program import (
     Span,
     Thread,
 )
+from mazurka.ir.values.intervals import LARGEST, SMALLEST
 
 SHARED, DECLARED, POINTER, ARRAY = 4, 5, 6, 7
 LOCALS = {0: (10, 11, 12), 1: (13, 14, 15), 2: (16, 17, 18)}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from mazurka.ir.expressions import Binary, Conditional, Const, Element, Expr, Load
-from mazurka.ir.fold import fold
+from mazurka.ir.passes.fold import fold
+from mazurka.ir.passes.ranges import infer_ranges
 from mazurka.ir.program import (
     Assign,
     Cell,
@@ -18,7 +19,6 @@ from mazurka.ir.program import (
     Span,
     Thread,
 )
-from mazurka.ir.ranges import infer_ranges
 
 FIRST, SECOND, SHARED = 2, 3, 4
 

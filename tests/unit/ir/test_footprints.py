@@ -5,8 +5,8 @@ from __future__ import annotations
 from tests.unit.ir.programs import Builder, equals, load, put
 
 from mazurka.ir.expressions import Binary, Choice, Const, Element, Load
-from mazurka.ir.footprints import Footprints, cell_values
 from mazurka.ir.program import FINISHED, Assign, Cell, Check, Fault, Kind, Program, Role
+from mazurka.ir.values.footprints import Footprints, cell_values
 
 
 def some_program() -> Program:

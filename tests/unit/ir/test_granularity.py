@@ -15,10 +15,10 @@ from tests.unit.ir.programs import Builder, equals, load, plus, put
 
 from mazurka.frontend.python import load_model
 from mazurka.ir.expressions import Choice, negate
-from mazurka.ir.granularity import Granularity, one_step_a_line
-from mazurka.ir.prepare import prepare
+from mazurka.ir.passes.granularity import Granularity, one_step_a_line
+from mazurka.ir.passes.prepare import prepare
+from mazurka.ir.passes.validate import validate
 from mazurka.ir.program import FINISHED, Edge, Kind, Mode, Program, Span
-from mazurka.ir.validate import validate
 from mazurka.stateful.reference import Exploration, explore
 
 VISIBLE, MERGED, ATOMIC = Mode.VISIBLE, Mode.MERGED, Mode.ATOMIC

@@ -6,10 +6,10 @@ import pytest
 from tests.unit.ir.programs import Body, Builder, equals, load, lost_update, plus, put
 
 from mazurka.ir.expressions import Binary, Const, Element
-from mazurka.ir.footprints import Footprints
-from mazurka.ir.layout import Layout, Slot, exhaustive, make_layout, resting_locations
-from mazurka.ir.liveness import reset_dead_locals
+from mazurka.ir.native.layout import Layout, Slot, make_layout, resting_locations
+from mazurka.ir.passes.liveness import reset_dead_locals
 from mazurka.ir.program import FINISHED, WRONG, Assign, Cell, Check, Fault, Kind, Mode, Role
+from mazurka.ir.values.footprints import Footprints
 from mazurka.stateful.reference import explore
 
 LARGEST = 2**63 - 1
@@ -153,7 +153,7 @@ def test_a_thread_rests_at_a_merged_location_only_if_no_guard_may_hold() -> None
     body.edge(total, FINISHED, kind=Kind.LOCAL, guard=unequal)
     program = builder.program()
     thread = program.threads[0]
-    assert [exhaustive(thread, location) for location in (start, partial, total)] == [
+    assert [thread.is_exhaustive(location) for location in (start, partial, total)] == [
         True,
         False,
         True,

@@ -6,9 +6,9 @@ import pytest
 from tests.unit.ir.programs import Builder, equals, load, plus, put
 
 from mazurka.ir.expressions import Choice
-from mazurka.ir.merge import merge_local_steps
+from mazurka.ir.passes.merge import merge_local_steps
+from mazurka.ir.passes.validate import validate
 from mazurka.ir.program import FINISHED, Check, Edge, Fault, Kind, Mode, Program
-from mazurka.ir.validate import validate
 from mazurka.stateful.reference import explore
 
 X, LOCAL = 1, 3

@@ -23,8 +23,8 @@ from tests.unit.ir.programs import Builder, crossed_locks, load, lost_update, pu
 
 from mazurka.ir.expressions import BINARY_OPERATORS, Binary, Const, Convert, Expr, Unary
 from mazurka.ir.interpreter import Interpreter
-from mazurka.ir.native import INVALID, NativeProgram, assembly, native
-from mazurka.ir.prepare import prepare
+from mazurka.ir.native.step import INVALID, NativeProgram, assembly, native
+from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import FINISHED, Kind, Program
 from mazurka.stateful.memory import Area
 

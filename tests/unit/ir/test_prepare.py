@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from tests.unit.ir.programs import Builder, crossed_locks, equals, load, lost_update, plus, put
 
-from mazurka.ir.prepare import prepare
+from mazurka.ir.passes.prepare import prepare
+from mazurka.ir.passes.validate import MalformedProgramError, validate
 from mazurka.ir.program import FINISHED, Cell, Check, Fault, Kind, Mode, Program
-from mazurka.ir.validate import MalformedProgramError, validate
 from mazurka.stateful.reference import explore
 
 

@@ -18,7 +18,7 @@ from mazurka.ir.expressions import (
     disjunction,
     negate,
 )
-from mazurka.ir.intervals import LARGEST
+from mazurka.ir.passes.ranges import Inference, UnboundedError, infer_ranges
 from mazurka.ir.program import (
     FINISHED,
     IDLE,
@@ -37,8 +37,8 @@ from mazurka.ir.program import (
     Span,
     Thread,
 )
-from mazurka.ir.ranges import Inference, UnboundedError, infer_ranges
-from mazurka.ir.values import ValueSet
+from mazurka.ir.values.evaluation import ValueSet
+from mazurka.ir.values.intervals import LARGEST
 
 FIRST, SECOND, SHARED = 2, 3, 4
 

@@ -10,10 +10,10 @@ from random_automata import random_program, without_limits
 
 from mazurka.errors import MazurkaError
 from mazurka.ir import interpreter
-from mazurka.ir.fold import fold
 from mazurka.ir.interpreter import Interpreter, State, Step
+from mazurka.ir.passes.fold import fold
+from mazurka.ir.passes.ranges import Inference, infer_ranges
 from mazurka.ir.program import Program
-from mazurka.ir.ranges import Inference, infer_ranges
 
 MOST_STATES = 150
 

@@ -10,8 +10,8 @@ import pytest
 from tests.unit.ir.programs import Body, Builder, crossed_locks, load, lost_update, put
 
 from mazurka.ir.expressions import Binary, Choice, Const, Convert, Element, Unary
+from mazurka.ir.passes.validate import MalformedProgramError, has_cycle, validate
 from mazurka.ir.program import FINISHED, IDLE, Cell, Edge, Kind, Location, Mode, Program, Thread
-from mazurka.ir.validate import MalformedProgramError, has_cycle, validate
 
 
 def good() -> Program:

@@ -23,9 +23,9 @@ from mazurka.ir.expressions import (
     Unary,
 )
 from mazurka.ir.interpreter import Interpreter, Outcome
-from mazurka.ir.intervals import LARGEST, SMALLEST, binary_bounds
 from mazurka.ir.program import Assign, Cell, Edge, Kind, Location, Program, Span, Thread
-from mazurka.ir.values import EMPTY, TOP, ValueSet, cannot_fault, evaluate, truth_of
+from mazurka.ir.values.evaluation import EMPTY, TOP, ValueSet, cannot_fault, evaluate, truth_of
+from mazurka.ir.values.intervals import LARGEST, SMALLEST, binary_bounds
 
 EXTREMES = (SMALLEST, SMALLEST + 1, -(2**32), -1, 0, 1, 2, 63, 64, 2**32, LARGEST - 1, LARGEST)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from mazurka.frontend.python import elaborate
-from mazurka.ir.prepare import prepare
+from mazurka.ir.passes.prepare import prepare
 from mazurka.report.columns import Columns
 from mazurka.report.verdict import Verdict
 

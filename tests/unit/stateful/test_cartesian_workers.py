@@ -10,8 +10,8 @@ import pytest
 from mazurka.bench.cartesian_subjects import select
 from mazurka.errors import UnsupportedError
 from mazurka.frontend.python import elaborate, load_model
-from mazurka.ir.native import native
-from mazurka.ir.prepare import prepare
+from mazurka.ir.native.step import native
+from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program
 from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions

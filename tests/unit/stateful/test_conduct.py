@@ -11,7 +11,7 @@ from tests.unit.ir.programs import Builder, crossed_locks, lost_update, modular_
 from mazurka.errors import InternalError
 from mazurka.ir.expressions import Const
 from mazurka.ir.interpreter import Interpreter, Step
-from mazurka.ir.native import NativeProgram
+from mazurka.ir.native.step import NativeProgram
 from mazurka.ir.program import FINISHED, Check, Fault, Program
 from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions

@@ -21,7 +21,7 @@ from tests.unit.ir.programs import (
 
 from mazurka.errors import InternalError
 from mazurka.ir.expressions import Binary, Choice, Const
-from mazurka.ir.native import native
+from mazurka.ir.native.step import native
 from mazurka.ir.program import FINISHED, Assign, Check, Fault, Kind, Mode, Program
 from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions

@@ -8,7 +8,7 @@ import pytest
 from searching import MEMORY, ORDERS
 from tests.unit.ir.programs import modular_counters
 
-from mazurka.ir.native import native
+from mazurka.ir.native.step import native
 from mazurka.ir.program import Program
 from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions

@@ -7,7 +7,7 @@ from tests.unit.ir.programs import Builder, modular_counters, put
 
 from mazurka.errors import UnsupportedError
 from mazurka.ir.expressions import Choice
-from mazurka.ir.native import NativeProgram
+from mazurka.ir.native.step import NativeProgram
 from mazurka.ir.program import FINISHED, Kind, Program
 from mazurka.search.options import SearchOptions
 from mazurka.stateful import view

@@ -6,8 +6,8 @@ from schedule_programs import choice_that_others_enable, critical_sections, read
 from tests.unit.ir.programs import Builder, crossed_locks, equals, load, plus, put
 
 from mazurka.ir.expressions import Binary, Const, Element, Load, negate
-from mazurka.ir.footprints import Footprints
 from mazurka.ir.program import FINISHED, FIRST_LOCATION, Assign, Check, Fault, Kind, Program
+from mazurka.ir.values.footprints import Footprints
 from mazurka.stateless.execution import Execution, Move, enabled_actions
 from mazurka.stateless.fixed_points import Point, PointTable
 from mazurka.stateless.ir_execution import IRExecution

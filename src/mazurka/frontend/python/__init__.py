@@ -1,6 +1,6 @@
 """Python models: files that are parsed, never executed, and become `mazurka.ir` programs.
 
-`docs/models.md` describes the language.  The result is raw: `mazurka.ir.prepare` infers ranges,
+`docs/models.md` describes the language.  The result is raw: `ir.passes.prepare` infers ranges,
 folds constants and merges local steps afterwards.
 """
 

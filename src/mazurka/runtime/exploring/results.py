@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mazurka import __version__
 from mazurka.errors import MazurkaError
 from mazurka.runtime.core.sites import is_plumbing, shown_path
 from mazurka.runtime.story.recording import Stands, Story
 from mazurka.runtime.story.telling import Acquired, Told, lost_text, reason
 from mazurka.stateless.explored import Level
 from mazurka.stateless.runs import Failed
+from mazurka.version import __version__
 
 HOLDS = "holds"
 VIOLATED = "violated"

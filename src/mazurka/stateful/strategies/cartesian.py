@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mazurka.ir.native import native
+from mazurka.ir.native.step import native
 from mazurka.ir.program import Program
 from mazurka.search.observer import Observer
 from mazurka.search.options import SearchOptions

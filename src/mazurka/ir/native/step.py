@@ -2,7 +2,7 @@
 
     step(src, thread, choice, dst, footprint) -> edge | fault << 32, or a negative code
 
-`src` and `dst` are addresses of packed states (`mazurka.ir.layout`); the function copies one to
+`src` and `dst` are addresses of packed states (`ir.native.layout`); the function copies one to
 the other and works there, so `dst` means nothing after a negative code.  The low half of the
 result is the number of the step's first edge, the high half 0 or 1 + the position in `FAULTS`.
 `footprint`, used by the recording variant, points to 64-bit words: capacity, count, then one
@@ -22,10 +22,10 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
-from mazurka.ir.footprints import Footprints
 from mazurka.ir.interpreter import ATOMIC_LIMIT
-from mazurka.ir.layout import Layout, can_rest, make_layout, may_leave_range
-from mazurka.ir.native_expressions import Context, ThreadText, is_public
+from mazurka.ir.native.expressions import Context, ThreadText, is_public
+from mazurka.ir.native.layout import Layout, can_rest, make_layout, may_leave_range
+from mazurka.ir.passes.validate import has_cycle
 from mazurka.ir.program import (
     FAULTS,
     FIRST_LOCATION,
@@ -39,7 +39,7 @@ from mazurka.ir.program import (
     Mode,
     Program,
 )
-from mazurka.ir.validate import has_cycle
+from mazurka.ir.values.footprints import Footprints
 
 WAITS = -1
 STOPPED = -2

@@ -25,8 +25,8 @@ from mazurka.ir.expressions import (
     Load,
     Unary,
 )
-from mazurka.ir.intervals import LARGEST, SMALLEST, Bounds, binary_bounds, fits, unary_bounds
-from mazurka.ir.value_sets import (
+from mazurka.ir.values.intervals import LARGEST, SMALLEST, Bounds, binary_bounds, fits, unary_bounds
+from mazurka.ir.values.sets import (
     BOTH,
     EMPTY,
     FALSE,

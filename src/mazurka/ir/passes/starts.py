@@ -17,10 +17,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mazurka.ir.expressions import Binary, Const, Expr, Load
-from mazurka.ir.footprints import Footprints
-from mazurka.ir.held import conjuncts
+from mazurka.ir.passes.held import conjuncts
 from mazurka.ir.program import IDLE, Assign, Check, Edge, Kind, Program, Thread
-from mazurka.ir.values import evaluate
+from mazurka.ir.values.evaluation import evaluate
+from mazurka.ir.values.footprints import Footprints
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,9 +22,9 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from mazurka.ir.expressions import ONE, ZERO, Binary, Conditional, Const, Expr, Load
-from mazurka.ir.footprints import Footprints
 from mazurka.ir.program import Assign, Check, Edge, Program, Role
-from mazurka.ir.values import evaluate, members
+from mazurka.ir.values.evaluation import evaluate, members
+from mazurka.ir.values.footprints import Footprints
 
 Known: TypeAlias = dict[Expr, frozenset[int]]
 """For addresses of locks: the values that their owner cells can have."""

@@ -3,7 +3,7 @@
 Backward: a local cell is *live* at a location if some path from there reads it before writing
 it.  Forward: it is *dirty* where it may differ from its initial value.  A thread that comes to
 rest resets the cells that are dirty and dead there; what is neither dirty nor live anywhere a
-thread rests needs no room in a state at all (`mazurka.ir.layout`).
+thread rests needs no room in a state at all (`mazurka.ir.native.layout`).
 
 A thread that is started again, while it runs or after it has ended, finds its local cells as it
 left them.  Those that it may read first, and that not every such start writes, are *carried over*
@@ -17,9 +17,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from mazurka.ir.expressions import Const, Expr
-from mazurka.ir.footprints import Footprints
+from mazurka.ir.passes.starts import Start, starts_again
 from mazurka.ir.program import WRONG, Assign, Edge, Mode, Program, Thread
-from mazurka.ir.starts import Start, starts_again
+from mazurka.ir.values.footprints import Footprints
 
 
 @dataclass(frozen=True, slots=True)

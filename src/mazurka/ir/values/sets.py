@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from mazurka.ir.intervals import LARGEST, SMALLEST
+from mazurka.ir.values.intervals import LARGEST, SMALLEST
 
 MOST_POINTS = 64
 """Sets of numbers are kept exactly up to this size."""

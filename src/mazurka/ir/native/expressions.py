@@ -2,7 +2,7 @@
 
 `ThreadText` collects the text of one thread's step function.  Values are operand strings: a
 register (`%v12`) or a number.  Where the value sets show that a fault cannot happen no test is
-emitted.  See `mazurka.ir.native` for the shape of the whole function.
+emitted.  See `mazurka.ir.native.step` for the shape of the whole function.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from mazurka.ir.expressions import (
     Unary,
     walk,
 )
-from mazurka.ir.footprints import Footprints
-from mazurka.ir.layout import Layout, Slot
+from mazurka.ir.native.layout import Layout, Slot
 from mazurka.ir.program import FAULTS, Fault, Program
-from mazurka.ir.values import cannot_fault, evaluate, truth_of
+from mazurka.ir.values.evaluation import cannot_fault, evaluate, truth_of
+from mazurka.ir.values.footprints import Footprints
 
 PREDICATES = {
     "eq": "eq", "ne": "ne", "lt": "slt", "le": "sle", "gt": "sgt", "ge": "sge",

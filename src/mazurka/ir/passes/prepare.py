@@ -8,14 +8,14 @@ merging, may lose violations; it never adds any.
 
 from __future__ import annotations
 
-from mazurka.ir.fold import fold
-from mazurka.ir.granularity import Granularity, one_step_a_line
-from mazurka.ir.held import drop_proven_lock_checks
-from mazurka.ir.liveness import reset_dead_locals
-from mazurka.ir.merge import merge_local_steps
+from mazurka.ir.passes.fold import fold
+from mazurka.ir.passes.granularity import Granularity, one_step_a_line
+from mazurka.ir.passes.held import drop_proven_lock_checks
+from mazurka.ir.passes.liveness import reset_dead_locals
+from mazurka.ir.passes.merge import merge_local_steps
+from mazurka.ir.passes.ranges import infer_ranges
+from mazurka.ir.passes.validate import validate
 from mazurka.ir.program import Program
-from mazurka.ir.ranges import infer_ranges
-from mazurka.ir.validate import validate
 
 
 def prepare(

@@ -17,8 +17,7 @@ import enum
 from collections.abc import Iterable
 from dataclasses import replace
 
-from mazurka.ir.layout import exhaustive
-from mazurka.ir.merge import acyclic
+from mazurka.ir.passes.merge import acyclic
 from mazurka.ir.program import FIRST_LOCATION, Edge, Kind, Mode, Program, Thread
 
 
@@ -83,7 +82,7 @@ def _is_inside_a_line(thread: Thread, location: int, arriving: list[Edge]) -> bo
     leaving = list(thread.edges_at(location))
     return (
         _on_one_line(arriving, leaving)
-        and exhaustive(thread, location)
+        and thread.is_exhaustive(location)
         and all(edge.kind not in PAUSES for edge in leaving)
         and all(thread.locations[edge.target].mode is not Mode.ATOMIC for edge in leaving)
         # what follows a merged location is no part of a step that can be disabled

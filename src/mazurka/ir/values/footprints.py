@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from mazurka.ir.expressions import Const, Expr, Load, walk
 from mazurka.ir.program import Assign, Cell, Edge, Program
-from mazurka.ir.values import EMPTY, ValueSet, evaluate, from_points, members
+from mazurka.ir.values.evaluation import EMPTY, ValueSet, evaluate, from_points, members
 
 
 def cell_values(cell: Cell) -> ValueSet:

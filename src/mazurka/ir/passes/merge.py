@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mazurka.ir.footprints import Footprints
 from mazurka.ir.interpreter import Interpreter, Outcome
-from mazurka.ir.liveness import carried_over
+from mazurka.ir.passes.liveness import carried_over
 from mazurka.ir.program import FIRST_LOCATION, Kind, Location, Mode, Program, Thread
+from mazurka.ir.values.footprints import Footprints
 
 MERGEABLE = frozenset({Kind.LOCAL, Kind.ASSERT, Kind.ASSUME})
 

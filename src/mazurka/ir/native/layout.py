@@ -18,13 +18,13 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from mazurka.ir.expressions import Const, Expr, Load, negate, walk
-from mazurka.ir.footprints import Footprints, cell_values
+from mazurka.ir.expressions import Const, Expr, Load, walk
 from mazurka.ir.interpreter import State, choice_bounds
-from mazurka.ir.liveness import stored_locals
+from mazurka.ir.passes.liveness import stored_locals
+from mazurka.ir.passes.starts import Start, all_starts
 from mazurka.ir.program import IDLE, WRONG, Assign, Edge, Mode, Program, Thread
-from mazurka.ir.starts import Start, all_starts
-from mazurka.ir.values import cannot_fault, evaluate
+from mazurka.ir.values.evaluation import cannot_fault, evaluate
+from mazurka.ir.values.footprints import Footprints, cell_values
 
 WORD_BITS = 64
 MOST_CODED_POINTS = 16
@@ -190,14 +190,8 @@ def resting_locations(
 def can_rest(thread: Thread, location: int) -> bool:
     mode = thread.locations[location].mode
     if mode is Mode.MERGED:
-        return not exhaustive(thread, location)
+        return not thread.is_exhaustive(location)
     return mode is Mode.VISIBLE
-
-
-def exhaustive(thread: Thread, location: int) -> bool:
-    """Whether one of the location's guards always holds, judged by their form."""
-    guards = [edge.guard for edge in thread.edges_at(location)]
-    return None in guards or any(negate(guard) in guards for guard in guards if guard is not None)
 
 
 def can_fault(footprints: Footprints, thread: Thread, edge: Edge) -> bool:

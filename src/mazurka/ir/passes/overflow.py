@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 
 from mazurka.errors import UnsupportedError
 from mazurka.ir.expressions import Binary, Conditional, Expr, Unary, children, walk
-from mazurka.ir.facts import Facts
-from mazurka.ir.intervals import binary_bounds, fits, unary_bounds
 from mazurka.ir.program import Assign, Edge, Program
-from mazurka.ir.values import Lookup, ValueSet
+from mazurka.ir.values.evaluation import Lookup, ValueSet
+from mazurka.ir.values.facts import Facts
+from mazurka.ir.values.intervals import binary_bounds, fits, unary_bounds
 
 _SYMBOLS = {
     "add": "+", "sub": "-", "mul": "*", "shl": "<<", "floordiv": "//", "div": "/",

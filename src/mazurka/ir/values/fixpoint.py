@@ -1,4 +1,4 @@
-"""The abstract interpretation behind `mazurka.ir.ranges`.
+"""The abstract interpretation behind `mazurka.ir.passes.ranges`.
 
 `ascend` adds what edges lead to until nothing is new, widening where that would take long;
 `narrow` applies all edges once more, which takes back what widening added needlessly.
@@ -9,10 +9,10 @@ from __future__ import annotations
 import heapq
 from collections import defaultdict
 
-from mazurka.ir.facts import Facts, Recorder, storable
 from mazurka.ir.program import WRONG, Edge, Kind, Mode, Program, Role
-from mazurka.ir.tracking import Tracking, plan, thresholds
-from mazurka.ir.values import EMPTY, MOST_ADDRESSES, MOST_POINTS, ValueSet, from_points
+from mazurka.ir.values.evaluation import EMPTY, MOST_ADDRESSES, MOST_POINTS, ValueSet, from_points
+from mazurka.ir.values.facts import Facts, Recorder, storable
+from mazurka.ir.values.tracking import Tracking, plan, thresholds
 
 EXACT_VISITS = 24
 """Facts grow member by member this often, and longer while they can be listed."""

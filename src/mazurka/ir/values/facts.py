@@ -12,9 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from mazurka.ir.expressions import ZERO, Binary, Conditional, Const, Expr, Load, Unary
-from mazurka.ir.intervals import LARGEST, SMALLEST
 from mazurka.ir.program import Assign, Cell, Operation
-from mazurka.ir.values import (
+from mazurka.ir.values.evaluation import (
     MOST_ADDRESSES,
     Lookup,
     ValueSet,
@@ -23,6 +22,7 @@ from mazurka.ir.values import (
     from_points,
     truth_of,
 )
+from mazurka.ir.values.intervals import LARGEST, SMALLEST
 
 Recorder: TypeAlias = Callable[[int, ValueSet], None]
 """Told of every store: the cell's address and the values stored there."""

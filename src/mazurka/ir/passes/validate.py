@@ -18,8 +18,6 @@ from mazurka.ir.expressions import (
     Unary,
     walk,
 )
-from mazurka.ir.footprints import Footprints
-from mazurka.ir.intervals import LARGEST, SMALLEST
 from mazurka.ir.program import (
     DECLARED,
     FIRST_LOCATION,
@@ -35,6 +33,8 @@ from mazurka.ir.program import (
     Span,
     Thread,
 )
+from mazurka.ir.values.footprints import Footprints
+from mazurka.ir.values.intervals import LARGEST, SMALLEST
 
 
 class MalformedProgramError(MazurkaError):

@@ -19,10 +19,10 @@ from mazurka.ir.expressions import (
     children,
     rebuild,
 )
-from mazurka.ir.facts import Facts
+from mazurka.ir.passes.ranges import Inference
 from mazurka.ir.program import Assign, Edge, Kind, Operation, Program, Thread
-from mazurka.ir.ranges import Inference
-from mazurka.ir.values import cannot_fault, truth_of
+from mazurka.ir.values.evaluation import cannot_fault, truth_of
+from mazurka.ir.values.facts import Facts
 
 
 def fold(program: Program, inference: Inference) -> Program:

@@ -3,7 +3,7 @@
 Abstract interpretation (Cousot and Cousot, POPL 1977) over each thread's automaton.  A thread's
 own locals are followed from location to location.  Shared cells, and locals that another thread
 writes, have one *summary* for all times: their initial value and everything ever stored.  Facts
-about shared cells are kept only as long as a step lasts (`mazurka.ir.facts`).
+about shared cells are kept only as long as a step lasts (`mazurka.ir.values.facts`).
 
 Why it is right: let X hold every reachable state, location by location and in the summary.
 Then one more application of all edges to X, together with the initial state, holds every
@@ -21,10 +21,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from mazurka.errors import MazurkaError
-from mazurka.ir.fixpoint import Analysis
-from mazurka.ir.overflow import refuse_overflow
+from mazurka.ir.passes.overflow import refuse_overflow
 from mazurka.ir.program import Cell, Program, Role
-from mazurka.ir.values import EMPTY, MOST_POINTS, ValueSet
+from mazurka.ir.values.evaluation import EMPTY, MOST_POINTS, ValueSet
+from mazurka.ir.values.fixpoint import Analysis
 
 NARROWING_ROUNDS = 3
 

@@ -1,0 +1,1 @@
+"""A program as machine code: packed states and the step function."""

@@ -1,0 +1,1 @@
+"""What values expressions can have: intervals, sets, abstract interpretation, footprints."""
