@@ -1,22 +1,61 @@
-"""The errors that Mazurka reports to its users: one line, with file and line where there is one."""
+"""The errors that Mazurka reports to its users: one line, with the place where there is one."""
 
 from __future__ import annotations
+
+from typing import Protocol, Self
+
+
+class Position(Protocol):
+    """A position in a source file; lines and columns count from 1, and 0 is unknown."""
+
+    @property
+    def file(self) -> str: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def column(self) -> int: ...
+    @property
+    def end_column(self) -> int: ...
 
 
 class MazurkaError(Exception):
     """Something the user can put right: a file, an option, a construct that is not supported."""
 
-    def __init__(self, message: str, *, file: str | None = None, line: int | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        file: str | None = None,
+        line: int | None = None,
+        column: int | None = None,
+        end_column: int | None = None,
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.file = file
         self.line = line
+        self.column = column
+        """Where it begins in the line, counted in characters from 1; None where that is unknown."""
+        self.end_column = end_column
+        """The column behind its end; None where it is unknown or in another line."""
+
+    @classmethod
+    def at(cls, place: Position | None, message: str) -> Self:
+        """The error about a place in the source; parts of it may be unknown."""
+        if place is None:
+            return cls(message)
+        return cls(
+            message,
+            file=place.file or None,
+            line=place.line or None,
+            column=place.column or None,
+            end_column=place.end_column or None,
+        )
 
     def __str__(self) -> str:
-        if self.file is None:
-            return self.message
-        place = self.file if self.line is None else f"{self.file}:{self.line}"
-        return f"{place}: {self.message}"
+        parts = (self.file, self.line, self.column if self.line is not None else None)
+        place = ":".join(str(part) for part in parts if part is not None)
+        return f"{place}: {self.message}" if self.file is not None else self.message
 
 
 class UnsupportedError(MazurkaError):

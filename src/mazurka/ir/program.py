@@ -55,6 +55,8 @@ class Span:
     file: str
     line: int
     column: int = 0
+    end_column: int = field(default=0, compare=False)
+    """The column behind its end; 0 where it is unknown or in another line."""
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"

@@ -79,11 +79,10 @@ class IRRuns:
 def refuse_choices(program: Program) -> None:
     for edge in program.edges:
         if edge.choices > 1:
-            raise UnsupportedError(
+            raise UnsupportedError.at(
+                edge.span,
                 "a nondeterministic choice is no part of a schedule; use a search of the model's"
                 " states, or one thread for each choice",
-                file=edge.span.file,
-                line=edge.span.line,
             )
 
 

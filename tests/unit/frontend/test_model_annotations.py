@@ -138,7 +138,7 @@ def test_a_failing_assertion_does_not_return() -> None:
 
 
 def test_threads_above_their_function() -> None:
-    with pytest.raises(MazurkaError, match=r"^model.py:1: `a` is defined later, at line 2$"):
+    with pytest.raises(MazurkaError, match=r"^model.py:1:12: `a` is defined later, at line 2$"):
         elaborate("threads = [a()]\ndef a(): pass\n", "model.py")
 
 

@@ -1,6 +1,6 @@
-"""IR expressions with the constants already worked out.
+"""Build IR expressions, working out constants and addresses on the way.
 
-The front end must know lengths, loop bounds and addresses while it elaborates; folding here
+A front end must know lengths, loop bounds and addresses while it elaborates; folding here
 keeps such values constant without a separate evaluator.  Anything that could fault (a division
 by zero, a shift out of range, an index out of range) is left for the program to meet when it runs.
 """
@@ -111,32 +111,10 @@ def either(left: Expr, right: Expr) -> Expr:
 
 
 def element(base: Expr, index: Expr, length: int, stride: int) -> Expr:
-    """The address of an element; Python's negative indexes count from the end."""
-    if isinstance(index, Const):
-        place = index.value + length if -length <= index.value < 0 else index.value
-        if 0 <= place < length and isinstance(base, Const):
-            return Const(base.value + place * stride)
-        return Element(base, Const(place), length, stride)
-    if not _never_negative(index):
-        # An index too far below stays as it is, so that the error names the program's own.
-        wrapped = binary("add", index, Const(length))
-        inside = conditional(binary("lt", index, Const(-length)), index, wrapped)
-        index = conditional(binary("lt", index, ZERO), inside, index)
+    """The address of an element; an index out of range is met when the program runs."""
+    if isinstance(index, Const) and isinstance(base, Const) and 0 <= index.value < length:
+        return Const(base.value + index.value * stride)
     return Element(base, index, length, stride)
-
-
-def _never_negative(expr: Expr) -> bool:
-    match expr:
-        case Const(value):
-            return value >= 0
-        case Binary("mod", _, Const(divisor)):
-            return divisor > 0
-        case Binary("eq" | "ne" | "lt" | "le" | "gt" | "ge", _, _) | Unary("not", _):
-            return True
-        case Conditional(_, then, otherwise):
-            return _never_negative(then) and _never_negative(otherwise)
-        case _:
-            return False
 
 
 def select(index: Expr, items: Sequence[Expr]) -> Expr:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from mazurka.frontend.kit.arithmetic import binary
 from mazurka.ir.expressions import ZERO, Const, Expr
 from mazurka.ir.program import Role
 
@@ -125,6 +126,18 @@ class RecordShape(Shape):
 
 
 @dataclass(frozen=True)
+class SyncShape(Shape):
+    """A synchronization object; `threads` is how many threads the program has.
+
+    Each object is a run of cells, and each operation on it one or two edges; nothing else in
+    Mazurka knows what a lock is.  Operations work on any address, so objects can be in arrays and
+    records and be reached through aliases.
+    """
+
+    threads: int
+
+
+@dataclass(frozen=True)
 class Blueprint:
     """An object that has been made but has no place yet."""
 
@@ -138,3 +151,18 @@ class Blueprint:
     @property
     def is_static(self) -> bool:
         return all(isinstance(initial, Const) for initial in self.initials)
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """An object at an address; `shared` is False for objects of the acting thread alone."""
+
+    shape: Shape
+    address: Expr
+    shared: bool = True
+    title: str = field(default="", compare=False)
+    """How the program spells it, for messages and traces."""
+
+    def cell(self, offset: int) -> Expr:
+        """The address of one of the object's cells."""
+        return binary("add", self.address, Const(offset))

@@ -54,13 +54,10 @@ class Storage:
         inferred: bool = False,
         span: Span | None = None,
     ) -> int:
-        """A new cell's address."""
+        """Add a cell; returns its address."""
         if len(self.cells) >= MOST_CELLS:
-            where = span or Span("", 0)
-            raise MazurkaError(
-                f"the model needs more than {MOST_CELLS:,} cells; use smaller arrays",
-                file=where.file or None,
-                line=where.line or None,
+            raise MazurkaError.at(
+                span, f"the model needs more than {MOST_CELLS:,} cells; use smaller arrays"
             )
         self.cells.append(CellDraft(name, low, high, initial, owner, role, inferred, span))
         return len(self.cells) - 1
@@ -71,11 +68,10 @@ class Storage:
         for form, initial in zip(blueprint.shape.forms(), blueprint.initials, strict=True):
             first = initial.value if isinstance(initial, Const) else max(form.low, 0)
             if not form.inferred and not form.low <= first <= form.high:
-                raise MazurkaError(
+                raise MazurkaError.at(
+                    span,
                     f"`{name}{form.suffix}` starts at {first}, outside its range"
                     f" {form.low}..{form.high}: give it a first value within the range",
-                    file=span.file if span else None,
-                    line=span.line if span else None,
                 )
             self.add(
                 name + form.suffix,

@@ -11,12 +11,12 @@ from collections.abc import Callable
 
 from mazurka.frontend.kit.arithmetic import binary
 from mazurka.frontend.kit.automaton import Label
-from mazurka.frontend.kit.shapes import NumberShape
+from mazurka.frontend.kit.shapes import NumberShape, Reference
 from mazurka.frontend.python.conditions import branch_on
 from mazurka.frontend.python.containers import known_items, loop_variables, only, static_items
 from mazurka.frontend.python.expressions import as_number, truth_of
 from mazurka.frontend.python.lowering import Lowering, callable_name
-from mazurka.frontend.python.values import Interval, Number, Reference, Sequence, Value, kind_of
+from mazurka.frontend.python.values import Interval, Number, Sequence, Value, kind_of
 from mazurka.ir.expressions import ZERO, Const, Expr, Load
 from mazurka.ir.program import Role
 
@@ -83,13 +83,13 @@ def _sum(low: Lowering, node: ast.Call) -> Value:
     argument = only(low, node)
     if not isinstance(argument, ast.GeneratorExp) or not _is_conditional(argument):
         return Number(_combined("add", [ZERO, *_item_numbers(low, argument)]))
-    low.building(node)
-    total = low.temporary(Role.INT, node)
-    low.set_cell(total, ZERO, node)
+    low.building()
+    total = low.temporary(Role.INT, low.span(node))
+    low.set_cell(total, ZERO, low.span(node))
 
     def add(value: Value, place: ast.expr) -> None:
         grown = binary("add", Load(Const(total)), as_number(low, value, place))
-        low.set_cell(total, grown, place)
+        low.set_cell(total, grown, low.span(place))
 
     _each(low, argument.elt, argument.generators, add)
     return Number(Load(Const(total)))
@@ -107,7 +107,7 @@ def _each(
         visit(low.value(item), item)
         return
     first, *rest = generators
-    outer, automaton = low.overlay, low.building(item)
+    outer, automaton = low.overlay, low.building()
     for value in static_items(low, first.iter):
         if not low.reachable:
             break
@@ -135,14 +135,14 @@ def _all(low: Lowering, node: ast.Call) -> Value:
 
 def _decide(low: Lowering, node: ast.Call, *, deciding: bool) -> Value:
     """Stop at the first item whose truth is the deciding one."""
-    automaton, argument = low.building(node), only(low, node)
-    result, end = low.temporary(Role.BOOL, node), automaton.label(low.span(node))
-    low.set_cell(result, Const(int(deciding)), node)
+    automaton, argument = low.building(), only(low, node)
+    result, end = low.temporary(Role.BOOL, low.span(node)), automaton.label(low.span(node))
+    low.set_cell(result, Const(int(deciding)), low.span(node))
 
     def look(value: Value, place: ast.expr) -> None:
         follow = automaton.label(low.span(node))
         ways: tuple[Label, Label] = (end, follow) if deciding else (follow, end)
-        low.branch(truth_of(low, value, place), place, *ways)
+        low.branch_at(place, truth_of(low, value, place), *ways)
         automaton.place(follow, low.span(node))
 
     if isinstance(argument, ast.GeneratorExp):
@@ -158,7 +158,7 @@ def _decide(low: Lowering, node: ast.Call, *, deciding: bool) -> Value:
                 item = low.read(item, argument)
             look(item, argument)
     if low.reachable:
-        low.set_cell(result, Const(int(not deciding)), node)
+        low.set_cell(result, Const(int(not deciding)), low.span(node))
     automaton.place(end, low.span(node))
     return Number(Load(Const(result)), boolean=True)
 

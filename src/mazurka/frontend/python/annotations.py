@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from mazurka.errors import UnsupportedError
 from mazurka.frontend.python.imports import MODEL, OPEN_MODULES, import_names, undefined
+from mazurka.frontend.python.source import span_of
 from mazurka.frontend.python.survey import facts_of, own_nodes
 
 INT, BOOL = f"{MODEL}.Int", f"{MODEL}.Bool"
@@ -206,7 +207,7 @@ class _Reader:
         )
 
     def _refuse(self, node: ast.expr, message: str) -> UnsupportedError:
-        return UnsupportedError(message, file=self.file, line=node.lineno)
+        return UnsupportedError.at(span_of(node, self.file), message)
 
 
 def _names(annotation: ast.expr) -> Iterator[ast.Name]:

@@ -27,12 +27,12 @@ def _assert(low: Lowering, node: ast.Assert) -> None:
         message += _constants(low, node.test)
     low.step(
         Kind.ASSERT,
-        node,
+        low.span(node),
         f"assert {ast.unparse(node.test)}"[:100],
         operations=(Check(condition, Fault.ASSERT, message),),
     )
     if isinstance(condition, Const):
-        low.building(node).current = None  # it fails, and its thread ends here
+        low.building().current = None  # it fails, and its thread ends here
 
 
 def refuse_tuple(low: Lowering, test: ast.expr) -> None:
@@ -62,7 +62,7 @@ def _constants(low: Lowering, test: ast.expr) -> str:
     for name in dict.fromkeys(inner.id for inner in used):
         value = low.frame.variables.get(name)
         if value is None and not low.frame.facts.is_local(name):
-            value = low.model.globals.get(name)
+            value = low.program.globals.get(name)
         if isinstance(value, Number) and value.constant is not None:
             shown = bool(value.constant) if value.boolean else value.constant
             known.append(f"{name} is {shown}")

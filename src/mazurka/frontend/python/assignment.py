@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from mazurka.frontend.kit.shapes import Blueprint, NumberShape
+from mazurka.frontend.kit.shapes import Blueprint, NumberShape, Reference
 from mazurka.frontend.python.containers import as_array
 from mazurka.frontend.python.context import Variable
 from mazurka.frontend.python.lowering import Lowering
@@ -18,7 +18,6 @@ from mazurka.frontend.python.values import (
     Interval,
     Nothing,
     Number,
-    Reference,
     Sequence,
     Value,
     kind_of,
@@ -52,7 +51,7 @@ def assign(low: Lowering, target: ast.expr, value: Value, node: ast.AST) -> None
                 raise low.refuse(
                     node, f"`{ast.unparse(target)}` holds a number, not {kind_of(value)}"
                 )
-            low.write(place, value.expr, node)
+            low.store(place, value.expr, low.span(node))
         case _:
             raise low.refuse(target, f"`{ast.unparse(target)}` cannot be assigned to in a model")
 
@@ -84,11 +83,11 @@ def settle(low: Lowering, item: Value, node: ast.AST) -> Value:
     """The same value, in temporaries: what it was computed from may change."""
     match item:
         case Number(expr, boolean):
-            return Number(low.keep(expr, node), boolean)
+            return Number(low.keep(expr, low.span(node)), boolean)
         case Reference(shape, address, shared, title):
-            return Reference(shape, low.keep(address, node, Role.POINTER), shared, title)
+            return Reference(shape, low.keep(address, low.span(node), Role.POINTER), shared, title)
         case Handle(expr):
-            return Handle(low.keep(expr, node, Role.HANDLE))
+            return Handle(low.keep(expr, low.span(node), Role.HANDLE))
         case Sequence(items, growing, None):  # one that has a name has its own copies already
             return Sequence([settle(low, inner, node) for inner in items], growing)
         case _:
@@ -99,7 +98,7 @@ def assign_name(low: Lowering, name: str, value: Value, node: ast.AST) -> None:
     frame = low.frame
     if isinstance(value, Reference) and isinstance(value.shape, NumberShape):
         value = low.read(value, node)  # an item of an Array: the variable gets a copy
-    if not frame.facts.is_local(name) or (frame.is_module and name in low.model.globals):
+    if not frame.facts.is_local(name) or (frame.is_module and name in low.program.globals):
         _assign_global(low, name, value, node)
         return
     if isinstance(value, Sequence):
@@ -119,13 +118,13 @@ def assign_name(low: Lowering, name: str, value: Value, node: ast.AST) -> None:
 
 
 def _assign_global(low: Lowering, name: str, value: Value, node: ast.AST) -> None:
-    place = low.model.globals.get(name)
+    place = low.program.globals.get(name)
     if not (isinstance(place, Reference) and isinstance(place.shape, NumberShape)):
         what = "is not defined at module level" if place is None else f"is {kind_of(place)}"
         raise low.refuse(node, f"`{name}` {what}; only shared numbers can be assigned by functions")
     if not isinstance(value, Number):
         raise low.refuse(node, f"the shared variable `{name}` holds a number, not {kind_of(value)}")
-    low.write(place, value.expr, node)
+    low.store(place, value.expr, low.span(node))
 
 
 def _list_value(low: Lowering, name: str, value: Sequence, node: ast.AST) -> Value:
@@ -193,33 +192,32 @@ def _check_static_rebinding(low: Lowering, name: str, known: Value, node: ast.AS
 
 
 def _into_cell(low: Lowering, name: str, value: Value, node: ast.AST) -> Variable:
+    target, shared = None, True
     match value:
         case Number(_, boolean):
             role = Role.BOOL if boolean else Role.INT
-            variable = Variable(name, low.local_cell(name, node, role), role)
-        case Reference(shape, _, shared):
-            cell = low.local_cell(name, node, Role.POINTER)
-            variable = Variable(name, cell, Role.POINTER, shape, shared)
-        case Handle():
-            variable = Variable(name, low.local_cell(name, node, Role.HANDLE), Role.HANDLE)
-        case Nothing():
-            variable = Variable(name, low.local_cell(name, node, Role.HANDLE), Role.HANDLE)
+        case Reference(shape, _, is_shared):
+            role, target, shared = Role.POINTER, shape, is_shared
+        case Handle() | Nothing():
+            role = Role.HANDLE
         case _:
             raise low.refuse(node, f"`{name}` cannot hold {kind_of(value)} here")
+    cell = low.local_cell(name, low.span(node), role)
+    variable = Variable(name, cell, role, target, shared)
     _store(low, variable, value, node)
     return variable
 
 
 def _store(low: Lowering, variable: Variable, value: Value, node: ast.AST) -> None:
     expr = _fitting(low, variable, value, node)
-    low.set_cell(variable.cell, expr, node, f"{variable.name} = {_brief(node)}")
+    low.set_cell(variable.cell, expr, low.span(node), f"{variable.name} = {_brief(node)}")
 
 
 def _fitting(low: Lowering, variable: Variable, value: Value, node: ast.AST) -> Expr:
     """What to store, if the variable can hold it."""
     match value:
         case Number(expr, boolean) if variable.role in (Role.INT, Role.BOOL):
-            draft = low.model.storage.cells[variable.cell]
+            draft = low.program.storage.cells[variable.cell]
             if not boolean and draft.inferred:  # shown as a number from now on
                 draft.role = variable.role = Role.INT
             return expr
@@ -253,8 +251,8 @@ def _brief(node: ast.AST) -> str:
 
 def create_object(low: Lowering, name: str, blueprint: Blueprint, node: ast.AST) -> Reference:
     """An object made by a function: its cells are set whenever the code runs."""
-    model = low.model
-    low.building(node)
+    model = low.program
+    low.building()
     if low.loop_depth:
         _check_single_use(low, name, node)
     escapes = low.number in model.escaping
@@ -265,7 +263,7 @@ def create_object(low: Lowering, name: str, blueprint: Blueprint, node: ast.AST)
         for offset, initial in enumerate(blueprint.initials)
     )
     kind = Kind.LOCAL if owner is not None else Kind.ACCESS
-    low.step(kind, node, f"make {name}", operations=operations, atomic=owner is None)
+    low.step(kind, low.span(node), f"make {name}", operations=operations, atomic=owner is None)
     return Reference(blueprint.shape, Const(address), owner is None, name)
 
 
@@ -275,7 +273,7 @@ def _is_plain(blueprint: Blueprint) -> bool:
 
 def _check_single_use(low: Lowering, name: str, node: ast.AST) -> None:
     """In a loop the cells are used again each time round, so no other name may keep them."""
-    if low.number in low.model.escaping:
+    if low.number in low.program.escaping:
         raise low.refuse(
             node,
             f"`{name}` is made in a loop and handed to a thread; make an Array of"

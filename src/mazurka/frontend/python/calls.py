@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ast
 
-from mazurka.frontend.kit.shapes import RecordShape
+from mazurka.frontend.kit.shapes import RecordShape, Reference, SyncShape
 from mazurka.frontend.python.arguments import bind_parameters
 from mazurka.frontend.python.assignment import own_copy
 from mazurka.frontend.python.context import Frame, Variable
 from mazurka.frontend.python.lowering import CALLS, Lowering, expression
+from mazurka.frontend.python.primitives.methods import find_methods
+from mazurka.frontend.python.primitives.threads import call_handle
 from mazurka.frontend.python.records import find_method, instantiate
 from mazurka.frontend.python.statements import RESULT
-from mazurka.frontend.python.sync import SyncShape
-from mazurka.frontend.python.threads import call_handle
 from mazurka.frontend.python.values import (
     Closure,
     Function,
@@ -22,7 +22,6 @@ from mazurka.frontend.python.values import (
     Nothing,
     Number,
     RecordClass,
-    Reference,
     Sequence,
     ThreadCall,
     Value,
@@ -64,7 +63,7 @@ def _call_function(low: Lowering, definition: ast.FunctionDef, node: ast.Call) -
 def _call_method(low: Lowering, owner: Value, name: str, node: ast.Call) -> Value:
     match owner:
         case Reference(SyncShape() as shape):
-            return shape.call(low, owner, name, node)
+            return find_methods(shape).call(low, owner, name, node)
         case Reference(RecordShape() as shape):
             method = find_method(low, shape, name, node)
             values = bind_parameters(low, method, node, {method.args.args[0].arg: owner})
@@ -101,16 +100,14 @@ def inline(
     low: Lowering, definition: ast.FunctionDef, values: dict[str, Value], node: ast.AST
 ) -> Value:
     """The body of the function in place of its call."""
-    automaton = low.building(node)
+    automaton = low.building()
     if not low.reachable:
         return Number(Const(0))
-    model, name = low.model, definition.name
     _check_definition(low, definition)
-    if sum(frame.facts.body is definition.body for frame in low.frames) >= model.options.max_depth:
-        depth = model.options.max_depth
-        low.fail(
-            Fault.BOUND, f"recursion of {name} is deeper than {depth} calls (--max-depth)", node
-        )
+    depth = low.program.max_depth
+    if sum(frame.facts.body is definition.body for frame in low.frames) >= depth:
+        message = f"recursion of {definition.name} is deeper than {depth} calls (--max-depth)"
+        low.fail(Fault.BOUND, message, low.span(node))
         return Number(Const(0))
     frame = new_frame(low, definition)
     frame.exit = automaton.label(low.span(node))
@@ -139,11 +136,11 @@ def _result(low: Lowering, frame: Frame, definition: ast.FunctionDef, returned: 
 
 
 def new_frame(low: Lowering, definition: ast.FunctionDef) -> Frame:
-    low.model.frames += 1
+    low.program.frames += 1
     return Frame(
-        low.model.frames,
+        low.program.frames,
         definition.name,
-        low.model.facts_of(definition),
+        low.program.facts_of(definition),
         cleanups=len(low.cleanups),
         uncertain=low.uncertain,
         unrolled=low.unrolled,

@@ -10,6 +10,7 @@ import ast
 
 from mazurka.frontend.kit.arithmetic import binary, boolean, both, conditional, unary
 from mazurka.frontend.kit.automaton import Label
+from mazurka.frontend.kit.shapes import Reference
 from mazurka.frontend.python.context import Variable
 from mazurka.frontend.python.expressions import as_number, truth_of
 from mazurka.frontend.python.lowering import Lowering, expression
@@ -18,7 +19,6 @@ from mazurka.frontend.python.values import (
     Interval,
     Nothing,
     Number,
-    Reference,
     Sequence,
     Value,
     kind_of,
@@ -61,14 +61,14 @@ def _lazy_chain(low: Lowering, node: ast.Compare, left: Value) -> Value:
 
 def _stepwise_chain(low: Lowering, node: ast.Compare, left: Value) -> Value:
     """`a < b < c` where c takes steps: it is evaluated only where a < b."""
-    automaton = low.building(node)
-    result, end = low.temporary(Role.BOOL, node), automaton.label(low.span(node))
+    automaton = low.building()
+    result, end = low.temporary(Role.BOOL, low.span(node)), automaton.label(low.span(node))
     for position, other in enumerate(node.comparators):
         right = low.value(other)
-        low.set_cell(result, comparison(low, node, position, left, right), node)
+        low.set_cell(result, comparison(low, node, position, left, right), low.span(node))
         if position < len(node.ops) - 1:
             follow = automaton.label(low.span(node))
-            low.branch(Load(Const(result)), node, follow, end)
+            low.branch_at(node, Load(Const(result)), follow, end)
             automaton.place(follow, low.span(node))
         left = right
     automaton.place(end, low.span(node))
@@ -145,17 +145,17 @@ def _or(test: Expr, result: Expr) -> Expr:
 
 
 def _stepwise_boolop(low: Lowering, node: ast.BoolOp, conjunction: bool) -> Value:
-    automaton = low.building(node)
+    automaton = low.building()
     span, truths = low.span(node), True
-    result, end = low.temporary(Role.INT, node), automaton.label(low.span(node))
+    result, end = low.temporary(Role.INT, low.span(node)), automaton.label(low.span(node))
     for position, operand in enumerate(node.values):
         value = low.value(operand)
         truths = truths and isinstance(value, Number) and value.boolean
-        low.set_cell(result, as_number(low, value, operand), operand)
+        low.set_cell(result, as_number(low, value, operand), low.span(operand))
         if position < len(node.values) - 1:
             follow = automaton.label(span)
             ways = (follow, end) if conjunction else (end, follow)
-            low.branch(boolean(Load(Const(result))), operand, *ways)
+            low.branch_at(operand, boolean(Load(Const(result))), *ways)
             automaton.place(follow, span)
     automaton.place(end, span)
     return Number(Load(Const(result)), truths)
@@ -183,7 +183,7 @@ def _merge(low: Lowering, node: ast.IfExp, test: Expr, then: Value, otherwise: V
 
 
 def _stepwise_conditional(low: Lowering, node: ast.IfExp) -> Value:
-    automaton = low.building(node)
+    automaton = low.building()
     span = low.span(node)
     true, false, end = (automaton.label(span) for _ in range(3))
     branch_on(low, node.test, true, false)
@@ -196,8 +196,8 @@ def _stepwise_conditional(low: Lowering, node: ast.IfExp) -> Value:
         value = low.value(operand)
         results.append(value)
         content, role = _content(low, value, operand)
-        cell = low.temporary(role, node) if cell is None else cell
-        low.set_cell(cell, content, operand)
+        cell = low.temporary(role, low.span(node)) if cell is None else cell
+        low.set_cell(cell, content, low.span(operand))
         automaton.jump(end, span)
     automaton.place(end, span)
     assert cell is not None
@@ -233,7 +233,7 @@ def _joined(low: Lowering, node: ast.IfExp, results: list[Value], content: Expr)
 
 def branch_on(low: Lowering, node: ast.expr, true: Label, false: Label) -> None:
     """Evaluate a condition and go to one of two labels, lazily as Python does."""
-    automaton = low.building(node)
+    automaton = low.building()
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         branch_on(low, node.operand, false, true)
     elif isinstance(node, ast.BoolOp) and not is_simple(low, node):
@@ -248,7 +248,7 @@ def branch_on(low: Lowering, node: ast.expr, true: Label, false: Label) -> None:
                 return
         branch_on(low, node.values[-1], true, false)
     else:
-        low.branch(truth_of(low, low.value(node), node), node, true, false)
+        low.branch_at(node, truth_of(low, low.value(node), node), true, false)
 
 
 def is_simple(low: Lowering, node: ast.AST) -> bool:
@@ -261,7 +261,7 @@ def is_simple(low: Lowering, node: ast.AST) -> bool:
             if known is None and low.frames:
                 known = low.frame.variables.get(name)
             if known is None:
-                known = low.model.globals.get(name)
+                known = low.program.globals.get(name)
             return isinstance(known, Number) or (
                 isinstance(known, Variable) and known.role in (Role.INT, Role.BOOL)
             )

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from itertools import islice
 
-from mazurka.frontend.kit.arithmetic import binary, element, select
+from mazurka.frontend.kit.arithmetic import binary, conditional, element, select
 from mazurka.frontend.kit.shapes import (
     INTEGER,
     TRUTH,
@@ -14,6 +14,7 @@ from mazurka.frontend.kit.shapes import (
     Blueprint,
     NumberShape,
     RecordShape,
+    Reference,
 )
 from mazurka.frontend.python.expressions import MOST_ITEMS, truth_of
 from mazurka.frontend.python.imports import check_path
@@ -26,12 +27,11 @@ from mazurka.frontend.python.values import (
     Interval,
     Method,
     Number,
-    Reference,
     Sequence,
     Value,
     kind_of,
 )
-from mazurka.ir.expressions import Const, Expr
+from mazurka.ir.expressions import ZERO, Binary, Conditional, Const, Expr, Unary
 from mazurka.ir.program import Role
 
 MOST_UNROLLED = 1000
@@ -42,7 +42,7 @@ def _attribute(low: Lowering, node: ast.Attribute) -> Value:
     owner = low.value(node.value)
     match owner:
         case Imported(path):
-            return check_path(f"{path}.{node.attr}", low.model.known, node, low.model.file)
+            return check_path(f"{path}.{node.attr}", low.program.known, node, low.program.file)
         case Reference(RecordShape() as shape, address, shared, title):
             for name, offset, field in shape.placed():
                 if name == node.attr:
@@ -74,7 +74,7 @@ def _subscript(low: Lowering, node: ast.Subscript) -> Value:
             index = low.number_of(node.slice)
             if length == 0:
                 raise low.refuse(node, f"`{title}` is empty: it has no element to index")
-            place = element(address, index, length, element_shape.size)
+            place = element(address, count_back(index, length), length, element_shape.size)
             return Reference(element_shape, place, shared, f"{title}[{_shown(index, node)}]")
         case Sequence(items):
             return _item(low, node, items)
@@ -95,6 +95,35 @@ def _sliced(low: Lowering, base: Value, part: ast.Slice, node: ast.Subscript) ->
     if ends[2] == 0:
         raise low.refuse(node, "the step of a slice cannot be 0")
     return Sequence(base.items[slice(*ends)])
+
+
+def count_back(index: Expr, length: int) -> Expr:
+    """The same index, where Python's negative ones count from the end.
+
+    One that is too far below stays as it is, so that the error names the program's own.
+    """
+    if isinstance(index, Const):
+        return Const(index.value + length) if -length <= index.value < 0 else index
+    if _never_negative(index):
+        return index
+    inside = conditional(
+        binary("lt", index, Const(-length)), index, binary("add", index, Const(length))
+    )
+    return conditional(binary("lt", index, ZERO), inside, index)
+
+
+def _never_negative(expr: Expr) -> bool:
+    match expr:
+        case Const(value):
+            return value >= 0
+        case Binary("mod", _, Const(divisor)):
+            return divisor > 0
+        case Binary("eq" | "ne" | "lt" | "le" | "gt" | "ge", _, _) | Unary("not", _):
+            return True
+        case Conditional(_, then, otherwise):
+            return _never_negative(then) and _never_negative(otherwise)
+        case _:
+            return False
 
 
 def _shown(index: Expr, node: ast.Subscript) -> str:
@@ -118,7 +147,7 @@ def _item(low: Lowering, node: ast.Subscript, items: list[Value]) -> Value:
     if not items:
         raise low.refuse(node, f"`{ast.unparse(node.value)}` is empty")
     # An address computed from base 0 is the position itself, checked against the length.
-    place = low.keep(element(Const(0), index, length, 1), node)
+    place = low.keep(element(Const(0), count_back(index, length), length, 1), low.span(node))
     if all(isinstance(item, Number) for item in items):
         numbers = [item for item in items if isinstance(item, Number)]
         chosen = select(place, [number.expr for number in numbers])

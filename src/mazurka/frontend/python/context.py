@@ -7,24 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from mazurka.frontend.kit.automaton import Label
-from mazurka.frontend.kit.shapes import Shape
-from mazurka.frontend.kit.storage import Storage
+from mazurka.frontend.kit.program import ProgramDraft, ThreadPlan
+from mazurka.frontend.kit.shapes import Reference, Shape
 from mazurka.frontend.python.survey import FunctionFacts, Survey, facts_of
-from mazurka.frontend.python.values import Handle, Number, Reference, Value
+from mazurka.frontend.python.values import Handle, Number, Value
 from mazurka.ir.expressions import Const, Load
-from mazurka.ir.program import Declaration, Role, Span
-
-MOST_EDGES = 200_000
-
-
-class NotStatic(Exception):  # noqa: N818 - a signal, not an error that users see
-    """An expression at module level needs the program to run."""
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    max_threads: int = 8
-    max_depth: int = 8
+from mazurka.ir.program import Role
 
 
 @dataclass(slots=True)
@@ -74,16 +62,12 @@ class Frame:
 
 
 @dataclass(eq=False, slots=True)
-class ThreadPlan:
-    """A thread of the program, before its automaton is built."""
+class FunctionThread(ThreadPlan):
+    """A thread that runs a function of the model, or the module's own statements."""
 
-    number: int
-    name: str
-    function: ast.FunctionDef | None
+    function: ast.FunctionDef | None = None
     """None for `main`, which runs the module's own statements."""
-    arguments: Mapping[str, Variable | Value]
-    span: Span
-    active: bool = True
+    arguments: Mapping[str, Variable | Value] = field(default_factory=dict)
     lineage: frozenset[str] = frozenset()
     """The functions run by the threads that led to its creation, and its own."""
 
@@ -97,34 +81,22 @@ class Invariant:
     message: str
 
 
-@dataclass(eq=False, slots=True)
-class Model:
-    """Everything about the program that its threads share while they are elaborated."""
+@dataclass(eq=False, slots=True, kw_only=True)
+class Model(ProgramDraft):
+    """A Python model while its threads are elaborated."""
 
-    file: str
-    source: str
     survey: Survey
-    options: Options
-    threads: int
-    """How many threads there will be: found by elaborating until the number is right.  Those that
-    watch invariants come behind them and are not counted."""
     escaping: frozenset[int]
     """Threads whose local objects other threads can reach."""
     known: frozenset[str]
     """The full names that models can use."""
-    storage: Storage = field(default_factory=Storage)
     globals: dict[str, Value] = field(default_factory=dict)
-    plans: list[ThreadPlan] = field(default_factory=list)
+    plans: list[FunctionThread] = field(default_factory=list)
     found_escaping: set[int] = field(default_factory=set)
-    status: int = 0
-    """The address of the first thread's status cell; 0 where nobody joins."""
     making: list[str] = field(default_factory=list)
     """The classes of the records that are being made, outermost first."""
-    edges: int = 0
     frames: int = 0
     facts: dict[int, FunctionFacts] = field(default_factory=dict)
-    declared: dict[int, Declaration] = field(default_factory=dict)
-    """What the model says about how threads share cells, by address."""
     invariants: list[Invariant] = field(default_factory=list)
 
     def facts_of(self, definition: ast.FunctionDef) -> FunctionFacts:

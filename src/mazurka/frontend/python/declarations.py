@@ -12,21 +12,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from mazurka.errors import OptionError
-from mazurka.frontend.kit.shapes import INTEGER, TRUTH, Blueprint, NumberShape
+from mazurka.frontend.kit.building import NotStatic
+from mazurka.frontend.kit.shapes import INTEGER, TRUTH, Blueprint, NumberShape, Reference
 from mazurka.frontend.python.containers import as_array
-from mazurka.frontend.python.context import Model, NotStatic, ThreadPlan
+from mazurka.frontend.python.context import FunctionThread, Model
 from mazurka.frontend.python.imports import import_names
 from mazurka.frontend.python.lowering import Lowering, unsupported_statement
+from mazurka.frontend.python.primitives.threads import thread_title
 from mazurka.frontend.python.statements import declared_shape
 from mazurka.frontend.python.survey import free_names, stored_names
-from mazurka.frontend.python.threads import thread_title
 from mazurka.frontend.python.values import (
     Function,
     Handle,
     Nothing,
     Number,
     RecordClass,
-    Reference,
     Sequence,
     Text,
     ThreadCall,
@@ -75,7 +75,7 @@ class Declarations:
     def _plan_main(self) -> None:
         number = len(self.model.plans)
         span = Span(self.model.file, 1)
-        self.model.plans.append(ThreadPlan(number, "main", None, {}, span))
+        self.model.plans.append(FunctionThread(number, "main", span))
 
     def _check_class(self, node: ast.ClassDef) -> None:
         for decorator in node.decorator_list:
@@ -195,8 +195,7 @@ class Declarations:
                 self._number(name, value, shape, node)
             case Blueprint():
                 self._check_once(name, node)
-                address = self.model.storage.place(name, value, None, self.low.span(node))
-                self.model.globals[name] = Reference(value.shape, Const(address), True, name)
+                self.model.globals[name] = self.model.share(name, value, self.low.span(node))
             case ThreadCall():
                 raise self.low.refuse(node, f"`threads` must be a list; add {EXAMPLE}")
             case Text():
@@ -232,10 +231,7 @@ class Declarations:
         return Sequence([self._placed(name, item) for item in value.items])
 
     def _placed(self, name: str, item: Value) -> Value:
-        if not isinstance(item, Blueprint):
-            return item
-        address = self.model.storage.place(name, item, None, None)
-        return Reference(item.shape, Const(address), True, name)
+        return self.model.share(name, item, None) if isinstance(item, Blueprint) else item
 
     def _number(self, name: str, value: Number, shape: NumberShape | None, node: ast.stmt) -> None:
         if self._changes(name):
@@ -251,8 +247,7 @@ class Declarations:
 
     def _share_number(self, name: str, shape: NumberShape, value: Number, node: ast.stmt) -> None:
         blueprint = Blueprint(shape, (value.expr,))
-        address = self.model.storage.place(name, blueprint, None, self.low.span(node))
-        self.model.globals[name] = Reference(shape, Const(address), True, name)
+        self.model.globals[name] = self.model.share(name, blueprint, self.low.span(node))
 
     def _start_threads(self, value: Sequence, node: ast.stmt) -> bool:
         """Threads of the `threads` list; False for a list of thread objects."""
@@ -271,7 +266,7 @@ class Declarations:
             function, arguments = item.function.definition, item.arguments
             title = thread_title(function, dict(arguments))
             span, lineage = self.low.span(node), frozenset({function.name})
-            plan = ThreadPlan(number, title, function, arguments, span, True, lineage)
+            plan = FunctionThread(number, title, span, True, function, arguments, lineage)
             self.model.plans.append(plan)
         return True
 

@@ -7,13 +7,14 @@ been seen.  So a model is elaborated until the number it was elaborated for is t
 from __future__ import annotations
 
 import ast
-from collections import Counter
-from collections.abc import Mapping
-from pathlib import PurePath
+from collections.abc import Callable, Mapping
 
 from mazurka.errors import MazurkaError, OptionError
 from mazurka.frontend.kit.arithmetic import fits
-from mazurka.frontend.kit.automaton import Automaton, Label
+from mazurka.frontend.kit.automaton import Automaton
+from mazurka.frontend.kit.program import Expected, settle_threads
+from mazurka.frontend.kit.shapes import Reference
+from mazurka.frontend.kit.threads import finish
 from mazurka.frontend.python import (
     aggregates,
     assertions,
@@ -25,34 +26,28 @@ from mazurka.frontend.python import (
     operations,
     protection,
     statements,
-    sync_conditions,
-    sync_counters,
-    sync_locks,
-    sync_queues,
-    sync_rwlock,
 )
 from mazurka.frontend.python.annotations import understand_annotations
-from mazurka.frontend.python.context import Frame, Model, Options, ThreadPlan, Variable
+from mazurka.frontend.python.context import Frame, FunctionThread, Model, Variable
 from mazurka.frontend.python.declarations import Declarations
 from mazurka.frontend.python.invariants import build_observer
 from mazurka.frontend.python.lowering import CALLS, Lowering
+from mazurka.frontend.python.primitives import (
+    barriers,
+    conditions,
+    events,
+    locks,
+    queues,
+    rwlocks,
+    semaphores,
+    threads,
+)
+from mazurka.frontend.python.primitives.threads import parameter_cell
 from mazurka.frontend.python.source import parse, shortened
 from mazurka.frontend.python.survey import Survey, facts_of, survey
-from mazurka.frontend.python.threads import DONE, parameter_cell
-from mazurka.frontend.python.values import Handle, Number, Reference
+from mazurka.frontend.python.values import Handle, Number
 from mazurka.frontend.python.variables import bind_parameter
-from mazurka.ir.expressions import Const
-from mazurka.ir.program import (
-    FINISHED,
-    FIRST_LOCATION,
-    IDLE,
-    Assign,
-    Kind,
-    Program,
-    Role,
-    Span,
-    Thread,
-)
+from mazurka.ir.program import Program, Span
 
 HANDLERS = (
     aggregates,
@@ -65,11 +60,14 @@ HANDLERS = (
     operations,
     protection,
     statements,
-    sync_conditions,
-    sync_counters,
-    sync_locks,
-    sync_queues,
-    sync_rwlock,
+    barriers,
+    conditions,
+    events,
+    locks,
+    queues,
+    rwlocks,
+    semaphores,
+    threads,
 )
 """Imported for what they register; together they are the language."""
 
@@ -77,8 +75,6 @@ _TYPES = frozenset({"mazurka.model.Int", "mazurka.model.Bool", "mazurka.model.at
 
 KNOWN = frozenset(CALLS) | _TYPES
 """The full names that models can use."""
-
-ROUNDS = 12
 
 
 def elaborate(
@@ -94,9 +90,8 @@ def elaborate(
     try:
         understand_annotations(module, KNOWN, file)
         facts = survey(module)
-        options = Options(max_threads, max_depth)
         numbers = {name: _number(name, text) for name, text in (definitions or {}).items()}
-        return _settle(module, source, file, facts, options, numbers)
+        return _settle(module, source, file, facts, (max_threads, max_depth), numbers)
     except RecursionError:
         raise MazurkaError(
             "the model is nested too deeply; split long expressions and blocks", file=file
@@ -121,35 +116,30 @@ def _settle(
     source: str,
     file: str,
     facts: Survey,
-    options: Options,
+    limits: tuple[int, int],
     definitions: Mapping[str, int],
 ) -> Program:
-    threads, escaping = 1, frozenset[int]()
-    for _ in range(ROUNDS):
-        model = Model(file, source, facts, options, threads, escaping, KNOWN)
-        _reserve(model)
+    def build(expected: Expected) -> tuple[Expected, Callable[[], Program]]:
+        count, escaping = expected.threads, expected.escaping
+        model = Model(file, source, count, *limits, survey=facts, escaping=escaping, known=KNOWN)
+        model.reserve(observers=len(facts.invariants), joined=facts.creates and facts.joins)
         declarations = Declarations(model, definitions)
         declarations.elaborate(module)
-        settled = facts.creates or len(model.plans) == threads
-        if settled:
+        built: list[Automaton] = []
+        if facts.creates or len(model.plans) == count:
             built = _build_threads(model, declarations.main)
-        found = escaping | model.found_escaping
-        if settled and len(model.plans) == threads and found == escaping:
-            return _program(model, built, declarations.constants)
-        threads, escaping = len(model.plans), found
-    raise MazurkaError("the number of threads does not settle; create them in one place", file=file)
 
+        def assemble() -> Program:
+            observers = [
+                build_observer(model, count + position, invariant)
+                for position, invariant in enumerate(model.invariants)
+            ]
+            constants = declarations.constants
+            return model.assemble(model.plans, built, observers=observers, constants=constants)
 
-def _reserve(model: Model) -> None:
-    """The null cell, the program counters and, where threads are joined, their status."""
-    storage = model.storage
-    storage.add("null")
-    for number in range(model.threads + len(model.survey.invariants)):
-        storage.add(f"counter {number}", owner=number, role=Role.COUNTER)
-    if model.survey.creates and model.survey.joins:
-        model.status = len(storage.cells)
-        for number in range(model.threads):
-            storage.add(f"status {number}", high=DONE, role=Role.SYNC)
+        return Expected(len(model.plans), escaping | model.found_escaping), assemble
+
+    return settle_threads(build, file)
 
 
 def _build_threads(model: Model, main: list[ast.stmt]) -> list[Automaton]:
@@ -161,7 +151,7 @@ def _build_threads(model: Model, main: list[ast.stmt]) -> list[Automaton]:
     return built
 
 
-def _build(model: Model, plan: ThreadPlan, body: list[ast.stmt]) -> Automaton:
+def _build(model: Model, plan: FunctionThread, body: list[ast.stmt]) -> Automaton:
     automaton = Automaton()
     low = Lowering(model, plan.number, automaton, lineage=plan.lineage)
     span = Span(model.file, (plan.function or body[0]).lineno) if body else plan.span
@@ -176,18 +166,18 @@ def _build(model: Model, plan: ThreadPlan, body: list[ast.stmt]) -> Automaton:
     if frame.exit is not None:
         automaton.place(frame.exit, span)
     if low.reachable:
-        _finish(low, plan, span)
+        finish(low, plan, span)
     return automaton
 
 
-def _frame(model: Model, plan: ThreadPlan, body: list[ast.stmt]) -> Frame:
+def _frame(model: Model, plan: FunctionThread, body: list[ast.stmt]) -> Frame:
     model.frames += 1
     facts = model.facts_of(plan.function) if plan.function else facts_of(body)
     name = plan.function.name if plan.function else "main"
     return Frame(model.frames, name, facts, is_module=plan.function is None)
 
 
-def _bind_arguments(low: Lowering, plan: ThreadPlan, frame: Frame) -> None:
+def _bind_arguments(low: Lowering, plan: FunctionThread, frame: Frame) -> None:
     node = plan.function or ast.Pass(lineno=1, col_offset=0)
     if plan.function is not None and plan.function.decorator_list:
         raise low.refuse(plan.function, f"the decorators of `{frame.name}` are not supported")
@@ -200,62 +190,3 @@ def _bind_arguments(low: Lowering, plan: ThreadPlan, frame: Frame) -> None:
             frame.variables[name] = cell
         else:
             bind_parameter(low, frame, name, value, node)
-
-
-def _finish(low: Lowering, plan: ThreadPlan, span: Span) -> None:
-    automaton = low.automaton
-    assert automaton is not None
-    end = Label(FINISHED)
-    if plan.active or not low.model.status:
-        automaton.jump(end, span)
-        return
-    done = Assign(Const(low.model.status + plan.number), Const(DONE))
-    automaton.edge(Kind.EXIT, span, end, operations=(done,), atomic=True, text=f"end {plan.name}")
-    automaton.current = None
-
-
-def _program(model: Model, built: list[Automaton], constants: Mapping[str, int]) -> Program:
-    titles = _unique([plan.name for plan in model.plans])
-    threads = []
-    for plan, automaton, title in zip(model.plans, built, titles, strict=True):
-        threads.append(_thread(model, plan.number, title, automaton, active=plan.active))
-        if model.status:
-            model.storage.cells[model.status + plan.number].name = f"{title} status"
-    for position, invariant in enumerate(model.invariants):
-        automaton = build_observer(model, model.threads + position, invariant)
-        title = f"invariant {position + 1}"
-        threads.append(_thread(model, len(threads), title, automaton, observer=True))
-    return Program(
-        PurePath(model.file).stem,
-        tuple(draft.finished() for draft in model.storage.cells),
-        tuple(threads),
-        dict(constants),
-        {model.file: model.source},
-        dict(model.declared),
-    )
-
-
-def _thread(
-    model: Model,
-    number: int,
-    title: str,
-    automaton: Automaton,
-    *,
-    active: bool = True,
-    observer: bool = False,
-) -> Thread:
-    locations, edges = automaton.finished()
-    draft = model.storage.cells[number + 1]
-    draft.name, draft.high = f"{title} at", len(locations) - 1
-    draft.initial = FIRST_LOCATION if active else IDLE
-    return Thread(title, number + 1, FIRST_LOCATION, locations, edges, active, observer)
-
-
-def _unique(names: list[str]) -> list[str]:
-    """`worker`, `worker#2`: each name once."""
-    seen: Counter[str] = Counter()
-    result = []
-    for name in names:
-        seen[name] += 1
-        result.append(name if seen[name] == 1 else f"{name}#{seen[name]}")
-    return result

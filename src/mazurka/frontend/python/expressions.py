@@ -14,6 +14,7 @@ from mazurka.frontend.kit.arithmetic import (
     fits,
     unary,
 )
+from mazurka.frontend.kit.shapes import Reference
 from mazurka.frontend.python.context import Variable
 from mazurka.frontend.python.imports import builtin, undefined
 from mazurka.frontend.python.lowering import Lowering, expression
@@ -24,7 +25,6 @@ from mazurka.frontend.python.values import (
     Nothing,
     Number,
     RecordClass,
-    Reference,
     Sequence,
     Text,
     Value,
@@ -85,7 +85,7 @@ def lookup(low: Lowering, name: str, node: ast.AST) -> Variable | Value:
                     f"`{name}` may have no value here; assign it on every path that leads here",
                 )
             return frame.variables[name]
-        if frame.facts.is_local(name) and name not in low.model.globals:
+        if frame.facts.is_local(name) and name not in low.program.globals:
             raise low.refuse(node, f"`{name}` has no value yet here; assign it first")
         if frame.facts.is_local(name) and not frame.is_module:
             raise low.refuse(
@@ -93,12 +93,12 @@ def lookup(low: Lowering, name: str, node: ast.AST) -> Variable | Value:
                 f"`{name}` is local to `{frame.name}`, which assigns it; add `global {name}`, or"
                 " assign it before it is used",
             )
-    found = low.model.globals.get(name) or builtin(name)
+    found = low.program.globals.get(name) or builtin(name)
     if found is None:
-        candidates = [*low.model.globals, *(low.frame.variables if low.frames else ())]
-        advice = undefined(name, candidates, low.model.known)
+        candidates = [*low.program.globals, *(low.frame.variables if low.frames else ())]
+        advice = undefined(name, candidates, low.program.known)
         raise low.refuse(node, f"the name `{name}` is not defined{advice}")
-    if isinstance(found, Function | RecordClass) and not low.model.making:
+    if isinstance(found, Function | RecordClass) and not low.program.making:
         _check_order(low, found, node)
     return found
 

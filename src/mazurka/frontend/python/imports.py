@@ -7,6 +7,7 @@ import difflib
 from collections.abc import Collection, Iterable
 
 from mazurka.errors import UnsupportedError
+from mazurka.frontend.python.source import span_of
 from mazurka.frontend.python.values import Imported
 
 MODEL = "mazurka.model"
@@ -93,14 +94,11 @@ def undefined(name: str, candidates: Iterable[str], known: Collection[str]) -> s
 def _refuse(module: str, node: ast.stmt, file: str) -> UnsupportedError:
     if module == "random":
         advice = "use `choose(...)` of `mazurka.model`, which tries every value"
-        return UnsupportedError(
-            f"a model cannot import `random`; {advice}", file=file, line=node.lineno
-        )
-    return UnsupportedError(
+        return UnsupportedError.at(span_of(node, file), f"a model cannot import `random`; {advice}")
+    return UnsupportedError.at(
+        span_of(node, file),
         f"a model cannot import `{module}`; it may import `mazurka.model`, `threading`, `queue`,"
         " `time`, `dataclasses` and `typing`",
-        file=file,
-        line=node.lineno,
     )
 
 
@@ -110,11 +108,10 @@ def check_path(path: str, known: Collection[str], node: ast.AST, file: str) -> I
     if path in known or path in MODULES or module in OPEN_MODULES or path == "mazurka":
         return Imported(path)
     if module in known:
-        raise UnsupportedError(
+        raise UnsupportedError.at(
+            span_of(node, file),
             f"`{path}` is not part of the model language; did you forget the parentheses of"
             f" `{module.rpartition('.')[2]}()`?",
-            file=file,
-            line=getattr(node, "lineno", None),
         )
     candidates = {known_path.rpartition(".")[2]: known_path for known_path in known}
     close = difflib.get_close_matches(name, candidates, n=1)
@@ -124,8 +121,6 @@ def check_path(path: str, known: Collection[str], node: ast.AST, file: str) -> I
         advice = f"; did you mean `{candidates[close[0]]}`?"
     else:
         advice = "; docs/models.md lists what there is"
-    raise UnsupportedError(
-        f"`{path}` is not part of the model language{advice}",
-        file=file,
-        line=getattr(node, "lineno", None),
+    raise UnsupportedError.at(
+        span_of(node, file), f"`{path}` is not part of the model language{advice}"
     )

@@ -32,7 +32,7 @@ LOOKING = frozenset({Kind.LOCAL, Kind.ATOMIC, Kind.ASSERT, Kind.INSPECT})
 
 @callable_name("mazurka.model.invariant")
 def _invariant(low: Lowering, node: ast.Call) -> Value:
-    if low.automaton is not None or node not in low.model.survey.invariants:
+    if low.automaton is not None or node not in low.program.survey.invariants:
         raise low.refuse(
             node,
             "`invariant` is a declaration; write it at module level, on a line of its own, outside"
@@ -50,7 +50,7 @@ def _invariant(low: Lowering, node: ast.Call) -> Value:
     for name in sorted(free_names(condition)):
         low.designate(ast.copy_location(ast.Name(name, ast.Load()), condition))
     told = message_text(message[0]) if message else ast.unparse(condition)
-    low.model.invariants.append(Invariant(node, condition, f"invariant violated: {told}"))
+    low.program.invariants.append(Invariant(node, condition, f"invariant violated: {told}"))
     return Nothing()
 
 
@@ -64,10 +64,10 @@ def build_observer(model: Model, number: int, invariant: Invariant) -> Automaton
     low.frames.append(Frame(model.frames, "invariant", facts_of([]), is_module=True))
     automaton.atomic_depth = 1
     text = f"invariant {ast.unparse(invariant.condition)}"[:100]
-    low.step(Kind.ATOMIC, node, text, atomic=True)
+    low.step(Kind.ATOMIC, low.span(node), text, atomic=True)
     condition = truth_of(low, low.value(invariant.condition), invariant.condition)
     check = Check(condition, Fault.ASSERT, invariant.message)
-    low.step(Kind.ASSERT, node, text, operations=(check,))
+    low.step(Kind.ASSERT, low.span(node), text, operations=(check,))
     automaton.jump(Label(FINISHED), low.span(node))
     for edge in _meddling(low, automaton):
         where = ast.copy_location(ast.Pass(), node)
@@ -80,7 +80,7 @@ def build_observer(model: Model, number: int, invariant: Invariant) -> Automaton
 
 def _meddling(low: Lowering, automaton: Automaton) -> Iterator[Edge]:
     """Edges that do more than look: they wait, choose, or write what is not the observer's own."""
-    cells = low.model.storage.cells
+    cells = low.program.storage.cells
     for edge in automaton.edges:
         if edge.kind not in LOOKING or edge.choices > 1:
             yield edge

@@ -7,15 +7,15 @@ from collections.abc import Callable
 
 from mazurka.frontend.kit.arithmetic import binary, element
 from mazurka.frontend.kit.automaton import Label
-from mazurka.frontend.kit.shapes import ArrayShape, NumberShape
+from mazurka.frontend.kit.shapes import ArrayShape, NumberShape, Reference
 from mazurka.frontend.python.assignment import assign, bind_cell, is_fixed, settle
 from mazurka.frontend.python.conditions import branch_on
-from mazurka.frontend.python.containers import known_items
+from mazurka.frontend.python.containers import count_back, known_items
 from mazurka.frontend.python.context import Variable
 from mazurka.frontend.python.lowering import Loop, Lowering, statement
 from mazurka.frontend.python.sections import leave_to
 from mazurka.frontend.python.survey import creates_or_grows, leaves_early, stored_names
-from mazurka.frontend.python.values import Interval, Number, Reference, Sequence, Value, kind_of
+from mazurka.frontend.python.values import Interval, Number, Sequence, Value, kind_of
 from mazurka.ir.expressions import Const, Expr, Load
 from mazurka.ir.program import Role
 
@@ -24,7 +24,7 @@ MOST_UNROLLED_THREADS = 64
 
 @statement(ast.While)
 def _while(low: Lowering, node: ast.While) -> None:
-    automaton = low.building(node)
+    automaton = low.building()
     span = low.span(node)
     head, body, otherwise, after = (automaton.label(span) for _ in range(4))
     automaton.place(head, span)
@@ -40,7 +40,7 @@ def _while(low: Lowering, node: ast.While) -> None:
 
 def _body(low: Lowering, node: ast.While | ast.For, after: Label, again: Label) -> None:
     """One round of the loop, which then goes on at `again`."""
-    automaton = low.building(node)
+    automaton = low.building()
     low.uncertain += 1
     low.loops.append(Loop(after, again, len(low.cleanups)))
     if low.reachable:
@@ -53,7 +53,7 @@ def _body(low: Lowering, node: ast.While | ast.For, after: Label, again: Label) 
 
 def _finish(low: Lowering, node: ast.While | ast.For, otherwise: Label, after: Label) -> None:
     """The `else` part runs where no `break` was taken."""
-    automaton = low.building(node)
+    automaton = low.building()
     automaton.place(otherwise, low.span(node))
     low.uncertain += 1
     if low.reachable:
@@ -109,7 +109,7 @@ def _few_items(low: Lowering, interval: Interval, node: ast.For) -> list[Value] 
 
 def _unroll(low: Lowering, node: ast.For, items: list[Value]) -> None:
     """One copy of the body for each item: the loop variable is known in each."""
-    automaton = low.building(node)
+    automaton = low.building()
     span, after = low.span(node), automaton.label(low.span(node))
     early = leaves_early(node.body)
     low.unrolled += 1
@@ -149,7 +149,7 @@ def _count(low: Lowering, node: ast.For, interval: Interval) -> None:
     if not isinstance(node.target, ast.Name):
         raise low.refuse(node.target, "a loop over `range` needs one variable")
     name = node.target.id
-    stop = low.keep(interval.stop, node)
+    stop = low.keep(interval.stop, low.span(node))
     counter = _counter(low, node, interval.start)
 
     def bind() -> None:
@@ -177,21 +177,21 @@ def _repeat(
     With `surely` there is a first round, which is not tested: what the body binds then has a value
     behind the loop.
     """
-    automaton, span = low.building(node), low.span(node)
+    automaton, span = low.building(), low.span(node)
     head, body, again, otherwise, after = (automaton.label(span) for _ in range(5))
     low.loop_depth += 1
     if not surely:
         automaton.place(head, span)
-        low.branch(test, node.iter, body, otherwise)
+        low.branch_at(node.iter, test, body, otherwise)
     automaton.place(body, span)
     if low.reachable:
         bind()
     _body(low, node, after, again)
     automaton.place(again, span)
     if low.reachable:
-        low.set_cell(counter, binary("add", Load(Const(counter)), Const(step)), node)
+        low.set_cell(counter, binary("add", Load(Const(counter)), Const(step)), low.span(node))
         if surely:
-            low.branch(test, node.iter, body, otherwise)
+            low.branch_at(node.iter, test, body, otherwise)
         else:
             automaton.jump(head, span)
     low.loop_depth -= 1
@@ -209,18 +209,18 @@ def _counter(low: Lowering, node: ast.For, start: Expr) -> int:
     assert isinstance(node.target, ast.Name)
     name, facts = node.target.id, low.frame.facts
     private = facts.is_local(name) and name not in facts.loads_outside_loops
-    shared_name = low.frame.is_module and name in low.model.globals
+    shared_name = low.frame.is_module and name in low.program.globals
     variable = low.frame.variables.get(name)
     plain = variable is None or (isinstance(variable, Variable) and variable.role is Role.INT)
     if private and not shared_name and plain and not stored_names(node.body)[name]:
-        bound = low.building(node).bound
+        bound = low.building().bound
         bind_cell(low, name, Number(start), node)
-        low.building(node).bound = bound  # the name has no value if the range is empty
+        low.building().bound = bound  # the name has no value if the range is empty
         variable = low.frame.variables[name]
         assert isinstance(variable, Variable)
         return variable.cell
-    cell = low.temporary(Role.INT, node)
-    low.set_cell(cell, start, node)
+    cell = low.temporary(Role.INT, low.span(node))
+    low.set_cell(cell, start, low.span(node))
     return cell
 
 
@@ -233,11 +233,11 @@ def _over_array(low: Lowering, node: ast.For, array: Reference) -> None:
         assert items is not None
         _unroll(low, node, [settle(low, item, node) for item in items])
         return
-    base = low.keep(array.address, node, Role.POINTER)
-    counter = low.temporary(Role.INT, node)
-    low.set_cell(counter, Const(0), node)
+    base = low.keep(array.address, low.span(node), Role.POINTER)
+    counter = low.temporary(Role.INT, low.span(node))
+    low.set_cell(counter, Const(0), low.span(node))
     index = Load(Const(counter))
-    place = element(base, index, shape.length, shape.element.size)
+    place = element(base, count_back(index, shape.length), shape.length, shape.element.size)
     item = Reference(shape.element, place, array.shared, f"{array.title}[...]")
     test = binary("lt", index, Const(shape.length))
     _repeat(

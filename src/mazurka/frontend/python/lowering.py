@@ -1,25 +1,26 @@
-"""Turning one thread's code into edges: the state of that work and its basic moves.
+"""Turn one thread's Python code into edges: the state of that work and its basic moves.
 
 Which syntax is handled where: modules register their handlers here (`expression`, `statement`,
 `callable_name`), so that expressions, statements and calls, which need one another, need not
-import one another.  Without an automaton the same code evaluates module-level expressions; an
-edge would then be needed only where the value is not static, which `NotStatic` reports.
+import one another.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from mazurka.errors import UnsupportedError
-from mazurka.frontend.kit.automaton import Automaton, Label
-from mazurka.frontend.kit.shapes import NumberShape
-from mazurka.frontend.python.context import MOST_EDGES, Frame, Model, NotStatic
-from mazurka.frontend.python.values import Number, Reference, Value, no_number
-from mazurka.ir.expressions import Const, Expr, Load, negate
-from mazurka.ir.program import Assign, Check, Fault, Kind, Operation, Role, Span
+from mazurka.frontend.kit.automaton import Label
+from mazurka.frontend.kit.building import ThreadBuilder
+from mazurka.frontend.kit.shapes import NumberShape, Reference
+from mazurka.frontend.python.context import Frame, Model
+from mazurka.frontend.python.source import span_of
+from mazurka.frontend.python.values import Number, Value, no_number
+from mazurka.ir.expressions import Const, Expr, Load
+from mazurka.ir.program import Role, Span
 
 Node = TypeVar("Node", bound=ast.AST)
 
@@ -76,17 +77,16 @@ class Loop:
 
 
 @dataclass(eq=False, slots=True)
-class Lowering:
-    model: Model
-    number: int
-    """The number of the acting thread."""
-    automaton: Automaton | None
+class Lowering(ThreadBuilder):
+    """One thread's Python code on its way to an automaton."""
+
+    program: Model
     frames: list[Frame] = field(default_factory=list)
     lineage: frozenset[str] = frozenset()
+    """The functions run by the threads that led to this one's creation, and its own."""
     cleanups: list[Callable[[], None]] = field(default_factory=list)
+    """What leaves the blocks around the code, the innermost last."""
     loops: list[Loop] = field(default_factory=list)
-    loop_depth: int = 0
-    """Loops around the code, in every function on the way: what is inside may run often."""
     atomic_loops: int = 0
     """The loop depth where the atomic section began."""
     uncertain: int = 0
@@ -98,19 +98,15 @@ class Lowering:
     """The variables of comprehensions around the expression."""
     direct: int | None = None
     """Where reads stay in the expression (a guard), how many there have been."""
-    held: list[tuple[Role, int]] = field(default_factory=list)
-    free: dict[Role, list[int]] = field(default_factory=dict)
 
     # --- errors and places -----------------------------------------------------------------
 
     def span(self, node: ast.AST) -> Span:
-        line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", -1)
-        return Span(self.model.file, line, column + 1)
+        return span_of(node, self.program.file)
 
     def refuse(self, node: ast.AST, message: str) -> UnsupportedError:
         """The error for a construct that is not supported, for the caller to raise."""
-        line = getattr(node, "lineno", None)
-        return UnsupportedError(message, file=self.model.file, line=line)
+        return UnsupportedError.at(self.span(node), message)
 
     # --- evaluation ------------------------------------------------------------------------
 
@@ -143,172 +139,16 @@ class Lowering:
         return expr.value
 
     def read(self, place: Reference, node: ast.AST) -> Number:
+        """The number at a place, read in a step unless it is part of a guard."""
         boolean = isinstance(place.shape, NumberShape) and place.shape.role is Role.BOOL
         if self.direct is not None:
             self.direct += 1
             return Number(Load(place.address), boolean)
-        cell = self.temporary(Role.BOOL if boolean else Role.INT, node)
-        self.step(
-            Kind.ACCESS if place.shared else Kind.LOCAL,
-            node,
-            f"read {place.title}",
-            operations=(Assign(Const(cell), Load(place.address)),),
-        )
-        return Number(Load(Const(cell)), boolean)
+        return Number(self.load(place, self.span(node)), boolean)
 
-    def write(self, place: Reference, value: Expr, node: ast.AST) -> None:
-        self.step(
-            Kind.ACCESS if place.shared else Kind.LOCAL,
-            node,
-            f"write {place.title}",
-            operations=(Assign(place.address, value),),
-        )
-
-    # --- edges -----------------------------------------------------------------------------
-
-    def building(self, node: ast.AST) -> Automaton:
-        """The automaton; at module level there is none."""
-        if self.automaton is None:
-            raise NotStatic(getattr(node, "lineno", 0))
-        return self.automaton
-
-    @property
-    def reachable(self) -> bool:
-        return self.automaton is None or self.automaton.current is not None
-
-    def edge(
-        self,
-        kind: Kind,
-        node: ast.AST,
-        text: str,
-        target: Label,
-        *,
-        guard: Expr | None = None,
-        operations: Sequence[Operation] = (),
-        choices: int = 1,
-        atomic: bool = False,
-        subject: Expr | None = None,
-    ) -> None:
-        self.model.edges += 1
-        if self.model.edges > MOST_EDGES:
-            raise self.refuse(
-                node,
-                f"the model becomes larger than {MOST_EDGES:,} edges once its calls are inlined;"
-                " use fewer threads, less recursion (--max-depth) or loops instead of repeated"
-                " calls",
-            )
-        self.building(node).edge(
-            kind,
-            self.span(node),
-            target,
-            guard=guard,
-            operations=operations,
-            choices=choices,
-            atomic=atomic,
-            subject=subject,
-            text=text,
-        )
-
-    def step(
-        self,
-        kind: Kind,
-        node: ast.AST,
-        text: str,
-        *,
-        guard: Expr | None = None,
-        operations: Sequence[Operation] = (),
-        choices: int = 1,
-        atomic: bool = False,
-        subject: Expr | None = None,
-    ) -> None:
-        """One edge; go on behind it."""
-        self.ways(
-            kind,
-            node,
-            text,
-            [(guard, operations)],
-            choices=choices,
-            atomic=atomic,
-            subject=subject,
-        )
-
-    def ways(
-        self,
-        kind: Kind,
-        node: ast.AST,
-        text: str,
-        ways: Iterable[tuple[Expr | None, Sequence[Operation]]],
-        *,
-        choices: int = 1,
-        atomic: bool = False,
-        subject: Expr | None = None,
-    ) -> None:
-        """Edges with exclusive guards to one place; go on there."""
-        automaton = self.building(node)
-        target = automaton.label(self.span(node))
-        for guard, operations in ways:
-            self.edge(
-                kind,
-                node,
-                text,
-                target,
-                guard=guard,
-                operations=operations,
-                choices=choices,
-                atomic=atomic,
-                subject=subject,
-            )
-        automaton.current = None
-        automaton.place(target, self.span(node))
-
-    def branch(self, test: Expr, node: ast.AST, true: Label, false: Label) -> None:
-        """Go to one of two labels; a constant leaves one way only."""
-        automaton = self.building(node)
-        if isinstance(test, Const):
-            automaton.jump(true if test.value else false, self.span(node))
-            return
-        text = f"{ast.unparse(node)}"[:80]
-        self.edge(Kind.LOCAL, node, text, true, guard=test)
-        self.edge(Kind.LOCAL, node, f"not ({text})", false, guard=negate(test))
-        automaton.current = None
-
-    def fail(self, fault: Fault, message: str, node: ast.AST) -> None:
-        """A step that goes wrong; control does not go on behind it."""
-        self.step(Kind.LOCAL, node, message, operations=(Check(Const(0), fault, message),))
-        self.building(node).current = None
-
-    # --- cells -----------------------------------------------------------------------------
-
-    def local_cell(self, name: str, node: ast.AST, role: Role = Role.INT) -> int:
-        """A new cell of this thread; its range is inferred."""
-        self.building(node)
-        return self.model.storage.add(
-            name, owner=self.number, role=role, inferred=True, span=self.span(node)
-        )
-
-    def temporary(self, role: Role, node: ast.AST) -> int:
-        """A cell of this thread until the statement ends."""
-        spare = self.free.setdefault(role, [])
-        cell = spare.pop() if spare else self.local_cell("temporary", node, role)
-        self.held.append((role, cell))
-        return cell
-
-    def release(self, mark: int) -> None:
-        """Let go of the temporaries taken since `mark = len(self.held)`."""
-        while len(self.held) > mark:
-            role, cell = self.held.pop()
-            self.free[role].append(cell)
-
-    def set_cell(self, cell: int, value: Expr, node: ast.AST, text: str = "") -> None:
-        self.step(Kind.LOCAL, node, text, operations=(Assign(Const(cell), value),))
-
-    def keep(self, expr: Expr, node: ast.AST, role: Role = Role.INT) -> Expr:
-        """The same value, safe from later assignments to variables it mentions."""
-        if isinstance(expr, Const):
-            return expr
-        cell = self.temporary(role, node)
-        self.set_cell(cell, expr, node)
-        return Load(Const(cell))
+    def branch_at(self, node: ast.AST, test: Expr, true: Label, false: Label) -> None:
+        """Go to one of two labels; `node` is the condition as it was written."""
+        self.branch(test, self.span(node), ast.unparse(node)[:80], true, false)
 
     # --- variables -------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from mazurka.frontend.kit.arithmetic import binary, select, unary
-from mazurka.frontend.kit.shapes import ArrayShape, NumberShape
+from mazurka.frontend.kit.shapes import ArrayShape, NumberShape, Reference
 from mazurka.frontend.python.arguments import match_arguments
 from mazurka.frontend.python.containers import known_items, only
 from mazurka.frontend.python.expressions import truth_of
@@ -15,7 +15,6 @@ from mazurka.frontend.python.values import (
     Interval,
     Nothing,
     Number,
-    Reference,
     Sequence,
     Value,
     kind_of,
@@ -99,7 +98,7 @@ def _check_no_effects(low: Lowering, node: ast.Call) -> None:
 
 @callable_name("mazurka.model.yield_")
 def _yield(low: Lowering, node: ast.Call) -> Value:
-    low.step(Kind.YIELD, node, "yield")
+    low.step(Kind.YIELD, low.span(node), "yield")
     return Nothing()
 
 
@@ -107,7 +106,7 @@ def _yield(low: Lowering, node: ast.Call) -> Value:
 def _sleep(low: Lowering, node: ast.Call) -> Value:
     """There is no time in models: sleeping only lets others run."""
     _check_no_effects(low, node)
-    low.step(Kind.YIELD, node, "sleep")
+    low.step(Kind.YIELD, low.span(node), "sleep")
     return Nothing()
 
 
@@ -142,15 +141,21 @@ def _choose_number(low: Lowering, node: ast.Call, interval: Interval) -> Value:
 
 
 def _choice(low: Lowering, node: ast.Call, count: int, value: Expr, role: Role = Role.INT) -> Expr:
-    automaton = low.building(node)
+    automaton = low.building()
     if automaton.atomic_depth and low.loop_depth > low.atomic_loops:
         raise low.refuse(
             node,
             "`choose` in a loop inside `atomic()` would choose any number of times in one step;"
             " choose before the section",
         )
-    cell = Const(low.temporary(role, node))
-    low.step(Kind.CHOOSE, node, ast.unparse(node), operations=(Assign(cell, value),), choices=count)
+    cell = Const(low.temporary(role, low.span(node)))
+    low.step(
+        Kind.CHOOSE,
+        low.span(node),
+        ast.unparse(node),
+        operations=(Assign(cell, value),),
+        choices=count,
+    )
     return Load(cell)
 
 
@@ -163,7 +168,7 @@ def _assume(low: Lowering, node: ast.Call) -> Value:
         test = truth_of(low, low.value(condition), condition)
     if isinstance(test, Const) and test.value:
         return Nothing()
-    low.step(Kind.ASSUME, node, text, guard=test)
+    low.step(Kind.ASSUME, low.span(node), text, guard=test)
     return Nothing()
 
 
@@ -172,7 +177,7 @@ def _direct_condition(low: Lowering, condition: ast.expr) -> Expr | None:
 
     Such a thread simply waits for its condition, without a state for having read too early.
     """
-    automaton = low.building(condition)
+    automaton = low.building()
     edges, locations, held = len(automaton.edges), len(automaton.locations), len(low.held)
     current, bound = automaton.current, automaton.bound
     low.direct = 0
@@ -198,7 +203,7 @@ def _place(
         raise low.refuse(
             node, f"`{ast.unparse(given['place'])}` is no shared variable, element or field"
         )
-    address = low.keep(place.address, node, Role.POINTER)
+    address = low.keep(place.address, low.span(node), Role.POINTER)
     numbers = [low.number_of(given[name]) for name in names]
     return Reference(place.shape, address, place.shared, place.title), numbers
 
@@ -206,11 +211,11 @@ def _place(
 @callable_name("mazurka.model.cas")
 def _cas(low: Lowering, node: ast.Call) -> Value:
     place, (old, new) = _place(low, node, "cas", ("old", "new"))
-    done = Const(low.temporary(Role.BOOL, node))
+    done = Const(low.temporary(Role.BOOL, low.span(node)))
     same = binary("eq", Load(place.address), old)
     low.ways(
         Kind.ATOMIC,
-        node,
+        low.span(node),
         f"cas {place.title}",
         [
             (same, (Assign(place.address, new), Assign(done, Const(1)))),
@@ -235,10 +240,10 @@ def _swap(low: Lowering, node: ast.Call) -> Value:
 
 def _exchange(low: Lowering, node: ast.Call, what: str, place: Reference, value: Expr) -> Value:
     """Put in a new value and get the old one, in one step."""
-    old = Const(low.temporary(Role.INT, node))
+    old = Const(low.temporary(Role.INT, low.span(node)))
     low.step(
         Kind.ATOMIC,
-        node,
+        low.span(node),
         f"{what} {place.title}",
         operations=(Assign(old, Load(place.address)), Assign(place.address, value)),
         atomic=True,

@@ -9,23 +9,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from mazurka.frontend.kit.shapes import ArrayShape, NumberShape, RecordShape, Shape
-from mazurka.frontend.python.containers import known_items
-from mazurka.frontend.python.context import NotStatic
-from mazurka.frontend.python.lowering import Lowering, callable_name
-from mazurka.frontend.python.sync import SyncShape
-from mazurka.frontend.python.sync_conditions import ConditionShape
-from mazurka.frontend.python.sync_locks import LockShape
-from mazurka.frontend.python.sync_rwlock import RWLockShape
-from mazurka.frontend.python.values import (
-    Method,
-    Nothing,
-    Number,
+from mazurka.frontend.kit.building import NotStatic
+from mazurka.frontend.kit.conditions import ConditionShape
+from mazurka.frontend.kit.locks import LockShape
+from mazurka.frontend.kit.rwlocks import RWLockShape
+from mazurka.frontend.kit.shapes import (
+    ArrayShape,
+    NumberShape,
+    RecordShape,
     Reference,
-    Sequence,
-    Value,
-    kind_of,
+    Shape,
+    SyncShape,
 )
+from mazurka.frontend.python.containers import known_items
+from mazurka.frontend.python.lowering import Lowering, callable_name
+from mazurka.frontend.python.values import Method, Nothing, Number, Sequence, Value, kind_of
 from mazurka.ir.expressions import Const, Element, Expr, Load
 from mazurka.ir.program import Declaration
 
@@ -151,10 +149,10 @@ def _owner_cell(low: Lowering, lock: Value, node: ast.expr) -> int:
 
 
 def _declare(low: Lowering, kind: str, lock: int | None, data: Value, node: ast.expr) -> None:
-    declared, span = low.model.declared, low.span(node)
+    declared, span = low.program.declared, low.span(node)
     for cell in _cells(low, data, node):
         if cell in declared:
-            name = low.model.storage.cells[cell].name
+            name = low.program.storage.cells[cell].name
             line = declared[cell].span.line
             raise low.refuse(node, f"`{name}` has a declaration already, at line {line}")
         declared[cell] = Declaration(kind, lock, span)

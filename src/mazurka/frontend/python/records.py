@@ -47,13 +47,13 @@ def instantiate(low: Lowering, definition: ast.ClassDef, node: ast.Call | None) 
             advice = "give a plain class a method `run` and use `Thread(target=object.run)`"
         raise low.refuse(definition, f"`{definition.name}` inherits; {advice}")
     call = node or ast.Call(ast.Name(definition.name), [], [], lineno=definition.lineno)
-    if definition.name in low.model.making:
+    if definition.name in low.program.making:
         raise low.refuse(
             definition, f"`{definition.name}` contains itself; use an Array and indexes"
         )
-    low.model.making.append(definition.name)
+    low.program.making.append(definition.name)
     made = _instance(low, definition, call)
-    low.model.making.pop()
+    low.program.making.pop()
     return made
 
 
@@ -169,8 +169,8 @@ def _from_init(
     self_name = init.args.args[0].arg
     draft = Draft({})
     values = bind_parameters(low, init, node, {self_name: draft})
-    low.model.frames += 1
-    frame = Frame(low.model.frames, "__init__", facts_of(init.body), uncertain=low.uncertain)
+    low.program.frames += 1
+    frame = Frame(low.program.frames, "__init__", facts_of(init.body), uncertain=low.uncertain)
     frame.variables.update(values)
     low.frames.append(frame)
     overlay, low.overlay = low.overlay, {}
@@ -205,7 +205,7 @@ def _init_statement(low: Lowering, part: ast.stmt, self_name: str, draft: Draft)
 
 def find_method(low: Lowering, shape: RecordShape, name: str, node: ast.AST) -> ast.FunctionDef:
     """The method of that name, which has a parameter `self` and no decorators."""
-    for part in low.model.survey.classes[shape.name].body:
+    for part in low.program.survey.classes[shape.name].body:
         if isinstance(part, ast.FunctionDef) and part.name == name:
             if part.decorator_list:
                 raise low.refuse(part, f"the decorators of `{name}` are not supported")

@@ -6,11 +6,12 @@ import ast
 from functools import partial
 
 from mazurka.frontend.kit.automaton import Label
+from mazurka.frontend.kit.shapes import Reference, SyncShape
 from mazurka.frontend.python.lowering import CALLS, Lowering, statement
+from mazurka.frontend.python.primitives.methods import find_methods
 from mazurka.frontend.python.survey import leaving_jump
-from mazurka.frontend.python.sync import SyncShape
-from mazurka.frontend.python.values import Guard, Imported, Reference, kind_of
-from mazurka.ir.program import Kind, Role
+from mazurka.frontend.python.values import Guard, Imported, kind_of
+from mazurka.ir.program import Kind
 
 
 @statement(ast.With)
@@ -45,11 +46,11 @@ def _is_atomic(low: Lowering, node: ast.expr) -> bool:
 
 def _atomic(low: Lowering, node: ast.With, rest: list[ast.withitem]) -> None:
     """One step from begin to end; a section inside another adds nothing."""
-    automaton = low.building(node)
+    automaton = low.building()
     if automaton.atomic_depth == 0:
         low.atomic_loops = low.loop_depth
         automaton.atomic_depth = 1
-        low.step(Kind.ATOMIC, node, "atomic", atomic=True)
+        low.step(Kind.ATOMIC, low.span(node), "atomic", atomic=True)
         automaton.atomic_depth = 0
     automaton.atomic_depth += 1
     leave = partial(_end_atomic, low, node)
@@ -60,7 +61,7 @@ def _atomic(low: Lowering, node: ast.With, rest: list[ast.withitem]) -> None:
 
 
 def _end_atomic(low: Lowering, node: ast.With) -> None:
-    automaton = low.building(node)
+    automaton = low.building()
     automaton.atomic_depth -= 1
     if automaton.atomic_depth == 0 and low.reachable:
         outside = automaton.label(low.span(node))
@@ -81,12 +82,10 @@ def _guarded(low: Lowering, node: ast.With, expr: ast.expr, rest: list[ast.withi
         )
     if not low.reachable:
         return
-    shape = value.owner.shape
-    address = low.keep(value.owner.address, expr, Role.POINTER)  # variables in it may change
-    owner = Reference(shape, address, value.owner.shared, value.owner.title)
-    guard = Guard(owner, value.mode)
-    shape.enter(low, guard, expr)
-    leave = partial(shape.leave, low, guard, expr)
+    methods = find_methods(value.owner.shape)
+    guard = Guard(low.pin(value.owner, low.span(expr)), value.mode)
+    methods.enter(low, guard, expr)
+    leave = partial(methods.leave, low, guard, expr)
     low.cleanups.append(leave)
     _enter_items(low, node, rest)
     low.cleanups.pop()
@@ -132,7 +131,7 @@ def _check_stays(low: Lowering, body: list[ast.stmt]) -> None:
 
 def leave_to(low: Lowering, target: Label, height: int, node: ast.AST) -> None:
     """Jump out of the blocks above `height`, leaving each, innermost first."""
-    automaton = low.building(node)
+    automaton = low.building()
     depth, saved = automaton.atomic_depth, low.cleanups
     for top in range(len(saved) - 1, height - 1, -1):
         low.cleanups = saved[:top]

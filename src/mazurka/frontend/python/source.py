@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from pathlib import Path
 
 from mazurka.errors import MazurkaError, UnsupportedError
 from mazurka.frontend.kit.arithmetic import fits
+from mazurka.ir.program import Span
 
 MOST_SHOWN = 40
 
@@ -40,15 +42,39 @@ def parse(source: str, file: str) -> ast.Module:
             compile(module, file, "exec", dont_inherit=True)  # finds a `break` outside a loop
     except SyntaxError as error:
         message = f"not valid Python: {error.msg}"
-        raise MazurkaError(message, file=file, line=error.lineno or 1) from None
+        line, column = error.lineno or 1, error.offset or None
+        raise MazurkaError(message, file=file, line=line, column=column) from None
     except ValueError as error:
         raise MazurkaError(f"not valid Python: {error}", file=file, line=1) from None
     except (RecursionError, MemoryError):
         raise MazurkaError("nested too deeply for Python's own parser", file=file) from None
     if not module.body:
         raise MazurkaError("the file is empty; a model needs threads", file=file, line=1)
+    _count_characters(module, source)
     _check_numbers(module, file)
     return module
+
+
+def _count_characters(module: ast.Module, source: str) -> None:
+    """Let columns count characters: the parser counts bytes of UTF-8."""
+    if source.isascii():
+        return
+    lines = [line.encode() for line in re.split(r"\r\n|[\r\n]", source)]
+    for node in ast.walk(module):
+        if isinstance(node, ast.expr | ast.stmt | ast.arg | ast.keyword | ast.alias):
+            start, end = lines[node.lineno - 1], lines[(node.end_lineno or node.lineno) - 1]
+            node.col_offset = len(start[: node.col_offset].decode(errors="replace"))
+            if node.end_col_offset is not None:
+                node.end_col_offset = len(end[: node.end_col_offset].decode(errors="replace"))
+
+
+def span_of(node: ast.AST, file: str) -> Span:
+    """The place of a piece of syntax, as far as it is known."""
+    line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", -1) + 1
+    end = 0
+    if column and getattr(node, "end_lineno", None) == line:
+        end = getattr(node, "end_col_offset", -1) + 1
+    return Span(file, line, column, end)
 
 
 def _check_numbers(module: ast.Module, file: str) -> None:
@@ -56,8 +82,8 @@ def _check_numbers(module: ast.Module, file: str) -> None:
     for node in ast.walk(module):
         if isinstance(node, ast.Constant) and isinstance(node.value, int) and not fits(node.value):
             shown = shortened(hex(node.value) if node.value >= 10**30 else str(node.value))
-            raise UnsupportedError(
-                f"the number {shown} does not fit in 64 bits", file=file, line=node.lineno
+            raise UnsupportedError.at(
+                span_of(node, file), f"the number {shown} does not fit in 64 bits"
             )
 
 

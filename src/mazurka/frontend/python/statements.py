@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from mazurka.frontend.kit.arithmetic import binary
-from mazurka.frontend.kit.shapes import BOOLEAN, NumberShape
+from mazurka.frontend.kit.shapes import BOOLEAN, NumberShape, Reference
 from mazurka.frontend.python.annotations import RangeCheck
 from mazurka.frontend.python.assignment import assign, assign_name, bind_cell, settle
 from mazurka.frontend.python.conditions import branch_on
@@ -19,7 +19,6 @@ from mazurka.frontend.python.values import (
     Method,
     Nothing,
     Number,
-    Reference,
     Value,
     kind_of,
 )
@@ -72,7 +71,7 @@ def _augmented(low: Lowering, node: ast.AugAssign) -> None:
     if isinstance(place, Reference) and isinstance(place.shape, NumberShape):
         old = low.read(place, node).expr
         new = arithmetic(low, node.op, old, low.number_of(node.value), node)
-        low.write(place, new, node)
+        low.store(place, new, low.span(node))
     else:
         name = node.target.id if isinstance(node.target, ast.Name) else ""
         old = as_number(low, place, node.target)
@@ -108,8 +107,8 @@ def _declare(low: Lowering, name: str, shape: NumberShape, node: ast.AST) -> Non
         raise low.refuse(node, f"declare the range of `{name}` where it is first assigned")
     if name in low.frame.variables:
         return
-    cell = low.local_cell(name, node, shape.role)
-    draft = low.model.storage.cells[cell]
+    cell = low.local_cell(name, low.span(node), shape.role)
+    draft = low.program.storage.cells[cell]
     draft.low, draft.high, draft.inferred = shape.low, shape.high, shape.inferred
     draft.initial = min(max(0, shape.low), shape.high)
     low.frame.variables[name] = Variable(name, cell, shape.role)
@@ -135,7 +134,7 @@ def declared_shape(low: Lowering, annotation: ast.expr) -> NumberShape | None:
 def _imported(low: Lowering, node: ast.expr) -> str:
     """The full name of something imported; anything else in an annotation does not matter."""
     if isinstance(node, ast.Name):
-        found = low.model.globals.get(node.id)
+        found = low.program.globals.get(node.id)
         return found.path if isinstance(found, Imported) else ""
     if isinstance(node, ast.Attribute):
         owner = _imported(low, node.value)
@@ -162,12 +161,14 @@ def check_parameter(low: Lowering, node: RangeCheck) -> None:
     if low.automaton is None:
         raise low.refuse(node, message)
     check = Check(inside, Fault.RANGE, message)
-    low.step(Kind.ASSERT, node, f"{name}: {ast.unparse(node.annotation)}", operations=(check,))
+    low.step(
+        Kind.ASSERT, low.span(node), f"{name}: {ast.unparse(node.annotation)}", operations=(check,)
+    )
 
 
 @statement(ast.If)
 def _if(low: Lowering, node: ast.If) -> None:
-    automaton = low.building(node)
+    automaton = low.building()
     span = low.span(node)
     true, false, end = (automaton.label(span) for _ in range(3))
     branch_on(low, node.test, true, false)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeAlias
 
-from mazurka.frontend.kit.shapes import Blueprint, Shape
+from mazurka.frontend.kit.shapes import Blueprint, Reference, Shape
 from mazurka.ir.expressions import Const, Expr
 
 
@@ -24,16 +24,6 @@ class Number:
     @property
     def constant(self) -> int | None:
         return self.expr.value if isinstance(self.expr, Const) else None
-
-
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """An object at an address; `shared` is False for objects of the acting thread alone."""
-
-    shape: Shape
-    address: Expr
-    shared: bool = True
-    title: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from mazurka.frontend.kit.shapes import Blueprint
+from mazurka.frontend.kit.shapes import Blueprint, Reference
 from mazurka.frontend.python.assignment import bind_cell, create_object
 from mazurka.frontend.python.context import Frame
 from mazurka.frontend.python.lowering import Lowering
-from mazurka.frontend.python.values import Handle, Number, Reference, Value
+from mazurka.frontend.python.values import Handle, Number, Value
 from mazurka.ir.expressions import Const, Expr, Load
 
 

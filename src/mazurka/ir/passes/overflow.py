@@ -58,11 +58,10 @@ def _refuse(program: Program, edge: Edge, facts: Facts) -> None:
             symbol = _exceeding(operation.condition, facts)
         possible = facts.perform(operation, program.cells, lambda address, values: None)
     if symbol is not None:
-        raise UnsupportedError(
+        raise UnsupportedError.at(
+            edge.span,
             f"the result of `{symbol}` may exceed 64 bits here; declare smaller ranges for the "
             "variables it is made of, or keep it small with `%`",
-            file=edge.span.file,
-            line=edge.span.line,
         )
 
 

@@ -92,11 +92,10 @@ def _refuse_unbounded(program: Program, values: tuple[ValueSet, ...]) -> None:
     cell = cells[worst]
     falls = values[worst].low < min(cell.initial, 0)
     low = min(cell.initial, -10 if falls else 0)
-    raise UnboundedError(
+    raise UnboundedError.at(
+        cell.span,
         f"no range can be derived for `{cell.name}` (it may grow without limit); declare it, "
         f"for example {_declaration(program, cell, low)}",
-        file=cell.span.file if cell.span else None,
-        line=cell.span.line if cell.span else None,
     )
 
 

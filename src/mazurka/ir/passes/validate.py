@@ -63,8 +63,7 @@ def validate(program: Program) -> None:
 
 
 def _fail(thread: Thread, span: Span | None, message: str) -> MalformedProgramError:
-    file, line = (span.file, span.line) if span else (None, None)
-    return MalformedProgramError(f"thread {thread.name}: {message}", file=file, line=line)
+    return MalformedProgramError.at(span, f"thread {thread.name}: {message}")
 
 
 def _validate_cells(program: Program) -> None:

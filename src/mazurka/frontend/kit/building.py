@@ -1,0 +1,277 @@
+"""Build one thread's automaton, edge by edge.
+
+A front end walks through a thread's code and tells the builder what each piece does, with the
+place in the source that it comes from.  Values that a later step needs are kept in *temporaries*:
+cells of the thread that are used again once the statement has ended.
+
+Without an automaton the same front-end code evaluates what must be constant (first values, lengths
+of arrays).  A step would then be needed only where the value is not constant, which `NotStatic`
+reports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from mazurka.errors import UnsupportedError
+from mazurka.frontend.kit.automaton import Automaton, Label
+from mazurka.frontend.kit.program import ProgramDraft
+from mazurka.frontend.kit.shapes import NumberShape, Reference
+from mazurka.ir.expressions import Const, Expr, Load, negate
+from mazurka.ir.program import Assign, Check, Fault, Kind, Operation, Role, Span
+
+MOST_EDGES = 200_000
+
+
+class NotStatic(Exception):  # noqa: N818 - a signal, not an error that users see
+    """A value that must be constant needs the program to run."""
+
+
+@dataclass(eq=False, slots=True)
+class ThreadBuilder:
+    """One thread's code on its way to an automaton."""
+
+    program: ProgramDraft
+    number: int
+    """The number of the acting thread."""
+    automaton: Automaton | None
+    loop_depth: int = 0
+    """Loops around the code, in every function on the way: what is inside may run often."""
+    held: list[tuple[Role, int]] = field(default_factory=list)
+    """The temporaries in use."""
+    free: dict[Role, list[int]] = field(default_factory=dict)
+    """Temporaries that can be used again."""
+
+    def building(self) -> Automaton:
+        """The automaton, where there is one."""
+        if self.automaton is None:
+            raise NotStatic
+        return self.automaton
+
+    @property
+    def reachable(self) -> bool:
+        """Whether control can get to the code that comes next."""
+        return self.automaton is None or self.automaton.current is not None
+
+    @property
+    def me(self) -> Const:
+        """How the acting thread is written into the owner cells of locks."""
+        return Const(self.number + 1)
+
+    # --- edges -----------------------------------------------------------------------------
+
+    def edge(
+        self,
+        kind: Kind,
+        span: Span,
+        text: str,
+        target: Label,
+        *,
+        guard: Expr | None = None,
+        operations: Sequence[Operation] = (),
+        choices: int = 1,
+        atomic: bool = False,
+        subject: Expr | None = None,
+    ) -> None:
+        """Add an edge from here to the label; more edges may leave from here."""
+        self.program.edges += 1
+        if self.program.edges > MOST_EDGES:
+            raise UnsupportedError.at(
+                span,
+                f"the model becomes larger than {MOST_EDGES:,} edges once its calls are inlined;"
+                " use fewer threads, less recursion (--max-depth) or loops instead of repeated"
+                " calls",
+            )
+        self.building().edge(
+            kind,
+            span,
+            target,
+            guard=guard,
+            operations=operations,
+            choices=choices,
+            atomic=atomic,
+            subject=subject,
+            text=text,
+        )
+
+    def step(
+        self,
+        kind: Kind,
+        span: Span,
+        text: str,
+        *,
+        guard: Expr | None = None,
+        operations: Sequence[Operation] = (),
+        choices: int = 1,
+        atomic: bool = False,
+        subject: Expr | None = None,
+    ) -> None:
+        """Add one edge and go on behind it."""
+        self.ways(
+            kind,
+            span,
+            text,
+            [(guard, operations)],
+            choices=choices,
+            atomic=atomic,
+            subject=subject,
+        )
+
+    def ways(
+        self,
+        kind: Kind,
+        span: Span,
+        text: str,
+        ways: Iterable[tuple[Expr | None, Sequence[Operation]]],
+        *,
+        choices: int = 1,
+        atomic: bool = False,
+        subject: Expr | None = None,
+    ) -> None:
+        """Add edges with exclusive guards to one location and go on there."""
+        automaton = self.building()
+        target = automaton.label(span)
+        for guard, operations in ways:
+            self.edge(
+                kind,
+                span,
+                text,
+                target,
+                guard=guard,
+                operations=operations,
+                choices=choices,
+                atomic=atomic,
+                subject=subject,
+            )
+        automaton.current = None
+        automaton.place(target, span)
+
+    def act(
+        self,
+        kind: Kind,
+        span: Span,
+        text: str,
+        owner: Reference,
+        *operations: Operation,
+        guard: Expr | None = None,
+    ) -> None:
+        """Operate on a synchronization object, in one indivisible step."""
+        self.step(
+            kind,
+            span,
+            text,
+            guard=guard,
+            operations=operations,
+            atomic=True,
+            subject=owner.address,
+        )
+
+    def attempt(
+        self,
+        kind: Kind,
+        span: Span,
+        text: str,
+        owner: Reference,
+        *operations: Operation,
+        success: Expr,
+        failure: Expr,
+        otherwise: Sequence[Operation] = (),
+    ) -> Expr:
+        """Operate on an object if that is possible now: 1 where it was done, 0 where it was not."""
+        answer = Const(self.temporary(Role.BOOL, span))
+        self.ways(
+            kind,
+            span,
+            text,
+            [
+                (success, (*operations, Assign(answer, Const(1)))),
+                (failure, (*otherwise, Assign(answer, Const(0)))),
+            ],
+            atomic=True,
+            subject=owner.address,
+        )
+        return Load(answer)
+
+    def inspect(
+        self, span: Span, text: str, owner: Reference, value: Expr, role: Role = Role.BOOL
+    ) -> Expr:
+        """Look at an object in one step; the answer may be out of date in the next."""
+        cell = Const(self.temporary(role, span))
+        self.act(Kind.INSPECT, span, text, owner, Assign(cell, value))
+        return Load(cell)
+
+    def branch(self, test: Expr, span: Span, text: str, true: Label, false: Label) -> None:
+        """Go to one of two labels; a constant leaves one way only."""
+        automaton = self.building()
+        if isinstance(test, Const):
+            automaton.jump(true if test.value else false, span)
+            return
+        self.edge(Kind.LOCAL, span, text, true, guard=test)
+        self.edge(Kind.LOCAL, span, f"not ({text})", false, guard=negate(test))
+        automaton.current = None
+
+    def fail(self, fault: Fault, message: str, span: Span) -> None:
+        """Add a step that goes wrong; control does not go on behind it."""
+        self.step(Kind.LOCAL, span, message, operations=(Check(Const(0), fault, message),))
+        self.building().current = None
+
+    # --- data ------------------------------------------------------------------------------
+
+    def load(self, place: Reference, span: Span) -> Expr:
+        """Read a number, in a step of its own where it is shared; returns what was read."""
+        boolean = isinstance(place.shape, NumberShape) and place.shape.role is Role.BOOL
+        cell = Const(self.temporary(Role.BOOL if boolean else Role.INT, span))
+        self.step(
+            Kind.ACCESS if place.shared else Kind.LOCAL,
+            span,
+            f"read {place.title}",
+            operations=(Assign(cell, Load(place.address)),),
+        )
+        return Load(cell)
+
+    def store(self, place: Reference, value: Expr, span: Span) -> None:
+        """Write a number, in a step of its own where it is shared."""
+        self.step(
+            Kind.ACCESS if place.shared else Kind.LOCAL,
+            span,
+            f"write {place.title}",
+            operations=(Assign(place.address, value),),
+        )
+
+    def local_cell(self, name: str, span: Span, role: Role = Role.INT) -> int:
+        """Add a cell of this thread, whose range is inferred; returns its address."""
+        self.building()
+        return self.program.storage.add(
+            name, owner=self.number, role=role, inferred=True, span=span
+        )
+
+    def temporary(self, role: Role, span: Span) -> int:
+        """Take a cell of this thread until the statement ends; returns its address."""
+        spare = self.free.setdefault(role, [])
+        cell = spare.pop() if spare else self.local_cell("temporary", span, role)
+        self.held.append((role, cell))
+        return cell
+
+    def release(self, mark: int) -> None:
+        """Let go of the temporaries taken since `mark = len(self.held)`."""
+        while len(self.held) > mark:
+            role, cell = self.held.pop()
+            self.free[role].append(cell)
+
+    def set_cell(self, cell: int, value: Expr, span: Span, text: str = "") -> None:
+        """Store a value in a cell of this thread."""
+        self.step(Kind.LOCAL, span, text, operations=(Assign(Const(cell), value),))
+
+    def keep(self, expr: Expr, span: Span, role: Role = Role.INT) -> Expr:
+        """The same value, safe from later assignments to variables it mentions."""
+        if isinstance(expr, Const):
+            return expr
+        cell = self.temporary(role, span)
+        self.set_cell(cell, expr, span)
+        return Load(Const(cell))
+
+    def pin(self, owner: Reference, span: Span) -> Reference:
+        """The same object, its address safe from later assignments to variables it mentions."""
+        address = self.keep(owner.address, span, Role.POINTER)
+        return Reference(owner.shape, address, owner.shared, owner.title)
