@@ -14,7 +14,7 @@ from mazurka.runtime.exploring.observed_program import OrderKeeper
 from mazurka.runtime.program.program import RealProgram
 from mazurka.runtime.python.events import events_of
 from mazurka.runtime.python.homes import forget_classes
-from mazurka.runtime.rewrite.source import compile_rewritten
+from mazurka.runtime.rewrite.source.statements import compile_observed
 from mazurka.runtime.sharing.locations import learned, order
 from mazurka.runtime.sharing.monitoring import MARK
 from mazurka.runtime.sharing.names import names
@@ -29,7 +29,7 @@ def run_plain(source: str, name: str = "snippet") -> ModuleType:
 def run_rewritten(source: str, name: str = "snippet", file: str = "snippet.py") -> ModuleType:
     module = ModuleType(name)
     module.__dict__[MARK] = events_of(module)
-    exec(compile_rewritten(source, file), module.__dict__)
+    exec(compile_observed(source, file), module.__dict__)
     return module
 
 

@@ -13,7 +13,7 @@ import pytest
 from rewriting_snippets import SNIPPETS
 from rewritten_sources import run_plain, run_rewritten, under_control
 
-from mazurka.runtime.rewrite.source import compile_rewritten
+from mazurka.runtime.rewrite.source.statements import compile_observed
 
 NOT_UNDER_CONTROL = {"async"}  # an event loop waits for sockets
 
@@ -52,7 +52,7 @@ def test_functions_keep_their_free_variables(name: str) -> None:
     with open(spec.origin, "rb") as file:
         source = file.read()
     plain = compile(source, spec.origin, "exec", dont_inherit=True)
-    assert functions_of(plain) <= functions_of(compile_rewritten(source, spec.origin))
+    assert functions_of(plain) <= functions_of(compile_observed(source, spec.origin))
 
 
 def library(name: str) -> ModuleType:

@@ -24,7 +24,7 @@ from typing import Any, Final
 from mazurka.runtime.core.access_sites import MARK
 from mazurka.runtime.core.insides import module_of, names_in_class
 from mazurka.runtime.rewrite.bytecode.watched import is_generated
-from mazurka.runtime.rewrite.source import compile_tree
+from mazurka.runtime.rewrite.source.statements import compile_tree
 from mazurka.runtime.rewrite.sourceless import watched_or_named
 
 _ORDERED: Final = {"__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}

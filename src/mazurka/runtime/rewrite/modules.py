@@ -45,7 +45,7 @@ from mazurka.runtime.rewrite.library import (
     names_used,
     used_parts,
 )
-from mazurka.runtime.rewrite.source import compile_rewritten
+from mazurka.runtime.rewrite.source.statements import compile_observed
 from mazurka.runtime.rewrite.sourceless import (
     has_code,
     homeless_functions,
@@ -92,7 +92,7 @@ def _rewritten(file: str) -> _Codes:
     known = _compiled.get(file)
     if known is not None and known[0] == version:
         return known[2]
-    whole = compile_rewritten(Path(file).read_bytes(), file)
+    whole = compile_observed(Path(file).read_bytes(), file)
     codes = _by_key(whole)
     _compiled[file] = (version, frozenset(names_used(whole)), codes)
     return codes

@@ -1,8 +1,8 @@
 """Which names in a source are shared between functions: its scopes, as the compiler sees them.
 
-A global variable is watched if it is bound to anything but one function, class or module.  A local
-variable is watched if functions inside capture it and it may be bound again, or for the first time,
-after they have: every thread that runs such a function shares it.
+A global variable is observed if it is bound to anything but one function, class or module.  A local
+variable is observed if functions inside capture it and it may be bound again, or for the first
+time, after they have: every thread that runs such a function shares it.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import TypeAlias
 Place: TypeAlias = tuple[int, int]
 
 
-def mangled(name: str, class_name: str | None) -> str:
-    """A private name as the compiler makes it inside a class."""
+def mangle(name: str, class_name: str | None) -> str:
+    """Make of a private name what the compiler makes of it inside a class."""
     if class_name is None or not name.startswith("__") or name.endswith("__") or "." in name:
         return name
     stripped = class_name.lstrip("_")
@@ -143,7 +143,7 @@ class Survey(ast.NodeVisitor):
                 owner.captures.setdefault(name, []).append(start)
 
     def _name(self, name: str) -> str:
-        return mangled(name, self._class)
+        return mangle(name, self._class)
 
     def _bind(self, name: str, node: ast.AST) -> None:
         place = (getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
@@ -188,7 +188,7 @@ class Survey(ast.NodeVisitor):
             self.visit(decorator)
         self._visit_function(node)
 
-    visit_AsyncFunctionDef = visit_FunctionDef  # type: ignore[assignment]  # noqa: N815
+    visit_AsyncFunctionDef = visit_FunctionDef  # type: ignore[assignment]
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         self._bind_settled(node.name, node)
@@ -216,8 +216,8 @@ class Survey(ast.NodeVisitor):
         for _ in self._inside(node, kind, parts):
             pass
 
-    visit_ListComp = visit_SetComp = visit_DictComp = _visit_comprehension  # noqa: N815
-    visit_GeneratorExp = _visit_comprehension  # noqa: N815
+    visit_ListComp = visit_SetComp = visit_DictComp = _visit_comprehension
+    visit_GeneratorExp = _visit_comprehension
 
     # -- bindings ----------------------------------------------------------------------------
 
@@ -262,7 +262,7 @@ class Survey(ast.NodeVisitor):
         for alias in node.names:
             self._bind_settled(alias.asname or alias.name.partition(".")[0], node)
 
-    visit_ImportFrom = visit_Import  # noqa: N815
+    visit_ImportFrom = visit_Import
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
         if node.name is not None:
@@ -275,7 +275,7 @@ class Survey(ast.NodeVisitor):
             self._bind(node.name, node)
         self.generic_visit(node)
 
-    visit_MatchAs = visit_MatchStar = _visit_capture  # noqa: N815
+    visit_MatchAs = visit_MatchStar = _visit_capture
 
     def visit_MatchMapping(self, node: ast.MatchMapping) -> None:
         if node.rest is not None:
@@ -287,4 +287,4 @@ class Survey(ast.NodeVisitor):
         self.generic_visit(node)
         self._loops -= 1
 
-    visit_For = visit_AsyncFor = visit_While = _visit_loop  # noqa: N815
+    visit_For = visit_AsyncFor = visit_While = _visit_loop

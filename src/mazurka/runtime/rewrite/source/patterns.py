@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 
 from mazurka.runtime.python.events import Events
-from mazurka.runtime.rewrite.expressions import Expressions, place
+from mazurka.runtime.rewrite.source.expressions import Expressions
+from mazurka.runtime.rewrite.source.nodes import place
 
 _PREFIX = "_mazurka_"
 
@@ -17,19 +18,12 @@ _PREFIX = "_mazurka_"
 class Patterns(Expressions):
     """Rewrites statements that have patterns or bind exceptions."""
 
-    def body(self, statements: list[ast.stmt]) -> list[ast.stmt]:
-        rewritten: list[ast.stmt] = []
-        for statement in statements:
-            visited = self.visit(statement)
-            rewritten.extend(visited if isinstance(visited, list) else [visited])
-        return rewritten
-
     # -- match -------------------------------------------------------------------------------
 
-    def visit_Match(self, node: ast.Match) -> list[ast.stmt]:  # noqa: N802
+    def visit_Match(self, node: ast.Match) -> list[ast.stmt]:
         patterns = [part for case in node.cases for part in ast.walk(case.pattern)]
-        before = [self._constant(part) for part in patterns if _is_of_variable(part)]
-        subject = self.expression(node.subject)
+        before = [self._report_constant(part) for part in patterns if _is_of_variable(part)]
+        subject = self.rewrite(node.subject)
         if any(isinstance(part, _TAKES_APART) for part in patterns):
             named = {name for part in patterns for name in getattr(part, "kwd_attrs", ())}
             attributes = [self.name_constant(name) for name in sorted(named)]
@@ -43,18 +37,20 @@ class Patterns(Expressions):
             self._visit_case(case)
         return [*before, node]
 
-    def _constant(self, pattern: ast.AST) -> ast.stmt:
-        """`case thing.name:` reads an attribute; if that can change, nobody sees it."""
+    def _report_constant(self, pattern: ast.AST) -> ast.stmt:
+        """Report that `case thing.name:` reads an attribute, which it does without an event."""
         assert isinstance(pattern, ast.MatchValue)
         assert isinstance(pattern.value, ast.Attribute)
         assert isinstance(pattern.value.value, ast.Name)
-        look = self.look(pattern.value.value)
-        return place(ast.Expr(self.plain_call(Events.match_attribute, pattern, look)), pattern)
+        capture = self.capture(pattern.value.value)
+        return place(
+            ast.Expr(self.call_without_site(Events.match_attribute, pattern, capture)), pattern
+        )
 
     def _visit_case(self, case: ast.match_case) -> None:
         renamed = self._rename(case.pattern)
-        guard = None if case.guard is None else self.tested(case.guard)
-        case.body = self.body(case.body)
+        guard = None if case.guard is None else self.test_truth(case.guard)
+        case.body = self.rewrite_body(case.body)
         if guard is None:
             case.body[:0] = [self._bind(name, case.body[0]) for name in renamed]
         elif renamed:
@@ -67,12 +63,12 @@ class Patterns(Expressions):
             case.guard = guard
 
     def _rename(self, pattern: ast.pattern) -> list[str]:
-        """Give names that are watched other ones; those that have been."""
+        """Give other names to variables that are observed; return the old ones."""
         renamed: dict[str, None] = {}
         for part in ast.walk(pattern):
             field = "rest" if isinstance(part, ast.MatchMapping) else "name"
             name = getattr(part, field, None)
-            if isinstance(name, str) and self.sort_of(name):
+            if isinstance(name, str) and self.sharing_of(name):
                 renamed[name] = None
                 setattr(part, field, _PREFIX + name)
         return list(renamed)
@@ -80,21 +76,21 @@ class Patterns(Expressions):
     def _bind(self, name: str, node: ast.AST) -> ast.Assign:
         target = place(ast.Name(name, ast.Store()), node)
         value = place(ast.Name(_PREFIX + name, ast.Load()), node)
-        return place(ast.Assign([target], self.before_binding(target, value)), node)
+        return place(ast.Assign([target], self.report_binding(target, value)), node)
 
     # -- exceptions --------------------------------------------------------------------------
 
-    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.ExceptHandler:  # noqa: N802
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.ExceptHandler:
         if node.type is not None:
-            node.type = self.expression(node.type)
-        node.body = self.body(node.body)
-        if node.name is None or not self.sort_of(node.name):
+            node.type = self.rewrite(node.type)
+        node.body = self.rewrite_body(node.body)
+        if node.name is None or not self.sharing_of(node.name):
             return node
         name, node.name = node.name, _PREFIX + node.name
         end = node.body[-1]
         unset = place(ast.Assign([ast.Name(name, ast.Store())], ast.Constant(None)), end)
         drop = place(ast.Delete([ast.Name(name, ast.Del())]), end)
-        finally_ = self.body([unset, drop])
+        finally_ = self.rewrite_body([unset, drop])
         node.body = [
             self._bind(name, node.body[0]),
             place(ast.Try(node.body, [], [], finally_), node.body[0]),

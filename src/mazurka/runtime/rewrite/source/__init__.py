@@ -1,0 +1,14 @@
+"""Rewriting source, so that its accesses can be observed: one subject a file.
+
+Every construct that may touch shared data becomes a call of an event (`python.events`), which does
+the same and reports it.  Rewritten code finds the events through one name in its module's namespace
+(`core.access_sites.MARK`).  Evaluation order, line numbers, scopes and free variables stay as they
+are, so that the code of a live function can be exchanged for the rewritten one.
+
+Left as they are: decorators, annotations, base classes, names in class bodies and at the level of
+the module, and functions that look at the frame of their caller (`super`, `locals`, ...).
+
+`statements` is the way in.  It builds on `assignments` and `patterns` (`match`, `except ... as`),
+these on `expressions`, and all on `nodes`, which makes the calls.  `scopes` finds out which names
+functions share.
+"""

@@ -1,0 +1,327 @@
+"""Rewrites expressions: names, attributes, calls, operators, displays, comprehensions."""
+
+from __future__ import annotations
+
+import ast
+from typing import Final, Literal
+
+from mazurka.runtime.python.events import Events
+from mazurka.runtime.rewrite.source.nodes import Event, Nodes, place
+from mazurka.runtime.rewrite.source.scopes import Scope, mangle
+
+_CALLERS_FRAME: Final = frozenset(
+    {"super", "locals", "globals", "vars", "dir", "eval", "exec", "__import__", "breakpoint"}
+)
+"""Functions that look at the frame of their caller."""
+_CONTAINER_SIGNS: Final = (
+    *(ast.Add, ast.Sub, ast.Mult, ast.Mod, ast.BitOr, ast.BitXor, ast.BitAnd),
+    *(ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.In, ast.NotIn),
+)
+"""Operators that containers have."""
+
+
+class Expressions(Nodes):
+    """Rewrites expressions."""
+
+    # -- names -------------------------------------------------------------------------------
+
+    def sharing_of(self, name: str) -> Literal["global", "captured"] | None:
+        """As what the variable with this name is observed here; None if it is not."""
+        scope: Scope | None = None if name == "__class__" else self.scope
+        while scope is not None and scope.kind in ("comprehension", "generator"):
+            scope = scope.parent
+        if scope is None or scope.kind != "function":
+            return None
+        name = mangle(name, self.class_name)
+        owner = self.scope.owner(name)
+        if owner is None:
+            return None
+        if owner.kind == "module":
+            return "global" if owner.is_shared_global(name) else None
+        if owner.is_captured_here(name):
+            is_captured = owner is not self.scope and self._is_inside_function(owner)
+        else:
+            is_captured = owner.is_shared_cell(name)
+        return "captured" if is_captured else None
+
+    def _is_inside_function(self, outer: Scope) -> bool:
+        """Whether this is inside of a function that is inside of a scope."""
+        scope: Scope | None = self.scope
+        while scope is not None and scope is not outer:
+            if scope.kind == "function":
+                return True
+            scope = scope.parent
+        return False
+
+    def capture(self, node: ast.Name) -> ast.Lambda:
+        """`lambda: name`, whose only cell is the variable."""
+        nothing = ast.arguments([], [], None, [], [], None, [])
+        return place(ast.Lambda(nothing, ast.Name(node.id, ast.Load())), node)
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if not isinstance(node.ctx, ast.Load):
+            return node
+        match self.sharing_of(node.id):
+            case "global":
+                before = self.call(Events.read_global, node, self.name_constant(node.id))
+            case "captured":
+                before = self.call(Events.read_captured, node, self.capture(node))
+            case None:
+                return node
+        # The event returns None, and the name is read as it always was.
+        return place(ast.BoolOp(ast.Or(), [before, node]), node)
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
+        node.value = self.report_binding(node.target, self.rewrite(node.value))
+        return node
+
+    def report_binding(self, target: ast.Name, value: ast.expr) -> ast.expr:
+        """Report the value of an assignment to a name before it is bound."""
+        match self.sharing_of(target.id):
+            case "global":
+                name = self.name_constant(target.id)
+                return self.call(Events.write_global, target, value, name)
+            case "captured":
+                return self.call(Events.write_captured, target, value, self.capture(target))
+        return value
+
+    # -- attributes and subscripts -----------------------------------------------------------
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        if node.attr == "__dict__":
+            return self.call(Events.read_dict, node, self.rewrite(node.value))
+        return self.call(Events.read_attribute, node, *self.operands(node))
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        return self.call(Events.read_item, node, *self.operands(node))
+
+    def operands(self, node: ast.Attribute | ast.Subscript) -> tuple[ast.expr, ast.expr]:
+        """The object that an access goes to, and the name or key that it asks for."""
+        thing = self.rewrite(node.value)
+        if isinstance(node, ast.Attribute):
+            return thing, self.name_constant(node.attr)
+        return thing, self._key(node.slice)
+
+    def _key(self, node: ast.expr) -> ast.expr:
+        """What stands between brackets, as an expression of its own."""
+        if isinstance(node, ast.Slice):
+            bounds = (node.lower, node.upper, node.step)
+            parts = [self.rewrite(part) if part else ast.Constant(None) for part in bounds]
+            return self.call_without_site(Events.slice, node, *parts)
+        if isinstance(node, ast.Tuple):
+            node.elts = [self._key(element) for element in node.elts]
+            return node
+        return self.rewrite(node)
+
+    # -- calls -------------------------------------------------------------------------------
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        return self.receive(self.rewrite_call(node))
+
+    def rewrite_call(self, node: ast.Call) -> ast.expr:
+        """Rewrite a call whose result need not be reported."""
+        function = node.func
+        if isinstance(function, ast.Name) and function.id in _CALLERS_FRAME:
+            return self._rewrite_frame_call(node, function)
+        if isinstance(function, ast.Attribute):
+            node.func = self.call(Events.call_method, function, *self.operands(function))
+        else:
+            node.func = self.call(Events.call, function, self.rewrite(function))
+        return self._rewrite_arguments(node)
+
+    def _rewrite_arguments(self, node: ast.Call) -> ast.Call:
+        node.args = [self.rewrite(argument) for argument in node.args]
+        for keyword in node.keywords:
+            value = self.rewrite(keyword.value)
+            keyword.value = value if keyword.arg else self._read_whole(keyword.value, value)
+        return node
+
+    def _read_whole(self, node: ast.expr, rewritten: ast.expr) -> ast.expr:
+        return self.call(Events.read_whole, node, rewritten)
+
+    def _rewrite_frame_call(self, node: ast.Call, function: ast.Name) -> ast.expr:
+        """Rewrite a call of a function that looks at the frame of its caller.
+
+        It has to be called there; what can be reached through its result is another matter.
+        """
+        name, given = function.id, len(node.args)
+        if name in ("vars", "dir") and given:
+            node.func = self.call(Events.call, function, self.rewrite(function))
+        self._rewrite_arguments(node)
+        if name in ("exec", "eval") and given:
+            first, what = node.args[0], ast.Constant(name)
+            if isinstance(first, ast.Starred):
+                first.value = self.call_without_site(
+                    Events.leave_unwatched, first, first.value, what
+                )
+            else:
+                node.args[0] = self.call_without_site(Events.run_code, first, first, what)
+        elif name == "globals":
+            return self.call_without_site(Events.show_globals, node, node)
+        elif name in ("locals", "vars") and not given and self.scope.has_shared_cells():
+            return self.call_without_site(
+                Events.leave_unwatched, node, node, ast.Constant(f"{name}()")
+            )
+        return node
+
+    def visit_Starred(self, node: ast.Starred) -> ast.expr:
+        if isinstance(node.ctx, ast.Load):
+            node.value = self.call(Events.unpack, node.value, self.rewrite(node.value))
+        return node
+
+    # -- operators ---------------------------------------------------------------------------
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        left, right = self.rewrite(node.left), self.rewrite(node.right)
+        if isinstance(node.op, _CONTAINER_SIGNS) and not _is_arithmetic(node):
+            sign = ast.Constant(type(node.op).__name__)
+            return self.call(Events.apply_operator, node, left, right, sign)
+        node.left, node.right = left, right
+        return node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        if _may_read_containers(node):
+            left, right = self.rewrite(node.left), self.rewrite(node.comparators[0])
+            sign = ast.Constant(type(node.ops[0]).__name__)
+            return self.call(Events.apply_operator, node, left, right, sign)
+        node.left = self._rewrite_operand(node.left, len(node.ops))
+        last = node.comparators.pop()
+        node.comparators = [self._rewrite_operand(part, len(node.ops)) for part in node.comparators]
+        if isinstance(node.ops[-1], (ast.In, ast.NotIn)):
+            node.comparators.append(self.call(Events.search_in, last, self.rewrite(last)))
+        else:
+            node.comparators.append(self._rewrite_operand(last, len(node.ops)))
+        return node
+
+    def _rewrite_operand(self, node: ast.expr, count: int) -> ast.expr:
+        visited = self.rewrite(node)
+        return visited if count == 1 else self._read_whole(node, visited)
+
+    def test_truth(self, node: ast.expr) -> ast.expr:
+        """Rewrite an expression whose truth is asked for."""
+        if isinstance(node, ast.BoolOp):
+            node.values = [self.test_truth(value) for value in node.values]
+            return node
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            node.operand = self.test_truth(node.operand)
+            return node
+        visited = self.rewrite(node)
+        if isinstance(node, (ast.Compare, ast.Constant)):
+            return visited
+        return self.call(Events.test_truth, node, visited)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        last = self.rewrite(node.values[-1])
+        node.values = [*(self.test_truth(value) for value in node.values[:-1]), last]
+        return node
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        if isinstance(node.op, ast.Not):
+            return self.test_truth(node)
+        node.operand = self.rewrite(node.operand)
+        return node
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        node.test = self.test_truth(node.test)
+        node.body, node.orelse = self.rewrite(node.body), self.rewrite(node.orelse)
+        return node
+
+    # -- displays, strings, comprehensions ---------------------------------------------------
+
+    def _visit_display(self, node: ast.List | ast.Set) -> ast.expr:
+        node.elts = [self.rewrite(element) for element in node.elts]
+        return self.receive(node)
+
+    visit_List = visit_Set = _visit_display
+
+    def visit_Dict(self, node: ast.Dict) -> ast.expr:
+        pairs = zip(node.keys, node.values, strict=True)
+        keys: list[ast.expr | None] = []
+        values: list[ast.expr] = []
+        for key, value in pairs:
+            keys.append(None if key is None else self.rewrite(key))
+            visited = self.rewrite(value)
+            values.append(self._read_whole(value, visited) if key is None else visited)
+        node.keys, node.values = keys, values
+        return self.receive(node)
+
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.expr:
+        node.value = self.call(Events.format_value, node.value, self.rewrite(node.value))
+        if node.format_spec is not None:
+            node.format_spec = self.rewrite(node.format_spec)
+        return node
+
+    def visit_YieldFrom(self, node: ast.YieldFrom) -> ast.expr:
+        node.value = self.call(Events.delegate, node.value, self.rewrite(node.value))
+        return node
+
+    def iterate(
+        self, iterated: ast.expr, target: ast.expr, event: Event = Events.iterate
+    ) -> ast.expr:
+        unpacked = ast.Constant(isinstance(target, (ast.Tuple, ast.List)))
+        return self.call(event, iterated, self.rewrite(iterated), unpacked)
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
+        self.rewrite_defaults(node.args)
+        outer, self.scope = self.scope, self.scopes[node]
+        node.body = self.rewrite(node.body)
+        self.scope = outer
+        return node
+
+    def rewrite_defaults(self, arguments: ast.arguments) -> None:
+        arguments.defaults = [self.rewrite(default) for default in arguments.defaults]
+        arguments.kw_defaults = [
+            None if default is None else self.rewrite(default) for default in arguments.kw_defaults
+        ]
+
+    def _visit_comprehension(self, node: ast.expr) -> ast.expr:
+        """The first iterable is evaluated outside of the comprehension, the others inside."""
+        generators: list[ast.comprehension] = node.generators  # type: ignore[attr-defined]
+        first = generators[0]
+        is_lazy = isinstance(node, ast.GeneratorExp)
+        if not first.is_async:
+            event = Events.iterate_lazily if is_lazy else Events.iterate
+            first.iter = self.iterate(first.iter, first.target, event)
+        outer, self.scope = self.scope, self.scopes[node]
+        for generator in generators:
+            if not generator.is_async:
+                if generator is not first:
+                    generator.iter = self.iterate(generator.iter, generator.target)
+                if self._captured_in(generator):
+                    target = generator.target
+                    generator.iter = self.call(Events.iterate_captured, target, generator.iter)
+            generator.ifs = [self.test_truth(test) for test in generator.ifs]
+            if not generator.is_async and (captured := self._captured_in(generator)):
+                looks = [self.capture(name) for name in captured]
+                bind = self.call_without_site(Events.bind_captured, generator.target, *looks)
+                generator.ifs.insert(0, bind)
+        if isinstance(node, ast.DictComp):
+            node.key, node.value = self.rewrite(node.key), self.rewrite(node.value)
+        else:
+            node.elt = self.rewrite(node.elt)  # type: ignore[attr-defined]
+        self.scope = outer
+        return self.receive(node)
+
+    def _captured_in(self, generator: ast.comprehension) -> list[ast.Name]:
+        """Variables of the present comprehension that functions inside capture."""
+        parts = [part for part in ast.walk(generator.target) if isinstance(part, ast.Name)]
+        return [part for part in parts if self.scope.is_captured_here(part.id)]
+
+    visit_ListComp = visit_SetComp = visit_DictComp = _visit_comprehension
+    visit_GeneratorExp = _visit_comprehension
+
+
+def _may_read_containers(node: ast.Compare) -> bool:
+    if len(node.ops) > 1 or not isinstance(node.ops[0], _CONTAINER_SIGNS):
+        return False
+    plain = isinstance(node.comparators[0], ast.Constant)
+    return not plain or isinstance(node.ops[0], (ast.In, ast.NotIn))
+
+
+def _is_arithmetic(node: ast.BinOp) -> bool:
+    """Whether an operand is a constant that goes with no container."""
+    if isinstance(node.op, ast.Mult):
+        return False
+    if isinstance(node.left, ast.Constant) and isinstance(node.op, ast.Mod):
+        return False
+    return isinstance(node.left, ast.Constant) or isinstance(node.right, ast.Constant)
