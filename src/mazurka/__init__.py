@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mazurka.report.replaying import ReplayReport
     from mazurka.report.trace import Trace
     from mazurka.report.verdict import Verdict
-    from mazurka.runtime.exploring.results import Result
+    from mazurka.runtime.story.result import Result
     from mazurka.runtime.testing.decorator import ExplorationFailure, explore
 
 __all__ = [
@@ -44,7 +44,7 @@ _HOMES = {
     "MazurkaError": "mazurka.errors",
     "OptionError": "mazurka.errors",
     "ReplayReport": "mazurka.report.replaying",
-    "Result": "mazurka.runtime.exploring.results",
+    "Result": "mazurka.runtime.story.result",
     "Trace": "mazurka.report.trace",
     "UnsupportedError": "mazurka.errors",
     "Verdict": "mazurka.report.verdict",

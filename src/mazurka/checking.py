@@ -15,18 +15,12 @@ from mazurka.errors import MazurkaError, OptionError
 from mazurka.ir.passes.granularity import GRANULARITIES, Granularity
 from mazurka.ir.program import Check, Fault, Program
 from mazurka.processors import refuse_many
-from mazurka.report.confirm import Finding, confirm
+from mazurka.report.confirm import confirm
+from mazurka.report.outcome import HOLDS, INCONCLUSIVE, UNSOUND, VIOLATED, Finding
 from mazurka.report.selection import CHOICES, Selection, select
 from mazurka.report.subject import subject_of
 from mazurka.report.trace import Trace
-from mazurka.report.verdict import (
-    HOLDS,
-    INCONCLUSIVE,
-    UNSOUND,
-    VIOLATED,
-    Verdict,
-    scope_sentence,
-)
+from mazurka.report.verdict import Verdict, scope_sentence
 from mazurka.search.observer import Observer
 from mazurka.search.options import PROPERTIES, Reading, SearchOptions
 from mazurka.search.registry import load_strategy, require_known, strategy_names

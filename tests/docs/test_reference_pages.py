@@ -15,7 +15,8 @@ from mazurka.checking import load_program
 from mazurka.cli.failures import run_guarded
 from mazurka.cli.main import app
 from mazurka.errors import MazurkaError
-from mazurka.report.verdict import EXIT_STATUS, error_verdict
+from mazurka.report.outcome import EXIT_STATUS
+from mazurka.report.verdict import error_verdict
 from mazurka.search.options import Reading
 from mazurka.search.registry import load_strategy, strategy_names
 from tests.docs.limit_cases import INCONCLUSIVE, REFUSED

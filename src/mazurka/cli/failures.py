@@ -115,7 +115,7 @@ def report(failure: Failure, as_json: bool, path: str | None) -> int:
 
 
 def _object(failure: Failure, path: str | None) -> dict[str, object]:
-    from mazurka.report.verdict import INCONCLUSIVE as UNDECIDED
+    from mazurka.report.outcome import INCONCLUSIVE as UNDECIDED
     from mazurka.report.verdict import Verdict, error_verdict
 
     if failure.limit:

@@ -78,7 +78,7 @@ def replay_token(text: str, given: dict[str, Any], *, as_json: bool) -> int:
     from mazurka.runtime.exploring.exploration import replay_test
     from mazurka.runtime.exploring.options import ExploreOptions
     from mazurka.runtime.exploring.tokens import decode
-    from mazurka.runtime.story.columns import print_result
+    from mazurka.runtime.story.report import print_result
     from mazurka.runtime.testing.collecting import collect, located
     from mazurka.runtime.testing.decorator import overridden
 

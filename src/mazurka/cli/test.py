@@ -15,7 +15,7 @@ from mazurka.cli.failures import guarded, print_json
 from mazurka.errors import OptionError
 
 if TYPE_CHECKING:
-    from mazurka.runtime.exploring.results import Result
+    from mazurka.runtime.story.result import Result
 
 EPILOG = "Example: mazurka test tests/test_bank.py::test_transfer --preemptions 2"
 
@@ -133,7 +133,7 @@ def bound_of(text: str | None) -> int | None:
 
 def run_tests(target: str, given: dict[str, Any], *, as_json: bool) -> int:
     """Explore the tests one after the other; returns the exit status."""
-    from mazurka.runtime.exploring.results import worst
+    from mazurka.report.outcome import worst_status
     from mazurka.runtime.testing.collecting import collect
     from mazurka.runtime.testing.decorator import check_given
     from mazurka.stateless.explored import INTERRUPTED
@@ -158,7 +158,7 @@ def run_tests(target: str, given: dict[str, Any], *, as_json: bool) -> int:
         print_json({"tool": "mazurka", "results": [result.to_json() for result in results]})
     elif as_json:
         print_json(results[0].to_json())
-    return worst([result.exit_status for result in results])
+    return worst_status(results)
 
 
 def require_random(found: list[Any]) -> None:
@@ -182,10 +182,11 @@ def silent() -> Iterator[None]:
 
 
 def explore_one(found: Any, given: dict[str, Any]) -> Result:
+    from mazurka.report.outcome import ERROR, INCONCLUSIVE
     from mazurka.runtime.exploring.exploration import explore_test, interrupted
     from mazurka.runtime.exploring.options import ExploreOptions
-    from mazurka.runtime.exploring.results import ERROR, INCONCLUSIVE, Result
     from mazurka.runtime.story.progress import Remembered, finish, progress_on
+    from mazurka.runtime.story.result import Result
     from mazurka.runtime.testing.decorator import overridden
 
     if found.problem is not None:
@@ -210,7 +211,7 @@ def explore_one(found: Any, given: dict[str, Any]) -> Result:
 
 
 def show(result: Result, *, several: bool) -> None:
-    from mazurka.runtime.story.columns import print_result
+    from mazurka.runtime.story.report import print_result
 
     if several:
         print(f"{result.input}")

@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mazurka.report.terminal import glyphs_for, safe
+from mazurka.report.words import counted, listed
 from mazurka.search.result import CellClass, Statistics
 
 MOST_ROWS = 40
@@ -172,13 +173,8 @@ def sharing_text(cells: Sequence[CellClass], rounds: int) -> str:
     count = Counter(cell.kind for cell in cells)
     known = [kind for kind in KINDS if kind in count]
     others = sorted(kind for kind in count if kind not in KINDS)
-    listed = ", ".join(f"{count[kind]:,} {KINDS.get(kind, kind)}" for kind in [*known, *others])
-    noun = "cell" if len(cells) == 1 else "cells"
-    return f"{len(cells):,} {noun} of shared data: {listed}; {rounds_text(rounds)}"
-
-
-def rounds_text(rounds: int) -> str:
-    return f"{rounds:,} {'round' if rounds == 1 else 'rounds'}"
+    kinds = ", ".join(f"{count[kind]:,} {KINDS.get(kind, kind)}" for kind in [*known, *others])
+    return f"{counted(len(cells), 'cell')} of shared data: {kinds}; {counted(rounds, 'round')}"
 
 
 def round_counts(searches: Sequence[Statistics]) -> str:
@@ -186,6 +182,5 @@ def round_counts(searches: Sequence[Statistics]) -> str:
     counts = [f"{search.states:,}" for search in searches]
     if len(counts) > MOST_COUNTS:
         counts = [*counts[: MOST_COUNTS - 2], "...", *counts[-2:]]
-    listed = " and ".join(part for part in (", ".join(counts[:-1]), counts[-1]) if part)
-    noun = "state" if listed == "1" else "states"
-    return f"{rounds_text(len(searches))}: {listed} {noun}"
+    noun = "state" if counts == ["1"] else "states"
+    return f"{counted(len(searches), 'round')}: {listed(counts)} {noun}"

@@ -11,10 +11,11 @@ from rich.table import Table
 from rich.text import Text
 
 from mazurka.report.observer import bytes_text
+from mazurka.report.outcome import UNSOUND
 from mazurka.report.prose import Prose
 from mazurka.report.summary import STYLES
 from mazurka.report.terminal import Glyphs, glyphs_for, safe
-from mazurka.report.verdict import UNREDUCED, UNSOUND, Verdict, limit_name, property_list
+from mazurka.report.verdict import UNREDUCED, Verdict, limit_name, property_list
 from mazurka.search.result import CUT_SHORT, Statistics
 
 GAP = 2

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from mazurka.ir.interpreter import FaultReport, Interpreter, Outcome, State, Step
 from mazurka.ir.program import Fault, Kind, Program
+from mazurka.report.outcome import Finding
 from mazurka.report.places import Shown, object_name, shown_value, source_line
 from mazurka.report.rows import place_name
 from mazurka.report.standing import standings
@@ -20,24 +20,6 @@ from mazurka.report.trace import (
 )
 from mazurka.search.result import Move, Violation
 from mazurka.stateful.reference import race_address
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What is wrong, in words, and where."""
-
-    kind: str
-    message: str
-    file: str
-    line: int
-
-    def to_json(self) -> dict[str, object]:
-        return {
-            "kind": self.kind,
-            "message": self.message,
-            "file": self.file or None,
-            "line": self.line or None,
-        }
 
 
 def confirm(

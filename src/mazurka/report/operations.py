@@ -14,15 +14,8 @@ from dataclasses import dataclass
 
 from mazurka.ir.interpreter import Access, Interpreter, State, Step
 from mazurka.ir.program import PLAIN_KINDS, Cell, Edge, Kind, Program, Role
-from mazurka.report.places import (
-    PART,
-    SYNCHRONIZING,
-    Shown,
-    listed,
-    object_name,
-    shown_value,
-    thread_name,
-)
+from mazurka.report.places import PART, SYNCHRONIZING, Shown, object_name, shown_value, thread_name
+from mazurka.report.words import listed
 
 OPERATION = re.compile(
     r"(?P<verb>acquire|release|try to acquire|wait at|wake up at|notify_all|notify|wait for"

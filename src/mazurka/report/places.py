@@ -26,11 +26,6 @@ def is_hidden(cell: Cell) -> bool:
     return cell.role is Role.COUNTER or (made_up and cell.owner is not None)
 
 
-def listed(names: list[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
-    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
-
-
 def thread_name(program: Program, number: int) -> str:
     if 0 <= number < len(program.threads):
         return program.threads[number].name

@@ -6,7 +6,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from mazurka.report.confirm import Finding
+from mazurka.report.outcome import Finding
 from mazurka.report.terminal import glyphs_for, safe
 from mazurka.report.trace import Standing, Trace
 
@@ -93,5 +93,7 @@ def failure_text(trace: Trace, found: Finding) -> str:
 
 
 def standing_text(standing: Standing) -> str:
-    place = f", line {standing.line}: {standing.source}" if standing.line else ""
-    return f"{standing.name}{place}"
+    """Who stands where; a thread inside a library has a call, and no line."""
+    if standing.line:
+        return f"{standing.name}, line {standing.line}: {standing.source}"
+    return f"{standing.name}, in {standing.source}" if standing.source else standing.name

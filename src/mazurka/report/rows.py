@@ -7,14 +7,7 @@ from dataclasses import dataclass, field
 from mazurka.ir.interpreter import State, Step
 from mazurka.ir.program import Kind, Program, Role
 from mazurka.report.operations import Told, is_told, told_operations
-from mazurka.report.places import (
-    STATUS,
-    SYNCHRONIZING,
-    Shown,
-    is_hidden,
-    shown_value,
-    source_line,
-)
+from mazurka.report.places import STATUS, SYNCHRONIZING, Shown, is_hidden, shown_value, source_line
 from mazurka.search.result import Move
 
 

@@ -6,8 +6,9 @@ import re
 
 from mazurka.ir.interpreter import Access, Interpreter, Outcome, State, Step
 from mazurka.ir.program import FINISHED, IDLE, WRONG, Edge, Kind, Program, Role
-from mazurka.report.places import listed, object_name, source_line, thread_name
+from mazurka.report.places import object_name, source_line, thread_name
 from mazurka.report.trace import Standing
+from mazurka.report.words import listed
 
 WAITING = {
     Kind.ACQUIRE: "waits for {object}",

@@ -11,25 +11,18 @@ from rich.text import Text
 from mazurka.report.classification import (
     draw_classes,
     round_counts,
-    rounds_text,
     sharing_text,
 )
 from mazurka.report.columns import Columns
 from mazurka.report.observer import bytes_text
+from mazurka.report.outcome import HOLDS, INCONCLUSIVE, UNSOUND, VIOLATED
 from mazurka.report.prose import Prose
 from mazurka.report.replaying import REPRODUCED, ReplayReport
 from mazurka.report.selection import Alternative
 from mazurka.report.terminal import safe
 from mazurka.report.trace import Trace
-from mazurka.report.verdict import (
-    HOLDS,
-    INCONCLUSIVE,
-    UNSOUND,
-    VIOLATED,
-    Verdict,
-    limit_name,
-    states_text,
-)
+from mazurka.report.verdict import Verdict, limit_name
+from mazurka.report.words import counted
 from mazurka.search.result import Statistics
 
 STYLES = {HOLDS: "bold green", VIOLATED: "bold red", INCONCLUSIVE: "bold yellow"}
@@ -157,7 +150,7 @@ class Summary(Prose):
         verdict = self.verdict
         chosen = f" (chosen by auto: {verdict.choice})" if verdict.choice else ""
         rounds = len(verdict.searches)
-        together = f" in {rounds_text(rounds)}" if rounds > 1 else ""
+        together = f" in {counted(rounds, 'round')}" if rounds > 1 else ""
         chosen_by = f"strategy {verdict.strategy}{chosen}"
         seconds = f"{verdict.total_seconds:.2f} s{together}"
         transitions = counted(statistics.transitions, "transition")
@@ -165,7 +158,7 @@ class Summary(Prose):
             executions = counted(statistics.executions, "execution")
             return "  ".join((executions, transitions, seconds, chosen_by))
         order = ORDERS.get(verdict.order or "", "")
-        states, memory = states_text(statistics.states), bytes_text(verdict.peak_bytes)
+        states, memory = counted(statistics.states, "state"), bytes_text(verdict.peak_bytes)
         return "  ".join((states, transitions, seconds, memory, f"{chosen_by}, {order}"))
 
     def advice(self, saved: str | None) -> list[str]:
@@ -195,12 +188,6 @@ def cost_text(other: Alternative) -> str:
     if other.steps is None or other.switches is None:
         return ""
     return f" ({counted(other.steps, 'step')}, {counted(other.switches, 'context switch')})"
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 step`, `2 steps`, `3 context switches`."""
-    plural = noun + ("es" if noun.endswith("ch") else "s")
-    return f"{number:,} {noun if number == 1 else plural}"
 
 
 def print_replay(

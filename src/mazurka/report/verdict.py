@@ -4,24 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from mazurka.report.confirm import Finding
+from mazurka.errors import MazurkaError
+from mazurka.report.outcome import ERROR, HOLDS, INCONCLUSIVE, UNSOUND, Outcome
 from mazurka.report.selection import Alternative
 from mazurka.report.subject import Subject
 from mazurka.report.trace import Trace
+from mazurka.report.words import counted, listed
 from mazurka.search.options import PROPERTIES
 from mazurka.search.result import CellClass, Round, Statistics
-from mazurka.version import __version__
-
-HOLDS = "holds"
-VIOLATED = "violated"
-INCONCLUSIVE = "inconclusive"
-ERROR = "error"
-
-EXIT_STATUS = {HOLDS: 0, VIOLATED: 1, ERROR: 2, INCONCLUSIVE: 3}
 
 UNREDUCED = "full"
 """The strategy that visits every reachable state; any other is said to reduce them."""
-UNSOUND = "unsound-strategy"
 NAMED_LIMITS = {
     "time": "time limit",
     "memory": "memory limit",
@@ -32,39 +25,15 @@ PROPERTY_NAMES = {"assert": "assertions", "deadlock": "deadlocks", "race": "data
 ALWAYS = "range, index and lock errors"
 
 
-@dataclass(frozen=True)
-class Problem:
-    """Why there is no answer: bad input, or something that is not supported."""
+@dataclass(kw_only=True)
+class Verdict(Outcome):
+    """The result of a check.  A counterexample is in `violation` and `trace`, and was replayed."""
 
-    message: str
-    file: str | None = None
-    line: int | None = None
-
-    def to_json(self) -> dict[str, object]:
-        return {"message": self.message, "file": self.file, "line": self.line}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Verdict:
-    """The result of a check.
-
-    `verdict` is `holds`, `violated`, `inconclusive` or `error`; `scope` says in a sentence what
-    that covers.  A counterexample is in `violation` and `trace`, and has been replayed.
-    """
-
-    input: str | None
-    verdict: str
-    scope: str = ""
     properties: tuple[str, ...] = ()
-    strategy: str | None = None
     order: str | None = None
     statistics: Statistics | None = None
-    violation: Finding | None = None
     trace: Trace | None = None
-    limits: tuple[str, ...] = ()
-    error: Problem | None = None
     subject: Subject | None = None
-    notes: tuple[str, ...] = ()
     classification: tuple[CellClass, ...] = ()
     """How the threads share each cell; empty for strategies that do not ask."""
     rounds: tuple[Round, ...] = ()
@@ -75,10 +44,6 @@ class Verdict:
     options: dict[str, object] = field(default_factory=dict)
     choice: str | None = None
     """Why `auto` has chosen the strategy, where it has."""
-
-    @property
-    def exit_status(self) -> int:
-        return EXIT_STATUS[self.verdict]
 
     @property
     def searches(self) -> tuple[Statistics, ...]:
@@ -96,19 +61,9 @@ class Verdict:
         """Each round starts afresh, so the largest one counts."""
         return max((search.peak_bytes for search in self.searches), default=0)
 
-    def __bool__(self) -> bool:
-        """True where the property holds, so that `assert mazurka.check(...)` reads well."""
-        return self.verdict == HOLDS
-
-    def to_json(self) -> dict[str, object]:
-        """The object that `--json` prints."""
+    def search_json(self) -> dict[str, object]:
         trace = self.trace
         return {
-            "tool": "mazurka",
-            "version": __version__,
-            "input": self.input,
-            "verdict": self.verdict,
-            "scope": self.scope,
             "property": list(self.properties),
             "strategy": self.strategy,
             "choice": self.choice,
@@ -125,8 +80,6 @@ class Verdict:
             "ending": [standing.to_json() for standing in trace.ending] if trace else None,
             "race": [side.to_json() for side in trace.collisions] if trace else [],
             "limits": list(self.limits),
-            "notes": list(self.notes),
-            "error": self.error.to_json() if self.error else None,
         }
 
     def _stats_json(self) -> dict[str, object]:
@@ -184,7 +137,7 @@ def property_list(properties: tuple[str, ...]) -> str:
     names = [PROPERTY_NAMES[name] for name in PROPERTIES if name in properties]
     if not names:
         return ALWAYS
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return listed(names)
 
 
 def limit_name(limit: str) -> str:
@@ -192,20 +145,12 @@ def limit_name(limit: str) -> str:
     return NAMED_LIMITS.get(limit, limit)
 
 
-def states_text(states: int) -> str:
-    return f"{states:,} {'state' if states == 1 else 'states'}"
-
-
-def executions_text(executions: int) -> str:
-    return f"{executions:,} {'execution' if executions == 1 else 'executions'}"
-
-
 def extent_text(statistics: Statistics) -> str:
     """How far a search went: `12 states examined`, `3 executions run to their end`."""
     number = statistics.executions
     if number is None:
-        return f"{states_text(statistics.states)} examined"
-    return f"{executions_text(number)} run to {'its' if number == 1 else 'their'} end"
+        return f"{counted(statistics.states, 'state')} examined"
+    return f"{counted(number, 'execution')} run to {'its' if number == 1 else 'their'} end"
 
 
 def scope_sentence(
@@ -225,7 +170,7 @@ def scope_sentence(
         what = f"{what}, and {ALWAYS}"
     by = "" if strategy in (None, UNREDUCED) else f" (reduced by {strategy})"
     if limits == (UNSOUND,):
-        count = states_text(statistics.states)
+        count = counted(statistics.states, "state")
         return f"{what}: none found in {count}{by}, but the strategy may miss some"
     if verdict == INCONCLUSIVE:
         return f"{what}: {extent_text(statistics)}{by}, others were not"
@@ -243,4 +188,5 @@ def scope_sentence(
 def error_verdict(
     message: str, *, file: str | None = None, line: int | None = None, path: str | None = None
 ) -> Verdict:
-    return Verdict(input=path, verdict=ERROR, error=Problem(message, file, line))
+    error = MazurkaError(message, file=file, line=line)
+    return Verdict(input=path, verdict=ERROR, error=error)

@@ -10,7 +10,8 @@ from small_programs import FILE, lost_update, straight_line, two_locks
 
 from mazurka.report.columns import Columns, plan
 from mazurka.report.confirm import confirm
-from mazurka.report.summary import Summary, counted
+from mazurka.report.summary import Summary
+from mazurka.report.words import counted
 from mazurka.search.result import Move, Violation
 
 

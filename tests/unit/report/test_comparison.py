@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from mazurka.report.comparison import print_comparison
-from mazurka.report.confirm import Finding
+from mazurka.report.outcome import Finding
 from mazurka.report.verdict import Verdict
 from mazurka.search.result import Round, Statistics
 

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import mazurka
-from mazurka.runtime.exploring.results import Result
+from mazurka.runtime.story.result import Result
 
 
 def counted(count: int = 3) -> Iterator[int]:

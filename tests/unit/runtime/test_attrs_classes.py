@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from observed_programs import module_of
 
+from mazurka.report.outcome import VIOLATED
 from mazurka.runtime.exploring.exploration import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions
-from mazurka.runtime.exploring.results import VIOLATED
 from mazurka.runtime.testing.decorator import explorable
 
 attr = pytest.importorskip("attr")

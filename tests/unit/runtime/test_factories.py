@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import mazurka
-from mazurka.runtime.exploring.results import Result
+from mazurka.runtime.story.result import Result
 
 stack: list[int] = []
 counter: Any = iter(())

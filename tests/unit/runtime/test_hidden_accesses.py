@@ -21,9 +21,10 @@ from hidden_insides import INSIDES
 from hidden_library import LIBRARY
 from observed_programs import module_of
 
+from mazurka.report.outcome import HOLDS, VIOLATED
 from mazurka.runtime.exploring.exploration import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions
-from mazurka.runtime.exploring.results import HOLDS, VIOLATED, Result
+from mazurka.runtime.story.result import Result
 from mazurka.runtime.testing.decorator import explorable
 
 HEAD = """

@@ -9,11 +9,12 @@ import pytest
 from observed_programs import find, module_of
 
 from mazurka.errors import InternalError
+from mazurka.report.outcome import ERROR, HOLDS
 from mazurka.runtime.exploring.exploration import under_control
 from mazurka.runtime.exploring.guard import NondeterministicError
 from mazurka.runtime.exploring.options import ExploreOptions, Test
-from mazurka.runtime.exploring.results import ERROR, HOLDS, Result
 from mazurka.runtime.sharing.monitoring import ENDS_LATE
+from mazurka.runtime.story.result import Result
 
 OWN = {"observed_programs"}
 """What runs in a test and is no part of the program."""

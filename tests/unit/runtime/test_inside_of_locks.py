@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from observed_programs import module_of
 
+from mazurka.report.outcome import ERROR, HOLDS, VIOLATED
 from mazurka.runtime.exploring.exploration import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions
-from mazurka.runtime.exploring.results import ERROR, HOLDS, VIOLATED, Result
+from mazurka.runtime.story.result import Result
 from mazurka.runtime.testing.decorator import explorable
 
 HEAD = """

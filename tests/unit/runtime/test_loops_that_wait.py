@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from observed_programs import module_of
 
+from mazurka.report.outcome import HOLDS, VIOLATED
 from mazurka.runtime.core.loops_in_code import is_in_loop
 from mazurka.runtime.exploring.exploration import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions
-from mazurka.runtime.exploring.results import HOLDS, VIOLATED, Result
+from mazurka.runtime.story.result import Result
 from mazurka.runtime.testing.decorator import explorable
 
 HEAD = """

@@ -15,13 +15,14 @@ from typing import Any
 import pytest
 from observed_programs import find, module_of
 
+from mazurka.report.outcome import HOLDS, VIOLATED
 from mazurka.runtime.exploring.exploration import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions
-from mazurka.runtime.exploring.results import HOLDS, VIOLATED, Result
 from mazurka.runtime.rewrite import sourceless as instrument_sourceless
 from mazurka.runtime.rewrite.bytecode.codes import UnknownCodeError
 from mazurka.runtime.rewrite.bytecode.watched import is_watched
 from mazurka.runtime.sharing.monitoring import MARK
+from mazurka.runtime.story.result import Result
 from mazurka.runtime.testing.decorator import explorable
 
 _numbers = itertools.count()

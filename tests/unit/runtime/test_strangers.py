@@ -12,15 +12,16 @@ from typing import Any
 import pytest
 from observed_programs import module_of
 
+from mazurka.report.outcome import HOLDS, VIOLATED
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.exploring.exploration import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions
-from mazurka.runtime.exploring.results import HOLDS, VIOLATED, Result
 from mazurka.runtime.rewrite import sourceless as instrument_sourceless
 from mazurka.runtime.rewrite.bytecode.codes import UnknownCodeError
 from mazurka.runtime.rewrite.bytecode.watched import watched
 from mazurka.runtime.rewrite.strangers import Strangers
 from mazurka.runtime.sharing.locations import learned
+from mazurka.runtime.story.result import Result
 from mazurka.runtime.testing.decorator import explorable
 
 HEAD = """

@@ -13,8 +13,8 @@ import pytest
 
 from mazurka.runtime.exploring.exploration import explore_test, replay_test
 from mazurka.runtime.exploring.options import ExploreOptions
-from mazurka.runtime.exploring.results import Result
 from mazurka.runtime.exploring.tokens import Leg, Stop, Token, TokenError, decode
+from mazurka.runtime.story.result import Result
 from mazurka.runtime.testing.collecting import collect
 
 PROGRAM = """\

@@ -17,10 +17,10 @@ from concurrent_programs import PROGRAMS, Known, kept_update, lock_order, module
 
 import mazurka
 from mazurka.errors import OptionError
-from mazurka.runtime.exploring.results import Result
 from mazurka.runtime.exploring.workers import crew, parallel
 from mazurka.runtime.exploring.workers.table import ClosedStates, OpenCounts, SharedTable
 from mazurka.runtime.program.existing import Takeover
+from mazurka.runtime.story.result import Result
 from mazurka.stateless.context_bound import Exceeded
 
 pytestmark = [

@@ -183,7 +183,3 @@ def name_of_function(function: Any) -> str:
     if not isinstance(name, str):
         return f"<{type(function).__name__}>"
     return name.rpartition("<locals>.")[2]
-
-
-def counted(number: int, word: str) -> str:
-    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"

@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from types import CodeType, FrameType
 from typing import Any
 
+from mazurka.report.words import counted
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import is_plumbing_file
-from mazurka.runtime.core.values import called, counted
+from mazurka.runtime.core.values import called
 
 RESULTS = (Future.result.__code__, Future.exception.__code__)
 ARRIVALS: tuple[CodeType, ...] = tuple(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from mazurka.errors import InternalError, MazurkaError
+from mazurka.report.outcome import ERROR, HOLDS, INCONCLUSIVE, UNSOUND, VIOLATED
 from mazurka.runtime.core.failures import ControlError
 from mazurka.runtime.core.sites import shown_path
 from mazurka.runtime.exploring.guard import (
@@ -26,23 +27,15 @@ from mazurka.runtime.exploring.options import SAMPLES, SEARCHES, ExploreOptions,
 from mazurka.runtime.exploring.races import RaceChecked
 from mazurka.runtime.exploring.repeated_warnings import each_warning_once
 from mazurka.runtime.exploring.replaying import replay
-from mazurka.runtime.exploring.results import (
-    ERROR,
-    HOLDS,
-    INCONCLUSIVE,
-    UNSOUND,
-    VIOLATED,
-    Result,
-    violation_of,
-)
 from mazurka.runtime.exploring.schedules import Follow
 from mazurka.runtime.exploring.scope import scope_of
 from mazurka.runtime.exploring.tokens import Token, token_of
 from mazurka.runtime.program.program import ControlSettings
 from mazurka.runtime.program.watchdog import UncontrolledCallError
 from mazurka.runtime.rewrite.selection import require_modules
-from mazurka.runtime.story.recording import Story
-from mazurka.runtime.story.telling import tell
+from mazurka.runtime.story.recording import record
+from mazurka.runtime.story.result import Result, describe_failure
+from mazurka.runtime.story.story import Story
 from mazurka.stateless import iterative, randomized
 from mazurka.stateless.explored import (
     INTERRUPTED,
@@ -114,7 +107,7 @@ def replay_test(test: Test, options: ExploreOptions, token: Token) -> Result:
         found = [failed for failed in story.ended.failures if failed.kind == token.failure]
         if found:
             result.verdict = VIOLATED
-            result.violation, result.story = violation_of(found[0], story), story
+            result.violation, result.story = describe_failure(found[0], story), story
             result.scope = "the recorded schedule, replayed"
             return
         instead = story.ended.failures[0].message if story.ended.failures else "it passes"
@@ -176,7 +169,7 @@ def under_control(
 
 
 def run_out(result: Result, started: float | None) -> None:
-    """The time was over before there was anything to tell."""
+    """The time was over before there was anything to record."""
     result.seconds = 0.0 if started is None else time.perf_counter() - started
     result.verdict = INCONCLUSIVE
     result.limits = (TIME,)
@@ -246,12 +239,12 @@ class Exploration:
         return max(self.options.seconds - (time.perf_counter() - self.started), 0.001)
 
     def explain(self, failing: Failing, program: Runnable) -> None:
-        """Run the simplest schedule that fails in this way again, and tell what happens."""
+        """Run the simplest schedule that fails in this way again, and record what happens."""
         schedule = self.simplest(failing, program)
         self.program.real.forget_deadline()
-        story = tell(program, Follow(schedule))
+        story = record(program, Follow(schedule))
         failed = the_same(failing.failed, story)
-        self.result.violation = violation_of(failed, story)
+        self.result.violation = describe_failure(failed, story)
         self.result.story = story
         self.result.token = token_of(self.test.name, failed.kind, story).encode()
 

@@ -15,8 +15,8 @@ from mazurka.runtime.exploring.observed_program import schedule_every_access
 from mazurka.runtime.exploring.tokens import Stop, Token, Visits, place_hash
 from mazurka.runtime.sharing.locations import learned
 from mazurka.runtime.story.effects import kind_of
-from mazurka.runtime.story.recording import Story
-from mazurka.runtime.story.telling import tell
+from mazurka.runtime.story.recording import record
+from mazurka.runtime.story.story import Story
 from mazurka.stateless.preemptions import runs_on
 from mazurka.stateless.runs import Decider, Operation, Runnable
 
@@ -118,7 +118,7 @@ def replay(program: Runnable, token: Token) -> Story:
 
 def retraced(program: Runnable, token: Token) -> Story:
     retrace = Retrace(token)
-    story = tell(program, retrace)
+    story = record(program, retrace)
     retrace.require_end()
     return story
 

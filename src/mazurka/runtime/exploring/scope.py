@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from importlib.machinery import EXTENSION_SUFFIXES
 from typing import Final
 
+from mazurka.report.outcome import HOLDS, VIOLATED
+from mazurka.report.words import counted
 from mazurka.runtime.core.insides import is_module
-from mazurka.runtime.core.values import counted
-from mazurka.runtime.exploring.results import HOLDS, VIOLATED
 from mazurka.stateless.explored import Explored
 
 NAMED = {"time": "the time limit was hit", "interrupted": "it was interrupted"}

@@ -29,7 +29,7 @@ from mazurka.runtime.core import access_sites
 from mazurka.runtime.core.access_sites import sites
 from mazurka.runtime.core.sites import SourceLine
 from mazurka.runtime.exploring.schedules import segments
-from mazurka.runtime.story.recording import RecordedStep, Stands, Story
+from mazurka.runtime.story.story import RecordedStep, Stands, Story
 
 PREFIX = "mz1-"
 MOST = 1_000_000

@@ -14,11 +14,11 @@ from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple, cast
 from weakref import ref
 
+from mazurka.report.words import counted
 from mazurka.runtime.core.failures import refuse
 from mazurka.runtime.core.naming import ATTRIBUTE, adopt
 from mazurka.runtime.core.operations import Attempt, Object, Waiting, Yields, dial
 from mazurka.runtime.core.scheduler import Scheduler, session
-from mazurka.runtime.core.values import counted
 from mazurka.runtime.core.waiting import purpose_of
 from mazurka.runtime.primitives.locks import OUTSIDE, Acquire, Lock, Release
 from mazurka.stateless.runs import Lookup, Touch

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import CellType, FrameType, ModuleType
 from typing import Any
 from weakref import ReferenceType
@@ -18,17 +18,10 @@ from mazurka.runtime.python.containers import family_of
 from mazurka.runtime.sharing.accesses import Access, ContainerAccess, How, Together
 from mazurka.runtime.sharing.names import Seen, objects
 from mazurka.runtime.story.labels import Labels
+from mazurka.runtime.story.story import Effects
 
 _AUGMENTED = re.compile(r" *(?:\*\*|//|<<|>>|[-+*/%&|^@])= ")
 """Between the place and the rest of `place += rest`."""
-
-
-@dataclass(frozen=True)
-class Effects:
-    """Values by place."""
-
-    reads: dict[str, str] = field(default_factory=dict)
-    writes: dict[str, str] = field(default_factory=dict)
 
 
 def data_access(operation: object) -> Access | None:
@@ -88,7 +81,7 @@ class Place:
         return None if found is MISSING or self.is_opaque else shown(found)
 
 
-def place_of(access: Access, labels: Labels, frame: FrameType | None) -> Place:
+def find_place(access: Access, labels: Labels, frame: FrameType | None) -> Place:
     """The place of an access, for the thread that stands at the frame."""
     text = _AUGMENTED.split(sites[access.site].text, maxsplit=1)[0]
     found = _holder(access)
@@ -174,14 +167,14 @@ class Before:
     """Whether there is anything at its place."""
 
 
-def before(operation: Step, place: Place | None) -> Before:
+def look_before(operation: Step, place: Place | None) -> Before:
     access = data_access(operation)
     if access is None or place is None:
         return Before()
     return Before(place, access.writes, place.found() is not MISSING)
 
 
-def effects_of(operation: Step, known: Before) -> Effects:
+def find_effects(operation: Step, known: Before) -> Effects:
     """After the step: what it has read or written."""
     access, place = data_access(operation), known.place
     look = operation.operation if isinstance(operation, Spin) else operation

@@ -20,8 +20,8 @@ from mazurka.runtime.core.waiting import name_of_future
 from mazurka.runtime.primitives.conditions import Wake
 from mazurka.runtime.primitives.locks import Acquire
 from mazurka.runtime.python.handles import CachedFunction
-from mazurka.runtime.story.effects import Effects
 from mazurka.runtime.story.labels import Labels
+from mazurka.runtime.story.story import Effects
 
 _ALIAS: Final = "notifyAll"
 """An older name of a method, which calls the method."""

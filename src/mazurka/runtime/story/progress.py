@@ -6,7 +6,7 @@ import sys
 from dataclasses import replace
 from typing import TextIO
 
-from mazurka.runtime.core.values import counted
+from mazurka.report.words import counted
 from mazurka.stateless.explored import Explored
 
 

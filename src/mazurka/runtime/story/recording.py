@@ -1,4 +1,4 @@
-"""One run, told step by step: who did what, where, and how it ended.
+"""Record one run step by step: who did what, where, and how it ended.
 
 A recorder stands between a program and the decider of a run.  Points lie before operations, and the
 thread that asks is the one that has just arrived at its next one; so each call tells where that
@@ -8,13 +8,13 @@ after it.
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
 from types import FrameType
-from typing import NamedTuple
 
 from mazurka.runtime.core.leash import Leashed
+from mazurka.runtime.core.naming import forget_names
 from mazurka.runtime.core.operations import Attempt, Idle, Object, Step
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import SourceLine, in_executor, site_of, user_frame
@@ -22,93 +22,37 @@ from mazurka.runtime.core.spinning import Spin
 from mazurka.runtime.core.tasks import Life, Start, Task
 from mazurka.runtime.core.thread_names import brief, labels_of
 from mazurka.runtime.primitives.conditions import Notify, Wake
+from mazurka.runtime.primitives.events import AcquireUnit
+from mazurka.runtime.primitives.locks import Acquire
 from mazurka.runtime.python.turning import Again
 from mazurka.runtime.sharing.accesses import Access, Structure, Variable
-from mazurka.runtime.story.changes import changes_of
 from mazurka.runtime.story.effects import (
     Before,
-    Effects,
     Place,
-    before,
     data_access,
-    effects_of,
+    find_effects,
+    find_place,
     kind_of,
-    place_of,
+    look_before,
 )
 from mazurka.runtime.story.labels import Labels
 from mazurka.runtime.story.library_steps import LibrarySteps
+from mazurka.runtime.story.story import Acquired, Effects, Lost, RecordedStep, Stands, Story
+from mazurka.runtime.story.waits import describe_changes
 from mazurka.stateless.preemptions import Preemptions
 from mazurka.stateless.runs import Decider, Ended, Operation, Runnable, Shared
 
 _PATH = "\0"
 """Around the path of a thread in the text of a step, until the run has told all their names."""
-QUIET = frozenset({"begin", "end"})
-"""Steps that say nothing to people: the column begins, the column ends."""
+_TWICE = re.compile(r"\b(lock|rlock|condition|event|semaphore|queue|future|barrier) \1(?![\w.\[])")
+"""`lock lock`: a variable that is called what it is."""
 
 
-@dataclass(kw_only=True)
-class RecordedStep:
-    """A step of a run."""
-
-    number: int
-    thread: int
-    kind: str
-    site: SourceLine | None
-    text: str
-    effects: Effects
-    inside: bool = False
-    """It happens inside the machinery of an executor, which nobody wants to read about."""
-    starts: str | None = None
-    """The path of the thread that it starts."""
-    place: int | None = None
-    """The number of the place in the source that made it an operation (`Learned.points`)."""
-    preempts: bool = False
-    """It comes after a switch away from a thread that could have gone on."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Stands:
-    """Where a thread stands at the end of a run."""
-
-    thread: int
-    kind: str
-    site: SourceLine | None
-    waits: str
-    holder: str | None = None
-    place: int | None = None
-
-
-class Lost(NamedTuple):
-    """A notification of the program's when nobody waited."""
-
-    thread: int
-    label: str
-    site: SourceLine | None
-
-
-@dataclass(kw_only=True)
-class Story:
-    """A recorded run."""
-
-    ended: Ended
-    threads: dict[int, str] = field(default_factory=dict)
-    """What people call the threads, by number."""
-    paths: dict[int, str] = field(default_factory=dict)
-    """Their paths, which are the same in every exploration."""
-    steps: list[RecordedStep] = field(default_factory=list)
-    standing: list[Stands] = field(default_factory=list)
-    lost: list[Lost] = field(default_factory=list)
-    """Notifications that nobody waited for, on objects that somebody waits for at the end."""
-    calls: dict[int, str] = field(default_factory=dict)
-    """What threads call that stand in the library without any line of the program."""
-
-    @property
-    def schedule(self) -> tuple[int, ...]:
-        return tuple(step.thread for step in self.steps)
-
-    @property
-    def preemptions(self) -> int:
-        return sum(step.preempts for step in self.steps)
+def record(program: Runnable, decider: Decider) -> Story:
+    """Run a program once and tell what happened."""
+    forget_names()
+    recorder = Recorder(decider)
+    return recorder.tell(program.run(recorder))
 
 
 class Recorder(Decider):
@@ -123,89 +67,99 @@ class Recorder(Decider):
         """Of accesses, by the identity of the operation."""
         self._kept: list[Operation] = []
         self._open: tuple[RecordedStep, Step, Before] | None = None
+        """The step that is being taken."""
         self._library = LibrarySteps(self._labels)
+        self._taken: dict[int, tuple[Shared, Acquired]] = {}
+        """Who has last taken each lock and semaphore, by identity; what is in it stays alive, so
+        that no other object gets its identity."""
         self._wasted: list[tuple[Shared, RecordedStep]] = []
-        self._over = False
+        """Notifications when nobody waited."""
         self._tasks: dict[int, Task] = {}
-        self._paths: dict[int, str] = {}
         self._labels_by_path: dict[str, str] = {}
-        self._standing: list[Stands] = []
-        self._lost: list[Lost] = []
-        self.threads: dict[int, str] = {}
-        self.steps: list[RecordedStep] = []
+        self._steps: list[RecordedStep] = []
         self._preemptions = Preemptions()
+        self._story: Story | None = None
+
+    # -- steps -------------------------------------------------------------------------------
 
     def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
         frame = user_frame(sys._getframe(1))
         arrived = max(last, 0)
         operation = pending[arrived]
-        self.close()
+        self._finish_step()
         self._meet_threads()
         if operation is not None:
             self._arrive(arrived, operation, frame)
         chosen = self._inner.decide(pending, enabled, last)
-        self._note(pending, enabled, last, chosen)
+        self._begin_step(pending, enabled, last, chosen)
         return chosen
 
+    def _meet_threads(self) -> None:
+        self._tasks.update((task.number, task) for task in session.current.tasks if task)
+
     def _arrive(self, thread: int, operation: Operation, frame: FrameType | None) -> None:
+        """A thread comes to stand before an operation; `frame` is the nearest of the program's."""
         self._sites[thread] = site_of(frame)
         self._inside[thread] = in_executor(sys._getframe(2))
-        self._meet(operation, frame)
+        self._find_labels(operation, frame)
         self._library.arrive(self._tasks.get(thread), operation, sys._getframe(2), frame)
 
-    def _meet(self, operation: Operation, frame: FrameType | None) -> None:
+    def _find_labels(self, operation: Operation, frame: FrameType | None) -> None:
         access = data_access(operation)
         if access is not None:
-            place = self._places[id(operation)] = place_of(access, self._labels, frame)
+            place = self._places[id(operation)] = find_place(access, self._labels, frame)
             self._labels.give(access.shared, place.whole)
             self._kept.append(operation)
             return
-        for shared in _objects(operation):
+        for shared in _objects_of(operation):
             self._labels.meet(shared, frame)
 
-    def _note(
+    def _begin_step(
         self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int, chosen: int
     ) -> None:
         operation = pending[chosen]
         assert isinstance(operation, Step)
-        taken = RecordedStep(
-            number=len(self.steps) + 1,
+        step = RecordedStep(
+            number=len(self._steps) + 1,
             thread=chosen,
             kind=kind_of(operation),
             site=self._sites.get(chosen),
-            text=_outcome(operation),
+            text=_foretell(operation),
             effects=Effects(),
             inside=self._inside.get(chosen, False),
             starts=_started_by(operation),
             place=_place_of(operation),
             preempts=self._preemptions.take(pending, enabled, last, chosen),
         )
-        self.steps.append(taken)
+        self._steps.append(step)
+        taken = _taken_by(operation)
+        if taken is not None:
+            self._taken[id(taken)] = taken, Acquired(chosen, step.site)
         place = self._places.get(id(operation))
-        self._open = (taken, operation, before(operation, place))
+        self._open = (step, operation, look_before(operation, place))
         self._library.begin(chosen, operation, None if place is None else place.holder)
         wasted = isinstance(operation, Notify) and not operation.shared.state
         if wasted and chosen not in self._library.within:
-            self._wasted.append((operation.shared, taken))
+            self._wasted.append((operation.shared, step))
 
-    def close(self) -> None:
+    def _finish_step(self) -> None:
         """The last step has been taken: what did it read and write?"""
         if self._open is not None:
-            taken, operation, known = self._open
+            step, operation, known = self._open
             done = self._library.outcome(known.writes)
-            taken.text = self._text(operation, done) + taken.text
-            taken.effects = self._library.effects() or effects_of(operation, known)
+            step.text = self._describe(operation, done) + step.text
+            step.effects = self._library.effects() or find_effects(operation, known)
             self._open = None
 
-    def _text(self, operation: Step, done: str | None = None) -> str:
+    def _describe(self, operation: Step, done: str | None = None) -> str:
         if isinstance(operation, Spin) and id(operation) not in self._places:
-            return self._text(operation.operation, done)
+            return self._describe(operation.operation, done)
         if isinstance(operation, Leashed):
-            return self._text(operation.operation)
+            return self._describe(operation.operation)
         if isinstance(operation, Idle):
             return operation.kind
         if isinstance(operation, Attempt):
-            return self._text(operation.wanted)
+            return self._describe(operation.wanted)
         place = self._places.get(id(operation))
         if place is not None and done is not None:
             return f"cache of {place.text}: {done}"
@@ -216,88 +170,88 @@ class Recorder(Decider):
             label = f"{_PATH}{operation.shared.path}{_PATH}"
         return f"{operation.kind} {label}"
 
+    # -- the end -----------------------------------------------------------------------------
+
     def over(self, pending: Sequence[Operation | None]) -> None:
         """The run has come to its end; threads that are stuck have not been unwound yet."""
-        self.close()
-        self._over = True
+        self._finish_step()
         last = session.current.running.number
         if last < len(pending) and (operation := pending[last]) is not None:
             self._arrive(last, operation, user_frame(sys._getframe(1)))
-        self._name_threads()
-        self._standing = [
-            self._stands(number, operation)
-            for number, operation in enumerate(pending)
-            if isinstance(operation, Step)
-        ]
-        self._lost = self._lost_for(pending)
-
-    def _meet_threads(self) -> None:
-        self._tasks.update((task.number, task) for task in session.current.tasks if task)
-
-    def _name_threads(self) -> None:
-        """Now it is known who has been started, and who is called the same."""
         self._meet_threads()
         tasks = [task for _, task in sorted(self._tasks.items())]
-        self.threads = labels_of(tasks)
-        self._paths = {task.number: task.path for task in tasks}
-        self._labels_by_path = {path: self.threads[n] for n, path in self._paths.items()}
-        for step in self.steps:
+        threads = labels_of(tasks)
+        self._labels_by_path = {task.path: threads[task.number] for task in tasks}
+        self._name_threads()
+        standing = {
+            number: operation
+            for number, operation in enumerate(pending)
+            if isinstance(operation, Step)
+        }
+        self._story = Story(
+            ended=Ended(),
+            threads=threads,
+            paths={task.number: task.path for task in tasks},
+            steps=self._steps,
+            standing=[self._describe_end(number, one) for number, one in standing.items()],
+            acquired={
+                number: self._taken[id(wanted)][1]
+                for number, operation in standing.items()
+                if id(wanted := _wanted_by(operation)) in self._taken
+            },
+            lost=self._find_lost(standing.values()),
+            calls=self._library.calls,
+        )
+
+    def tell(self, ended: Ended) -> Story:
+        """Return what was recorded, when the run is over."""
+        if self._story is None:
+            self.over(ended.pending)
+        assert self._story is not None
+        self._story.ended = ended
+        return self._story
+
+    def _name_threads(self) -> None:
+        """Put names into texts, now that all threads are known, and which are called the same."""
+        for step in self._steps:
             if _PATH in step.text:
                 kind, path, outcome = step.text.split(_PATH)
                 step.text = f"{kind}{brief(self._labels_by_path.get(path, path))}{outcome}"
 
-    def story(self, ended: Ended) -> Story:
-        """To be called when the run is over."""
-        if not self._over:
-            self.over(ended.pending)
-        return Story(
-            ended=ended,
-            threads=self.threads,
-            paths=self._paths,
-            steps=self.steps,
-            standing=self._standing,
-            lost=self._lost,
-            calls=self._library.calls,
-        )
-
-    def _stands(self, number: int, operation: Step) -> Stands:
+    def _describe_end(self, number: int, operation: Step) -> Stands:
         paths = self._labels_by_path
         if isinstance(operation, Spin):
-            text = changes_of((shared for shared, _ in operation.seen), self._called)
+            text = describe_changes((shared for shared, _ in operation.seen), self._label)
         else:
             text = operation.waits_for()
-            for shared in _objects(operation):
-                text = text.replace(str(shared), self._called(shared))
+            for shared in _objects_of(operation):
+                text = text.replace(str(shared), self._label(shared))
         holder = operation.holder()
         return Stands(
             thread=number,
             kind=kind_of(operation),
             site=self._sites.get(number),
-            waits=text,
+            waits=_TWICE.sub(r"\1", text),
             holder=paths.get(holder, holder) if holder else None,
             place=_place_of(operation),
         )
 
-    def _called(self, shared: Shared) -> str:
+    def _label(self, shared: Shared) -> str:
+        """A label, and what it is that is called so; threads and variables speak for themselves."""
         label = self._labels.of(shared)
         if isinstance(shared, Life):
-            label = self._labels_by_path.get(shared.path, label)
-        return _with_sort(shared, label)
+            return self._labels_by_path.get(shared.path, label)
+        if not isinstance(shared, Object) or isinstance(shared, (Variable, Structure)):
+            return label
+        return label if label.startswith(f"{shared.kind} ") else f"{shared.kind} {label}"
 
-    def _lost_for(self, pending: Sequence[Operation | None]) -> list[Lost]:
-        waited = [operation.shared for operation in pending if isinstance(operation, Wake)]
+    def _find_lost(self, standing: Iterable[Step]) -> list[Lost]:
+        waited = [operation.shared for operation in standing if isinstance(operation, Wake)]
         return [
-            Lost(taken.thread, self._labels.of(shared), taken.site)
-            for shared, taken in self._wasted
+            Lost(step.thread, self._labels.of(shared), step.site)
+            for shared, step in self._wasted
             if any(shared is one for one in waited)
         ]
-
-
-def _with_sort(shared: Shared, label: str) -> str:
-    """A label, and what it is that is called so; threads and variables speak for themselves."""
-    if not isinstance(shared, Object) or isinstance(shared, (Life, Variable, Structure)):
-        return label
-    return label if label.startswith(f"{shared.kind} ") else f"{shared.kind} {label}"
 
 
 def _place_of(operation: object) -> int | None:
@@ -311,10 +265,10 @@ def _started_by(operation: Step) -> str | None:
     return life.path if isinstance(life, Life) else None
 
 
-def _outcome(operation: Step) -> str:
+def _foretell(operation: Step) -> str:
     """How an attempt will end, now that it has been chosen."""
     if isinstance(operation, Spin):
-        return _outcome(operation.operation)
+        return _foretell(operation.operation)
     if not isinstance(operation, Attempt):
         return ""
     if operation.wanted.ready():
@@ -322,17 +276,27 @@ def _outcome(operation: Step) -> str:
     return ": timed out" if operation.patient else ": not now"
 
 
-def record(program: Runnable, decider: Decider) -> Story:
-    """Run a program once and tell what happened."""
-    recorder = Recorder(decider)
-    return recorder.story(program.run(recorder))
+def _taken_by(operation: Step) -> Object | None:
+    """The lock or semaphore that an operation takes if it is performed now."""
+    if isinstance(operation, (Spin, Leashed)):
+        return _taken_by(operation.operation)
+    if isinstance(operation, Attempt):
+        return _taken_by(operation.wanted) if operation.wanted.ready() else None
+    return _wanted_by(operation)
 
 
-def _objects(operation: Operation) -> list[Shared]:
+def _wanted_by(operation: Step) -> Object | None:
+    """The lock or semaphore that an operation waits for."""
+    if isinstance(operation, Wake):
+        return operation.lock
+    return operation.shared if isinstance(operation, (Acquire, AcquireUnit)) else None
+
+
+def _objects_of(operation: Operation) -> list[Shared]:
     """All objects that an operation is about."""
     if isinstance(operation, Spin):
-        return [shared for shared, _ in operation.seen] + _objects(operation.operation)
+        return [shared for shared, _ in operation.seen] + _objects_of(operation.operation)
     if isinstance(operation, Attempt):
-        return _objects(operation.wanted)
+        return _objects_of(operation.wanted)
     names = ("shared", "lock")
     return [found for name in names if isinstance(found := getattr(operation, name, None), Shared)]

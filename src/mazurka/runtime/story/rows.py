@@ -14,10 +14,13 @@ from mazurka.report.rows import TraceRow
 from mazurka.report.trace import Standing, Trace
 from mazurka.runtime.core.failures import IN_EXECUTOR
 from mazurka.runtime.core.sites import SourceLine, is_plumbing, shown_path
-from mazurka.runtime.exploring.results import Violation
-from mazurka.runtime.story.recording import QUIET, RecordedStep, Stands, Story
-from mazurka.runtime.story.telling import reason
+from mazurka.runtime.story.result import ThreadFailure
+from mazurka.runtime.story.story import RecordedStep, Stands, Story
+from mazurka.runtime.story.waits import describe_wait
 from mazurka.search.result import Move
+
+QUIET = frozenset({"begin", "end"})
+"""Kinds of steps that say nothing to people: the column begins, the column ends."""
 
 
 @dataclass
@@ -56,7 +59,7 @@ class Line:
 class Rows:
     """The rows of a counterexample."""
 
-    def __init__(self, story: Story, violated: Violation) -> None:
+    def __init__(self, story: Story, violated: ThreadFailure) -> None:
         self.story = story
         self.rows: list[Line] = []
         self.told = _until_failure(story, violated)
@@ -83,7 +86,7 @@ class Rows:
         """The file of most rows, as people name it."""
         return shown_path(self.main) if self.main else None
 
-    def _mark_failure(self, violated: Violation) -> None:
+    def _mark_failure(self, violated: ThreadFailure) -> None:
         """The line that fails is the last row."""
         if violated.thread is None or violated.kind not in ("assert", "exception"):
             return
@@ -140,11 +143,11 @@ class Rows:
             file=site.file if site else "",
             line=site.line if site else 0,
             source=self.source(site) or self.story.calls.get(stands.thread, ""),
-            reason=reason(self.story, stands, self.main_file),
+            reason=describe_wait(self.story, stands, self.main_file),
         )
 
 
-def _until_failure(story: Story, violated: Violation) -> list[RecordedStep]:
+def _until_failure(story: Story, violated: ThreadFailure) -> list[RecordedStep]:
     """What happens after an exception or a race is of no interest: the others just go on."""
     if violated.kind == "race":
         for position, step in enumerate(story.steps):
@@ -156,14 +159,14 @@ def _until_failure(story: Story, violated: Violation) -> list[RecordedStep]:
     return story.steps[: own[-1].number] if own else story.steps
 
 
-def failing_site(violated: Violation) -> SourceLine | None:
+def failing_site(violated: ThreadFailure) -> SourceLine | None:
     if violated.file is None or violated.line is None:
         return None
     source = linecache.getline(violated.file, violated.line).strip()
     return SourceLine(violated.file, violated.line, "", source)
 
 
-def surfacing_site(violated: Violation) -> SourceLine | None:
+def surfacing_site(violated: ThreadFailure) -> SourceLine | None:
     """Where a thread fails: a call that an executor has made fails once more at the future."""
     stack = [line for line in violated.details[1:] if not line.endswith(IN_EXECUTOR)]
     if len(stack) == len(violated.details) - 1 or not stack:

@@ -10,10 +10,11 @@ from difflib import get_close_matches
 from typing import Any, TypeVar, overload
 
 from mazurka.errors import OptionError
+from mazurka.report.outcome import ERROR, INCONCLUSIVE, VIOLATED
 from mazurka.runtime.exploring.exploration import explore_test
 from mazurka.runtime.exploring.options import SEARCHES, STRATEGIES, ExploreOptions, Test
-from mazurka.runtime.exploring.results import ERROR, INCONCLUSIVE, VIOLATED, Result
 from mazurka.runtime.exploring.tokens import portable
+from mazurka.runtime.story.result import Result
 from mazurka.runtime.testing.cases import fresh_case, is_case
 
 Function = TypeVar("Function", bound=Callable[..., Any])

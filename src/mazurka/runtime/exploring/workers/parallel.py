@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from mazurka.errors import MazurkaError
+from mazurka.report.outcome import ERROR
 from mazurka.runtime.exploring.exploration import (
     Exploration,
     conclude,
@@ -30,11 +31,11 @@ from mazurka.runtime.exploring.exploration import (
 from mazurka.runtime.exploring.observed_program import ObservedProgram, RelearnError
 from mazurka.runtime.exploring.options import ExploreOptions, Test
 from mazurka.runtime.exploring.races import RaceChecked
-from mazurka.runtime.exploring.results import ERROR, Result
 from mazurka.runtime.exploring.workers.crew import Crew, is_news, require_forkable
 from mazurka.runtime.exploring.workers.lessons import Common, Lesson, UnshareableError, take
 from mazurka.runtime.exploring.workers.process import LEVEL, SEARCH, WorkerReport, WorkerTask
 from mazurka.runtime.exploring.workers.table import CLOSED, EXECUTIONS, SharedTable
+from mazurka.runtime.story.result import Result
 from mazurka.stateless import iterative
 from mazurka.stateless.algorithm2 import Algorithm2
 from mazurka.stateless.explored import (

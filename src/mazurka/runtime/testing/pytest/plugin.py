@@ -19,7 +19,7 @@ from mazurka.runtime.testing.pytest.summary import note_error, note_result, summ
 
 if TYPE_CHECKING:
     from mazurka.runtime.exploring.options import ExploreOptions
-    from mazurka.runtime.exploring.results import Result
+    from mazurka.runtime.story.result import Result
 
 MARKER = "mazurka"
 DECORATED = "__mazurka_explore__"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from mazurka.runtime.exploring.results import Result
+    from mazurka.runtime.story.result import Result
 
 EXPLORED = "mazurka"
 """The property of a test's report that says what its exploration has shown."""

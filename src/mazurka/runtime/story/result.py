@@ -1,66 +1,56 @@
-"""The answer of an exploration: what is known, in which scope, and what it cost."""
+"""The result of an exploration: what fails in which thread, the run that shows it, and its cost."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mazurka.errors import MazurkaError
+from mazurka.report.outcome import Finding, Outcome
 from mazurka.runtime.core.sites import is_plumbing, shown_path
-from mazurka.runtime.story.recording import Stands, Story
-from mazurka.runtime.story.telling import Acquired, Told, lost_text, reason
+from mazurka.runtime.story.story import Stands, Story
+from mazurka.runtime.story.waits import describe_lost, describe_wait
 from mazurka.stateless.explored import Level
 from mazurka.stateless.runs import Failed
-from mazurka.version import __version__
 
-HOLDS = "holds"
-VIOLATED = "violated"
-INCONCLUSIVE = "inconclusive"
-ERROR = "error"
-EXIT_STATUS = {HOLDS: 0, VIOLATED: 1, ERROR: 2, INCONCLUSIVE: 3}
-WORST_FIRST = (2, 1, 3, 0)
-UNSOUND = "unsound-strategy"
 LOOKED_FOR = ("assert", "exception", "deadlock", "livelock", "leak")
 """What is always looked for; data races are an option."""
 STUCK = ("deadlock", "livelock", "leak")
-"""Violations that are about where threads stand."""
+"""Kinds of failure that are about where threads stand."""
+OPENINGS = {
+    "deadlock": "nobody can go on",
+    "livelock": "a thread goes round a loop for ever",
+    "leak": "the test has returned, and a thread that is no daemon can never end",
+}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Violation:
-    """What goes wrong, and where; the run that shows it is the result's `story`."""
+@dataclass(frozen=True)
+class ThreadFailure(Finding):
+    """What goes wrong in a test, where, and in which thread."""
 
-    kind: str
-    message: str
-    file: str | None = None
-    line: int | None = None
     thread: int | None = None
     details: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, object]:
-        return {
-            "kind": self.kind,
-            "message": self.message,
-            "file": self.file,
-            "line": self.line,
-            "details": list(self.details),
-        }
+        return {**super().to_json(), "details": list(self.details)}
 
 
-def violation_of(failed: Failed, story: Story) -> Violation:
-    return Violation(
+def describe_failure(failed: Failed, story: Story) -> ThreadFailure:
+    """Put a failure into the words of the report on the run that shows it."""
+    return ThreadFailure(
         kind=failed.kind,
-        message=_stuck(failed, story) if story.standing else failed.message,
+        message=_describe_stuck(failed, story) if story.standing else failed.message,
         file=shown_path(failed.file) if failed.file else None,
         line=failed.line,
         thread=failed.thread,
-        details=_details(failed, story),
+        details=_describe_threads(failed, story),
     )
 
 
-def _details(failed: Failed, story: Story) -> tuple[str, ...]:
-    """With threads, and what they wait for, as the rest of the report calls them."""
+def _describe_threads(failed: Failed, story: Story) -> tuple[str, ...]:
+    """The details, with threads and what they wait for as the rest of the report calls them."""
     if failed.kind in STUCK:
-        waiting = [_waiting(story, one) for one in story.standing if _is_told(failed, story, one)]
+        waiting = [
+            _describe_waiting(story, one) for one in story.standing if _is_told(failed, story, one)
+        ]
         return tuple(waiting) or failed.details
     first, *rest = failed.details or ("",)
     if first.startswith("in thread ") and failed.thread in story.threads:
@@ -69,18 +59,18 @@ def _details(failed: Failed, story: Story) -> tuple[str, ...]:
 
 
 def _is_told(failed: Failed, story: Story, stands: Stands) -> bool:
-    """Whether a failure is about a thread; daemons that wait are none."""
+    """Whether a failure is about a thread; a daemon that waits is no failure."""
     start = f"thread {story.threads.get(stands.thread)} waits "
     return any(line.startswith(start) for line in failed.details)
 
 
-def _waiting(story: Story, stands: Stands) -> str:
+def _describe_waiting(story: Story, stands: Stands) -> str:
     site = stands.site if stands.site is not None and not is_plumbing(stands.site) else None
     at = f" at {shown_path(site.file)}:{site.line}" if site is not None else ""
-    return f"thread {story.threads.get(stands.thread)} {reason(story, stands, '')}{at}"
+    return f"thread {story.threads.get(stands.thread)} {describe_wait(story, stands, '')}{at}"
 
 
-def _stuck(failed: Failed, story: Story) -> str:
+def _describe_stuck(failed: Failed, story: Story) -> str:
     """What a thread waits for, in the words of the report."""
     opening = OPENINGS.get(failed.kind)
     stands = next((one for one in story.standing if one.thread == failed.thread), None)
@@ -88,25 +78,19 @@ def _stuck(failed: Failed, story: Story) -> str:
         return failed.message
     file = shown_path(failed.file) if failed.file else None
     if story.lost:
-        opening = f"lost wake-up: {lost_text(story, story.lost[0], file)}; {opening}"
-    return f"{opening}: {story.threads.get(stands.thread)} {reason(story, stands, file)}"
-
-
-OPENINGS = {
-    "deadlock": "nobody can go on",
-    "livelock": "a thread goes round a loop for ever",
-    "leak": "the test has returned, and a thread that is no daemon can never end",
-}
+        opening = f"lost wake-up: {describe_lost(story, story.lost[0], file)}; {opening}"
+    return f"{opening}: {story.threads.get(stands.thread)} {describe_wait(story, stands, file)}"
 
 
 @dataclass(kw_only=True)
-class Result:
+class Result(Outcome):
     """The result of `mazurka.explore`; true where the test holds."""
 
     input: str
-    verdict: str
-    scope: str = ""
     strategy: str = ""
+    violation: ThreadFailure | None = None
+    story: Story | None = None
+    """The run that shows the violation."""
     preemptions: int | None = None
     seed: int | None = None
     races: bool = False
@@ -117,38 +101,20 @@ class Result:
     steps: int = 0
     states: int = 0
     seconds: float = 0.0
-    violation: Violation | None = None
-    story: Story | None = None
     token: str | None = None
     replay_options: str = ""
     """What `mazurka replay` needs besides the token."""
-    limits: tuple[str, ...] = ()
     not_observed: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    error: MazurkaError | None = None
-
-    def __bool__(self) -> bool:
-        return self.verdict == HOLDS
-
-    @property
-    def exit_status(self) -> int:
-        return EXIT_STATUS[self.verdict]
 
     def report(self, width: int | None = None) -> str:
         """The result for people, as plain text."""
-        from mazurka.runtime.story.columns import report_text
+        from mazurka.runtime.story.report import report_text
 
         return report_text(self, width=width)
 
-    def to_json(self) -> dict[str, object]:
-        """The object that `--json` prints."""
-        violated = self.violation
+    def search_json(self) -> dict[str, object]:
+        violated, story = self.violation, self.story if self.violation else None
         return {
-            "tool": "mazurka",
-            "version": __version__,
-            "input": self.input,
-            "verdict": self.verdict,
-            "scope": self.scope,
             "property": [*LOOKED_FOR, *(["race"] if self.races else [])],
             "strategy": self.strategy,
             "preemptions": self.preemptions,
@@ -156,13 +122,11 @@ class Result:
             "stats": self._stats(),
             "levels": [_level(level) for level in self.levels],
             "violation": violated.to_json() if violated else None,
-            "trace": _trace(self.story) if violated and self.story else None,
-            "ending": _ending(self.story) if violated and self.story else None,
+            "trace": _trace(story) if story else None,
+            "ending": _ending(story) if story else None,
             "replay": self.token,
             "limits": list(self.limits),
             "not_observed": list(self.not_observed),
-            "notes": list(self.notes),
-            "error": _error(self.error) if self.error else None,
         }
 
     def _stats(self) -> dict[str, object]:
@@ -221,7 +185,7 @@ def _ending(story: Story) -> list[dict[str, object]]:
 
 def _acquired(story: Story, thread: int) -> dict[str, object] | None:
     """Where what a thread waits for was taken, and by whom."""
-    found: Acquired | None = story.acquired.get(thread) if isinstance(story, Told) else None
+    found = story.acquired.get(thread)
     if found is None or found.site is None:
         return None
     return {
@@ -229,12 +193,3 @@ def _acquired(story: Story, thread: int) -> dict[str, object] | None:
         "file": shown_path(found.site.file),
         "line": found.site.line,
     }
-
-
-def _error(error: MazurkaError) -> dict[str, object]:
-    return {"message": error.message, "file": error.file, "line": error.line}
-
-
-def worst(statuses: list[int]) -> int:
-    """The exit status for several tests."""
-    return next((status for status in WORST_FIRST if status in statuses), 0)

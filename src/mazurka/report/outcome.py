@@ -1,0 +1,95 @@
+"""What every answer of Mazurka has: a verdict, its scope, what is wrong, and an exit status.
+
+A check of a model (`report.verdict.Verdict`) and an exploration of a test
+(`runtime.story.result.Result`) are outcomes.  This module imports no engine, so that a command can
+ask for an exit status without loading one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from mazurka.errors import MazurkaError
+from mazurka.version import __version__
+
+HOLDS = "holds"
+VIOLATED = "violated"
+INCONCLUSIVE = "inconclusive"
+ERROR = "error"
+
+EXIT_STATUS = {HOLDS: 0, VIOLATED: 1, ERROR: 2, INCONCLUSIVE: 3}
+WORST_FIRST = (2, 1, 3, 0)
+UNSOUND = "unsound-strategy"
+"""The limit of a strategy that may miss violations by design."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is wrong, in words, and where."""
+
+    kind: str
+    message: str
+    file: str | None = None
+    line: int | None = None
+
+    def to_json(self) -> dict[str, object]:
+        return {
+            "kind": self.kind,
+            "message": self.message,
+            "file": self.file or None,
+            "line": self.line or None,
+        }
+
+
+@dataclass(kw_only=True)
+class Outcome:
+    """The answer to what was asked of a program.
+
+    `verdict` is `holds`, `violated`, `inconclusive` or `error`; `scope` says in a sentence what
+    that covers.  What is wrong is in `violation`; why there is no answer is in `error`.
+    """
+
+    input: str | None
+    verdict: str
+    scope: str = ""
+    strategy: str | None = None
+    violation: Finding | None = None
+    limits: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    error: MazurkaError | None = None
+
+    def __bool__(self) -> bool:
+        """True where the program holds, so that `assert mazurka.check(...)` reads well."""
+        return self.verdict == HOLDS
+
+    @property
+    def exit_status(self) -> int:
+        return EXIT_STATUS[self.verdict]
+
+    def to_json(self) -> dict[str, object]:
+        """The object that `--json` prints."""
+        return {
+            "tool": "mazurka",
+            "version": __version__,
+            "input": self.input,
+            "verdict": self.verdict,
+            "scope": self.scope,
+            **self.search_json(),
+            "notes": list(self.notes),
+            "error": error_json(self.error) if self.error else None,
+        }
+
+    def search_json(self) -> dict[str, object]:
+        """What was searched for, how, and what was found; each kind of outcome has its own."""
+        raise NotImplementedError
+
+
+def error_json(error: MazurkaError) -> dict[str, object]:
+    return {"message": error.message, "file": error.file, "line": error.line}
+
+
+def worst_status(outcomes: Iterable[Outcome]) -> int:
+    """The exit status of several outcomes together."""
+    statuses = {outcome.exit_status for outcome in outcomes}
+    return next((status for status in WORST_FIRST if status in statuses), 0)

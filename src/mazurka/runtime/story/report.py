@@ -1,0 +1,212 @@
+"""The report: verdict and scope, one column a thread, how it ends, and how to see it again.
+
+The table is the one that counterexamples of models have (`report.columns`).
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console
+
+from mazurka.report.outcome import HOLDS
+from mazurka.report.prose import Prose, standing_text
+from mazurka.report.terminal import make_console, width_of_output
+from mazurka.report.words import counted
+from mazurka.runtime.core.sites import is_plumbing, shown_path
+from mazurka.runtime.story.columns import StepTable
+from mazurka.runtime.story.result import STUCK, Result, ThreadFailure
+from mazurka.runtime.story.rows import Rows, surfacing_site
+from mazurka.runtime.story.story import RecordedStep, Story
+from mazurka.runtime.story.waits import describe_lost
+
+
+def report_text(result: Result, *, width: int | None = None) -> str:
+    """The report as plain text."""
+    paper = io.StringIO()
+    columns = width or width_of_output()
+    console = Console(
+        file=paper, width=columns, color_system=None, highlight=False, markup=False, emoji=False
+    )
+    ExplorationReport(console, result).print()
+    return paper.getvalue().rstrip("\n")
+
+
+def print_result(result: Result) -> None:
+    """The report on the terminal."""
+    ExplorationReport(make_console(), result).print()
+
+
+class ExplorationReport(Prose):
+    """Prints one result."""
+
+    def __init__(self, console: Console, result: Result) -> None:
+        super().__init__(console)
+        self.result = result
+
+    def print(self) -> None:
+        result = self.result
+        self.headline()
+        if result.scope:
+            self.line(result.scope, indent=2)
+        for note in result.notes:
+            self.line(note, indent=2)
+        if result.violation is not None and result.story is not None:
+            self.counterexample(result.violation, result.story)
+        self.footer()
+
+    def headline(self) -> None:
+        result, dash = self.result, self.glyphs.dash
+        if result.violation is not None:
+            violated = result.violation
+            place = f"{violated.file}:{violated.line}: " if violated.file else ""
+            text = f"violated: {violated.kind} {dash} {place}{violated.message}"
+            self.line(text, "bold red")
+        elif result.error is not None:
+            for number, line in enumerate(str(result.error).splitlines()):
+                text = f"error: {line}" if number == 0 else line.strip()
+                self.line(text, "bold red" if number == 0 else "dim", indent=2 * bool(number))
+        else:
+            self.line(result.verdict, "bold green" if result.verdict == HOLDS else "bold")
+
+    def counterexample(self, violated: ThreadFailure, story: Story) -> None:
+        rows = Rows(story, violated)
+        trace = rows.trace()
+        self.blank()
+        switches = counted(trace.switches, "context switch")
+        preempted = [row.number for row in rows.rows if row.preempts]
+        before = "" if not preempted else f" (before {_steps(preempted)})"
+        self.line(
+            f"counterexample: {counted(len(rows.rows), 'step')}, {switches},"
+            f" {counted(len(preempted), 'preemption')}{before}"
+        )
+        if rows.main:
+            others = ", other files are named" if rows.several else ""
+            self.line(f"lines of {shown_path(rows.main)}{others}", "dim")
+        self.blank()
+        StepTable(self.console, trace).draw()
+        self.blank()
+        self.conclusion(violated, story, rows)
+
+    def conclusion(self, violated: ThreadFailure, story: Story, rows: Rows) -> None:
+        """Tell below the last row how the run ends, and where the other threads stand."""
+        if violated.kind in STUCK:
+            self.stuck_threads(violated, story, rows)
+        else:
+            self.failing_line(violated, story, rows)
+        for sentence in describe_others(rows, violated):
+            self.line(sentence, "dim", indent=2)
+
+    def stuck_threads(self, violated: ThreadFailure, story: Story, rows: Rows) -> None:
+        self.line(ENDINGS[violated.kind])
+        for stands in story.standing:
+            standing = rows.standing(stands)
+            self.marked(standing_text(standing), standing.reason)
+        for lost in story.lost:
+            self.line(f"lost wake-up: {describe_lost(story, lost, rows.main_file)}", indent=2)
+
+    def failing_line(self, violated: ThreadFailure, story: Story, rows: Rows) -> None:
+        name = story.threads.get(violated.thread or 0, "")
+        site = surfacing_site(violated)
+        where = f", line {site.line}: {rows.source(site)}" if site is not None else ""
+        self.marked(f"{name}{where}", violated.message)
+        stack = violated.details[1:]
+        for line in stack if len(stack) > 1 else ():
+            file, _, rest = line.rpartition(":")
+            self.line(f"{shown_path(file)}:{rest}", "dim", indent=4)
+
+    def footer(self) -> None:
+        result = self.result
+        self.blank()
+        if result.token is not None:
+            self.line("see it again, here or with pytest --mazurka-replay=TOKEN:", "dim")
+            command = f"  mazurka replay {result.token} {result.replay_options}"
+            self.console.print(command.rstrip(), soft_wrap=True)
+            self.blank()
+        if result.verdict != "error":
+            self.line(self.statistics())
+
+    def statistics(self) -> str:
+        result = self.result
+        # Each bound includes those below, which `at most` says and a list of numbers would not.
+        bounds = ", ".join(
+            f"{level.executions:,} {_within(level.bound)}"
+            for level in result.levels
+            if level.bound is not None
+        )
+        executions = counted(result.executions, "execution")
+        parts = [f"{executions} ({bounds})" if bounds else executions]
+        parts += [f"{result.seconds:.2f} s", f"strategy {result.strategy}"]
+        if result.seed is not None:
+            parts.append(f"seed {result.seed}")
+        return "  ".join(parts)
+
+
+ENDINGS = {
+    "deadlock": "now nobody can go on:",
+    "livelock": "now nobody makes progress:",
+    "leak": "the test has returned, and left behind:",
+}
+
+
+def _steps(numbers: Sequence[int]) -> str:
+    word = "step" if len(numbers) == 1 else "steps"
+    return f"{word} {', '.join(map(str, numbers))}"
+
+
+def _within(bound: int) -> str:
+    return "without preemptions" if bound == 0 else f"with at most {bound:,}"
+
+
+def describe_others(rows: Rows, violated: ThreadFailure) -> Iterator[str]:
+    """Say where the threads stand that the ending does not name, a sentence each.
+
+    What they were about to do when another one failed may be what has gone wrong; and a thread that
+    took no step that is shown would not be heard of at all.  Columns are enough for those that have
+    ended.
+    """
+    if violated.kind == "race":
+        return
+    story = rows.story
+    is_stuck = violated.kind in STUCK
+    told = {stands.thread for stands in story.standing} if is_stuck else {violated.thread}
+    if violated.kind == "leak":
+        told.add(0)
+    shown = set() if is_stuck else {row.thread for row in rows.rows}
+    begun = {step.starts for step in rows.told}
+    for number, name in sorted(story.threads.items()):
+        if number in told or (number > 0 and story.paths.get(number) not in begun):
+            continue
+        status = _describe_status(rows, number)
+        if status is not None and not (status == ENDED and number in shown):
+            yield f"{name} {status}"
+
+
+ENDED = "has ended"
+
+
+def _describe_status(rows: Rows, number: int) -> str | None:
+    """Where a thread stands after the last step that is told; None where nobody wants to know."""
+    past = [step for step in rows.told if step.thread == number]
+    if number > 0 and not past:
+        return "has not begun"
+    if past and past[-1].kind == "end":
+        return ENDED
+    coming = [step for step in rows.story.steps[len(rows.told) :] if step.thread == number]
+    if coming:
+        return _describe_place(rows, coming[0])
+    found = next((one for one in rows.story.standing if one.thread == number), None)
+    if found is None:
+        return ENDED
+    standing = rows.standing(found)
+    where = f"stands at line {standing.line}: {standing.source}, and " if standing.line else ""
+    return f"{where}{standing.reason}"
+
+
+def _describe_place(rows: Rows, step: RecordedStep) -> str | None:
+    if step.kind == "end":
+        return ENDED
+    if step.inside or step.site is None or is_plumbing(step.site):
+        return None
+    return f"stands at line {step.site.line}: {rows.source(step.site)}"
