@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mazurka.bench.cartesian_subjects import ROWS, Row
-from mazurka.frontend.python import load_model
+from mazurka.bench.cartesian import CASES, CartesianCase
 from mazurka.ir.native.step import native
-from mazurka.ir.passes.prepare import prepare
 from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions
 from mazurka.stateful.cartesian import CycleRule
@@ -18,24 +16,23 @@ from mazurka.stateful.cartesian_search import Vectors, search_cartesian
 OPTIONS = SearchOptions(properties=frozenset({"assert"}), stop_at_first=False)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-def test_every_row_is_the_papers(row: Row) -> None:
-    definitions = {name: str(value) for name, value in row.constants.items()}
-    program = native(prepare(load_model(str(row.path), definitions)))
-    table1 = Vectors(rule=CycleRule.TABLE1, finished=row.finished)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_every_row_is_the_papers(case: CartesianCase) -> None:
+    program = native(case.load(case.constants))
+    table1 = Vectors(rule=CycleRule.TABLE1, finished=case.finished)
     as_published = search_cartesian(program, OPTIONS, Silent(), table1)
     assert as_published.violation is None
     assert not as_published.limits
     counted = as_published.statistics
-    if row.cartesian is not None:
-        assert (counted.states, counted.transitions) == row.cartesian.counts
+    if "table1" in case.paper:
+        assert (counted.states, counted.transitions) == case.paper["table1"].counts
     by_default = search_cartesian(program, OPTIONS, Silent(), Vectors())
     assert by_default.violation is None
     assert not by_default.limits
     assert by_default.statistics.states <= counted.states
     assert by_default.statistics.transitions <= counted.transitions
     ours = (counted, by_default.statistics)
-    assert documented(row.name) == [
+    assert documented(case.name) == [
         f"{number:,}" for found in ours for number in (found.states, found.transitions)
     ]
 

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from mazurka.bench.cartesian_subjects import ROWS, Row, select
-from mazurka.frontend.python import load_model
-from mazurka.ir.passes.prepare import prepare
+from mazurka.bench.cartesian import CASES, CartesianCase
 from mazurka.ir.program import Program
 from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions
@@ -21,54 +19,51 @@ MOST_TRANSITIONS = 13_000
 """A few seconds of the search on the interpreter."""
 
 SMALL = [
-    row
-    for row in ROWS
-    if row.cartesian is not None and (row.cartesian.transitions or 0) <= MOST_TRANSITIONS
+    case
+    for case in CASES
+    if "table1" in case.paper and (case.paper["table1"].transitions or 0) <= MOST_TRANSITIONS
 ]
-ALSO_STANDARD = [row for row in ROWS if row.standard is not None]
+ALSO_STANDARD = [case for case in CASES if "standard" in case.paper]
 
 
-def program(row: Row) -> Program:
-    definitions = {name: str(value) for name, value in row.constants.items()}
-    return prepare(load_model(str(row.path), definitions))
+def program(case: CartesianCase) -> Program:
+    return case.load(case.constants)
 
 
 def counts(search: Cartesian) -> tuple[int, int]:
     return len(search.covered), search.transitions
 
 
-@pytest.mark.parametrize("row", SMALL, ids=lambda row: row.name)
-def test_cartesian_numbers(row: Row) -> None:
-    subject = program(row)
-    as_published = explore_cartesian(subject, rule=CycleRule.TABLE1, finished=row.finished)
-    assert row.cartesian is not None
-    assert counts(as_published) == row.cartesian.counts
+@pytest.mark.parametrize("case", SMALL, ids=lambda case: case.name)
+def test_cartesian_numbers(case: CartesianCase) -> None:
+    subject = program(case)
+    as_published = explore_cartesian(subject, rule=CycleRule.TABLE1, finished=case.finished)
+    assert counts(as_published) == case.paper["table1"].counts
     assert not as_published.kinds
-    by_default = explore_cartesian(subject, finished=row.finished)
+    by_default = explore_cartesian(subject, finished=case.finished)
     assert len(by_default.covered) <= len(as_published.covered)
     assert by_default.transitions <= as_published.transitions
 
 
-@pytest.mark.parametrize("row", ALSO_STANDARD, ids=lambda row: row.name)
-def test_standard_numbers(row: Row) -> None:
+@pytest.mark.parametrize("case", ALSO_STANDARD, ids=lambda case: case.name)
+def test_standard_numbers(case: CartesianCase) -> None:
     """Every thread has one transition in every state, unless those that exit have none.
 
     Those that exit never wait for each other in these rows: a prefix, which would be stopped by
     that, has nothing but moves.  So the steps taken are all there is.
     """
-    subject = program(row)
+    subject = program(case)
     options = SearchOptions(properties=frozenset({"assert"}), stop_at_first=False)
     result = load_strategy("full").run(subject, options, Silent())
     assert result.violation is None
     assert not result.limits
     states, transitions = result.statistics.states, result.statistics.transitions
-    if row.finished is Finished.LOOPS:
+    if case.finished is Finished.LOOPS:
         transitions = states * len(subject.threads)
     else:
         search = explore_cartesian(subject)
         assert search.moves == search.transitions
-    assert row.standard is not None
-    assert (states, transitions) == row.standard.counts
+    assert (states, transitions) == case.paper["standard"].counts
 
 
 @pytest.mark.parametrize(
@@ -87,12 +82,12 @@ def test_figure_6_to_the_letter(name: str, states: int, transitions: int) -> Non
 
     The numbers are from a separate study of the table, which has its own programs and search.
     """
-    (row,) = select(name)
-    search = explore_cartesian(program(row), rule=CycleRule.LITERAL, finished=row.finished)
+    (case,) = (case for case in CASES if case.name == name)
+    search = explore_cartesian(program(case), rule=CycleRule.LITERAL, finished=case.finished)
     assert counts(search) == (states, transitions)
 
 
 def test_the_table_is_complete() -> None:
     """2 + 2 Robots + 17 FileSystem + 16 Indexer + 8 Philosophers + 8 CMIS."""
-    assert len(ROWS) == len({row.name for row in ROWS}) == 53
-    assert all(row.path.exists() for row in ROWS)
+    assert len(CASES) == len({case.name for case in CASES}) == 53
+    assert all(case.path.exists() for case in CASES)

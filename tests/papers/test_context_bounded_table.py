@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from mazurka.bench.context_bounded_queue import (
+from mazurka.bench.context_bounded import (
     ALGORITHMS,
     BOUNDS,
     CB_DFS,
     CB_POR,
-    MODEL_FILE,
     PUBLISHED,
     SIZES,
     SUBJECTS,
+    make_queue,
     model_runs,
 )
 from mazurka.frontend.python import load_model
@@ -33,6 +33,7 @@ from mazurka.stateless.cb_dfs import ContextBoundedDFS
 from mazurka.stateless.ir_runs import IRRuns
 from tests.soundness.whole_runs import Execution, Logged, Watched
 
+MODEL_FILE = make_queue("model", 3, CB_DFS).path
 UNLIMITED = 1e9
 
 
@@ -90,8 +91,8 @@ def test_there_are_never_more_partial_orders_than_schedules(size: int) -> None:
     search = SUBJECTS["model"]
     schedules = search(size, CB_DFS, 2, UNLIMITED)
     orders = search(size, CB_POR, 2, UNLIMITED)
-    for bound in range(3):
-        fewer, more = orders.executions(bound), schedules.executions(bound)
+    for bound in ("bound 0", "bound 1", "bound 2"):
+        fewer, more = orders[bound].executions, schedules[bound].executions
         assert fewer is not None
         assert more is not None
         assert fewer <= more
@@ -110,6 +111,6 @@ def test_at_bound_four_many_schedules_are_redundant() -> None:
 @pytest.mark.parametrize("size", [3, 4])
 def test_model_and_code_have_the_same_partial_orders(size: int) -> None:
     model, code = (SUBJECTS[subject](size, CB_POR, 2, UNLIMITED) for subject in SUBJECTS)
-    counts = [code.executions(bound) for bound in range(3)]
+    counts = [code[f"bound {bound}"].executions for bound in range(3)]
     assert None not in counts
-    assert counts == [model.executions(bound) for bound in range(3)]
+    assert counts == [model[f"bound {bound}"].executions for bound in range(3)]

@@ -6,27 +6,25 @@ from pathlib import Path
 
 import pytest
 
-from mazurka.bench.optimistic import measure
-from mazurka.bench.optimistic_results import times
-from mazurka.bench.optimistic_subjects import SUBJECTS, Published
+from mazurka.bench.harness import BenchOptions, times
+from mazurka.bench.optimistic import CASES, OptimisticCase, OptimisticTable
 
 
-@pytest.mark.parametrize("name", [subject.name for subject in SUBJECTS])
+@pytest.mark.parametrize("name", [case.name for case in CASES])
 def test_the_documented_table(name: str) -> None:
-    (row,) = measure(only=name, limit_seconds=3600.0).rows
-    searches = (row.instruction, row.line, row.reduced)
-    assert all(search.complete for search in searches)
-    ratios = (search.states / row.reduced.states for search in searches[:2])
-    assert documented(row.title) == [
-        *(f"{search.states:,}" for search in searches),
-        *(times(ratio) for ratio in ratios),
-        published(row.published),
+    (row,) = OptimisticTable(BenchOptions(only=name, limit_seconds=3600.0)).measure()
+    assert all(figures.complete for figures in row.figures.values())
+    states = [figures.states or 0 for figures in row.figures.values()]
+    assert documented(row.case.title) == [
+        *(f"{count:,}" for count in states),
+        *(times(count / states[2]) for count in states[:2]),
+        published(row.case),
     ]
 
 
-def published(paper: Published) -> str:
-    more = ">" if paper.out_of_memory else ""
-    return f"{more}{times(paper.instruction_ratio)} and {paper.line_ratio:.1f}"
+def published(case: OptimisticCase) -> str:
+    more = ">" if case.out_of_memory else ""
+    return f"{more}{times(case.ratios['instruction'])} and {case.ratios['line']:.1f}"
 
 
 def documented(title: str) -> list[str]:

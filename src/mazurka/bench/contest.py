@@ -10,62 +10,18 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
-from mazurka.bench.contestant import MARK, UNNAMED, Answer, is_installed
-from mazurka.bench.programs import Program
+from mazurka.bench.contestant import MARK, is_installed
+from mazurka.bench.figures import Figures
 
 MAZURKA = "mazurka"
 PEERS = ("frontrun", "interleave-test")
-FOUND, RIGHT, MISSED = "found", "right", "missed"
-FALSE_ALARM, OTHER, SILENT = "false alarm", "other failure", "no answer"
 STARTING = 10.0
 """Seconds that a process has for everything but the exploration."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Played:
-    """What a tool said about a program."""
-
-    program: Program
-    tool: str
-    answer: Answer
-
-    @property
-    def outcome(self) -> str:
-        expected, answer = self.program.failure, self.answer
-        if answer.error is not None:
-            return SILENT
-        if expected is None:
-            return RIGHT if answer.failure is None else FALSE_ALARM
-        if answer.failure is None:
-            return MISSED
-        return FOUND if answer.failure in (expected, UNNAMED) else OTHER
-
-    @property
-    def is_right(self) -> bool:
-        return self.outcome in (FOUND, RIGHT)
-
-    def to_json(self) -> dict[str, object]:
-        answer = self.answer
-        return {
-            "program": self.program.name,
-            "title": self.program.title,
-            "expected": self.program.failure,
-            "tool": self.tool,
-            "outcome": self.outcome,
-            "right": self.is_right,
-            "failure": answer.failure,
-            "executions": answer.executions,
-            "seconds": round(answer.seconds, 6),
-            "error": answer.error,
-        }
-
-
-def installed() -> dict[str, str | None]:
+def find_peers() -> dict[str, str | None]:
     """The version of each peer; None of those that are not installed."""
     return {peer: _version(peer) if is_installed(peer) else None for peer in PEERS}
 
@@ -77,11 +33,11 @@ def _version(peer: str) -> str:
         return "of unknown version"
 
 
-def play(tool: str, program: Program, seconds: float) -> Played:
+def play(tool: str, program: Path, seconds: float) -> Figures:
+    """Run a tool on a copy of a program, in a directory of its own, as a user's file would be."""
     with tempfile.TemporaryDirectory() as directory:
-        file = shutil.copy(program.file, directory)
-        answer = _ask(command_for(tool, file), Path(directory), seconds)
-    return Played(program=program, tool=tool, answer=answer)
+        file = shutil.copy(program, directory)
+        return _ask(command_for(tool, file), directory, seconds)
 
 
 def command_for(tool: str, file: str) -> list[str]:
@@ -91,25 +47,7 @@ def command_for(tool: str, file: str) -> list[str]:
     return command
 
 
-def _ask(command: list[str], directory: Path, seconds: float) -> Answer:
-    with _started(command, directory) as process:
-        try:
-            printed, complaints = process.communicate(timeout=seconds + STARTING)
-        except subprocess.TimeoutExpired:
-            return Answer(error=f"no answer within {seconds:g} s", seconds=seconds)
-    answers = [line for line in printed.splitlines() if line.startswith(MARK)]
-    if not answers:
-        last = complaints.strip().rpartition("\n")[2]
-        return Answer(error=f"the process ended with status {process.returncode}: {last}")
-    answer = Answer(**json.loads(answers[-1].removeprefix(MARK)))
-    if answer.seconds > seconds:
-        return Answer(error=f"no answer within {seconds:g} s", seconds=seconds)
-    return answer
-
-
-@contextmanager
-def _started(command: list[str], directory: Path) -> Iterator[subprocess.Popen[str]]:
-    """A process that is gone afterwards, with all that it has started."""
+def _ask(command: list[str], directory: str, seconds: float) -> Figures:
     process = subprocess.Popen(
         command,
         cwd=directory,
@@ -120,16 +58,28 @@ def _started(command: list[str], directory: Path) -> Iterator[subprocess.Popen[s
         errors="replace",
         start_new_session=True,
     )
+    too_late = Figures(error=f"no answer within {seconds:g} s", seconds=seconds)
     try:
-        yield process
+        printed, complaints = process.communicate(timeout=seconds + STARTING)
+    except subprocess.TimeoutExpired:
+        return too_late
     finally:
-        if process.poll() is None:
-            _end(process)
-            process.communicate()
+        _end(process)
+    answers = [line for line in printed.splitlines() if line.startswith(MARK)]
+    if not answers:
+        last = complaints.strip().rpartition("\n")[2]
+        error = f"the process ended with status {process.returncode}: {last}"
+        return Figures(error=error, seconds=0.0)
+    answer = Figures(**json.loads(answers[-1].removeprefix(MARK)))
+    return too_late if (answer.seconds or 0.0) > seconds else answer
 
 
 def _end(process: subprocess.Popen[str]) -> None:
+    """End a process that still runs, with all that it has started."""
+    if process.poll() is not None:
+        return
     if hasattr(os, "killpg"):
         os.killpg(process.pid, signal.SIGKILL)
     else:
         process.kill()
+    process.communicate()

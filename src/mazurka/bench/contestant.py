@@ -20,9 +20,10 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+from mazurka.bench.figures import Figures
 
 PREEMPTIONS = 2
 UNLIMITED = 10**9
@@ -31,21 +32,10 @@ UNNAMED = "failure"
 """A failure of which the tool does not say, in a word, what sort it is."""
 MARK = "contestant: "
 """Begins the line with the answer; programs and tools may print, too."""
+ANSWER = ("failure", "executions", "seconds", "error")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Answer:
-    """What a tool says about a program."""
-
-    failure: str | None = None
-    """What it found: `assert`, `deadlock`, ..., or UNNAMED; None if it found nothing."""
-    executions: int | None = None
-    seconds: float = 0.0
-    error: str | None = None
-    """Why it says nothing."""
-
-
-def with_mazurka(file: Path) -> Answer:
+def ask_mazurka(file: Path) -> Figures:
     from mazurka.runtime.exploring.exploration import explore_test
     from mazurka.runtime.exploring.options import ExploreOptions
     from mazurka.runtime.testing.collecting import collect
@@ -55,14 +45,14 @@ def with_mazurka(file: Path) -> Answer:
     result = explore_test(found.test, ExploreOptions(preemptions=PREEMPTIONS))
     seconds = time.perf_counter() - begun
     if result.error is not None:
-        return Answer(error=result.error.message, seconds=seconds)
+        return Figures(error=result.error.message, seconds=seconds)
     failure = None if result.violation is None else result.violation.kind
     if failure is None and not result.levels[-1].complete:
-        return Answer(error=", ".join(result.limits), seconds=seconds)
-    return Answer(failure=failure, executions=result.executions, seconds=seconds)
+        return Figures(error=", ".join(result.limits), seconds=seconds)
+    return Figures(failure=failure, executions=result.executions, seconds=seconds)
 
 
-def with_frontrun(file: Path) -> Answer:
+def ask_frontrun(file: Path) -> Figures:
     frontrun = importlib.import_module("frontrun")
     # As its pytest plugin does, so that locks of the module are under its control, too.
     importlib.import_module("frontrun._cooperative").patch_locks()
@@ -75,15 +65,16 @@ def with_frontrun(file: Path) -> Answer:
         preemption_bound=PREEMPTIONS,
         reproduce_on_failure=0,
     )
-    seconds, executions = time.perf_counter() - begun, result.num_explored
+    failure, error = None, None
     if result.property_holds is None:
-        reason = getattr(result, "inconclusive_reason", None)
-        return Answer(error=f"inconclusive: {reason}", executions=executions, seconds=seconds)
-    failure = None if result.property_holds else UNNAMED
-    return Answer(failure=failure, executions=executions, seconds=seconds)
+        error = f"inconclusive: {getattr(result, 'inconclusive_reason', None)}"
+    elif not result.property_holds:
+        failure = UNNAMED
+    seconds = time.perf_counter() - begun
+    return Figures(failure=failure, executions=result.num_explored, seconds=seconds, error=error)
 
 
-def with_interleave_test(file: Path) -> Answer:
+def ask_interleave_test(file: Path) -> Figures:
     interleave, program = importlib.import_module("interleave_test"), load(file)
     begun = time.perf_counter()
     failure, error = None, None
@@ -98,36 +89,35 @@ def with_interleave_test(file: Path) -> Answer:
         if isinstance(found.failure.exception, AssertionError):
             failure = "assert"
     seconds = time.perf_counter() - begun
-    return Answer(failure=failure, executions=result.schedules_run, seconds=seconds, error=error)
+    return Figures(failure=failure, executions=result.schedules_run, seconds=seconds, error=error)
 
 
 def load(file: Path) -> Any:
-    """The program as a module."""
+    """Import the program as a module."""
     sys.path.insert(0, str(file.parent))
     return importlib.import_module(file.stem)
 
 
-TOOLS: dict[str, Callable[[Path], Answer]] = {
-    "mazurka": with_mazurka,
-    "frontrun": with_frontrun,
-    "interleave-test": with_interleave_test,
+TOOLS: dict[str, Callable[[Path], Figures]] = {
+    "mazurka": ask_mazurka,
+    "frontrun": ask_frontrun,
+    "interleave-test": ask_interleave_test,
 }
-MODULES = {"frontrun": "frontrun", "interleave-test": "interleave_test"}
 
 
 def is_installed(tool: str) -> bool:
-    return tool not in MODULES or importlib.util.find_spec(MODULES[tool]) is not None
+    return importlib.util.find_spec(tool.replace("-", "_")) is not None
 
 
-def answer(tool: str, file: Path) -> Answer:
+def answer(tool: str, file: Path) -> Figures:
     try:
         return TOOLS[tool](file)
     except (Exception, SystemExit) as error:
-        return Answer(error=f"{type(error).__name__}: {error}")
+        return Figures(seconds=0.0, error=f"{type(error).__name__}: {error}")
 
 
 def limit_memory() -> None:
-    """Where that can be done: a search that explodes is to fail, and not the machine."""
+    """Let a search that explodes fail, and not the machine, where that can be done."""
     try:
         import resource
     except ImportError:
@@ -139,7 +129,7 @@ def limit_memory() -> None:
 
 def main(tool: str, file: str) -> None:
     limit_memory()
-    print(MARK + json.dumps(asdict(answer(tool, Path(file)))), flush=True)
+    print(MARK + json.dumps(answer(tool, Path(file)).to_json(*ANSWER)), flush=True)
     os._exit(0)  # threads that a tool has left behind may never end
 
 

@@ -5,100 +5,167 @@ Each program is searched three times: with every instruction a step, with every 
 and deadlocks are looked for each time: Java PathFinder does so, and in the paper's reduction taking
 a lock is visible, so that it keeps deadlocks.  Where the reduction needs several rounds, the last
 one counts, in which the classification is settled; the others are in the JSON object.
+
+The paper's programs were Java, searched by Java PathFinder; their sources are not public.  The
+models are written from its one-line descriptions, so only the shape of the table can be compared.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Unpack
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
-from mazurka.bench.optimistic_results import Results, Row, Search, print_results
-from mazurka.bench.optimistic_subjects import Subject, select
-from mazurka.bench.printing import LimitedOptions, announce, publish
+from mazurka.bench.figures import Figures
+from mazurka.bench.harness import Benchmark, Case, Line, Measured, marked, thousands, times
 from mazurka.errors import OptionError
-from mazurka.frontend.python import load_model
 from mazurka.ir.passes.granularity import Granularity
-from mazurka.ir.passes.prepare import prepare
-from mazurka.search.observer import Silent
-from mazurka.search.options import SearchOptions
-from mazurka.search.registry import load_strategy
-from mazurka.search.result import SearchResult
+from mazurka.report.observer import bytes_text
 
 REDUCTION = "optimistic"
-PROPERTIES = frozenset({"assert", "deadlock"})
-LIMIT_SECONDS = 60.0
-LIMITS = {"time", "memory"}
-
-Announce = Callable[[str], None]
-
-
-def run(*, as_json: bool = False, **options: Unpack[LimitedOptions]) -> int:
-    """Measure and print; the exit status is 1 if a reduced search ever has the most states."""
-    results = measure(announce=announce, **options)
-    wrong = any(row.not_reduced for row in results.rows)
-    return publish(results, print_results, as_json=as_json, wrong=wrong)
+PROPERTIES = ("assert", "deadlock")
+INSTRUCTION, LINE, REDUCED = "instruction", "line", "reduced"
+GRANULARITIES = {INSTRUCTION: Granularity.INSTRUCTION, LINE: Granularity.LINE, REDUCED: None}
+COARSENED = (INSTRUCTION, LINE)
+"""What the reduced search is compared with."""
 
 
-def measure(
-    *,
-    quick: bool = False,
-    only: str | None = None,
-    repeat: int = 1,
-    order: str = "dfs",
-    limit_seconds: float | None = None,
-    announce: Announce = lambda text: None,
-) -> Results:
-    """Run the benchmark; `announce` is told what is about to be done."""
-    if repeat != 1:
-        raise OptionError(f"--repeat {repeat}: states and bytes are the same in every round")
-    if order != "dfs":
-        raise OptionError(f"order {order!r}: the reduction is a depth-first search")
-    limit = LIMIT_SECONDS if limit_seconds is None else limit_seconds
-    if not limit > 0:
-        raise OptionError(f"--limit-time must be greater than 0, not {limit}")
-    rows = []
-    for subject in select(only):
-        announce(f"{subject.title} ...")
-        rows.append(_measure(subject, subject.quick if quick else {}, limit))
-    return Results(quick=quick, limit_seconds=limit, rows=tuple(rows))
+@dataclass(frozen=True, kw_only=True)
+class OptimisticCase(Case):
+    megabytes: Mapping[str, float]
+    """The memory that the paper reports at each granularity."""
+    ratios: Mapping[str, float]
+    """To the reduced search, as the paper prints them."""
+    out_of_memory: bool = False
+    """The paper's search by instructions did not finish: its memory and ratio are more."""
 
 
-def _measure(subject: Subject, constants: Mapping[str, int], limit: float) -> Row:
-    raw = load_model(subject.path, {name: str(value) for name, value in constants.items()})
-
-    def search(strategy: str, granularity: Granularity | None) -> Search:
-        options = SearchOptions(properties=PROPERTIES, stop_at_first=False, limit_seconds=limit)
-        program = prepare(raw, granularity=granularity)
-        result = load_strategy(strategy).run(program, options, Silent())
-        return _outcome(result, f"{subject.title} by {strategy}")
-
-    return Row(
-        name=subject.name,
-        title=subject.title,
-        constants=dict(raw.constants),
-        instruction=search("full", Granularity.INSTRUCTION),
-        line=search("full", Granularity.LINE),
-        reduced=search(REDUCTION, None),
-        published=subject.published,
+def describe(
+    name: str, title: str, *paper: float, out_of_memory: bool = False, **quick: int
+) -> OptimisticCase:
+    """A row of the paper's table: memory at three granularities, and two ratios."""
+    return OptimisticCase(
+        name=name,
+        title=title,
+        model=f"optimistic_{name}",
+        quick=quick,
+        megabytes=dict(zip(GRANULARITIES, paper[:3], strict=True)),
+        ratios=dict(zip(COARSENED, paper[3:], strict=True)),
+        out_of_memory=out_of_memory,
     )
 
 
-def _outcome(result: SearchResult, what: str) -> Search:
-    """A search that reached its limit counts as far as it came; anything else is a mistake."""
-    if "interrupted" in result.limits:
-        raise KeyboardInterrupt
-    others = [limit for limit in result.limits if limit not in LIMITS]
-    if result.violation is not None:
-        others.append(f"a violation ({result.violation.kind})")
-    if others:
-        raise OptionError(f"the search of {what} was cut short: {others[0]}")
-    statistics = result.statistics
-    return Search(
-        states=statistics.states,
-        transitions=statistics.transitions,
-        table_bytes=statistics.table_bytes,
-        seconds=statistics.seconds + sum(earlier.statistics.seconds for earlier in result.rounds),
-        complete=not result.limits,
-        rounds=len(result.rounds),
-        earlier_states=sum(earlier.statistics.states for earlier in result.rounds),
+CASES = (
+    describe(
+        "halt_exception", "HaltException", 45.9, 4.3, 2.1, 22, 2.0, WORKERS=2, COUNTS=2, TARGET=3
+    ),
+    describe("clean", "Clean", 8.2, 3.6, 2.3, 3.6, 1.6, ITEMS=2),
+    describe("xtango_dp", "Xtango-DP", 1800, 609, 236, 7.6, 2.6, out_of_memory=True, N=2),
+    describe("xtango_qs", "Xtango-QS", 1800, 346, 91, 20, 3.8, out_of_memory=True, N=5, PICTURES=1),
+)
+
+
+class OptimisticTable(Benchmark[OptimisticCase]):
+    name = "optimistic"
+    heading = "Optimistic coarsening: paper 002, assertions and deadlocks"
+    depth_first = "the reduction is a depth-first search"
+    default_limit = 60.0
+    title_widths = (13, 6)
+    cases = CASES
+    columns = ({"instruction": 12, "line": 10, "reduced": 10, "instr/red": 9, "line/red": 9},)
+    legend = (
+        "instruction, line: full searches with an instruction or a source line a step; by lines,"
+        " violations can be missed. reduced: optimistic coarsening.",
+        "memory: the visited states with their hash table, which is never smaller than some"
+        " kilobytes. paper: memory of Java PathFinder.",
+        ">: the search was stopped by its limit.",
     )
+
+    def check_options(self) -> None:
+        super().check_options()
+        if self.options.repeat != 1:
+            repeat = f"--repeat {self.options.repeat}"
+            raise OptionError(f"{repeat}: states and bytes are the same in every round")
+
+    def measure_case(self, case: OptimisticCase) -> Measured[OptimisticCase]:
+        constants = case.chosen(quick=self.options.quick)
+        figures: dict[str, Figures] = {}
+        for column, granularity in GRANULARITIES.items():
+            program = case.load(constants, granularity)
+            strategy = REDUCTION if column == REDUCED else "full"
+            figures[column] = self.search(case, program, strategy, properties=PROPERTIES)
+        return Measured(case=case, figures=figures, constants=program.constants)
+
+    @property
+    def wrong(self) -> list[str]:
+        return [
+            f"{row.case.title}: the reduced search has the most states."
+            for row in self.rows
+            if row[INSTRUCTION].complete
+            and (row[REDUCED].states or 0) > (row[INSTRUCTION].states or 0)
+        ]
+
+    def lines(self, row: Measured[OptimisticCase]) -> Iterator[Line]:
+        """Three lines for each program: its states, its memory, and the paper's memory."""
+        columns = row.figures.values()
+        yield Line(
+            [row.case.title, "states"],
+            [marked(thousands(one.states), one.complete) for one in columns]
+            + _ratios(row, "states"),
+        )
+        yield Line(
+            ["", "memory"],
+            [marked(bytes_text(one.table_bytes or 0), one.complete) for one in columns]
+            + _ratios(row, "table_bytes"),
+        )
+        yield Line(["", "paper"], _theirs(row.case), "dim")
+
+    def row_to_json(self, row: Measured[OptimisticCase]) -> dict[str, object]:
+        names = (
+            "states", "transitions", "table_bytes", "seconds", "complete", "rounds",
+            "earlier_states",
+        )  # fmt: skip
+        case = row.case
+        return {
+            "model": case.name,
+            "title": case.title,
+            "constants": dict(row.constants),
+            **{column: figures.to_json(*names) for column, figures in row.figures.items()},
+            "ratios": {column: _ratio_to_json(row, column) for column in COARSENED},
+            "paper": {
+                "megabytes": dict(case.megabytes),
+                "instruction_ratio": case.ratios[INSTRUCTION],
+                "line_ratio": case.ratios[LINE],
+                "instruction_complete": not case.out_of_memory,
+            },
+        }
+
+
+TABLE = OptimisticTable
+
+
+def ratio_to_reduced(row: Measured[OptimisticCase], what: str, column: str) -> float | None:
+    """How many times the figure of the reduced search; None where that one was stopped."""
+    return row.ratio(what, column, to=REDUCED) if row[REDUCED].complete else None
+
+
+def _ratios(row: Measured[OptimisticCase], what: str) -> list[str]:
+    ratios = [(ratio_to_reduced(row, what, column), row[column].complete) for column in COARSENED]
+    return ["-" if ratio is None else marked(times(ratio), complete) for ratio, complete in ratios]
+
+
+def _ratio_to_json(row: Measured[OptimisticCase], column: str) -> dict[str, object] | None:
+    if not row[REDUCED].complete:
+        return None
+    return {
+        "states": ratio_to_reduced(row, "states", column),
+        "table_bytes": ratio_to_reduced(row, "table_bytes", column),
+        "complete": row[column].complete,
+    }
+
+
+def _theirs(case: OptimisticCase) -> list[str]:
+    numbers = [f"{megabytes:g} MB" for megabytes in case.megabytes.values()]
+    numbers += [times(ratio) for ratio in case.ratios.values()]
+    for unfinished in (0, len(GRANULARITIES)):
+        numbers[unfinished] = marked(numbers[unfinished], not case.out_of_memory)
+    return numbers

@@ -10,10 +10,10 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mazurka.bench.measurement import Measurement
+from mazurka.bench.figures import Figures
 
 COMPILE_FLAGS = ("-O2", "-DSAFETY", "-DNOREDUCE", "-DNOFAIR")
 RUN_FLAGS = ("-E", "-c0", "-n")
@@ -48,20 +48,21 @@ class Verifier:
     directory: Path
     flags: tuple[str, ...]
 
-    def search(self, like: Measurement) -> tuple[Measurement, str]:
-        """Search everything; the measurement and the command line it belongs to.
+    def search(self, like: Figures) -> Figures:
+        """Search everything; the figures and the command line they belong to.
 
         `like` says how large the state space is expected to be, so that SPIN's hash table has
         between one and two slots for each state, and its stack is as high as it has to be.
         """
-        slots = max((like.states - 1).bit_length(), 1)
-        height = min(2 * like.depth, like.states) + SPARE_DEPTH
-        for limit in (height, like.states + SPARE_DEPTH):
+        states, depth = like.states or 1, like.depth or 0
+        slots = max((states - 1).bit_length(), 1)
+        height = min(2 * depth, states) + SPARE_DEPTH
+        for limit in (height, states + SPARE_DEPTH):
             arguments = [*RUN_FLAGS, f"-m{limit}", f"-w{slots}"]
             output = _run(["./pan", *arguments], self.directory, SEARCH_SECONDS)
             if "max search depth too small" not in output:
                 command = f"gcc {' '.join(self.flags)}; pan {' '.join(arguments)}"
-                return parse(output, limit), command
+                return replace(parse(output, limit), command=command)
         raise SpinError("SPIN's search is deeper than Mazurka has states: the models differ")
 
 
@@ -76,7 +77,7 @@ def build(
     return Verifier(directory, flags)
 
 
-def parse(output: str, height: int) -> Measurement:
+def parse(output: str, height: int) -> Figures:
     """Read pan's report; `height` is the limit of the depth it was given."""
     errors = _number(r"errors: (\d+)", output)
     if errors:
@@ -87,7 +88,7 @@ def parse(output: str, height: int) -> Measurement:
     stack_bytes = _megabytes("memory used for DFS stack", output, default=0.0)
     total_bytes = _megabytes("total actual memory usage", output)
     unused_bytes = stack_bytes * (1 - min(depth / height, 1.0))
-    return Measurement(
+    return Figures(
         states=int(_number(r"(\d+) states, stored", output)),
         # SPIN counts the arrival at the initial state as a transition.
         transitions=int(_number(r"(\d+) transitions \(=", output)) - 1,

@@ -13,17 +13,8 @@ from mazurka.errors import OptionError
 
 EPILOG = "Example: mazurka bench speed --quick"
 
-BENCHMARKS = {
-    "speed": "mazurka.bench.speed",
-    "cpc": "mazurka.bench.cpc",
-    "optimistic": "mazurka.bench.optimistic",
-    "cartesian": "mazurka.bench.cartesian",
-    "context-bounded": "mazurka.bench.context_bounded",
-}
-LIMITED = frozenset({"optimistic", "cartesian", "context-bounded"})
-"""Benchmarks that know what to say of a search that was stopped by a time limit."""
-CONCURRENT = frozenset({"cartesian"})
-"""Benchmarks with a search by several workers."""
+NAMES = ("speed", "cpc", "optimistic", "cartesian", "context-bounded")
+"""Each is a module of `mazurka.bench`, whose `TABLE` is the benchmark."""
 
 
 def register(app: typer.Typer) -> None:
@@ -32,7 +23,7 @@ def register(app: typer.Typer) -> None:
 
 def bench(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help=f"What to measure: {', '.join(BENCHMARKS)}.")
+        str, typer.Argument(metavar="NAME", help=f"What to measure: {', '.join(NAMES)}.")
     ],
     quick: Annotated[
         bool, typer.Option("--quick", help="Small instances: a look, not a measurement.")
@@ -63,23 +54,20 @@ def bench(
     """Run a benchmark; speed compares with SPIN where it is installed."""
 
     def action() -> int:
-        home = BENCHMARKS.get(name)
-        if home is None:
-            raise OptionError(f"unknown benchmark {name!r}; there are: {', '.join(BENCHMARKS)}")
-        if repeat < 1:
-            raise OptionError(f"--repeat must be at least 1, not {repeat}")
-        if order not in ("dfs", "bfs"):
-            raise OptionError(f"order {order!r} is not known; there are: dfs, bfs")
-        if limit_time is not None and name not in LIMITED:
-            raise OptionError(f"--limit-time: the searches of {name!r} always run to their end")
-        if workers is not None and name not in CONCURRENT:
-            raise OptionError(f"--workers: the searches of {name!r} have one worker each")
-        special = {"limit_seconds": limit_time, "workers": workers}
-        given = {option: value for option, value in special.items() if value is not None}
-        benchmark = importlib.import_module(home)
-        status = benchmark.run(
-            as_json=json, quick=quick, only=only, repeat=repeat, order=order, **given
+        if name not in NAMES:
+            raise OptionError(f"unknown benchmark {name!r}; there are: {', '.join(NAMES)}")
+        from mazurka.bench.harness import BenchOptions
+
+        table = importlib.import_module(f"mazurka.bench.{name.replace('-', '_')}").TABLE
+        options = BenchOptions(
+            quick=quick,
+            only=only,
+            repeat=repeat,
+            order=order,
+            limit_seconds=limit_time,
+            workers=workers,
         )
+        status = table(options).run(as_json=json)
         return status if isinstance(status, int) else 0
 
     return guarded(action, as_json=json)

@@ -9,30 +9,52 @@ from __future__ import annotations
 import io
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from mazurka.bench import cartesian
-from mazurka.bench.cartesian import measure, run
-from mazurka.bench.cartesian_results import MODES, Measured, Results, Search, saved
-from mazurka.bench.cartesian_subjects import ROWS, Published, Row, select
-from mazurka.bench.cartesian_table import milliseconds, print_results, stopped
+from mazurka.bench import harness
+from mazurka.bench.cartesian import (
+    CASES,
+    MODES,
+    CartesianCase,
+    CartesianTable,
+    differing,
+    equal,
+    milliseconds,
+    mode_to_json,
+    published,
+    saved,
+    stopped,
+)
+from mazurka.bench.figures import Figures
+from mazurka.bench.harness import BenchOptions, Measured
 from mazurka.errors import OptionError
-from mazurka.frontend.python import load_model
-from mazurka.ir.passes.prepare import prepare
 from mazurka.report.terminal import make_console
 from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions
 from mazurka.search.registry import load_strategy
 
+
+def table(**options: Any) -> CartesianTable:
+    return CartesianTable(BenchOptions(**options))
+
+
+def select(only: str, **options: Any) -> list[CartesianCase]:
+    return table(only=only, **options).select()
+
+
 (INDEXER,) = select("indexer-2")
+REDUCED, OTHER = (Figures(states=1, transitions=n, seconds=0.001) for n in (8, 9))
 MEASURED = Measured(
-    row=INDEXER,
-    standard=Search(25, 40, 0.002),
-    table1=Search(1, 8, 0.001),
-    default=Search(1, 8, 0.001),
-    concurrent=Search(1, 8, 0.001),
-    dpor=Search(None, 8, 0.5),
+    case=INDEXER,
+    figures={
+        "standard": Figures(states=25, transitions=40, seconds=0.002),
+        "table1": REDUCED,
+        "default": REDUCED,
+        "concurrent": REDUCED,
+        "dpor": Figures(transitions=8, seconds=0.5),
+    },
 )
 PAPERS = ["paper", "25", "40", "1", "8", "96", "80", "0", "0", "0"]
 KEYS = {
@@ -41,26 +63,23 @@ KEYS = {
 }  # fmt: skip
 
 
-def results(*rows: Measured, interrupted: bool = False) -> Results:
-    return Results(
-        quick=False,
-        repeat=1,
-        workers=2,
-        limit_seconds=60.0,
-        schedules_seconds=10.0,
-        rows=rows,
-        interrupted=interrupted,
-    )
+def results(*rows: Measured[CartesianCase]) -> CartesianTable:
+    return CartesianTable(rows=list(rows))
 
 
-def rendered(shown: Results, width: int) -> list[str]:
+def rendered(shown: CartesianTable, width: int) -> list[str]:
     stream = io.StringIO()
-    print_results(shown, make_console(stream, width=width))
+    shown.print(make_console(stream, width=width))
     return stream.getvalue().splitlines()
 
 
-def with_paper(row: Row, **published: Published) -> Row:
-    return replace(row, **published)  # type: ignore[arg-type]
+def with_figures(**figures: Figures) -> Measured[CartesianCase]:
+    return replace(MEASURED, figures={**MEASURED.figures, **figures})
+
+
+def without_paper(case: CartesianCase, *modes: str) -> CartesianCase:
+    paper = {mode: figures for mode, figures in case.paper.items() if mode not in modes}
+    return replace(case, paper=paper)
 
 
 # --- the paper's numbers --------------------------------------------------------------------------
@@ -68,19 +87,26 @@ def with_paper(row: Row, **published: Published) -> Row:
 
 def test_the_published_numbers_are_those_of_the_table() -> None:
     """The sums of the table's columns, so that a slip of the pen is noticed."""
-    standard = [row.standard for row in ROWS if row.standard is not None]
-    reduced = [(row.cartesian, row.concurrent) for row in ROWS if row.cartesian is not None]
-    assert [len(standard), len(reduced)] == [28, 51]
-    assert [
-        sum(getattr(published, what) for published in standard)
-        for what in ("states", "transitions", "milliseconds")
-    ] == [2_549_821, 14_996_848, 15_019_612]
-    assert [
-        sum(getattr(published, what) for published, _ in reduced)
-        for what in ("states", "transitions", "milliseconds")
-    ] == [120_755, 5_496_154, 508_999]
-    assert all(one.counts == other.counts for one, other in reduced if one and other)
-    assert sum(other.milliseconds or 0 for _, other in reduced if other) == 325_578
+
+    def sums(mode: str) -> list[int]:
+        column = [case.paper[mode] for case in CASES if mode in case.paper]
+        entries = [mode_to_json(replace(MEASURED, case=case), mode)["paper"] for case in CASES]
+        papers = [paper for paper in entries if isinstance(paper, dict)]
+        assert len(papers) == len(column)
+        return [
+            len(papers),
+            *(
+                sum(paper[what] for paper in papers)
+                for what in ("states", "transitions", "milliseconds")
+            ),
+        ]
+
+    assert sums("standard") == [28, 2_549_821, 14_996_848, 15_019_612]
+    assert sums("table1") == [51, 120_755, 5_496_154, 508_999]
+    assert sums("concurrent") == [51, 120_755, 5_496_154, 325_578]
+    for case in CASES:
+        if "table1" in case.paper:
+            assert case.paper["table1"].counts == case.paper["concurrent"].counts
 
 
 @pytest.mark.parametrize(
@@ -97,10 +123,8 @@ def test_the_published_numbers_are_those_of_the_table() -> None:
 def test_the_papers_savings_follow_from_its_counts(
     name: str, states: float, transitions: float
 ) -> None:
-    (row,) = select(name)
-    assert row.standard is not None
-    assert row.cartesian is not None
-    assert saved(row.standard.counts, row.cartesian.counts) == {
+    (case,) = select(name)
+    assert saved(case.paper["standard"].counts, case.paper["table1"].counts) == {
         "states": states,
         "transitions": transitions,
     }
@@ -108,11 +132,12 @@ def test_the_papers_savings_follow_from_its_counts(
 
 def test_how_many_states_there_are_at_least() -> None:
     """Threads that never meet can be in all combinations of places, and these are all there is."""
-    for row in ROWS:
-        if row.standard is not None and row.standard.states is not None:
-            assert row.at_least <= row.standard.states
-            if row.family in ("file-system", "indexer"):
-                assert row.at_least == row.standard.states
+    for case in CASES:
+        if "standard" in case.paper:
+            states = case.paper["standard"].states or 0
+            assert case.at_least <= states
+            if case.group in ("file-system", "indexer"):
+                assert case.at_least == states
     assert select("cmis-8-32")[0].at_least == 105**4
     assert select("cmis-127-255")[0].at_least == 6237**2 * 24381
 
@@ -121,52 +146,48 @@ def test_how_many_states_there_are_at_least() -> None:
 
 
 def test_a_row_as_in_the_paper() -> None:
-    assert [MEASURED.equal(mode) for mode in MODES] == [True, True, None, True, None]
-    assert not MEASURED.differing
+    assert [equal(MEASURED, mode) for mode in MODES] == [True, True, None, True, None]
+    assert not differing(MEASURED)
     lines = rendered(results(MEASURED), 140)
     assert any(line.split() == PAPERS for line in lines)
     assert "1 rows; of 3 searches that can be held against the paper, 3 count the same" in lines[7]
 
 
-@pytest.mark.parametrize("mode", ["standard", "cartesian"])
+@pytest.mark.parametrize("mode", ["standard", "table1"])
 def test_a_figure_that_is_not_the_papers_is_marked(mode: str) -> None:
-    row = with_paper(INDEXER, **{mode: Published(2, 8, 0)})
-    (found,) = measure(only="indexer-2").rows
-    wrong = replace(found, row=row)
-    name = "table1" if mode == "cartesian" else mode
-    assert wrong.equal(name) is False
-    assert wrong.differing == [name]
+    case = replace(INDEXER, paper={**INDEXER.paper, mode: published(2, 8, 0)})
+    (found,) = table(only="indexer-2").measure()
+    wrong = replace(found, case=case)
+    assert equal(wrong, mode) is False
+    assert differing(wrong) == [mode]
     for width in (80, 140):
         text = " ".join(" ".join(rendered(results(wrong), width)).split())
         assert "differs from" in text
         assert "the paper has 2 states, 8 transitions." in text
-    (marked,) = (entry for entry in wrong.to_json() if entry["equal"] is False)
+    entries = [mode_to_json(wrong, name) for name in MODES]
+    (marked,) = (entry for entry in entries if entry["equal"] is False)
     assert (marked["mode"], marked["paper"]) == (
-        name,
+        mode,
         {"states": 2, "transitions": 8, "milliseconds": 0},
     )
 
 
 def test_workers_that_count_something_else_are_marked() -> None:
     """Also where the paper has no number: one worker has."""
-    off = replace(MEASURED, concurrent=Search(1, 9, 0.001))
-    assert off.equal("concurrent") is False
-    row = replace(INDEXER, cartesian=None, concurrent=None)
-    alone = replace(off, row=row)
-    assert alone.differing == ["concurrent"]
-    assert results(alone).differing == [
+    off = with_figures(concurrent=OTHER)
+    assert equal(off, "concurrent") is False
+    case = without_paper(INDEXER, "table1", "concurrent")
+    alone = replace(off, case=case)
+    assert differing(alone) == ["concurrent"]
+    assert results(alone).wrong == [
         "Indexer (2 Threads), concurrent: 1 states, 9 transitions;"
         " one worker has 1 states, 8 transitions."
     ]
-    assert replace(MEASURED, row=row).equal("concurrent") is None
+    assert equal(replace(MEASURED, case=case), "concurrent") is None
 
 
-def test_the_exit_status_tells_of_a_difference(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    off = results(replace(MEASURED, table1=Search(1, 9, 0.001), concurrent=Search(1, 9, 0.001)))
-    monkeypatch.setattr(cartesian, "measure", lambda **_: off)
-    assert run(as_json=True) == 1
+def test_the_exit_status_tells_of_a_difference(capsys: pytest.CaptureFixture[str]) -> None:
+    assert results(with_figures(table1=OTHER, concurrent=OTHER)).publish(as_json=True) == 1
     printed = json.loads(capsys.readouterr().out)
     assert [entry["equal"] for entry in printed["results"]] == [True, False, None, False, None]
 
@@ -177,13 +198,13 @@ def test_the_exit_status_tells_of_a_difference(
 def test_a_search_that_is_stopped_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """The limit is below what one slice takes; what the paper could not search is then left out."""
     small, large = select("robots")
-    rows = (large, replace(small, standard=None, at_least=0))
-    monkeypatch.setattr(cartesian, "select", lambda only, quick: rows)
-    found = measure(limit_seconds=1e-9).rows
-    assert [measured.standard.counts for measured in found] == [None, None]
-    assert found[0].standard.limits == ("time",)
-    assert found[0].equal("standard") is None
-    assert found[1].standard.limits == ("not tried: 3 Robots took too much",)
+    rows = (large, replace(without_paper(small, "standard"), at_least=0))
+    monkeypatch.setattr(CartesianTable, "cases", rows)
+    found = table(limit_seconds=1e-9).measure()
+    assert [measured["standard"].counts for measured in found] == [None, None]
+    assert found[0]["standard"].limits == ("time",)
+    assert equal(found[0], "standard") is None
+    assert found[1]["standard"].limits == ("not tried: 3 Robots took too much",)
     lines = rendered(results(*found), 140)
     assert lines[4].split()[:4] == ["robots-3", ">60", "s", "-"]
     told = "3 Robots, standard: stopped by a limit; the paper has 326,759 states"
@@ -192,30 +213,32 @@ def test_a_search_that_is_stopped_says_so(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_hopeless_searches_are_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
     """At 200,000 states a second it would have 20 of 25."""
-    unknown = replace(INDEXER, standard=None)
-    monkeypatch.setattr(cartesian, "select", lambda only, quick: (unknown,))
-    (found,) = measure(limit_seconds=1e-4).rows
+    monkeypatch.setattr(CartesianTable, "cases", (without_paper(INDEXER, "standard"),))
+    (found,) = table(limit_seconds=1e-4).measure()
     reason = "not tried: there are at least 25 states"
-    assert found.standard == Search(limits=(reason,), at_least=25)
-    assert stopped(replace(found.standard, at_least=9**17), 60.0) == ">=1.7e16"
-    assert stopped(Search(limits=("memory",)), 60.0) == "memory"
-    assert stopped(Search(limits=("an execution takes more than 9 steps",)), 60.0) == "too long"
+    assert found["standard"] == Figures(limits=(reason,), states=25)
+    assert mode_to_json(found, "standard")["states"] is None
+    assert stopped(replace(found["standard"], states=9**17), 60.0) == ">=1.7e16"
+    assert stopped(Figures(limits=("memory",)), 60.0) == "memory"
+    assert stopped(Figures(limits=("an execution takes more than 9 steps",)), 60.0) == "too long"
 
 
 def test_schedules_are_searched_where_executions_end() -> None:
-    (robots,) = measure(only="robots-2").rows
-    assert robots.dpor.limits == ("not tried: its executions do not end",)
-    (array,) = measure(only="shared-array").rows
-    assert array.dpor.transitions is not None
-    assert array.row.dpor == Published(transitions_above=10**7)
+    (robots,) = table(only="robots-2").measure()
+    assert robots["dpor"].limits == ("not tried: its executions do not end",)
+    (array,) = table(only="shared-array").measure()
+    assert array["dpor"].transitions is not None
+    assert mode_to_json(array, "dpor")["paper"] == {
+        "states": None, "transitions": None, "milliseconds": None, "transitions_above": 10**7,
+    }  # fmt: skip
     assert ">10,000,000" in "\n".join(rendered(results(array), 80))
-    assert array.equal("dpor") is None
+    assert equal(array, "dpor") is None
 
 
 @pytest.mark.parametrize("name", ["robots-2", "philosophers-2"])
 def test_what_is_left_out_has_executions_that_do_not_end(name: str) -> None:
-    (row,) = select(name)
-    program = prepare(load_model(row.path, {key: str(n) for key, n in row.constants.items()}))
+    (case,) = select(name)
+    program = case.load(case.constants)
     result = load_strategy("dpor").run(program, SearchOptions(), Silent())
     assert result.limits
     assert "never ends" in result.limits[0]
@@ -227,9 +250,9 @@ def test_what_is_left_out_has_executions_that_do_not_end(name: str) -> None:
 @pytest.mark.parametrize("width", [80, 100, 140])
 def test_the_table_fits(width: int) -> None:
     """One table where there is room, else the counts first and the rest below."""
-    rows = tuple(replace(MEASURED, row=row) for row in ROWS)
-    large = Search(99_999_999, 999_999_999, 59.9)
-    rows += (replace(rows[-1], standard=large),)
+    rows = [replace(MEASURED, case=case) for case in CASES]
+    large = Figures(states=99_999_999, transitions=999_999_999, seconds=59.9)
+    rows.append(replace(rows[-1], figures={**MEASURED.figures, "standard": large}))
     lines = rendered(results(*rows), width)
     assert max(map(len, lines)) <= width
     starts = [line for line in lines if line.startswith("cmis-127-255 ")]
@@ -244,7 +267,8 @@ def test_how_times_are_written() -> None:
 
 
 def test_the_json_has_every_row_and_mode(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(as_json=True, quick=True, only="philosophers", repeat=2, workers=3) == 0
+    measured = table(quick=True, only="philosophers", repeat=2, workers=3)
+    assert measured.run(as_json=True) == 0
     printed = json.loads(capsys.readouterr().out)
     assert {
         name: value for name, value in printed.items() if name not in ("results", "version")
@@ -287,8 +311,8 @@ def test_what_was_measured_before_an_interruption_is_printed(
         if len(begun) == 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(cartesian, "announce", announce)
-    assert run(only="indexer") == 3
+    monkeypatch.setattr(harness, "announce", announce)
+    assert table(only="indexer").run() == 3
     printed = capsys.readouterr().out
     assert begun[1] == "Indexer (2 Threads) (2 of 16) ..."
     assert "indexer-1 " in printed
@@ -301,7 +325,7 @@ def test_an_interruption_at_once_leaves_nothing_to_print() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        measure(announce=announce)
+        table().measure(announce)
 
 
 # --- options --------------------------------------------------------------------------------------
@@ -310,7 +334,7 @@ def test_an_interruption_at_once_leaves_nothing_to_print() -> None:
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"only": "sudoku"}, "unknown row 'sudoku' for --only; there are shared-ptr, "),
+        ({"only": "sudoku"}, "unknown row 'sudoku' for --only; there are: shared-ptr, "),
         ({"order": "bfs"}, "order 'bfs'"),
         ({"repeat": 0}, "--repeat 0"),
         ({"workers": 0}, "--workers must be at least 1"),
@@ -320,7 +344,7 @@ def test_an_interruption_at_once_leaves_nothing_to_print() -> None:
 )
 def test_what_makes_no_sense_is_refused(options: dict[str, object], reason: str) -> None:
     with pytest.raises(OptionError, match=reason):
-        measure(**options)  # type: ignore[arg-type]
+        table(**options).measure()
 
 
 def test_rows_are_named_as_in_the_table_or_shorter() -> None:

@@ -19,50 +19,64 @@ from typing import Any
 import pytest
 
 from mazurka.bench import contest, contestant, context_bounded
-from mazurka.bench.contest import MAZURKA, PEERS, Played, play
-from mazurka.bench.contestant import UNNAMED, Answer
-from mazurka.bench.context_bounded import measure, run, select
-from mazurka.bench.context_bounded_queue import CB_DFS, CB_POR, Cell, Column, cells_of
-from mazurka.bench.context_bounded_results import Results
-from mazurka.bench.context_bounded_table import print_results
-from mazurka.bench.programs import PROGRAMS, Program
+from mazurka.bench.contest import MAZURKA, PEERS, play
+from mazurka.bench.contestant import UNNAMED
+from mazurka.bench.context_bounded import (
+    CB_DFS,
+    CB_POR,
+    PROGRAM_CASES,
+    ContextBoundedTable,
+    ProgramCase,
+    QueueCase,
+    figures_by_bound,
+    is_right,
+    judge,
+    make_queue,
+)
+from mazurka.bench.figures import Figures
+from mazurka.bench.harness import BenchOptions, Measured
+from mazurka.bench.programs import DIRECTORY
 from mazurka.errors import OptionError
 from mazurka.report.terminal import make_console
 from mazurka.stateless.explored import INTERRUPTED, TIME, Level
 
-BY_NAME = {program.name: program for program in PROGRAMS}
-LOCK_ORDER, SPIN_LOOP = BY_NAME["lock_order"], BY_NAME["spin_loop"]
+LOCK_ORDER, SPIN_LOOP = PROGRAM_CASES["lock_order"], PROGRAM_CASES["spin_loop"]
+SPIN_LOOP_FILE = DIRECTORY / "spin_loop.py"
 FRONTRUN, INTERLEAVE_TEST = PEERS
 
 
-def said(program: Program, tool: str = MAZURKA, seconds: float = 0.5, **answer: Any) -> Played:
-    return Played(program=program, tool=tool, answer=Answer(seconds=seconds, **answer))
+Row = Measured[QueueCase | ProgramCase]
 
 
-def column(algorithm: str, *executions: int | None) -> Column:
-    cells = tuple(
-        Cell(bound=bound, executions=count, seconds=0.1, limits=() if count else (TIME,))
+def table(**options: Any) -> ContextBoundedTable:
+    return ContextBoundedTable(BenchOptions(**options))
+
+
+def answer(seconds: float = 0.5, **said: Any) -> Figures:
+    return Figures(seconds=seconds, **said)
+
+
+def said(case: ProgramCase, ours: Figures, frontrun: Figures | None = None) -> Row:
+    figures = {MAZURKA: ours} | ({} if frontrun is None else {FRONTRUN: frontrun})
+    return Measured(case=case, figures=figures)
+
+
+def column(algorithm: str, *executions: int | None) -> Row:
+    figures = {
+        f"bound {bound}": Figures(executions=count, seconds=0.1, limits=() if count else (TIME,))
         for bound, count in enumerate(executions)
-    )
-    return Column(subject="model", size=3, algorithm=algorithm, cells=cells)
+    }
+    return Measured(case=make_queue("model", 3, algorithm), figures=figures)
 
 
-def results(*columns: Column, played: tuple[Played, ...] = (), **others: Any) -> Results:
-    empty = Results(
-        quick=False,
-        repeat=1,
-        limit_seconds=60.0,
-        program_seconds=10.0,
-        columns=columns,
-        played=played,
-        peers=dict.fromkeys(PEERS),
-    )
-    return replace(empty, **others)
+def results(*rows: Row, **others: Any) -> ContextBoundedTable:
+    empty = ContextBoundedTable(BenchOptions(limit_seconds=60.0), list(rows))
+    return replace(empty, tools=dict.fromkeys(PEERS), **others)
 
 
-def rendered(shown: Results) -> str:
+def rendered(shown: ContextBoundedTable) -> str:
     stream = io.StringIO()
-    print_results(shown, make_console(stream, width=120))
+    shown.print(make_console(stream, width=120))
     return stream.getvalue()
 
 
@@ -70,25 +84,40 @@ def rendered(shown: Results) -> str:
 
 
 def test_everything_unless_told_otherwise() -> None:
-    assert select(None) == (["model", "code"], list(PROGRAMS))
+    everything = table().select()
+    assert everything[-20:] == list(PROGRAM_CASES.values())
+    assert [case.name for case in everything[:-20]] == [
+        f"{subject}-{size}-{algorithm}"
+        for subject in ("model", "code")
+        for size in (3, 4, 5)
+        for algorithm in (CB_DFS, CB_POR)
+    ]
 
 
 @pytest.mark.parametrize(
-    ("only", "subjects", "programs"),
+    ("only", "groups", "cases"),
     [
-        ("model", ["model"], []),
-        ("code", ["code"], []),
-        ("programs", [], list(PROGRAMS)),
-        ("lock_order", [], [LOCK_ORDER]),
+        ("model", {"model"}, 6),
+        ("code", {"code"}, 6),
+        ("programs", {"programs"}, 20),
+        ("lock_order", {"programs"}, 1),
     ],
 )
-def test_one_subject(only: str, subjects: list[str], programs: list[Program]) -> None:
-    assert select(only) == (subjects, programs)
+def test_one_subject(only: str, groups: set[str], cases: int) -> None:
+    selected = table(only=only).select()
+    assert {case.group for case in selected} == groups
+    assert len(selected) == cases
+
+
+def test_the_named_program() -> None:
+    assert table(only="lock_order").select() == [LOCK_ORDER]
 
 
 def test_an_unknown_subject_is_refused() -> None:
-    with pytest.raises(OptionError, match="unknown subject 'queue'; there are: model, code"):
-        select("queue")
+    with pytest.raises(
+        OptionError, match="unknown subject 'queue' for --only; there are: model, co"
+    ):
+        table(only="queue").select()
 
 
 @pytest.mark.parametrize(
@@ -101,7 +130,7 @@ def test_an_unknown_subject_is_refused() -> None:
 )
 def test_options_that_make_no_sense(options: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):
-        measure(**options)
+        table(**options).measure()
 
 
 # ---- levels and cells
@@ -112,26 +141,28 @@ def level(bound: int, executions: int, *, complete: bool = True) -> Level:
 
 
 def test_a_level_that_was_not_completed_has_no_number() -> None:
-    cells = cells_of([level(0, 2), level(1, 17, complete=False)], (TIME,), 2)
+    levels = [level(0, 2), level(1, 17, complete=False)]
+    cells = figures_by_bound(levels, (TIME,), 2).values()
     assert [cell.executions for cell in cells] == [2, None, None]
     assert [cell.limits for cell in cells] == [(), (TIME,), (TIME,)]
 
 
 def test_after_everything_was_seen_the_numbers_stay() -> None:
-    cells = cells_of([level(0, 2), level(1, 6)], (), 3)
-    assert [cell.executions for cell in cells] == [2, 6, 6, 6]
+    cells = figures_by_bound([level(0, 2), level(1, 6)], (), 3)
+    assert list(cells) == ["bound 0", "bound 1", "bound 2", "bound 3"]
+    assert [cell.executions for cell in cells.values()] == [2, 6, 6, 6]
 
 
 def test_an_interrupt_in_a_search_ends_the_benchmark() -> None:
     with pytest.raises(KeyboardInterrupt):
-        cells_of([level(0, 1, complete=False)], (INTERRUPTED,), 2)
+        figures_by_bound([level(0, 1, complete=False)], (INTERRUPTED,), 2)
 
 
 # ---- right and wrong
 
 
 @pytest.mark.parametrize(
-    ("program", "answer", "outcome", "right"),
+    ("case", "told", "outcome", "right"),
     [
         (LOCK_ORDER, {"failure": "deadlock"}, "found", True),
         (LOCK_ORDER, {"failure": UNNAMED}, "found", True),
@@ -143,18 +174,18 @@ def test_an_interrupt_in_a_search_ends_the_benchmark() -> None:
         (SPIN_LOOP, {"error": "inconclusive"}, "no answer", False),
     ],
 )
-def test_outcomes(program: Program, answer: dict[str, Any], outcome: str, right: bool) -> None:
-    played = said(program, **answer)
-    assert (played.outcome, played.is_right) == (outcome, right)
+def test_outcomes(case: ProgramCase, told: dict[str, Any], outcome: str, right: bool) -> None:
+    assert (judge(case, answer(**told)), is_right(case, answer(**told))) == (outcome, right)
 
 
 def test_a_wrong_answer_of_ours_is_wrong() -> None:
-    (sentence,) = results(played=(said(LOCK_ORDER), said(SPIN_LOOP))).wrong
+    (sentence,) = results(said(LOCK_ORDER, answer()), said(SPIN_LOOP, answer())).wrong
     assert sentence == "lock_order: missed, found nothing; it should be deadlock."
 
 
 def test_a_wrong_answer_of_a_peer_is_not_ours() -> None:
-    assert not results(played=(said(SPIN_LOOP), said(LOCK_ORDER, FRONTRUN))).wrong
+    right = said(LOCK_ORDER, answer(failure="deadlock"), answer())
+    assert not results(said(SPIN_LOOP, answer()), right).wrong
 
 
 def test_more_partial_orders_than_schedules_cannot_be() -> None:
@@ -167,21 +198,18 @@ def test_numbers_that_are_not_known_are_not_compared() -> None:
 
 
 def test_peers_are_compared_where_both_are_right() -> None:
-    played = (
-        said(SPIN_LOOP, seconds=0.5, executions=100),
-        said(SPIN_LOOP, FRONTRUN, seconds=2.0, executions=50),
-        said(LOCK_ORDER, seconds=0.5, failure="deadlock", executions=3),
-        said(LOCK_ORDER, FRONTRUN, seconds=0.1, executions=2),
-    )
-    (compared,) = results(played=played).compared
+    spin_loop = said(SPIN_LOOP, answer(0.5, executions=100), answer(2.0, executions=50))
+    ours = answer(0.5, failure="deadlock", executions=3)
+    lock_order = said(LOCK_ORDER, ours, answer(0.1, executions=2))
+    (compared,) = results(spin_loop, lock_order).compared
     assert (compared.programs, compared.seconds, compared.executions) == (1, (0.5, 2.0), (100, 50))
     assert compared.faster == pytest.approx(8.0)
     assert compared.sooner == pytest.approx(4.0)
 
 
 def test_a_peer_that_is_right_nowhere_has_no_ratios() -> None:
-    played = (said(SPIN_LOOP, executions=1), said(SPIN_LOOP, FRONTRUN, error="hangs"))
-    (compared,) = results(played=played).compared
+    played = said(SPIN_LOOP, answer(executions=1), answer(error="hangs"))
+    (compared,) = results(played).compared
     assert (compared.programs, compared.faster, compared.sooner) == (0, None, None)
 
 
@@ -189,20 +217,16 @@ def test_a_peer_that_is_right_nowhere_has_no_ratios() -> None:
 
 
 def test_the_page() -> None:
-    played = (
-        said(SPIN_LOOP, seconds=0.5, executions=100),
-        said(SPIN_LOOP, FRONTRUN, seconds=2.0, executions=50),
-        said(LOCK_ORDER, failure="deadlock", executions=3),
-        said(LOCK_ORDER, FRONTRUN, error="no answer within 10 s"),
+    spin_loop = said(SPIN_LOOP, answer(0.5, executions=100), answer(2.0, executions=50))
+    ours, theirs = answer(failure="deadlock", executions=3), answer(error="no answer within 10 s")
+    measured = results(
+        column(CB_DFS, 2, 43, None),
+        column(CB_POR, 2, 23, 137),
+        spin_loop,
+        said(LOCK_ORDER, ours, theirs),
     )
-    shown = rendered(
-        results(
-            column(CB_DFS, 2, 43, None),
-            column(CB_POR, 2, 23, 137),
-            played=played,
-            peers={FRONTRUN: "0.7.0", INTERLEAVE_TEST: None},
-        )
-    )
+    measured.tools = {FRONTRUN: "0.7.0", INTERLEAVE_TEST: None}
+    shown = rendered(measured)
     lines = [" ".join(line.split()) for line in shown.splitlines()]
     assert "model bound 0 2 2" in lines
     assert "bound 2 > 60 s 137" in lines
@@ -215,8 +239,8 @@ def test_the_page() -> None:
 
 
 def test_the_object_for_programs() -> None:
-    played = (said(LOCK_ORDER, failure="deadlock", executions=3),)
-    shown = results(column(CB_DFS, 2, None), column(CB_POR, 2, 23), played=played).to_json()
+    played = said(LOCK_ORDER, answer(failure="deadlock", executions=3))
+    shown = results(column(CB_DFS, 2, None), column(CB_POR, 2, 23), played).to_json()
     table, programs = shown["table"], shown["programs"]
     assert isinstance(table, list)
     assert isinstance(programs, list)
@@ -231,16 +255,15 @@ def test_the_object_for_programs() -> None:
 @pytest.mark.parametrize(
     ("shown", "status"),
     [
-        (results(played=(said(SPIN_LOOP, executions=1),)), 0),
-        (results(played=(said(LOCK_ORDER, executions=1),)), 1),
-        (results(played=(said(SPIN_LOOP, executions=1),), interrupted=True), 3),
+        (results(said(SPIN_LOOP, answer(executions=1))), 0),
+        (results(said(LOCK_ORDER, answer(executions=1))), 1),
+        (results(said(SPIN_LOOP, answer(executions=1)), interrupted=True), 3),
     ],
 )
 def test_exit_status(
-    shown: Results, status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    shown: ContextBoundedTable, status: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(context_bounded, "measure", lambda **options: shown)
-    assert run(as_json=True) == status
+    assert shown.publish(as_json=True) == status
     assert json.loads(capsys.readouterr().out)["interrupted"] is (status == 3)
 
 
@@ -250,48 +273,50 @@ def test_exit_status(
 def test_a_small_table(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
     monkeypatch.setattr(context_bounded, "QUICK_BOUND", 1)
-    shown = measure(quick=True, only="model", limit_seconds=1e6, announce=told.append)
-    assert [found.algorithm for found in shown.columns] == [CB_DFS, CB_POR]
+    shown = table(quick=True, only="model", limit_seconds=1e6)
+    shown.measure(told.append)
+    assert list(shown.queues) == [("model", 3, CB_DFS), ("model", 3, CB_POR)]
     assert not shown.wrong
-    assert not shown.played
+    assert not shown.programs
     assert len(told) == 2
 
 
 def test_an_interrupt_shows_what_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    answers = [said(LOCK_ORDER, failure="deadlock", executions=1)]
+    answers = [answer(failure="deadlock", executions=1)]
 
-    def once(*_: object) -> Played:
+    def once(*_: object) -> Figures:
         if not answers:
             raise KeyboardInterrupt
         return answers.pop()
 
     monkeypatch.setattr(context_bounded, "play", once)
-    shown = measure(only="programs")
+    monkeypatch.setattr(context_bounded, "find_peers", lambda: dict.fromkeys(PEERS))
+    shown = table(only="programs")
+    assert len(shown.measure()) == 1
     assert shown.interrupted
-    assert len(shown.played) == 1
     with pytest.raises(KeyboardInterrupt):
-        measure(only="programs")
+        table(only="programs").measure()
 
 
 def test_the_median_run_counts_and_a_wrong_one_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    runs = [said(SPIN_LOOP, seconds=seconds) for seconds in (3.0, 1.0, 2.0)]
-    monkeypatch.setattr(context_bounded, "installed", lambda: dict.fromkeys(PEERS))
+    runs = [answer(seconds) for seconds in (3.0, 1.0, 2.0)]
+    monkeypatch.setattr(context_bounded, "find_peers", lambda: dict.fromkeys(PEERS))
     monkeypatch.setattr(context_bounded, "play", lambda *_: runs.pop())
-    (played,) = measure(only="spin_loop", repeat=3).played
-    assert played.answer.seconds == 2.0
-    runs += [said(SPIN_LOOP, seconds=1.0), said(SPIN_LOOP, error="hangs")]
-    (played,) = measure(only="spin_loop", repeat=3).played
-    assert played.answer.error == "hangs"
+    (row,) = table(only="spin_loop", repeat=3).measure()
+    assert row[MAZURKA].seconds == 2.0
+    runs += [answer(1.0), answer(error="hangs")]
+    (row,) = table(only="spin_loop", repeat=3).measure()
+    assert row[MAZURKA].error == "hangs"
 
 
 # ---- processes
 
 
 def test_mazurka_in_a_process_of_its_own() -> None:
-    played = play(MAZURKA, LOCK_ORDER, 1e6)
-    assert played.answer.error is None
-    assert played.outcome == "found"
-    assert played.answer.executions
+    played = play(MAZURKA, DIRECTORY / "lock_order.py", 1e6)
+    assert played.error is None
+    assert judge(LOCK_ORDER, played) == "found"
+    assert played.executions
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="there are no process groups")
@@ -308,8 +333,8 @@ def test_a_tool_that_hangs_is_ended_with_its_children(
     )
     monkeypatch.setattr(contest, "STARTING", 5.0)
     monkeypatch.setattr(contest, "command_for", lambda tool, file: [sys.executable, str(script)])
-    played = play(FRONTRUN, SPIN_LOOP, 0.1)
-    assert played.answer.error == "no answer within 0.1 s"
+    played = play(FRONTRUN, SPIN_LOOP_FILE, 0.1)
+    assert played.error == "no answer within 0.1 s"
     assert not is_running(int(note.read_text()))
 
 
@@ -326,14 +351,13 @@ def is_running(pid: int) -> bool:
 def test_a_tool_that_dies_has_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     dies = [sys.executable, "-c", "raise SystemExit('out of luck')"]
     monkeypatch.setattr(contest, "command_for", lambda tool, file: dies)
-    played = play(FRONTRUN, SPIN_LOOP, 60.0)
-    assert played.answer.error == "the process ended with status 1: out of luck"
+    played = play(FRONTRUN, SPIN_LOOP_FILE, 60.0)
+    assert played.error == "the process ended with status 1: out of luck"
 
 
 def test_peers_that_are_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert contest.installed() == dict.fromkeys(PEERS)
-    assert contestant.is_installed(MAZURKA)
+    assert contest.find_peers() == dict.fromkeys(PEERS)
 
 
 # ---- peers, as far as they can be imitated
@@ -343,9 +367,8 @@ def test_peers_that_are_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
 def transfer(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A program that is imported, and then forgotten."""
     monkeypatch.setattr(sys, "path", [*sys.path])
-    program = BY_NAME["bank_transfer"]
-    yield program.file
-    sys.modules.pop(program.name, None)
+    yield DIRECTORY / "bank_transfer.py"
+    sys.modules.pop("bank_transfer", None)
 
 
 class HangError(Exception):
@@ -374,8 +397,8 @@ def test_interleave_test_gets_the_test_function(
         return SimpleNamespace(schedules_run=7)
 
     monkeypatch.setitem(sys.modules, "interleave_test", interleave_test_that(explore))
-    answer = contestant.answer(INTERLEAVE_TEST, transfer)
-    assert (answer.failure, answer.executions, answer.error) == (None, 7, None)
+    told = contestant.answer(INTERLEAVE_TEST, transfer)
+    assert (told.failure, told.executions, told.error) == (None, 7, None)
 
 
 @pytest.mark.parametrize(
@@ -396,8 +419,8 @@ def test_what_interleave_test_finds(
         raise error
 
     monkeypatch.setitem(sys.modules, "interleave_test", interleave_test_that(explore))
-    answer = contestant.answer(INTERLEAVE_TEST, transfer)
-    assert (answer.failure, answer.executions) == (failure, 4)
+    told = contestant.answer(INTERLEAVE_TEST, transfer)
+    assert (told.failure, told.executions) == (failure, 4)
 
 
 @pytest.mark.parametrize("error", [HangError, ReplayDivergence])
@@ -408,8 +431,8 @@ def test_interleave_test_may_give_up(
         raise error
 
     monkeypatch.setitem(sys.modules, "interleave_test", interleave_test_that(explore))
-    answer = contestant.answer(INTERLEAVE_TEST, transfer)
-    assert (answer.failure, answer.executions, answer.error) == (None, 2, error.__name__)
+    told = contestant.answer(INTERLEAVE_TEST, transfer)
+    assert (told.failure, told.executions, told.error) == (None, 2, error.__name__)
 
 
 @pytest.mark.parametrize(
@@ -440,12 +463,12 @@ def test_frontrun_gets_the_parts(
     cooperative.patch_locks = lambda: patched.append(True)
     monkeypatch.setitem(sys.modules, "frontrun", package)
     monkeypatch.setitem(sys.modules, "frontrun._cooperative", cooperative)
-    answer = contestant.answer(FRONTRUN, transfer)
-    assert (answer.failure, answer.executions, answer.error) == (failure, 5, error)
+    told = contestant.answer(FRONTRUN, transfer)
+    assert (told.failure, told.executions, told.error) == (failure, 5, error)
 
 
 def test_a_tool_that_raises_has_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "interleave_test", None)
-    answer = contestant.answer(INTERLEAVE_TEST, SPIN_LOOP.file)
-    assert answer.error is not None
-    assert "interleave_test" in answer.error
+    told = contestant.answer(INTERLEAVE_TEST, SPIN_LOOP_FILE)
+    assert told.error is not None
+    assert "interleave_test" in told.error

@@ -9,15 +9,16 @@ import io
 import json
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from mazurka.bench import spin
-from mazurka.bench.measurement import Measurement, Row, typical
-from mazurka.bench.results import Results, print_results
-from mazurka.bench.speed import measure, run
-from mazurka.bench.subjects import SUBJECTS, Subject, select
+from mazurka.bench.figures import Figures, typical
+from mazurka.bench.harness import BenchOptions, Case, Measured
+from mazurka.bench.speed import CASES, SpeedTable, agree, ratio
 from mazurka.errors import OptionError
+from mazurka.ir.native.layout import make_layout
 from mazurka.report.terminal import make_console
 
 NEEDS_SPIN = pytest.mark.skipif(spin.missing() is not None, reason="spin and gcc are needed")
@@ -27,28 +28,27 @@ TINY = {
     "bounded_buffer": {"PRODUCERS": 1, "CONSUMERS": 2, "SIZE": 2},
     "relaxation": {"WORKERS": 2, "LENGTH": 3, "SHORTCUT": 4},
 }
-MEASURED = Measurement(
+MEASURED = Figures(
     states=100, transitions=300, depth=10, seconds=0.5, table_bytes=1600, peak_bytes=5000
 )
-ROW = Row(
-    model="philosophers",
-    title="dining philosophers",
-    constants={"N": 4},
-    words=1,
-    mazurka=MEASURED,
-    spin=replace(MEASURED, seconds=2.0, table_bytes=6400),
-    spin_command="gcc; pan",
-)
+BESIDE = replace(MEASURED, seconds=2.0, table_bytes=6400, command="gcc; pan")
+
+
+def table(**options: Any) -> SpeedTable:
+    return SpeedTable(BenchOptions(**options))
+
+
+def row_with(beside: Figures = BESIDE) -> Measured[Case]:
+    (philosophers,) = (case for case in CASES if case.name == "philosophers")
+    figures = {"mazurka": MEASURED, "spin": beside}
+    return Measured(case=philosophers, constants={"N": 4}, figures=figures)
 
 
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same models with constants so small that a run takes no time."""
-    small = tuple(
-        Subject(subject.name, subject.title, TINY[subject.name], TINY[subject.name])
-        for subject in SUBJECTS
-    )
-    monkeypatch.setattr("mazurka.bench.subjects.SUBJECTS", small)
+    small = tuple(replace(case, constants=TINY[case.name], quick=TINY[case.name]) for case in CASES)
+    monkeypatch.setattr("mazurka.bench.speed.CASES", small)
 
 
 @pytest.fixture
@@ -61,12 +61,13 @@ def without_spin(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("order", ["dfs", "bfs"])
 @pytest.mark.parametrize("model", sorted(TINY))
 def test_both_tools_count_the_same(model: str, order: str) -> None:
-    (row,) = measure(only=model, order=order).rows
-    assert row.message is None
-    assert row.spin is not None
-    assert row.mazurka.states == row.spin.states > 50
-    assert row.mazurka.transitions == row.spin.transitions
-    assert row.agrees
+    (row,) = table(only=model, order=order).measure()
+    ours, theirs = row["mazurka"], row["spin"]
+    assert theirs.error is None
+    assert theirs.states is not None
+    assert ours.states == theirs.states > 50
+    assert ours.transitions == theirs.transitions
+    assert agree(row)
 
 
 @pytest.mark.usefixtures("tiny", "without_spin")
@@ -76,23 +77,18 @@ def test_philosophers_have_one_state_less_than_powers_of_three() -> None:
     That all hold just their right fork cannot be: the last step into it would have to be putting
     down a left fork, which leaves that fork free.
     """
-    (row,) = measure(only="philosophers").rows
-    assert row.mazurka.states == 3**4 - 1
+    (row,) = table(only="philosophers").measure()
+    assert row["mazurka"].states == 3**4 - 1
 
 
 def test_the_array_heavy_model_has_four_to_eight_words_a_state() -> None:
-    from mazurka.frontend.python import load_model
-    from mazurka.ir.native.layout import make_layout
-    from mazurka.ir.passes.prepare import prepare
-
-    (subject,) = select("relaxation")
-    constants = {name: str(value) for name, value in subject.constants.items()}
-    assert 4 <= make_layout(prepare(load_model(subject.python, constants))).words <= 8
+    (case,) = table(only="relaxation").select()
+    assert 4 <= make_layout(case.load(case.constants)).words <= 8
 
 
 @pytest.mark.usefixtures("tiny", "without_spin")
 def test_without_spin_there_is_a_message(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(only="peterson", repeat=2) == 0
+    assert table(only="peterson", repeat=2).run() == 0
     printed = capsys.readouterr().out
     assert "peterson (N=3), 1 word a state" in printed
     assert "the median of 2 runs each" in printed
@@ -101,7 +97,7 @@ def test_without_spin_there_is_a_message(capsys: pytest.CaptureFixture[str]) -> 
 
 @pytest.mark.usefixtures("tiny", "without_spin")
 def test_the_json_has_every_model(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(as_json=True) == 0
+    assert table().run(as_json=True) == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed["tool"] == "mazurka"
     assert (printed["benchmark"], printed["order"], printed["repeat"]) == ("speed", "dfs", 1)
@@ -124,39 +120,34 @@ def test_a_failure_of_spin_is_a_message(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(spin, "missing", lambda: None)
     monkeypatch.setattr(spin, "version", lambda: "Spin")
     monkeypatch.setattr(spin, "build", fail)
-    (row,) = measure(only="philosophers").rows
-    assert row.spin is None
-    assert row.message == "gcc failed: no space left"
+    (row,) = table(only="philosophers").measure()
+    assert row["spin"] == Figures(error="gcc failed: no space left")
 
 
 def test_ratios() -> None:
     """200 states/s against 50; 16 bytes a state against 64."""
-    assert ROW.ratio == 4.0
-    assert ROW.memory_ratio == 0.25
+    assert ratio(row_with()) == 4.0
+    assert ratio(row_with(), "bytes_per_state") == 0.25
 
 
-def test_no_ratio_where_the_counts_differ(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert ROW.spin is not None
-    row = replace(ROW, spin=replace(ROW.spin, states=101))
-    assert row.agrees is False
-    assert row.ratio is None
+def test_no_ratio_where_the_counts_differ() -> None:
+    row = row_with(replace(BESIDE, states=101))
+    assert agree(row) is False
+    assert ratio(row) is None
     printed = rendered(row)
     assert "differs" in printed
     assert "The tools count differently" in printed
-    results = Results(order="dfs", repeat=1, quick=True, spin_version="Spin", rows=(row,))
-    monkeypatch.setattr("mazurka.bench.speed.measure", lambda **_: results)
-    assert run(as_json=True) == 1
+    assert SpeedTable(rows=[row]).publish(as_json=True) == 1
 
 
 def test_no_ratio_where_the_clock_shows_nothing() -> None:
-    assert ROW.spin is not None
-    row = replace(ROW, spin=replace(ROW.spin, seconds=0.0))
-    assert row.ratio is None
+    row = row_with(replace(BESIDE, seconds=0.0))
+    assert ratio(row) is None
     assert "shows nothing" in rendered(row)
 
 
 def test_the_table() -> None:
-    lines = rendered(ROW).splitlines()
+    lines = rendered(row_with()).splitlines()
     assert lines[2] == "philosophers (N=4), 1 word a state"
     assert re.split(r"\s{1,}", lines[4].strip()) == [
         "Mazurka", "100", "300", "0.500", "200", "16.0", "5", "kB", "4.00x",
@@ -181,15 +172,14 @@ def test_the_typical_run_is_the_median() -> None:
 )
 def test_options_that_make_no_sense(options: dict[str, object], message: str) -> None:
     with pytest.raises(OptionError, match=re.escape(message)):
-        measure(**options)  # type: ignore[arg-type]
+        table(**options).measure()
 
 
 def test_dashes_serve_as_underscores() -> None:
-    assert [subject.name for subject in select("bounded-buffer")] == ["bounded_buffer"]
+    assert [case.name for case in table(only="bounded-buffer").select()] == ["bounded_buffer"]
 
 
-def rendered(row: Row) -> str:
+def rendered(row: Measured[Case]) -> str:
     stream = io.StringIO()
-    results = Results(order="dfs", repeat=1, quick=False, spin_version="Spin", rows=(row,))
-    print_results(results, make_console(stream, width=80))
+    SpeedTable(rows=[row], tools={"spin": "Spin"}).print(make_console(stream, width=80))
     return stream.getvalue()

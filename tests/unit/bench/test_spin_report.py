@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mazurka.bench import spin
-from mazurka.bench.measurement import Measurement
+from mazurka.bench.figures import Figures
 
 DEPTH_FIRST = """
 State-vector 76 byte, depth reached 500, errors: 0
@@ -33,7 +33,7 @@ pan: rate    328000 states/second
 def test_a_report_is_read() -> None:
     """The stack was given room for 1,000 frames and used half, so half of it is not counted."""
     measurement = spin.parse(DEPTH_FIRST, height=1000)
-    assert measurement == Measurement(
+    assert measurement == Figures(
         states=6560,
         transitions=34984,
         depth=500,
@@ -83,9 +83,7 @@ def test_a_stack_that_is_too_low_is_raised(tmp_path: Path) -> None:
     text = "byte n;\nactive proctype p() { do :: d_step { n < 200 -> n++ } od }\n"
     model.write_text(text, encoding="ascii")
     verifier = spin.build(model, {}, tmp_path, breadth_first=False)
-    guess = Measurement(
-        states=201, transitions=200, depth=1, seconds=0, table_bytes=0, peak_bytes=0
-    )
-    measurement, command = verifier.search(guess)
-    assert (measurement.states, measurement.transitions) == (201, 200)
-    assert "-m301" in command
+    guess = Figures(states=201, transitions=200, depth=1, seconds=0, table_bytes=0, peak_bytes=0)
+    found = verifier.search(guess)
+    assert found.counts == (201, 200)
+    assert "-m301" in (found.command or "")

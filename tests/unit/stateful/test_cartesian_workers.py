@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from mazurka.bench.cartesian_subjects import select
+from mazurka.bench.cartesian import CASES
 from mazurka.errors import UnsupportedError
-from mazurka.frontend.python import elaborate, load_model
+from mazurka.frontend.python import elaborate
 from mazurka.ir.native.step import native
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program
@@ -54,9 +54,8 @@ def model(source: str) -> Program:
 
 
 def row(name: str) -> Program:
-    (found,) = select(name)
-    constants = {name: str(value) for name, value in found.constants.items()}
-    return prepare(load_model(str(found.path), constants))
+    (case,) = (case for case in CASES if case.name == name)
+    return case.load(case.constants)
 
 
 def search(
