@@ -165,7 +165,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument("--strategies", help="by name, with commas; all but `full` by default")
     parser.add_argument("--movers", default="inferred", choices=("inferred", "static", "declared"))
-    parser.add_argument("--proviso", default=PROVISO, choices=("stack", "sticky"))
+    parser.add_argument("--proviso", default=PROVISO.default, choices=PROVISO.values)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--states", type=int, default=STATES, help="skip larger programs")
     parser.add_argument("--only", type=int, metavar="SEED", help="show one program in detail")

@@ -10,24 +10,22 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from mazurka.checking import CheckOptions, check_file, load_program
+from mazurka.checking import check_file, load_program
 from mazurka.comparing import Comparison, compare_file
 from mazurka.report.replaying import ReplayReport, replay_saved
 from mazurka.report.tracefile import load, save
 from mazurka.report.verdict import Verdict
 from mazurka.search.observer import Observer, Silent
-from mazurka.search.options import Reading
+from mazurka.search.reading import Reading
+from mazurka.search.request import CheckOptions
 
 
 def check(
     path: str | os.PathLike[str],
     *,
+    engine: str = "auto",
     strategy: str = "auto",
     order: str = "dfs",
-    movers: str = "inferred",
-    cycle_rule: str = "return",
-    workers: int = 1,
-    proviso: str = "stack",
     self_check: bool = False,
     properties: Iterable[str] = ("assert", "deadlock"),
     definitions: Mapping[str, object] | None = None,
@@ -40,19 +38,18 @@ def check(
     explore_all: bool = False,
     counterexample: str = "auto",
     observer: Observer | None = None,
+    **tuning: object,
 ) -> Verdict:
     """Check a model: do its properties hold?
 
     `definitions` override the model's constants.  The verdict is true where they hold, so a test
-    can say `assert mazurka.check("model.py", definitions={"N": 3})`.
+    can say `assert mazurka.check("model.py", definitions={"N": 3})`.  The options that strategies
+    have of their own are given by name: `check("model.py", strategy="stubborn", proviso="sticky")`.
     """
     options = CheckOptions(
+        engine=engine,
         strategy=strategy,
         order=order,
-        movers=movers,
-        cycle_rule=cycle_rule,
-        workers=workers,
-        proviso=proviso,
         self_check=self_check,
         properties=tuple(properties),
         reading=_reading(definitions, merge, granularity, max_threads, max_depth),
@@ -60,6 +57,7 @@ def check(
         limit_bytes=limit_bytes,
         explore_all=explore_all,
         counterexample=counterexample,
+        tuning=tuning,
     )
     return check_file(os.fspath(path), options, observer or Silent())
 
@@ -67,12 +65,9 @@ def check(
 def compare(
     path: str | os.PathLike[str],
     *,
+    engine: str = "auto",
     strategies: Iterable[str] | None = None,
     order: str = "dfs",
-    movers: str = "inferred",
-    cycle_rule: str = "return",
-    workers: int = 1,
-    proviso: str = "stack",
     properties: Iterable[str] = ("assert",),
     definitions: Mapping[str, object] | None = None,
     merge: bool = True,
@@ -82,19 +77,18 @@ def compare(
     limit_seconds: float | None = None,
     limit_bytes: int | None = None,
     observer: Observer | None = None,
+    **tuning: object,
 ) -> Comparison:
     """Run several strategies (all, unless named) on one model, each to the end."""
     options = CheckOptions(
+        engine=engine,
         order=order,
-        movers=movers,
-        cycle_rule=cycle_rule,
-        workers=workers,
-        proviso=proviso,
         properties=tuple(properties),
         reading=_reading(definitions, merge, granularity, max_threads, max_depth),
         limit_seconds=limit_seconds,
         limit_bytes=limit_bytes,
         explore_all=True,
+        tuning=tuning,
     )
     names = tuple(strategies) if strategies is not None else None
     return compare_file(os.fspath(path), names, options, observer or Silent())

@@ -7,85 +7,38 @@ authors of Mazurka can.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from mazurka.errors import MazurkaError, OptionError
-from mazurka.ir.passes.granularity import GRANULARITIES, Granularity
 from mazurka.ir.program import Check, Fault, Program
-from mazurka.processors import refuse_many
 from mazurka.report.confirm import confirm
 from mazurka.report.outcome import HOLDS, INCONCLUSIVE, UNSOUND, VIOLATED, Finding
-from mazurka.report.selection import CHOICES, Selection, select
+from mazurka.report.selection import Selection, select
 from mazurka.report.subject import subject_of
 from mazurka.report.trace import Trace
 from mazurka.report.verdict import Verdict, scope_sentence
 from mazurka.search.observer import Observer
-from mazurka.search.options import PROPERTIES, Reading, SearchOptions
-from mazurka.search.registry import load_strategy, require_known, strategy_names
+from mazurka.search.options import SearchOptions
+from mazurka.search.reading import Reading, granularity_of
+from mazurka.search.registry import chooser
+from mazurka.search.request import CheckOptions, choose_strategy, ordered, validate
 from mazurka.search.result import SearchResult, Violation
 from mazurka.search.strategy import Strategy
 
-ENGINES = ("stateful",)
-ORDERS = ("dfs", "bfs")
-MOVERS = ("inferred", "static", "declared")
-CYCLE_RULES = ("return", "literal", "table1")
-PROVISOS = ("stack", "sticky")
-AUTO = "auto"
 SELF_CHECK = "self-check"
 """How the notes of a self-check begin."""
-TUNING = ("cycle_rule", "workers", "proviso")
-"""The options that only some strategies listen to."""
 HIDDEN_DEADLOCKS = (
     "a thread that fails an assertion stops, and a state with a stopped thread is no deadlock;"
     " with --property assert,deadlock failing assertions are found, too"
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class CheckOptions:
-    """Everything that can be asked of a check."""
-
-    engine: str = "stateful"
-    strategy: str = "auto"
-    order: str = "dfs"
-    properties: tuple[str, ...] = ("assert", "deadlock")
-    reading: Reading = field(default_factory=Reading)
-    limit_seconds: float | None = None
-    limit_bytes: int | None = None
-    explore_all: bool = False
-    counterexample: str = "auto"
-    movers: str = "inferred"
-    self_check: bool = False
-    cycle_rule: str = "return"
-    workers: int = 1
-    proviso: str = "stack"
-
-    def to_json(self) -> dict[str, object]:
-        return {
-            "engine": self.engine,
-            "strategy": self.strategy,
-            **self.reading.to_json(),
-            "movers": self.movers,
-            "cycle_rule": self.cycle_rule,
-            "workers": self.workers,
-            "proviso": self.proviso,
-            "explore_all": self.explore_all,
-            "limit_seconds": self.limit_seconds,
-            "limit_bytes": self.limit_bytes,
-        }
-
-
 def check_file(path: str, options: CheckOptions, observer: Observer) -> Verdict:
     """Load a file and check it."""
     validate(options)
-    require_known(options.strategy, sorted((AUTO, *strategy_names())))
-    strategy = None
-    if options.strategy == AUTO:
-        refuse_tuning(options)
-    else:
-        strategy = choose_strategy(options)
+    strategy = choose_strategy(options)
     program = load_program(path, options.reading)
     return check_program(path, program, strategy, options, observer)
 
@@ -98,12 +51,10 @@ def check_program(
     observer: Observer,
 ) -> Verdict:
     """Search a prepared program and judge what comes back; without a strategy choose one."""
-    search = search_options(options)
+    search = options.for_search()
     choice = None
     if strategy is None:
-        from mazurka.stateful import auto
-
-        chosen = auto.search(program, search, observer)
+        chosen = chooser(options.engine)(program, search, observer)
         strategy, choice, result = chosen.strategy, chosen.reason, chosen.result
     else:
         result = strategy.run(program, search, observer)
@@ -111,6 +62,7 @@ def check_program(
         input=path,
         verdict=INCONCLUSIVE,
         properties=ordered(options.properties),
+        engine=strategy.engine,
         strategy=strategy.name,
         order=options.order,
         statistics=result.statistics,
@@ -118,7 +70,7 @@ def check_program(
         notes=(*result.notes, *unchecked(result, options)),
         classification=result.classification,
         rounds=result.rounds,
-        options=options.to_json(),
+        asked=options,
         choice=choice,
     )
     verdict = judge(base, program, strategy, result, options, observer)
@@ -177,7 +129,7 @@ def choose_counterexample(
 
     again = search if "bfs" in strategy.orders else None
     wanted = options.counterexample
-    search_again = replace(search_options(options), self_check=False)
+    search_again = replace(options.for_search(), self_check=False)
     return select(program, found, wanted, search_again, observer, again)
 
 
@@ -225,13 +177,6 @@ def load_program(path: str, reading: Reading) -> Program:
     return prepare(raw, merge=reading.merge, granularity=granularity_of(reading))
 
 
-def granularity_of(reading: Reading) -> Granularity | None:
-    if reading.granularity is None:
-        return None
-    one_of("granularity", reading.granularity, GRANULARITIES)
-    return Granularity(reading.granularity)
-
-
 def _load_exported(path: str, reading: Reading) -> Program:
     """An exported program is checked exactly as it stands in the file."""
     from mazurka.ir.deserialize import load_json
@@ -258,122 +203,3 @@ def _load_exported(path: str, reading: Reading) -> Program:
             raise
         raise MazurkaError(error.message, file=path) from error
     return program
-
-
-def validate(options: CheckOptions) -> None:
-    """Refuse options that make no sense before any work is done."""
-    one_of("engine", options.engine, ENGINES, "is not available yet; there is")
-    one_of("order", options.order, ORDERS)
-    one_of("counterexample", options.counterexample, CHOICES)
-    one_of("movers", options.movers, MOVERS)
-    one_of("cycle rule", options.cycle_rule, CYCLE_RULES)
-    one_of("proviso", options.proviso, PROVISOS)
-    for name in options.properties:
-        one_of("property", name, PROPERTIES)
-    validate_granularity(options)
-    for name, value in (
-        ("--limit-time", options.limit_seconds),
-        ("--limit-memory", options.limit_bytes),
-        ("--max-threads", options.reading.max_threads),
-        ("--max-depth", options.reading.max_depth),
-        ("--workers", options.workers),
-    ):
-        if value is not None and not value > 0:
-            raise OptionError(f"{name} must be greater than 0, not {value}")
-    refuse_many("--workers", options.workers)
-
-
-def validate_granularity(options: CheckOptions) -> None:
-    """A race is between two accesses; whole lines have others, and may exclude each other."""
-    granularity = granularity_of(options.reading)
-    if granularity is None:
-        return
-    if not options.reading.merge:
-        raise OptionError("--no-merge and --granularity both say what a step is; give one of them")
-    if granularity is Granularity.LINE and "race" in options.properties:
-        raise OptionError("data races cannot be looked for with --granularity line")
-
-
-def one_of(
-    what: str, value: str, known: tuple[str, ...], saying: str = "is not known; there are"
-) -> None:
-    if value not in known:
-        raise OptionError(f"{what} {value!r} {saying}: {', '.join(known)}")
-
-
-def choose_strategy(options: CheckOptions) -> Strategy:
-    """The strategy asked for, if it can answer what is asked."""
-    strategy = load_strategy(options.strategy)
-    missing = [name for name in ordered(options.properties) if name not in strategy.preserves]
-    if missing:
-        able = ", ".join(strategies_for(options.properties)) or "none"
-        raise OptionError(
-            f"strategy {strategy.name!r} does not preserve {', '.join(missing)};"
-            f" strategies that do: {able}"
-        )
-    refuse_idle_options(strategy, options)
-    if options.order not in strategy.orders:
-        orders = ", ".join(strategy.orders)
-        raise OptionError(
-            f"strategy {strategy.name!r} cannot search in order {options.order!r};"
-            f" it knows: {orders}; --strategy full knows all"
-        )
-    return strategy
-
-
-def refuse_idle_options(strategy: Strategy, options: CheckOptions) -> None:
-    """An option that changes nothing is a misunderstanding."""
-    for name in tuned(options):
-        if name not in strategy.tuned_by:
-            able = " or ".join(listening_to(name))
-            raise OptionError(
-                f"{option_of(name)} means nothing to strategy {strategy.name!r};"
-                f" it is for --strategy {able}"
-            )
-
-
-def refuse_tuning(options: CheckOptions) -> None:
-    """Whoever lets `auto` choose cannot say how the strategy is to work."""
-    for name in tuned(options):
-        able = " or ".join(listening_to(name))
-        raise OptionError(f"{option_of(name)} needs --strategy {able}")
-
-
-def listening_to(option: str) -> list[str]:
-    return [name for name in strategy_names() if option in load_strategy(name).tuned_by]
-
-
-def tuned(options: CheckOptions) -> list[str]:
-    """Those of `TUNING` that are not as usual."""
-    usual = CheckOptions()
-    return [name for name in TUNING if getattr(options, name) != getattr(usual, name)]
-
-
-def option_of(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
-
-
-def strategies_for(properties: Iterable[str]) -> list[str]:
-    asked = set(properties)
-    known = {name: load_strategy(name) for name in strategy_names()}
-    return [name for name, each in known.items() if each.sound and asked <= each.preserves]
-
-
-def search_options(options: CheckOptions) -> SearchOptions:
-    return SearchOptions(
-        properties=frozenset(options.properties),
-        order=options.order,
-        stop_at_first=not options.explore_all,
-        limit_seconds=options.limit_seconds,
-        limit_bytes=options.limit_bytes,
-        movers=options.movers,
-        self_check=options.self_check,
-        cycle_rule=options.cycle_rule,
-        workers=options.workers,
-        proviso=options.proviso,
-    )
-
-
-def ordered(properties: Iterable[str]) -> tuple[str, ...]:
-    asked = set(properties)
-    return tuple(name for name in PROPERTIES if name in asked)

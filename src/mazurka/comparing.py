@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from mazurka.checking import (
-    TUNING,
+from mazurka.checking import check_program, load_program
+from mazurka.errors import OptionError
+from mazurka.report.verdict import UNREDUCED, Verdict
+from mazurka.search.observer import Observer
+from mazurka.search.registry import AUTO, load_strategy, strategy_names
+from mazurka.search.request import (
     CheckOptions,
-    check_program,
-    choose_strategy,
-    load_program,
-    option_of,
     ordered,
+    require_able,
     strategies_for,
     tuned,
     validate,
 )
-from mazurka.errors import OptionError
-from mazurka.report.verdict import UNREDUCED, Verdict
-from mazurka.search.observer import Observer
-from mazurka.search.registry import load_strategy, strategy_names
 from mazurka.search.strategy import Strategy
 from mazurka.version import __version__
 
@@ -62,11 +59,10 @@ def compare_file(
     validate(options)
     left_out: list[tuple[str, str]] = []
     chosen: list[Strategy] = []
-    for name in names if names is not None else every_strategy():
+    for name in names if names is not None else every_strategy(options.engine):
         strategy = load_strategy(name)
         try:
-            choose_strategy(options_for(strategy, options))
-            chosen.append(strategy)
+            chosen.append(require_able(strategy, options_for(strategy, options)))
         except OptionError as error:
             if names is not None:
                 raise
@@ -89,27 +85,26 @@ def compare_file(
 def options_for(strategy: Strategy, options: CheckOptions) -> CheckOptions:
     """What is asked of one strategy among others: an option that means nothing to it is left as it
     usually is, and a search over schedules, which may take for ever, has an end."""
-    usual = CheckOptions()
-    ignored = {name: getattr(usual, name) for name in TUNING if name not in strategy.tuned_by}
+    own = {option.name for option in strategy.options}
+    ignored = {option.name for option in tuned(options)} - own
+    tuning = {name: value for name, value in options.tuning.items() if name not in ignored}
     seconds = options.limit_seconds
     if seconds is None and strategy.over_schedules:
         seconds = SCHEDULE_SECONDS
-    return replace(options, strategy=strategy.name, limit_seconds=seconds, **ignored)
+    return replace(options, strategy=strategy.name, limit_seconds=seconds, tuning=tuning)
 
 
 def refuse_what_none_listens_to(chosen: list[Strategy], options: CheckOptions) -> None:
-    for name in tuned(options):
-        if not any(name in strategy.tuned_by for strategy in chosen):
+    for option in tuned(options):
+        if not any(option in strategy.options for strategy in chosen):
             compared = ", ".join(strategy.name for strategy in chosen)
-            raise OptionError(
-                f"{option_of(name)} means nothing to the strategies compared: {compared}"
-            )
+            raise OptionError(f"{option.flag} means nothing to the strategies compared: {compared}")
 
 
-def every_strategy() -> list[str]:
-    """All strategies, the unreduced one first, as the others are measured against it; those over
-    schedules last, as they count something else."""
+def every_strategy(engine: str = AUTO) -> list[str]:
+    """An engine's strategies, or all, the unreduced one first, as the others are measured against
+    it; those over schedules last, as they count something else."""
     return sorted(
-        strategy_names(),
+        strategy_names(engine),
         key=lambda name: (name != UNREDUCED, load_strategy(name).over_schedules, name),
     )

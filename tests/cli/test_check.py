@@ -85,7 +85,7 @@ def test_people_see_the_verdict_first(mazurka, model):
     ("arguments", "words"),
     [
         (("check", "none.py"), "none.py"),
-        (("check", "holds.py", "--engine", "symbolic"), "not available yet; there is: stateful"),
+        (("check", "holds.py", "--engine", "symbolic"), "not available yet; there are: auto,"),
         (("check", "holds.py", "--strategy", "best"), "there are: ample, auto, cartesian, cpc"),
         (("check", "holds.py", "--order", "random"), "dfs, bfs"),
         (("check", "holds.py", "--movers", "guessed"), "inferred, static, declared"),

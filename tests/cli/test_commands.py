@@ -25,9 +25,8 @@ def test_compare_shows_every_strategy(mazurka, model):
 def test_compare_begins_with_the_full_search(mazurka, model, monkeypatch):
     names = ["before", "full", "zigzag"]
     same = load_strategy("full")
-    monkeypatch.setattr("mazurka.comparing.strategy_names", lambda: names)
-    for home in ("mazurka.comparing", "mazurka.checking"):
-        monkeypatch.setattr(f"{home}.load_strategy", lambda name: replace(same, name=name))
+    monkeypatch.setattr("mazurka.comparing.strategy_names", lambda engine: names)
+    monkeypatch.setattr("mazurka.comparing.load_strategy", lambda name: replace(same, name=name))
     data = mazurka("compare", model("holds"), "--json").json
     assert [result["strategy"] for result in data["results"]] == ["full", "before", "zigzag"]
     asked = mazurka("compare", "holds.py", "--strategies", "zigzag,full", "--json").json
@@ -41,11 +40,10 @@ def test_compare_says_by_its_status_that_it_was_interrupted(mazurka, model, monk
         result = same.run(program, options, observer)
         return replace(result, limits=("interrupted",))
 
-    monkeypatch.setattr("mazurka.comparing.strategy_names", lambda: ["full", "later"])
-    for home in ("mazurka.comparing", "mazurka.checking"):
-        monkeypatch.setattr(
-            f"{home}.load_strategy", lambda name: replace(same, name=name, run=interrupted)
-        )
+    monkeypatch.setattr("mazurka.comparing.strategy_names", lambda engine: ["full", "later"])
+    monkeypatch.setattr(
+        "mazurka.comparing.load_strategy", lambda name: replace(same, name=name, run=interrupted)
+    )
     answer = mazurka("compare", model("holds"))
     assert answer.status == 3
     assert "full: interrupted" in answer.out

@@ -11,7 +11,8 @@ from mazurka import check
 from mazurka.checking import load_program
 from mazurka.errors import InternalError
 from mazurka.search.observer import Silent
-from mazurka.search.options import Reading, SearchOptions
+from mazurka.search.options import SearchOptions
+from mazurka.search.reading import Reading
 from mazurka.search.registry import load_strategy, strategy_names
 from mazurka.stateful.self_check import check_full
 

@@ -16,13 +16,14 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 
 from mazurka import check
-from mazurka.checking import CheckOptions, check_program
+from mazurka.checking import check_program
 from mazurka.frontend.python import load_model
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program
 from mazurka.report.verdict import Verdict
 from mazurka.search.observer import Silent
 from mazurka.search.registry import load_strategy, strategy_names
+from mazurka.search.request import CheckOptions
 from mazurka.search.strategy import Strategy
 from mazurka.stateful.reference import Exploration, explore
 from tests.soundness.schedules import ends
@@ -94,7 +95,7 @@ class Expectation:
             strategy=strategy.name,
             order=order,
             explore_all=all_,
-            movers=movers,
+            tuning={"movers": movers},
             properties=self.properties,
             limit_seconds=limit_seconds,
         )

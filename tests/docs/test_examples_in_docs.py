@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mazurka.checking import load_program
-from mazurka.search.options import Reading
+from mazurka.search.reading import Reading
 from tests.docs.pages import (
     ROOT,
     Block,

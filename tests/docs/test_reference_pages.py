@@ -17,7 +17,7 @@ from mazurka.cli.main import app
 from mazurka.errors import MazurkaError
 from mazurka.report.outcome import EXIT_STATUS
 from mazurka.report.verdict import error_verdict
-from mazurka.search.options import Reading
+from mazurka.search.reading import Reading
 from mazurka.search.registry import load_strategy, strategy_names
 from tests.docs.limit_cases import INCONCLUSIVE, REFUSED
 from tests.docs.pages import ROOT
@@ -67,7 +67,7 @@ def test_options_are_those_of_the_help(command: str, capsys: pytest.CaptureFixtu
 
 @pytest.mark.parametrize("command", NAMES)
 def test_defaults_are_those_of_the_program(command: str) -> None:
-    for option in PARSERS[command].params:
+    for option in PARSERS[command].get_params(typer.Context(PARSERS[command])):
         if not isinstance(option.default, str | int) or isinstance(option.default, bool):
             continue
         rows = [

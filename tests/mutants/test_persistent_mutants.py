@@ -26,11 +26,10 @@ from mazurka.stateful.persistent import (
     Attempt,
     PersistentSearch,
     PersistentSets,
-    Proviso,
-    Relation,
     explore_persistent,
 )
 from mazurka.stateful.reference import explore
+from mazurka.stateful.variants import Proviso, Relation
 from tests.mutants.persistent_models import MODELS
 
 original_uses = PersistentSets.uses

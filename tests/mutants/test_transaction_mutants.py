@@ -18,7 +18,8 @@ from mazurka.analysis.discipline import Discipline
 from mazurka.analysis.movers import Mover, Reading
 from mazurka.ir.interpreter import State, Step
 from mazurka.ir.program import FINISHED, Kind
-from mazurka.stateful.completion import Completion, Record, Transactions
+from mazurka.stateful.completion import Record, Transactions
+from mazurka.stateful.variants import Completion
 from tests.mutants.transaction_searches import Search
 from tests.soundness import mover_models
 from tests.soundness.mover_properties import movers_by_line, table

@@ -12,7 +12,7 @@ from mazurka.checking import load_program
 from mazurka.frontend.python import elaborate
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program
-from mazurka.search.options import Reading
+from mazurka.search.reading import Reading
 
 FIGURES = Path(__file__).parent.parent / "papers" / "transactions"
 PRELUDE = "from mazurka.model import *\nimport threading\n"

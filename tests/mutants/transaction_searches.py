@@ -10,10 +10,11 @@ from mazurka.ir.program import Program
 from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions
 from mazurka.search.result import SearchResult
-from mazurka.stateful.completion import Completion, explore_transactions
+from mazurka.stateful.completion import explore_transactions
 from mazurka.stateful.reference import explore
 from mazurka.stateful.rounds import Rounds
 from mazurka.stateful.transactions import Transaction
+from mazurka.stateful.variants import Completion
 from tests.mutants.transaction_models import program_of
 
 

@@ -12,13 +12,9 @@ import pytest
 
 from mazurka.checking import load_program
 from mazurka.ir.program import FINISHED, Program
-from mazurka.search.options import Reading
-from mazurka.stateful.completion import (
-    Completion,
-    Transactions,
-    assert_theorem_2,
-    explore_transactions,
-)
+from mazurka.search.reading import Reading
+from mazurka.stateful.completion import Transactions, assert_theorem_2, explore_transactions
+from mazurka.stateful.variants import Completion
 
 HERE = Path(__file__).parent / "transactions"
 

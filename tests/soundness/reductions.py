@@ -23,6 +23,7 @@ from mazurka.search.options import PROPERTIES, SearchOptions
 from mazurka.search.result import SearchResult
 from mazurka.search.strategy import Strategy
 from mazurka.stateful.reference import Exploration, explore
+from mazurka.stateful.variants import MOVERS, PROVISO
 from tests.soundness.classification import Use, uses_of_cells, wrong_class
 from tests.soundness.disciplined_programs import disciplined_program
 from tests.soundness.random_programs import random_program
@@ -35,7 +36,6 @@ STATES = 3000
 """Programs with more states are left out: the interpreter is slow."""
 SCHEDULED_STATES = 400
 """Programs with more states are not searched by schedules."""
-PROVISO = SearchOptions().proviso
 SECONDS = 20.0
 """What a search may take; none comes near it, unless it does not end."""
 USUAL_SETS = ((frozenset({"assert"}), False), (frozenset({"assert", "deadlock"}), True))
@@ -67,8 +67,9 @@ class Comparison:
     def __str__(self) -> str:
         asked = ",".join(sorted(self.options.properties))
         rest = "" if self.options.stop_at_first else ", all states"
-        rest += "" if self.options.proviso == PROVISO else f", {self.options.proviso}"
-        movers = self.options.movers
+        proviso = self.options.value(PROVISO)
+        rest += "" if proviso == PROVISO.default else f", {proviso}"
+        movers = self.options.value(MOVERS)
         return f"{self.strategy} ({asked}; {movers}{rest}): {self.agreement}: {self.message}"
 
 
@@ -128,7 +129,10 @@ def consult(program: Program, limit: int = STATES) -> Oracle | None:
 
 
 def searches(
-    strategy: Strategy, movers: str = "inferred", turn: int | None = None, proviso: str = PROVISO
+    strategy: Strategy,
+    movers: str = "inferred",
+    turn: int | None = None,
+    proviso: str = PROVISO.default,
 ) -> Iterator[SearchOptions]:
     """What a strategy is asked for: whatever it keeps, and for assertions also all states.
 
@@ -139,8 +143,7 @@ def searches(
         if properties <= strategy.preserves:
             yield SearchOptions(
                 properties=properties,
-                movers=movers,
-                proviso=proviso,
+                tuning={"movers": movers, "proviso": proviso},
                 limit_seconds=SECONDS,
                 stop_at_first=stop_at_first,
             )
@@ -190,7 +193,7 @@ def compare_all(
     strategy: Strategy,
     movers: str = "inferred",
     turn: int | None = None,
-    proviso: str = PROVISO,
+    proviso: str = PROVISO.default,
 ) -> list[Comparison]:
     """All searches; none by schedules of a program that is too large for them."""
     if strategy.over_schedules and len(oracle.whole.states) > SCHEDULED_STATES:

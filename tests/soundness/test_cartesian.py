@@ -15,8 +15,9 @@ import pytest
 
 from mazurka.ir.interpreter import Interpreter, Outcome, State
 from mazurka.ir.program import IDLE, Program
-from mazurka.stateful.cartesian import Cartesian, CycleRule, Finished, explore_cartesian
+from mazurka.stateful.cartesian import Cartesian, explore_cartesian
 from mazurka.stateful.reference import Exploration, explore
+from mazurka.stateful.variants import CycleRule, Finished
 from tests.soundness.reductions import Subject
 
 STATES = 300

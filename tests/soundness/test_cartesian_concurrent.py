@@ -17,10 +17,10 @@ from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions
 from mazurka.search.result import SearchResult
 from mazurka.stateful import cartesian_search, cartesian_workers
-from mazurka.stateful.cartesian import CycleRule
 from mazurka.stateful.cartesian_search import CartesianSearch, Vectors
 from mazurka.stateful.cartesian_search import cartesian_search as search
 from mazurka.stateful.strategies.cartesian import STRATEGY
+from mazurka.stateful.variants import CycleRule
 from tests.soundness.reductions import Agreement, Subject, compare_all, consult
 
 pytestmark = pytest.mark.usefixtures("quick_code", "eager_workers")
@@ -74,21 +74,22 @@ def test_workers_change_nothing(first: int) -> None:
     for name, program in programs(first, first + 20):
         for number, rule in enumerate(CycleRule):
             alone = done(program, WHOLE, rule)
-            assert done(program, replace(WHOLE, workers=2 + number), rule) == alone, name
+            several = replace(WHOLE, tuning={"workers": 2 + number})
+            assert done(program, several, rule) == alone, name
 
 
 def test_the_violation_is_the_same() -> None:
     found = 0
     for name, program in programs(21_000, 21_040):
         alone = done(program, FIRST, CycleRule.RETURN)
-        together = done(program, replace(FIRST, workers=3), CycleRule.RETURN)
+        together = done(program, replace(FIRST, tuning={"workers": 3}), CycleRule.RETURN)
         assert together[2:] == alone[2:], name
         found += alone[2] is not None
     assert found > 5
 
 
 def by_two(program: Program, options: SearchOptions, observer: Silent) -> SearchResult:
-    return STRATEGY.run(program, replace(options, workers=2), observer)
+    return STRATEGY.run(program, replace(options, tuning={"workers": 2}), observer)
 
 
 def test_two_workers_agree_with_the_unreduced_search() -> None:

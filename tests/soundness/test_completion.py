@@ -18,15 +18,11 @@ from mazurka.ir.program import Program
 from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions
 from mazurka.search.result import SearchResult
-from mazurka.stateful.completion import (
-    Completion,
-    Transactions,
-    assert_theorem_2,
-    explore_transactions,
-)
+from mazurka.stateful.completion import Transactions, assert_theorem_2, explore_transactions
 from mazurka.stateful.reference import Exploration, explore
 from mazurka.stateful.rounds import Rounds
 from mazurka.stateful.transactions import Transaction
+from mazurka.stateful.variants import Completion
 from tests.soundness.reductions import Subject
 
 pytestmark = pytest.mark.usefixtures("quick_code")

@@ -10,9 +10,10 @@ from mazurka.analysis.cell_use import Broken
 from mazurka.analysis.movers import Mover
 from mazurka.checking import load_program
 from mazurka.ir.program import Fault
-from mazurka.search.options import Reading
-from mazurka.stateful.completion import Completion, explore_transactions
+from mazurka.search.reading import Reading
+from mazurka.stateful.completion import explore_transactions
 from mazurka.stateful.reference import explore
+from mazurka.stateful.variants import Completion
 from tests.soundness.mover_models import MARKS, MODELS, expected_movers, program_of
 from tests.soundness.mover_properties import MoverTable, movers_by_line, table
 from tests.soundness.reductions import Subject

@@ -26,8 +26,8 @@ from mazurka.bench.harness import Benchmark, Case, Line, Measured, figures_of, t
 from mazurka.ir.native.step import native
 from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions
-from mazurka.stateful.cartesian import CycleRule, Finished
 from mazurka.stateful.cartesian_search import Vectors, search_cartesian
+from mazurka.stateful.variants import CycleRule, Finished
 
 STANDARD, TABLE1, DEFAULT = "standard", "table1", "default"
 CONCURRENT, DPOR = "concurrent", "dpor"
@@ -252,7 +252,7 @@ class CartesianTable(Benchmark[CartesianCase]):
         )
 
         def vectors(how: Vectors, workers: int = 1) -> Figures:
-            chosen = replace(options, workers=workers)
+            chosen = replace(options, tuning={"workers": workers})
 
             def search() -> Figures:
                 result = search_cartesian(compiled, chosen, Silent(), how)

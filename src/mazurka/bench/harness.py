@@ -28,11 +28,11 @@ from mazurka.frontend.python import load_model
 from mazurka.ir.passes.granularity import Granularity
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program
-from mazurka.processors import refuse_many
 from mazurka.report.terminal import glyphs_for, make_console, safe
 from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions
 from mazurka.search.registry import load_strategy
+from mazurka.search.resources import refuse_many
 from mazurka.search.result import SearchResult
 
 MODELS = Path(__file__).parent / "models"

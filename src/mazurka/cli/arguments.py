@@ -27,33 +27,12 @@ Property = Annotated[
 Order = Annotated[
     str, typer.Option("--order", metavar="dfs|bfs", help="Depth-first or breadth-first.")
 ]
-Movers = Annotated[
+Engine = Annotated[
     str,
     typer.Option(
-        "--movers",
-        metavar="inferred|static|declared",
-        help="Where transactions learn what locks protect: from the search, from the program's text"
-        " beforehand, or from the model's declarations.",
-    ),
-]
-CycleRule = Annotated[
-    str,
-    typer.Option(
-        "--cycle-rule",
-        metavar="return|literal|table1",
-        help="Cartesian vectors: when a thread's prefix counts as infinite.",
-    ),
-]
-Workers = Annotated[
-    int,
-    typer.Option("--workers", metavar="N", help="Cartesian vectors: how many are made at once."),
-]
-Proviso = Annotated[
-    str,
-    typer.Option(
-        "--proviso",
-        metavar="stack|sticky",
-        help="Persistent sets: what keeps a thread from being ignored for ever.",
+        "--engine",
+        metavar="NAME|auto",
+        help="The engine that searches; auto takes the strategy's.",
     ),
 ]
 LimitTime = Annotated[

@@ -8,22 +8,22 @@ import typer
 
 from mazurka.cli import arguments as args
 from mazurka.cli.failures import guarded, print_json
+from mazurka.cli.tuning import StrategyCommand
 
 if TYPE_CHECKING:
-    from mazurka.checking import CheckOptions
+    from mazurka.search.request import CheckOptions
 
 EPILOG = "Example: mazurka check examples/philosophers.py -D N=3 --property assert,deadlock"
 
 
 def register(app: typer.Typer) -> None:
-    app.command("check", epilog=EPILOG)(check)
+    app.command("check", epilog=EPILOG, cls=StrategyCommand)(check)
 
 
 def check(
+    context: typer.Context,
     file: args.File,
-    engine: Annotated[
-        str, typer.Option("--engine", metavar="NAME", help="The engine; there is: stateful.")
-    ] = "stateful",
+    engine: args.Engine = "auto",
     strategy: Annotated[
         str,
         typer.Option(
@@ -33,10 +33,6 @@ def check(
         ),
     ] = "auto",
     order: args.Order = "dfs",
-    movers: args.Movers = "inferred",
-    cycle_rule: args.CycleRule = "return",
-    workers: args.Workers = 1,
-    proviso: args.Proviso = "stack",
     properties: args.Property = "assert,deadlock",
     define: args.Define = None,
     json: args.Json = False,
@@ -85,17 +81,13 @@ def check(
     """
 
     def action() -> int:
-        from mazurka.checking import CheckOptions
-        from mazurka.search.options import Reading
+        from mazurka.search.reading import Reading
+        from mazurka.search.request import CheckOptions
 
         options = CheckOptions(
             engine=engine,
             strategy=strategy,
             order=order,
-            movers=movers,
-            cycle_rule=cycle_rule,
-            workers=workers,
-            proviso=proviso,
             self_check=self_check,
             properties=args.parse_list(properties, "--property"),
             reading=Reading(
@@ -109,6 +101,7 @@ def check(
             limit_bytes=args.megabytes(limit_memory),
             explore_all=explore_all,
             counterexample=counterexample,
+            tuning=context.obj,
         )
         return run_check(
             file,

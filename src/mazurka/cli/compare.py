@@ -8,25 +8,24 @@ import typer
 
 from mazurka.cli import arguments as args
 from mazurka.cli.failures import INCONCLUSIVE, guarded, print_json
+from mazurka.cli.tuning import StrategyCommand
 
 EPILOG = "Example: mazurka compare examples/philosophers.py -D N=8 --strategies full"
 
 
 def register(app: typer.Typer) -> None:
-    app.command("compare", epilog=EPILOG)(compare)
+    app.command("compare", epilog=EPILOG, cls=StrategyCommand)(compare)
 
 
 def compare(
+    context: typer.Context,
     file: args.File,
     strategies: Annotated[
         str | None,
         typer.Option("--strategies", metavar="A,B,C", help="The strategies; all unless given."),
     ] = None,
+    engine: args.Engine = "auto",
     order: args.Order = "dfs",
-    movers: args.Movers = "inferred",
-    cycle_rule: args.CycleRule = "return",
-    workers: args.Workers = 1,
-    proviso: args.Proviso = "stack",
     properties: args.Property = "assert",
     define: args.Define = None,
     json: args.Json = False,
@@ -54,11 +53,8 @@ def compare(
             comparison = compare_strategies(
                 file,
                 strategies=args.parse_list(strategies, "--strategies") if strategies else None,
+                engine=engine,
                 order=order,
-                movers=movers,
-                cycle_rule=cycle_rule,
-                workers=workers,
-                proviso=proviso,
                 properties=args.parse_list(properties, "--property"),
                 definitions=args.parse_definitions(define),
                 merge=not no_merge,
@@ -68,6 +64,7 @@ def compare(
                 limit_seconds=args.seconds(limit_time),
                 limit_bytes=args.megabytes(limit_memory),
                 observer=observer,
+                **context.obj,
             )
         finally:
             finish(observer)

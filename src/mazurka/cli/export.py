@@ -40,8 +40,9 @@ def export(
     """
 
     def action() -> int:
-        from mazurka.checking import load_program, one_of
-        from mazurka.search.options import Reading
+        from mazurka.checking import load_program
+        from mazurka.search.options import one_of
+        from mazurka.search.reading import Reading
 
         one_of("format", form, FORMATS)
         reading = Reading(

@@ -191,7 +191,7 @@ def limits_hit(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:
         for limit in verdict.limits:
             if limit == UNSOUND:
                 remark = " is unsound by design: what it does not find may still be there"
-            elif limit == "time" and (seconds := verdict.options.get("limit_seconds")):
+            elif limit == "time" and verdict.asked and (seconds := verdict.asked.limit_seconds):
                 remark = f": time limit of {seconds:g} s (--limit-time sets another)"
             elif limit in CUT_SHORT or verdict.violation is None:
                 remark = f": {limit_name(limit)}"

@@ -11,8 +11,6 @@ from mazurka.search.observer import Observer
 from mazurka.search.options import SearchOptions
 from mazurka.search.result import Move, SearchResult, Violation
 
-CHOICES = ("auto", "found", "switches")
-
 CHEAP_SECONDS = 3.0
 """How long `auto` looks for a counterexample with fewer context switches."""
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mazurka.ir.program import Assign, Check, Edge, Program
-from mazurka.search.options import Reading
+from mazurka.search.reading import Reading
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from typing import TypeVar
 from mazurka.errors import MazurkaError, OptionError
 from mazurka.ir.passes.granularity import GRANULARITIES
 from mazurka.report.verdict import Verdict
-from mazurka.search.options import Reading
+from mazurka.search.reading import Reading
 from mazurka.search.result import Move, Violation
 from mazurka.version import __version__
 

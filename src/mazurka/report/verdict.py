@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from mazurka.errors import MazurkaError
 from mazurka.report.outcome import ERROR, HOLDS, INCONCLUSIVE, UNSOUND, Outcome
@@ -11,6 +11,7 @@ from mazurka.report.subject import Subject
 from mazurka.report.trace import Trace
 from mazurka.report.words import counted, listed
 from mazurka.search.options import PROPERTIES
+from mazurka.search.request import CheckOptions
 from mazurka.search.result import CellClass, Round, Statistics
 
 UNREDUCED = "full"
@@ -30,6 +31,7 @@ class Verdict(Outcome):
     """The result of a check.  A counterexample is in `violation` and `trace`, and was replayed."""
 
     properties: tuple[str, ...] = ()
+    engine: str | None = None
     order: str | None = None
     statistics: Statistics | None = None
     trace: Trace | None = None
@@ -41,9 +43,14 @@ class Verdict(Outcome):
     alternative: Alternative | None = None
     counterexample: str | None = None
     """How the trace was chosen: `found`, `shortest` or `switches`."""
-    options: dict[str, object] = field(default_factory=dict)
+    asked: CheckOptions | None = None
     choice: str | None = None
     """Why `auto` has chosen the strategy, where it has."""
+
+    @property
+    def options(self) -> dict[str, object]:
+        """What was asked, by name; empty after an error."""
+        return self.asked.to_json() if self.asked else {}
 
     @property
     def searches(self) -> tuple[Statistics, ...]:
@@ -65,6 +72,7 @@ class Verdict(Outcome):
         trace = self.trace
         return {
             "property": list(self.properties),
+            "engine": self.engine,
             "strategy": self.strategy,
             "choice": self.choice,
             "order": self.order,

@@ -1,39 +1,54 @@
-"""What a search is asked: how the input is read, and how it is searched."""
+"""What a search is asked: the options that all have, and those that strategies declare."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar, cast
 
-from mazurka.ir.passes.granularity import Granularity
+from mazurka.errors import OptionError
 
 PROPERTIES = ("assert", "deadlock", "race")
+ORDERS = ("dfs", "bfs")
+
+Value = TypeVar("Value", str, int, float, bool)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
-    """The options that decide which program a file stands for."""
+class Option(Generic[Value]):
+    """An option that a strategy declares for itself; the user interfaces take it from there.
 
-    definitions: Mapping[str, str] = field(default_factory=dict)
-    merge: bool = True
-    granularity: str | None = None
-    """`instruction` or `line`, where that decides what one step is and nothing is merged."""
-    max_threads: int = 8
-    max_depth: int = 8
+    The command line's name has dashes for underscores; in Python and in JSON it is `name`.
+    Strategies that share an option share one declaration.
+    """
 
-    def scope(self, sentence: str) -> str:
-        """A verdict's scope, with what this way of reading may hide from it."""
-        if self.granularity == Granularity.LINE:
-            return f"at line granularity: {sentence}; interruptions inside a line are left out"
-        return sentence
+    name: str
+    default: Value
+    help: str
+    values: tuple[Value, ...] = ()
+    """All values that it can have; empty where any value of the default's type will do."""
+    refuse: Callable[[Value], None] | None = None
+    """Raises `OptionError` for a value that makes no sense."""
+    ignorable: bool = False
+    """Strategies that do not declare it ignore it, and `auto` hands it on; they refuse others."""
 
-    def to_json(self) -> dict[str, object]:
-        return {
-            "merge": self.merge and self.granularity is None,
-            "granularity": self.granularity,
-            "max_threads": self.max_threads,
-            "max_depth": self.max_depth,
-        }
+    @property
+    def flag(self) -> str:
+        return f"--{self.name.replace('_', '-')}"
+
+    @property
+    def metavar(self) -> str:
+        return "|".join(map(str, self.values)) or {int: "N", float: "X"}.get(
+            type(self.default), "TEXT"
+        )
+
+    def validate(self, value: object) -> None:
+        if self.values:
+            one_of(self.name.replace("_", " "), value, self.values)
+        if not isinstance(value, type(self.default)):
+            raise OptionError(f"{self.flag} needs {type(self.default).__name__}, not {value!r}")
+        if self.refuse is not None:
+            self.refuse(value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,18 +59,27 @@ class SearchOptions:
     """False: go on after a violation, so that the counts are those of the whole state space."""
     limit_seconds: float | None = None
     limit_bytes: int | None = None
-    movers: str = "inferred"
-    """Where a reduction by transactions takes the protection of cells from: `inferred` while
-    searching, `static` (a lockset analysis beforehand), or `declared` in the model."""
-    self_check: bool = False
-    """Repeat the search on the interpreter, its invariants asserted (`stateful.self_check`)."""
-    cycle_rule: str = "return"
-    """When a thread's prefix in a cartesian vector counts as infinite (`stateful.cartesian`)."""
-    workers: int = 1
-    """How many cartesian vectors are made at the same time."""
     limit_transitions: int | None = None
     """Stop after about so many transitions; for searches that try something out."""
+    self_check: bool = False
+    """Repeat the search in the plainest way there is, its invariants asserted, and compare."""
     cancelled: Callable[[], bool] | None = None
     """Asked between slices whether somebody else has found the answer meanwhile."""
-    proviso: str = "stack"
-    """What keeps persistent sets from ignoring a thread for ever: `stack` or `sticky`."""
+    tuning: Mapping[str, object] = field(default_factory=dict)
+    """The strategy's own options, by name, where they are not as usual."""
+
+    def value(self, option: Option[Value]) -> Value:
+        return cast(Value, self.tuning.get(option.name, option.default))
+
+
+def one_of(
+    what: str, value: object, known: tuple[object, ...], saying: str = "is not known; there are"
+) -> None:
+    """Refuse a value that is not among those known."""
+    if value not in known:
+        raise OptionError(f"{what} {value!r} {saying}: {', '.join(map(str, known))}")
+
+
+def require_positive(flag: str, value: float | None) -> None:
+    if value is not None and not value > 0:
+        raise OptionError(f"{flag} must be greater than 0, not {value}")

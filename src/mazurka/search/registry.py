@@ -1,7 +1,9 @@
-"""Finds strategies by name.
+"""Finds engines, their strategies, and the options that these declare.
 
-A strategy is one file in `mazurka.stateful.strategies` that defines `STRATEGY`.  Its name is the
-file's name with dashes for underscores.  Nothing else has to be edited to add one.
+A strategy is one file in `mazurka.<engine>.strategies` that defines `STRATEGY`.  Its name is the
+file's name with dashes for underscores.  Nothing else has to be edited to add one, nor to add an
+option of its own.  An engine is such a package, named in `ENGINES`; the package's `DEFAULT` is the
+strategy for those who name none, or `auto` where `mazurka.<engine>.auto` chooses one.
 """
 
 from __future__ import annotations
@@ -9,18 +11,38 @@ from __future__ import annotations
 import difflib
 import importlib
 import pkgutil
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
 
-from mazurka.errors import OptionError
-from mazurka.search.strategy import Strategy
+from mazurka.errors import InternalError, OptionError
+from mazurka.search.observer import Observer
+from mazurka.search.options import Option, SearchOptions, one_of
+from mazurka.search.strategy import Chosen, Strategy
+
+if TYPE_CHECKING:
+    from mazurka.ir.program import Program
+
+ENGINES = ("stateful", "stateless")
+AUTO = "auto"
 
 
-def strategy_names() -> list[str]:
-    """All strategies, without importing any."""
-    from mazurka.stateful import strategies
+def require_engine(name: str) -> None:
+    one_of("engine", name, (AUTO, *ENGINES), "is not available yet; there are")
 
+
+def strategy_names(engine: str = AUTO) -> list[str]:
+    """The strategies of one engine, or of all, without importing any."""
+    engines = ENGINES if engine == AUTO else (engine,)
     return sorted(
-        module.name.replace("_", "-") for module in pkgutil.iter_modules(strategies.__path__)
+        module.name.replace("_", "-")
+        for each in engines
+        for module in pkgutil.iter_modules(_package(each).__path__)
     )
+
+
+def _package(engine: str) -> Any:
+    return importlib.import_module(f"mazurka.{engine}.strategies")
 
 
 def require_known(name: str, known: list[str]) -> None:
@@ -31,8 +53,47 @@ def require_known(name: str, known: list[str]) -> None:
 
 
 def load_strategy(name: str) -> Strategy:
+    for engine in ENGINES:
+        if name in strategy_names(engine):
+            return _load(engine, name)
     require_known(name, strategy_names())
-    module = importlib.import_module(f"mazurka.stateful.strategies.{name.replace('-', '_')}")
-    strategy = module.STRATEGY
-    assert isinstance(strategy, Strategy)
-    return strategy
+    raise AssertionError("strategies do not appear while one is looked for")
+
+
+def load_all() -> list[Strategy]:
+    """The strategies of all engines, sorted by name."""
+    found = [_load(engine, name) for engine in ENGINES for name in strategy_names(engine)]
+    return sorted(found, key=lambda strategy: strategy.name)
+
+
+def _load(engine: str, name: str) -> Strategy:
+    module = importlib.import_module(f"mazurka.{engine}.strategies.{name.replace('-', '_')}")
+    assert isinstance(module.STRATEGY, Strategy)
+    return replace(module.STRATEGY, engine=engine)
+
+
+def default_of(engine: str) -> str:
+    """The strategy that an engine takes where none is named; `auto` where `chooser` decides."""
+    return cast(str, _package(ENGINES[0] if engine == AUTO else engine).DEFAULT)
+
+
+def chooser(engine: str) -> Callable[[Program, SearchOptions, Observer], Chosen]:
+    """How an engine whose default is `auto` chooses a strategy, and searches."""
+    name = ENGINES[0] if engine == AUTO else engine
+    search = importlib.import_module(f"mazurka.{name}.auto").search
+    return cast("Callable[[Program, SearchOptions, Observer], Chosen]", search)
+
+
+def declared_options() -> dict[str, Option[Any]]:
+    """All options that strategies declare, by name."""
+    declared: dict[str, Option[Any]] = {}
+    for strategy in load_all():
+        for option in strategy.options:
+            if declared.setdefault(option.name, option) != option:
+                raise InternalError(f"{option.flag} is declared twice, differently")
+    return dict(sorted(declared.items()))
+
+
+def strategies_with(option: Option[Any]) -> list[str]:
+    """The strategies that declare an option."""
+    return [strategy.name for strategy in load_all() if option in strategy.options]

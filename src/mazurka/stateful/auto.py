@@ -25,26 +25,16 @@ from dataclasses import dataclass, replace
 
 from mazurka.analysis.lock_patterns import pattern_locks
 from mazurka.ir.program import Program
-from mazurka.processors import processors
 from mazurka.search.observer import Observer, Silent
 from mazurka.search.options import SearchOptions
 from mazurka.search.registry import load_strategy
+from mazurka.search.resources import default_limit_bytes, processors
 from mazurka.search.result import CUT_SHORT, Round, SearchResult
-from mazurka.search.strategy import Strategy
+from mazurka.search.strategy import Chosen
 from mazurka.stateful.cartesian_search import MOST_THREADS
-from mazurka.stateful.memory import default_limit_bytes
 
 PILOT = "full"
 PILOT_TRANSITIONS = 1 << 15
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """Which strategy gave the answer, and why it was asked."""
-
-    strategy: Strategy
-    reason: str
-    result: SearchResult
 
 
 @dataclass(frozen=True)

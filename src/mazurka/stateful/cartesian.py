@@ -61,7 +61,6 @@ reads what such a property is about makes it a local one.
 
 from __future__ import annotations
 
-import enum
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
@@ -71,28 +70,7 @@ from typing import TypeAlias
 from mazurka.ir.interpreter import FaultReport, Interpreter, Outcome, State, Step
 from mazurka.ir.program import DEAD_ENDS, IDLE, Program
 from mazurka.search.result import Move
-
-
-class CycleRule(enum.StrEnum):
-    """When a prefix that comes back to one of its own states is left off (marked as infinite)."""
-
-    RETURN = "return"
-    """Always."""
-    LITERAL = "literal"
-    """Fig. 6: not by its first step, and not by a step that collides with another's last one."""
-    TABLE1 = "table1"
-    """As the paper's Table 1 was made: as Fig. 6, but the state where the prefix begins and the one
-    where it has got to are not looked at, so that a loop is gone round once more."""
-
-
-class Finished(enum.StrEnum):
-    """How a thread is treated that will never move again."""
-
-    EXITS = "exits"
-    """It has no transition, and its prefix is infinite as it is."""
-    LOOPS = "loops"
-    """It loops like a blocked thread, and its transitions are counted."""
-
+from mazurka.stateful.variants import CycleRule, Finished
 
 Transition: TypeAlias = tuple[int, Step]
 """A choice and the step that it leads to."""

@@ -17,12 +17,12 @@ from mazurka.search.observer import Observer
 from mazurka.search.options import SearchOptions
 from mazurka.search.result import SearchResult
 from mazurka.stateful import blocks
-from mazurka.stateful.cartesian import CycleRule, Finished
 from mazurka.stateful.cartesian_schedules import VectorSchedules
 from mazurka.stateful.conduct import Conductor
 from mazurka.stateful.engine import kernel
 from mazurka.stateful.memory import Area
 from mazurka.stateful.store import Store
+from mazurka.stateful.variants import WORKERS, CycleRule, Finished
 from mazurka.stateful.view import View
 
 ORIGIN_BYTES = 16
@@ -222,7 +222,7 @@ def cartesian_search(
     native: NativeProgram, options: SearchOptions, observer: Observer, how: Vectors
 ) -> CartesianSearch:
     """A search by one worker or by several."""
-    if options.workers == 1:
+    if options.value(WORKERS) == 1:
         return CartesianSearch(native, options, observer, how)
     from mazurka.stateful.cartesian_workers import ConcurrentSearch
 

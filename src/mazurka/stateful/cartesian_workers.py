@@ -38,6 +38,7 @@ from mazurka.stateful.cartesian_search import (
     VectorView,
 )
 from mazurka.stateful.memory import Area
+from mazurka.stateful.variants import WORKERS
 
 ROUND_SECONDS = 0.05
 """After this time the workers come back, finished or not: a user may want to see how it goes."""
@@ -185,7 +186,7 @@ class ConcurrentSearch(CartesianSearch):
         most = self.conductor.limit_bytes // WORKERS_SHARE // max(self.workers[0].bytes, 1)
         self.workers += [
             Worker(native, options, how, self.kernel)
-            for _ in range(min(options.workers, most) - LEAST_WORKERS)
+            for _ in range(min(options.value(WORKERS), most) - LEAST_WORKERS)
         ]
         self.batch: Batch | None = None
 

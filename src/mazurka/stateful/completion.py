@@ -19,7 +19,6 @@ withhold the other threads for ever (`docs/papers/transactions.md`).
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -30,20 +29,7 @@ from mazurka.ir.interpreter import FaultReport, Interpreter, Outcome, State, Ste
 from mazurka.ir.program import DEAD_ENDS, Program
 from mazurka.search.result import Move
 from mazurka.stateful.reference import races_between
-
-
-class Completion(enum.IntEnum):
-    """How the ignoring problem is answered: when a committed transaction is ended by force."""
-
-    NONE = 0
-    """Not at all (Fig. 5): unsound."""
-    CYCLES = 1
-    """Where a cycle closes."""
-    COMMIT_POINTS = 2
-    """At commit points that reach no end (Fig. 6 with L19)."""
-    EVERY_STATE = 3
-    """At every committed state that reaches no end (Fig. 6 without L19)."""
-
+from mazurka.stateful.variants import Completion
 
 Key = tuple[State, int | None]
 

@@ -9,18 +9,11 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import mmap
-import os
 from collections.abc import Iterable
-from pathlib import Path
 
 from mazurka.errors import MazurkaError
 
 HUGE_PAGE = 2 << 20
-USUAL_LIMIT = 4_000_000_000
-CONTROL_GROUP_FILES = (
-    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-    ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
-)
 
 
 class Area:
@@ -59,46 +52,3 @@ def _reserve(size: int) -> mmap.mmap:
             f"the system does not give {size:,} bytes of address space;"
             " try a smaller --limit-memory"
         ) from error
-
-
-def available_bytes() -> int:
-    """What this process may use: the least of what machine, container and user allow."""
-    return min([_machine_bytes(), *_container_bytes(), *_address_space_bytes()])
-
-
-def _machine_bytes() -> int:
-    """What the machine can spare now; a guess of 4 GiB where it does not say."""
-    with contextlib.suppress(OSError, ValueError), open("/proc/meminfo", encoding="ascii") as file:
-        for line in file:
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    with contextlib.suppress(AttributeError, OSError, ValueError):
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return 4 << 30
-
-
-def _container_bytes() -> list[int]:
-    """What is left of a control group's limit, where there is one."""
-    for limit, used in CONTROL_GROUP_FILES:
-        with contextlib.suppress(OSError, ValueError):
-            return [max(int(Path(limit).read_text()) - int(Path(used).read_text()), 0)]
-    return []
-
-
-def _address_space_bytes() -> list[int]:
-    """A share of a limited address space: stack, log and origins reserve as much each."""
-    with contextlib.suppress(ImportError, OSError):
-        import resource
-
-        soft, _ = resource.getrlimit(resource.RLIMIT_AS)
-        if soft != resource.RLIM_INFINITY:
-            return [soft // 6]
-    return []
-
-
-def default_limit_bytes() -> int:
-    """Enough for a hundred million states; never more than three quarters of what is available.
-
-    A search that nobody has given a limit ends as inconclusive, and the machine lives on.
-    """
-    return min(USUAL_LIMIT, available_bytes() // 4 * 3)

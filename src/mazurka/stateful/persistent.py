@@ -73,7 +73,6 @@ cells of `later` are among these.
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -83,24 +82,7 @@ from mazurka.analysis.sticky import sticky_locations
 from mazurka.ir.interpreter import FaultReport, Interpreter, Outcome, State, Step
 from mazurka.ir.program import DEAD_ENDS, Program
 from mazurka.search.result import Move
-
-
-class Relation(enum.StrEnum):
-    """Which threads a step is taken to be in conflict with."""
-
-    STATIC = "static"
-    """Algo 2: all that might interfere on some path of their code."""
-    LOCK_PATTERNS = "lock-patterns"
-    """Algo 3: on a path that needs none of the locks the thread holds."""
-    AMPLE = "ample"
-    """All or none, by location."""
-
-
-class Proviso(enum.StrEnum):
-    """What keeps a thread from being ignored for ever."""
-
-    STACK = "stack"
-    STICKY = "sticky"
+from mazurka.stateful.variants import Proviso, Relation
 
 
 @dataclass(frozen=True)

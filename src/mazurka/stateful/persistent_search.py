@@ -9,19 +9,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from mazurka.analysis.futures import futures_of
-from mazurka.ir.native.step import NativeProgram, native
+from mazurka.ir.native.step import NativeProgram
 from mazurka.ir.program import Program
 from mazurka.search.observer import Observer
 from mazurka.search.options import SearchOptions
-from mazurka.search.result import CUT_SHORT, Move, SearchResult
-from mazurka.search.strategy import Strategy
+from mazurka.search.result import Move, SearchResult
 from mazurka.stateful import blocks
 from mazurka.stateful.conduct import Conductor
 from mazurka.stateful.engine import kernel
 from mazurka.stateful.memory import Area
-from mazurka.stateful.persistent import Proviso, Relation
 from mazurka.stateful.persistent_tables import PersistentTables
 from mazurka.stateful.store import Store
+from mazurka.stateful.variants import Proviso, Relation
 from mazurka.stateful.view import View
 
 FRAME_BYTES = 24
@@ -159,26 +158,3 @@ def why_unreduced(program: Program) -> str | None:
     if futures_of(program).observers_meddle:
         return "an observer thread writes to variables that others use"
     return None
-
-
-def persistent_strategy(name: str, summary: str, relation: Relation) -> Strategy:
-    """A strategy that searches with persistent sets made in a certain way."""
-
-    def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
-        how = Sets(relation=relation, proviso=Proviso(options.proviso))
-        result = search_persistent(native(program), options, observer, how)
-        if not options.self_check or CUT_SHORT.intersection(result.limits):
-            return result
-        from mazurka.stateful.self_check import check_persistent
-
-        note = check_persistent(program, options, how.relation, how.proviso, result)
-        return replace(result, notes=(*result.notes, note))
-
-    return Strategy(
-        name=name,
-        summary=summary,
-        preserves=frozenset({"assert", "deadlock"}),
-        orders=("dfs",),
-        run=run,
-        tuned_by=frozenset({"proviso"}),
-    )

@@ -17,7 +17,7 @@ from mazurka.ir.program import IDLE, Program
 from mazurka.stateful import blocks
 from mazurka.stateful.discipline_tables import code_of
 from mazurka.stateful.memory import Area
-from mazurka.stateful.persistent import Proviso, Relation
+from mazurka.stateful.variants import Proviso, Relation
 from mazurka.stateful.view import View
 
 MOST_LOCKS = 64

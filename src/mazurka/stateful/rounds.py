@@ -22,10 +22,9 @@ from mazurka.ir.program import Program
 from mazurka.search.observer import Observer
 from mazurka.search.options import SearchOptions
 from mazurka.search.result import CUT_SHORT, CellClass, Round, SearchResult
-from mazurka.search.strategy import Strategy
-from mazurka.stateful.completion import Completion
 from mazurka.stateful.engine import kernel
 from mazurka.stateful.transactions import Transaction, TransactionRound
+from mazurka.stateful.variants import MOVERS
 
 
 class Rounds:
@@ -38,7 +37,7 @@ class Rounds:
         self.options = options
         self.observer = observer
         self.how = how
-        self.discipline = Discipline(code.program, options.movers)
+        self.discipline = Discipline(code.program, options.value(MOVERS))
         self.rounds: list[Round] = []
         self.classes: dict[int, CellClass] = {}
         kernel("transactions", observer)  # before the clock starts
@@ -121,8 +120,9 @@ class Rounds:
         ]
         if not exposed or result.violation is not None or not CUT_SHORT.isdisjoint(result.limits):
             return
-        if self.options.movers != "inferred" and "race" not in self.options.properties:
-            yield f"not shown to be protected (--movers {self.options.movers}): {listed(exposed)}"
+        movers = self.options.value(MOVERS)
+        if movers != MOVERS.default and "race" not in self.options.properties:
+            yield f"not shown to be protected (--movers {movers}): {listed(exposed)}"
         elif "race" not in self.options.properties:
             yield (
                 f"candidates for a data race: {listed(exposed)}; `--property race` tells whether"
@@ -150,35 +150,12 @@ def reason_for(search: TransactionRound) -> str:
     return f"`{program.cells[broken.cell].name}` {broken.reason}{where}"
 
 
+def search_transactions(
+    program: Program, options: SearchOptions, observer: Observer, how: Transaction
+) -> SearchResult:
+    return Rounds(native(program), options, observer, how).run()
+
+
 def reading_for(options: SearchOptions) -> Reading:
     """Right movers lose deadlocks and races: they count only where nobody asks for these."""
     return Reading.FULL if options.properties <= {"assert"} else Reading.BLOCKING
-
-
-def transaction_strategy(
-    name: str,
-    summary: str,
-    completion: Completion,
-    *,
-    reading: Reading | None = None,
-    inner_loop: bool = False,
-    sound: bool = True,
-) -> Strategy:
-    """A strategy that searches by transactions; `reading` is chosen by property if not given."""
-
-    def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
-        how = Transaction(
-            completion=completion,
-            reading=reading or reading_for(options),
-            inner_loop=inner_loop,
-        )
-        return Rounds(native(program), options, observer, how).run()
-
-    return Strategy(
-        name=name,
-        summary=summary,
-        preserves=frozenset({"assert", "deadlock", "race"}),
-        orders=("dfs",),
-        run=run,
-        sound=sound,
-    )

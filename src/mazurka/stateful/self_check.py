@@ -17,16 +17,12 @@ from mazurka.ir.interpreter import State
 from mazurka.ir.program import Program
 from mazurka.search.options import SearchOptions
 from mazurka.search.result import SearchResult
-from mazurka.stateful.cartesian import Cartesian, CycleRule
-from mazurka.stateful.completion import (
-    Completion,
-    Stopped,
-    assert_theorem_2,
-    explore_transactions,
-)
-from mazurka.stateful.persistent import Proviso, Relation, explore_persistent
+from mazurka.stateful.cartesian import Cartesian
+from mazurka.stateful.completion import Stopped, assert_theorem_2, explore_transactions
+from mazurka.stateful.persistent import explore_persistent
 from mazurka.stateful.reference import explore
 from mazurka.stateful.transactions import Transaction
+from mazurka.stateful.variants import CYCLE_RULE, MOVERS, Completion, CycleRule, Proviso, Relation
 
 UNFINISHED = "self-check: the interpreter did not come to an end within the time limit"
 OPTIONAL = {"assert", "deadlock", "race"}
@@ -50,7 +46,7 @@ def check_transactions(
             how.completion,
             reading=how.reading,
             races="race" in options.properties,
-            discipline=Discipline(program, options.movers),
+            discipline=Discipline(program, options.value(MOVERS)),
             stop=_time_is_up(options),
         )
     except Stopped:
@@ -70,7 +66,7 @@ def check_cartesian(
     program: Program, options: SearchOptions, result: SearchResult, covered: set[State]
 ) -> str:
     """`covered` are the states of the search itself, which a number would not tell apart."""
-    rule = CycleRule(options.cycle_rule)
+    rule = CycleRule(options.value(CYCLE_RULE))
     written = Cartesian(program, rule)
     if not written.model_check(_time_is_up(options)):
         return UNFINISHED

@@ -20,12 +20,12 @@ from mazurka.search.observer import Observer
 from mazurka.search.options import SearchOptions
 from mazurka.search.result import Move, SearchResult
 from mazurka.stateful import blocks
-from mazurka.stateful.completion import Completion
 from mazurka.stateful.conduct import Conductor
 from mazurka.stateful.discipline_tables import DisciplineTables
 from mazurka.stateful.engine import kernel
 from mazurka.stateful.memory import Area
 from mazurka.stateful.store import Store
+from mazurka.stateful.variants import Completion
 from mazurka.stateful.view import View
 
 FRAME_BYTES = 16

@@ -12,8 +12,6 @@ between starting a thread and every step of it.
 
 from __future__ import annotations
 
-import contextlib
-import os
 from dataclasses import replace
 
 from mazurka.errors import InternalError
@@ -22,9 +20,8 @@ from mazurka.ir.program import Program
 from mazurka.ir.values.footprints import Footprints
 from mazurka.search.observer import Observer
 from mazurka.search.options import SearchOptions
+from mazurka.search.resources import default_limit_bytes, resident_bytes
 from mazurka.search.result import CUT_SHORT, Move, SearchResult, Statistics, Violation
-from mazurka.search.strategy import Strategy
-from mazurka.stateful.memory import default_limit_bytes
 from mazurka.stateless.ir_execution import IRExecution, PlainIRExecution
 from mazurka.stateless.search import (
     BOUND,
@@ -40,22 +37,13 @@ STARTED_AGAIN = "a thread might be started again: searched with sleep sets alone
 UNFINISHED = "self-check: the interpreter did not come to an end within the time limit"
 
 
-def schedule_strategy(name: str, summary: str, search: type[ScheduleSearch]) -> Strategy:
-    """A strategy that keeps failures and deadlocks: each belongs to some trace, and what happens in
-    one execution of a trace happens in all of them."""
+def answer(
+    program: Program, options: SearchOptions, observer: Observer, search: type[ScheduleSearch]
+) -> SearchResult:
+    """Run a search that keeps failures and deadlocks: each belongs to some trace, and what happens
+    in one execution of a trace happens in all of them."""
     assert search.uses_sleep_sets, "executions are counted as traces"
-
-    def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
-        return _Answering(program, options, observer, search).answer()
-
-    return Strategy(
-        name=name,
-        summary=summary,
-        preserves=PRESERVED,
-        orders=("dfs",),
-        run=run,
-        over_schedules=True,
-    )
+    return _Answering(program, options, observer, search).answer()
 
 
 class _Answering:
@@ -129,14 +117,3 @@ def violation_in(found: Exploration) -> Violation | None:
     if first is None:
         return None
     return Violation(first.kind, tuple(Move(*move) for move in first.schedule))
-
-
-def resident_bytes() -> int:
-    """The memory of this process; 0 where the system does not tell, and no limit is kept."""
-    with contextlib.suppress(OSError, ValueError), open("/proc/self/statm", encoding="ascii") as f:
-        return int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    with contextlib.suppress(ImportError, OSError):
-        import resource
-
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # bytes on macOS
-    return 0

@@ -14,11 +14,12 @@ from mazurka.bench import optimistic
 from mazurka.bench.figures import Figures
 from mazurka.bench.harness import BenchOptions, Measured, times
 from mazurka.bench.optimistic import CASES, OptimisticCase, OptimisticTable, ratio_to_reduced
-from mazurka.checking import CheckOptions, check_file
+from mazurka.checking import check_file
 from mazurka.errors import OptionError
 from mazurka.report.terminal import make_console
 from mazurka.search.observer import Silent
-from mazurka.search.options import Reading
+from mazurka.search.reading import Reading
+from mazurka.search.request import CheckOptions
 
 FULL = Figures(states=900, transitions=2000, table_bytes=9000, seconds=1.0)
 STOPPED = replace(FULL, limits=("time",))

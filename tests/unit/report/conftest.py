@@ -8,11 +8,12 @@ from collections.abc import Callable
 import pytest
 from reference_strategy import REFERENCE
 
-from mazurka.checking import CheckOptions, check_program
+from mazurka.checking import check_program
 from mazurka.ir.program import Program
 from mazurka.report.terminal import make_console
 from mazurka.report.verdict import Verdict
 from mazurka.search.observer import Silent
+from mazurka.search.request import CheckOptions
 from mazurka.search.strategy import Strategy
 
 

@@ -7,15 +7,16 @@ from pathlib import Path
 import pytest
 
 from mazurka import comparing
-from mazurka.checking import CheckOptions
 from mazurka.comparing import compare_file, every_strategy, options_for
 from mazurka.errors import OptionError
 from mazurka.ir.program import Program
 from mazurka.search.observer import Observer, Silent
 from mazurka.search.options import SearchOptions
 from mazurka.search.registry import load_strategy
+from mazurka.search.request import CheckOptions
 from mazurka.search.result import SearchResult, Statistics
 from mazurka.search.strategy import Strategy
+from mazurka.stateful.variants import WORKERS
 
 MODEL = """
 from mazurka.model import Int
@@ -34,7 +35,7 @@ def nothing(program: Program, options: SearchOptions, observer: Observer) -> Sea
 
 
 DEAF = Strategy("deaf", "", frozenset({"assert"}), ("dfs",), nothing)
-TUNED = Strategy("tuned", "", frozenset({"assert"}), ("dfs",), nothing, tuned_by={"workers"})
+TUNED = Strategy("tuned", "", frozenset({"assert"}), ("dfs",), nothing, options=(WORKERS,))
 SCHEDULES = Strategy("runs", "", frozenset({"assert"}), ("dfs",), nothing, over_schedules=True)
 
 
@@ -49,14 +50,13 @@ def model(tmp_path: Path) -> str:
 def known(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three strategies and nothing else."""
     strategies = {each.name: each for each in (DEAF, TUNED, SCHEDULES)}
-    for module in ("comparing", "checking"):
-        monkeypatch.setattr(f"mazurka.{module}.load_strategy", strategies.__getitem__)
+    monkeypatch.setattr("mazurka.comparing.load_strategy", strategies.__getitem__)
 
 
 def test_an_option_reaches_only_those_who_listen():
-    options = CheckOptions(workers=3)
-    assert options_for(TUNED, options).workers == 3
-    assert options_for(DEAF, options).workers == 1
+    options = CheckOptions(tuning={"workers": 3})
+    assert options_for(TUNED, options).tuning == {"workers": 3}
+    assert options_for(DEAF, options).tuning == {}
     assert options_for(DEAF, options).strategy == "deaf"
 
 
@@ -68,12 +68,12 @@ def test_a_search_over_schedules_has_an_end():
 
 @pytest.mark.usefixtures("known")
 def test_an_option_is_refused_if_nobody_listens(model: str):
-    options = CheckOptions(workers=3, properties=("assert",))
+    options = CheckOptions(tuning={"workers": 3}, properties=("assert",))
     found = compare_file(model, ("deaf", "tuned", "runs"), options, Silent())
     assert [verdict.options["workers"] for verdict in found.verdicts] == [1, 3, 1]
     with pytest.raises(OptionError, match=r"--workers means nothing to .*: deaf, runs"):
         compare_file(model, ("deaf", "runs"), options, Silent())
-    other = CheckOptions(cycle_rule="literal", properties=("assert",))
+    other = CheckOptions(tuning={"cycle_rule": "literal"}, properties=("assert",))
     with pytest.raises(OptionError, match="--cycle-rule means nothing"):
         compare_file(model, ("tuned",), other, Silent())
 

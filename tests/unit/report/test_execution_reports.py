@@ -10,6 +10,7 @@ from mazurka.report.comparison import print_comparison
 from mazurka.report.observer import progress_text
 from mazurka.report.summary import Summary
 from mazurka.report.verdict import Verdict, scope_sentence
+from mazurka.search.request import CheckOptions
 from mazurka.search.result import Statistics
 
 RAN = Statistics(
@@ -135,7 +136,11 @@ def test_executions_stay_in_a_narrow_table(table, width):
 
 def test_strategies_that_met_the_same_limit_share_a_remark(printed):
     cut = {"verdict": "inconclusive", "limits": (ENDLESS,)}
-    late = {"verdict": "inconclusive", "limits": ("time",), "options": {"limit_seconds": 10.0}}
+    late = {
+        "verdict": "inconclusive",
+        "limits": ("time",),
+        "asked": CheckOptions(limit_seconds=10.0),
+    }
     verdicts = (
         verdict_of("dpor", **cut),
         verdict_of("source-dpor", **cut),

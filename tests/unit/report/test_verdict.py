@@ -8,12 +8,12 @@ import pytest
 from reference_strategy import REFERENCE, reference_search
 from small_programs import lost_update, straight_line, two_locks
 
-from mazurka.checking import CheckOptions, choose_strategy, validate
 from mazurka.errors import OptionError
 from mazurka.ir.expressions import ZERO
 from mazurka.ir.program import Check, Fault
 from mazurka.report.trace import ReplayMismatch
 from mazurka.report.verdict import error_verdict
+from mazurka.search.request import CheckOptions, choose_strategy, validate
 from mazurka.search.result import Move, SearchResult, Statistics, Violation
 
 KEYS = {
@@ -148,7 +148,7 @@ def test_the_kind_of_fault_must_be_the_one_claimed(judge):
     [
         ({"properties": ("asert",)}, "assert, deadlock, race"),
         ({"order": "sideways"}, "dfs, bfs"),
-        ({"engine": "symbolic"}, "not available yet; there is: stateful"),
+        ({"engine": "symbolic"}, "not available yet; there are: auto, stateful, stateless"),
         ({"counterexample": "best"}, "auto, found, switches"),
         ({"limit_seconds": 0.0}, "--limit-time"),
         ({"limit_seconds": float("nan")}, "--limit-time"),
@@ -161,9 +161,10 @@ def test_options_that_make_no_sense_are_refused(options, words):
 
 def test_a_property_that_is_not_preserved_is_refused(monkeypatch):
     blind = replace(REFERENCE, name="blind", preserves=frozenset({"assert"}))
-    known = {"blind": blind, "reference": REFERENCE}
-    monkeypatch.setattr("mazurka.checking.load_strategy", known.__getitem__)
-    monkeypatch.setattr("mazurka.checking.strategy_names", lambda: sorted(known))
+    known = {"blind": blind, "reference": replace(REFERENCE, name="reference")}
+    monkeypatch.setattr("mazurka.search.request.load_strategy", known.__getitem__)
+    monkeypatch.setattr("mazurka.search.request.load_all", lambda: list(known.values()))
+    monkeypatch.setattr("mazurka.search.request.strategy_names", lambda: sorted(known))
     with pytest.raises(OptionError, match=r"does not preserve deadlock; .* do: reference"):
         choose_strategy(CheckOptions(strategy="blind"))
     allowed = choose_strategy(CheckOptions(strategy="blind", properties=("assert",)))

@@ -35,8 +35,12 @@ def test_listing_strategies_loads_no_compiler() -> None:
     assert modules_loaded_by("strategy_names") == "[]"
 
 
-def test_the_check_above_would_notice_a_compiler() -> None:
-    assert "llvmlite" in modules_loaded_by("load_strategy", "'full'")
+def test_their_declarations_load_none_either() -> None:
+    assert modules_loaded_by("declared_options") == "[]"
+
+
+def test_the_checks_above_would_notice_a_compiler() -> None:
+    assert "llvmlite" in modules_loaded_by("chooser", "'stateful'")
 
 
 def test_names_have_no_underscores_and_are_sorted() -> None:

@@ -11,7 +11,8 @@ from mazurka.checking import load_program
 from mazurka.errors import OptionError
 from mazurka.ir.program import Program
 from mazurka.search.observer import Silent
-from mazurka.search.options import Reading, SearchOptions
+from mazurka.search.options import SearchOptions
+from mazurka.search.reading import Reading
 from mazurka.search.registry import load_strategy
 from mazurka.search.strategy import Strategy
 from mazurka.stateful import auto

@@ -59,9 +59,15 @@ def row(name: str) -> Program:
 
 
 def search(
-    program: Program, workers: int, observer: Silent | None = None, **options: object
+    program: Program,
+    workers: int,
+    observer: Silent | None = None,
+    *,
+    cycle_rule: str = "return",
+    **options: object,
 ) -> SearchResult:
-    chosen = replace(OPTIONS, workers=workers, **options)  # type: ignore[arg-type]
+    tuning = {"workers": workers, "cycle_rule": cycle_rule}
+    chosen = replace(OPTIONS, tuning=tuning, **options)  # type: ignore[arg-type]
     return STRATEGY.run(program, chosen, observer or Silent())
 
 
@@ -184,7 +190,7 @@ threads = [one(), other()]
 
 def test_there_are_no_more_workers_than_have_room() -> None:
     program, limit = native(row("indexer-15")), 10_000_000
-    options = replace(OPTIONS, workers=200, limit_bytes=limit)
+    options = replace(OPTIONS, tuning={"workers": 200}, limit_bytes=limit)
     together = cartesian_search(program, options, Silent(), Vectors())
     assert isinstance(together, ConcurrentSearch)
     assert 2 <= len(together.workers) < 200

@@ -1,4 +1,4 @@
-"""Areas of words, and how much memory a search may use."""
+"""Areas of words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from mazurka.errors import MazurkaError
 from mazurka.stateful import memory
-from mazurka.stateful.memory import Area, available_bytes, default_limit_bytes
+from mazurka.stateful.memory import Area
 
 GIGABYTE = 1 << 30
 
@@ -80,41 +80,3 @@ def test_scattered_areas_are_ordinary_areas() -> None:
     area = Area(memory.HUGE_PAGE // 4, scattered=True)
     area.words[area.length - 1] = 9
     assert sum(area.words[area.length - 10 :]) == 9
-
-
-def write_group(folder: Path, limit: str, used: str) -> tuple[tuple[str, str], ...]:
-    (folder / "max").write_text(limit)
-    (folder / "current").write_text(used)
-    return ((str(folder / "max"), str(folder / "current")),)
-
-
-def test_the_limit_of_a_container_counts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(memory, "CONTROL_GROUP_FILES", write_group(tmp_path, "5000000\n", "1000\n"))
-    assert available_bytes() == 4_999_000
-    assert default_limit_bytes() == 4_999_000 // 4 * 3
-
-
-def test_a_container_that_is_over_its_limit_has_nothing_left(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(memory, "CONTROL_GROUP_FILES", write_group(tmp_path, "10", "20"))
-    assert available_bytes() == 0
-
-
-@pytest.mark.parametrize("limit", ["max", ""])
-def test_a_container_without_limit_leaves_the_machine(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, limit: str
-) -> None:
-    monkeypatch.setattr(memory, "_address_space_bytes", list)
-    monkeypatch.setattr(memory, "_machine_bytes", lambda: 12_345)
-    monkeypatch.setattr(memory, "CONTROL_GROUP_FILES", write_group(tmp_path, limit, "1000"))
-    assert available_bytes() == 12_345
-
-
-def test_a_limited_address_space_is_shared_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    resource = pytest.importorskip("resource")
-    monkeypatch.setattr(resource, "getrlimit", lambda _: (6_000, 6_000))
-    assert available_bytes() <= 1_000
-    monkeypatch.setattr(resource, "getrlimit", lambda _: (resource.RLIM_INFINITY,) * 2)
-    monkeypatch.setattr(memory, "CONTROL_GROUP_FILES", ())
-    assert available_bytes() > 1_000

@@ -27,10 +27,11 @@ from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions
 from mazurka.search.registry import load_strategy
 from mazurka.search.result import SearchResult
-from mazurka.stateful.persistent import Proviso, Relation, explore_persistent
+from mazurka.stateful.persistent import explore_persistent
 from mazurka.stateful.persistent_search import PersistentSearch, Sets, search_persistent
 from mazurka.stateful.reference import explore
 from mazurka.stateful.self_check import check_persistent
+from mazurka.stateful.variants import Proviso, Relation
 
 WAYS = list(product(Relation, Proviso))
 every_way = pytest.mark.parametrize(("relation", "proviso"), WAYS)
@@ -315,7 +316,7 @@ def test_limits_end_the_search(limit: dict[str, float], expected: str) -> None:
 def test_strategies_check_themselves(name: str, proviso: str) -> None:
     strategy = load_strategy(name)
     options = SearchOptions(
-        proviso=proviso, self_check=True, stop_at_first=False, limit_bytes=MEMORY
+        tuning={"proviso": proviso}, self_check=True, stop_at_first=False, limit_bytes=MEMORY
     )
     result = strategy.run(takers(3, 3), options, Silent())
     (note,) = result.notes

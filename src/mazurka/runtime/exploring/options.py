@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from mazurka.errors import OptionError
-from mazurka.processors import refuse_many
 from mazurka.runtime.core.sites import shown_path
+from mazurka.search.resources import refuse_many
 from mazurka.stateless import randomized
 from mazurka.stateless.algorithm1 import Algorithm1
 from mazurka.stateless.algorithm2 import Algorithm2

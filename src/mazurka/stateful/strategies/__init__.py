@@ -1,1 +1,4 @@
 """One file a strategy; `mazurka.search.registry` finds them."""
+
+DEFAULT = "auto"
+"""`mazurka.stateful.auto` chooses where nobody has named a strategy."""

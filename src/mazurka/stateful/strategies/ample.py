@@ -10,8 +10,8 @@ original (which keeps more properties, by a stronger proviso): `stateful.persist
 
 from __future__ import annotations
 
-from mazurka.stateful.persistent import Relation
-from mazurka.stateful.persistent_search import persistent_strategy
+from mazurka.stateful.families import persistent_strategy
+from mazurka.stateful.variants import Relation
 
 STRATEGY = persistent_strategy(
     "ample", "threads alone while they touch nothing that is shared", Relation.AMPLE

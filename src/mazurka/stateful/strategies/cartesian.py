@@ -19,19 +19,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mazurka.ir.native.step import native
 from mazurka.ir.program import Program
 from mazurka.search.observer import Observer
 from mazurka.search.options import SearchOptions
 from mazurka.search.result import CUT_SHORT, SearchResult
 from mazurka.search.strategy import Strategy
-from mazurka.stateful.cartesian import CycleRule
+from mazurka.stateful.variants import CYCLE_RULE, WORKERS, CycleRule
 
 
 def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
+    from mazurka.ir.native.step import native
     from mazurka.stateful.cartesian_search import Vectors, cartesian_search
 
-    how = Vectors(rule=CycleRule(options.cycle_rule))
+    how = Vectors(rule=CycleRule(options.value(CYCLE_RULE)))
     search = cartesian_search(native(program), options, observer, how)
     result = search.run()
     if not options.self_check or CUT_SHORT.intersection(result.limits):
@@ -48,5 +48,5 @@ STRATEGY = Strategy(
     preserves=frozenset({"assert", "deadlock"}),
     orders=("dfs",),
     run=run,
-    tuned_by=frozenset({"cycle_rule", "workers"}),
+    options=(CYCLE_RULE, WORKERS),
 )

@@ -17,8 +17,8 @@ the paper: `stateful.completion`.
 
 from __future__ import annotations
 
-from mazurka.stateful.completion import Completion
-from mazurka.stateful.rounds import transaction_strategy
+from mazurka.stateful.families import transaction_strategy
+from mazurka.stateful.variants import Completion
 
 STRATEGY = transaction_strategy(
     "cpc", "transactions, completed at commit points", Completion.COMMIT_POINTS

@@ -6,8 +6,8 @@ transaction.  It ends transactions more often (in Fig. 8, in both loops instead 
 
 from __future__ import annotations
 
-from mazurka.stateful.completion import Completion
-from mazurka.stateful.rounds import transaction_strategy
+from mazurka.stateful.families import transaction_strategy
+from mazurka.stateful.variants import Completion
 
 STRATEGY = transaction_strategy(
     "cpc-strict", "as cpc, completed at every committed state", Completion.EVERY_STATE

@@ -8,8 +8,8 @@ thread is ignored for ever.  It keeps what `cpc` keeps, and schedules all thread
 
 from __future__ import annotations
 
-from mazurka.stateful.completion import Completion
-from mazurka.stateful.rounds import transaction_strategy
+from mazurka.stateful.families import transaction_strategy
+from mazurka.stateful.variants import Completion
 
 STRATEGY = transaction_strategy(
     "cycle-detection", "transactions, ended where a cycle closes", Completion.CYCLES

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mazurka.ir.native.step import native
 from mazurka.ir.program import Program
 from mazurka.search.observer import Observer
 from mazurka.search.options import SearchOptions
@@ -26,6 +25,8 @@ def run(program: Program, options: SearchOptions, observer: Observer) -> SearchR
 
 
 def search(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
+    from mazurka.ir.native.step import native
+
     if options.order == "bfs":
         from mazurka.stateful.breadth_first import search_breadth_first
 

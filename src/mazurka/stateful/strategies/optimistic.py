@@ -21,8 +21,8 @@ is saved.  Acquire and release are visible, so deadlocks and races are kept as w
 from __future__ import annotations
 
 from mazurka.analysis.movers import Reading
-from mazurka.stateful.completion import Completion
-from mazurka.stateful.rounds import transaction_strategy
+from mazurka.stateful.families import transaction_strategy
+from mazurka.stateful.variants import Completion
 
 STRATEGY = transaction_strategy(
     "optimistic",

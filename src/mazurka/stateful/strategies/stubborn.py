@@ -15,8 +15,8 @@ paper, and the proofs: `stateful.persistent`.
 
 from __future__ import annotations
 
-from mazurka.stateful.persistent import Relation
-from mazurka.stateful.persistent_search import persistent_strategy
+from mazurka.stateful.families import persistent_strategy
+from mazurka.stateful.variants import Relation
 
 STRATEGY = persistent_strategy(
     "stubborn", "stubborn sets: threads that others leave alone", Relation.STATIC

@@ -8,8 +8,8 @@ that this one does not.  The verdict is never `holds`.
 
 from __future__ import annotations
 
-from mazurka.stateful.completion import Completion
-from mazurka.stateful.rounds import transaction_strategy
+from mazurka.stateful.families import transaction_strategy
+from mazurka.stateful.variants import Completion
 
 STRATEGY = transaction_strategy(
     "transactions",

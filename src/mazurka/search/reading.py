@@ -1,0 +1,42 @@
+"""How an input is read: the options that decide which program a file stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from mazurka.ir.passes.granularity import GRANULARITIES, Granularity
+from mazurka.search.options import one_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """The options that decide which program a file stands for."""
+
+    definitions: Mapping[str, str] = field(default_factory=dict)
+    merge: bool = True
+    granularity: str | None = None
+    """`instruction` or `line`, where that decides what one step is and nothing is merged."""
+    max_threads: int = 8
+    max_depth: int = 8
+
+    def scope(self, sentence: str) -> str:
+        """A verdict's scope, with what this way of reading may hide from it."""
+        if self.granularity == Granularity.LINE:
+            return f"at line granularity: {sentence}; interruptions inside a line are left out"
+        return sentence
+
+    def to_json(self) -> dict[str, object]:
+        return {
+            "merge": self.merge and self.granularity is None,
+            "granularity": self.granularity,
+            "max_threads": self.max_threads,
+            "max_depth": self.max_depth,
+        }
+
+
+def granularity_of(reading: Reading) -> Granularity | None:
+    if reading.granularity is None:
+        return None
+    one_of("granularity", reading.granularity, GRANULARITIES)
+    return Granularity(reading.granularity)

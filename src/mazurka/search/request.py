@@ -1,0 +1,180 @@
+"""Everything that can be asked of a check, and the refusal of what makes no sense."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mazurka.errors import OptionError
+from mazurka.ir.passes.granularity import Granularity
+from mazurka.search.options import (
+    ORDERS,
+    PROPERTIES,
+    Option,
+    SearchOptions,
+    one_of,
+    require_positive,
+)
+from mazurka.search.reading import Reading, granularity_of
+from mazurka.search.registry import (
+    AUTO,
+    declared_options,
+    default_of,
+    load_all,
+    load_strategy,
+    require_engine,
+    require_known,
+    strategies_with,
+    strategy_names,
+)
+from mazurka.search.strategy import Strategy
+
+COUNTEREXAMPLES = ("auto", "found", "switches")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckOptions:
+    """Everything that can be asked of a check."""
+
+    engine: str = AUTO
+    strategy: str = AUTO
+    order: str = "dfs"
+    properties: tuple[str, ...] = ("assert", "deadlock")
+    reading: Reading = field(default_factory=Reading)
+    limit_seconds: float | None = None
+    limit_bytes: int | None = None
+    explore_all: bool = False
+    counterexample: str = "auto"
+    self_check: bool = False
+    tuning: Mapping[str, object] = field(default_factory=dict)
+    """Values of the options that strategies declare, by name; what is missing is as usual."""
+
+    def to_json(self) -> dict[str, object]:
+        declared = declared_options()
+        return {
+            "engine": self.engine,
+            "strategy": self.strategy,
+            **self.reading.to_json(),
+            **{name: self.tuning.get(name, declared[name].default) for name in declared},
+            "explore_all": self.explore_all,
+            "limit_seconds": self.limit_seconds,
+            "limit_bytes": self.limit_bytes,
+        }
+
+    def for_search(self) -> SearchOptions:
+        return SearchOptions(
+            properties=frozenset(self.properties),
+            order=self.order,
+            stop_at_first=not self.explore_all,
+            limit_seconds=self.limit_seconds,
+            limit_bytes=self.limit_bytes,
+            self_check=self.self_check,
+            tuning=self.tuning,
+        )
+
+
+def validate(options: CheckOptions) -> None:
+    """Refuse options that make no sense before any work is done."""
+    require_engine(options.engine)
+    one_of("order", options.order, ORDERS)
+    one_of("counterexample", options.counterexample, COUNTEREXAMPLES)
+    for name in options.properties:
+        one_of("property", name, PROPERTIES)
+    validate_granularity(options)
+    for name, value in (
+        ("--limit-time", options.limit_seconds),
+        ("--limit-memory", options.limit_bytes),
+        ("--max-threads", options.reading.max_threads),
+        ("--max-depth", options.reading.max_depth),
+    ):
+        require_positive(name, value)
+    if options.tuning:
+        validate_tuning(options.tuning)
+
+
+def validate_tuning(tuning: Mapping[str, object]) -> None:
+    declared = declared_options()
+    for name, value in tuning.items():
+        if name not in declared:
+            known = ", ".join(declared)
+            raise OptionError(f"there is no option {name!r}; strategies have: {known}")
+        declared[name].validate(value)
+
+
+def validate_granularity(options: CheckOptions) -> None:
+    """A race is between two accesses; whole lines have others, and may exclude each other."""
+    granularity = granularity_of(options.reading)
+    if granularity is None:
+        return
+    if not options.reading.merge:
+        raise OptionError("--no-merge and --granularity both say what a step is; give one of them")
+    if granularity is Granularity.LINE and "race" in options.properties:
+        raise OptionError("data races cannot be looked for with --granularity line")
+
+
+def choose_strategy(options: CheckOptions) -> Strategy | None:
+    """The strategy asked for, or the engine's usual one; None if the engine is to choose."""
+    name = options.strategy
+    if name == AUTO:
+        name = default_of(options.engine)
+    else:
+        require_known(name, sorted((AUTO, *strategy_names())))
+    if name != AUTO:
+        return require_able(load_strategy(name), options)
+    for option in tuned(options):
+        able = " or ".join(strategies_with(option))
+        raise OptionError(f"{option.flag} needs --strategy {able}")
+    return None
+
+
+def require_able(strategy: Strategy, options: CheckOptions) -> Strategy:
+    """Refuse a strategy that cannot answer what is asked."""
+    if options.engine not in (AUTO, strategy.engine):
+        able = ", ".join(strategy_names(options.engine))
+        raise OptionError(
+            f"strategy {strategy.name!r} belongs to --engine {strategy.engine};"
+            f" --engine {options.engine} has: {able}"
+        )
+    missing = [name for name in ordered(options.properties) if name not in strategy.preserves]
+    if missing:
+        able = ", ".join(strategies_for(options.properties)) or "none"
+        raise OptionError(
+            f"strategy {strategy.name!r} does not preserve {', '.join(missing)};"
+            f" strategies that do: {able}"
+        )
+    for option in tuned(options):  # one that changes nothing is a misunderstanding
+        if option not in strategy.options:
+            able = " or ".join(strategies_with(option))
+            raise OptionError(
+                f"{option.flag} means nothing to strategy {strategy.name!r};"
+                f" it is for --strategy {able}"
+            )
+    if options.order not in strategy.orders:
+        orders = ", ".join(strategy.orders)
+        raise OptionError(
+            f"strategy {strategy.name!r} cannot search in order {options.order!r};"
+            f" it knows: {orders}; --strategy full knows all"
+        )
+    return strategy
+
+
+def tuned(options: CheckOptions) -> list[Option[Any]]:
+    """The declared options that are not as usual, and that nobody may ignore."""
+    if not options.tuning:
+        return []
+    return [
+        option
+        for name, option in declared_options().items()
+        if options.tuning.get(name, option.default) != option.default and not option.ignorable
+    ]
+
+
+def strategies_for(properties: Iterable[str]) -> list[str]:
+    asked = set(properties)
+    return [each.name for each in load_all() if each.sound and asked <= each.preserves]
+
+
+def ordered(properties: Iterable[str]) -> tuple[str, ...]:
+    asked = set(properties)
+    return tuple(name for name in PROPERTIES if name in asked)

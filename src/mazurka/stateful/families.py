@@ -1,0 +1,72 @@
+"""Strategies that differ from each other only in a variant of one algorithm."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mazurka.analysis.movers import Reading
+from mazurka.ir.program import Program
+from mazurka.search.observer import Observer
+from mazurka.search.options import SearchOptions
+from mazurka.search.result import CUT_SHORT, SearchResult
+from mazurka.search.strategy import Strategy
+from mazurka.stateful.variants import MOVERS, PROVISO, Completion, Proviso, Relation
+
+
+def transaction_strategy(
+    name: str,
+    summary: str,
+    completion: Completion,
+    *,
+    reading: Reading | None = None,
+    inner_loop: bool = False,
+    sound: bool = True,
+) -> Strategy:
+    """A strategy that searches by transactions; `reading` is chosen by property if not given."""
+
+    def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
+        from mazurka.stateful.rounds import reading_for, search_transactions
+        from mazurka.stateful.transactions import Transaction
+
+        how = Transaction(
+            completion=completion,
+            reading=reading or reading_for(options),
+            inner_loop=inner_loop,
+        )
+        return search_transactions(program, options, observer, how)
+
+    return Strategy(
+        name=name,
+        summary=summary,
+        preserves=frozenset({"assert", "deadlock", "race"}),
+        orders=("dfs",),
+        run=run,
+        sound=sound,
+        options=(MOVERS,),
+    )
+
+
+def persistent_strategy(name: str, summary: str, relation: Relation) -> Strategy:
+    """A strategy that searches with persistent sets made in a certain way."""
+
+    def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
+        from mazurka.ir.native.step import native
+        from mazurka.stateful.persistent_search import Sets, search_persistent
+
+        how = Sets(relation=relation, proviso=Proviso(options.value(PROVISO)))
+        result = search_persistent(native(program), options, observer, how)
+        if not options.self_check or CUT_SHORT.intersection(result.limits):
+            return result
+        from mazurka.stateful.self_check import check_persistent
+
+        note = check_persistent(program, options, how.relation, how.proviso, result)
+        return replace(result, notes=(*result.notes, note))
+
+    return Strategy(
+        name=name,
+        summary=summary,
+        preserves=frozenset({"assert", "deadlock"}),
+        orders=("dfs",),
+        run=run,
+        options=(PROVISO,),
+    )
