@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 import mazurka
-from mazurka.runtime.python import stepping as accesses_stepping
-from mazurka.runtime.python import turns as accesses_turns
-from mazurka.runtime.python.tees import Half
-from mazurka.runtime.python.turns import Turns
+from mazurka.runtime.python import callbacks, iterators
+from mazurka.runtime.python.callbacks import Turns
+from mazurka.runtime.python.iterators import TeeIterator
 from tests.unit.runtime.shared_iterators import WAYS, counted, explored, run
 
 
@@ -36,7 +35,7 @@ def no_turns(self: Turns, *more: Any) -> None:
     """What C code touches besides what it goes through is not shown."""
 
 
-def always_enter(self: Half, kept: Any) -> None:
+def always_enter(self: TeeIterator, kept: Any) -> None:
     """A tee does not remember that somebody is taking an element."""
     kept += [next(self._source.items), type(kept)()]
 
@@ -79,15 +78,15 @@ def sees_tee() -> bool:
 
 
 MUTANTS: dict[str, tuple[Any, str, Any, Callable[[], bool]]] = {
-    "a step that nobody sees": (accesses_turns, "is_iterator", no_iterator, sees_starred),
+    "a step that nobody sees": (callbacks, "is_iterator", no_iterator, sees_starred),
     "a delegated step that nobody sees": (
-        *(accesses_turns, "is_iterator", no_iterator),
+        *(callbacks, "is_iterator", no_iterator),
         sees_delegated,
     ),
-    "anybody may use it": (accesses_stepping, "used", nobody, sees_lost_step),
+    "anybody may use it": (iterators, "note_user", nobody, sees_lost_step),
     "nothing after other code": (Turns, "aside", nothing_again, sees_lost_step),
     "no turns": (Turns, "_begin", no_turns, sees_set_change),
-    "a tee that is never busy": (Half, "_take", always_enter, sees_tee),
+    "a tee that is never busy": (TeeIterator, "_take", always_enter, sees_tee),
 }
 
 

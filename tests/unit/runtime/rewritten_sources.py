@@ -12,8 +12,8 @@ from runtime_deciders import QUICK, Follow
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.exploring.observed_program import OrderKeeper
 from mazurka.runtime.program.program import RealProgram
+from mazurka.runtime.python.attributes import forget_classes
 from mazurka.runtime.python.events import events_of
-from mazurka.runtime.python.homes import forget_classes
 from mazurka.runtime.rewrite.source.statements import compile_observed
 from mazurka.runtime.sharing.locations import learned, order
 from mazurka.runtime.sharing.monitoring import MARK

@@ -23,8 +23,8 @@ from mazurka.runtime.core.operations import present
 from mazurka.runtime.core.sites import shown_path
 from mazurka.runtime.core.tasks import Join, Start
 from mazurka.runtime.program.program import ControlSettings, RealProgram
-from mazurka.runtime.python.homes import forget_classes
-from mazurka.runtime.python.identities import identities
+from mazurka.runtime.python.attributes import forget_classes
+from mazurka.runtime.python.library.identities import identities
 from mazurka.runtime.rewrite.modules import Instrument
 from mazurka.runtime.rewrite.roots import held_by_classes, named_objects
 from mazurka.runtime.rewrite.selection import Rule, select_modules

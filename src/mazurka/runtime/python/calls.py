@@ -1,84 +1,107 @@
-"""What rewritten code calls where it calls something.
+"""Calls: what rewritten code calls instead of a function, and what stands for functions as values.
 
-`f(x)` becomes `made(callee(f)(x))`, and `o.m(x)` becomes `made(method(o, "m")(x))`.  Functions of
-the program are called as they are, with no frame in between.  A method of a built-in container
-becomes one access, performed after the arguments have been evaluated.  A built-in function reads
-the containers that it is given; some read them step by step, and some change them.  `made` shows
-new objects to those who name them.
+`f(x)` becomes `receive(call(f)(x))`.  Functions of the program are called as they are, with no
+frame in between.  What any other call touches is what the catalogue says (`Effect`); the functions
+that perform effects are registered here (`performs`), and so are those that know the callable
+objects of C code by their types (`calls_kind`).
+
+A thread's target, a callback and a sort key are called by code that nobody has rewritten.  What
+rewritten code passes to such code is therefore a *handle*, where it is a function whose call
+touches something; a bound method of a container becomes one as soon as it is read from its object.
+A class is replaced by a handle only where it will be called (`Thread(target=list, args=(items,))`):
+a class that is passed on as a value must stay what it is.
 """
 
 from __future__ import annotations
 
-import builtins
-import json.encoder
-import queue
 import sys
 import threading
 from _thread import get_ident
 from collections.abc import Callable
-from contextvars import ContextVar
 from functools import partial
 from operator import attrgetter, itemgetter, methodcaller
-from types import (
-    BuiltinFunctionType,
-    FunctionType,
-    GeneratorType,
-    MappingProxyType,
-    MethodDescriptorType,
-    MethodType,
-    MethodWrapperType,
-    ModuleType,
-    WrapperDescriptorType,
-)
-from typing import Any, Final
+from types import FunctionType, MethodType, MethodWrapperType
+from typing import Any, Final, TypeAlias, TypeVar
+from weakref import ref
 
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
-from mazurka.runtime.primitives.locks import Lock, RLock
-from mazurka.runtime.primitives.queues import SimpleQueue
-from mazurka.runtime.python import builtin_functions as accesses_builtins
-from mazurka.runtime.python import variables as accesses
-from mazurka.runtime.python.acting import PLANS, act, act_on, act_unbound
-from mazurka.runtime.python.attribute_functions import BOUND
-from mazurka.runtime.python.builtin_functions import SPECIAL, reading, reading_deeply
-from mazurka.runtime.python.caches import cached
-from mazurka.runtime.python.classes import calling_back, watch_container
-from mazurka.runtime.python.containers import (
-    UNKNOWN,
-    VIEWS,
-    family_of,
-    is_built_in,
-    known_family,
-    perform_all,
+from mazurka.runtime.python.callbacks import show_generators
+from mazurka.runtime.python.catalogue import (
+    BUILT_IN,
+    CALLED_NAMES,
+    CALLS_CLASSES,
+    CONTAINERS,
+    CONTROLLED,
+    DESCRIPTORS,
+    INNER_PARTS,
+    PACKAGES,
+    PLAIN,
+    ROWS,
+    TAKES_FUNCTIONS,
+    CachedFunction,
+    Effect,
 )
-from mazurka.runtime.python.contexts import in_context, of_variable
-from mazurka.runtime.python.copies import TAKES_APART, bound_taking_apart, taking_apart
-from mazurka.runtime.python.dates import of_clock
-from mazurka.runtime.python.expressions import family, part_of
-from mazurka.runtime.python.foreign import foreign, moved
-from mazurka.runtime.python.getters import (
-    Formatting,
-    descriptor_call,
-    getter,
-    is_slot,
-    reaches_inside,
-)
-from mazurka.runtime.python.handles import CachedFunction, handle, handles
-from mazurka.runtime.python.methods import METHODS
-from mazurka.runtime.python.opaque import is_iterator, is_opaque, step
+from mazurka.runtime.python.containers import family_of
 from mazurka.runtime.python.rewriter import at_present
-from mazurka.runtime.python.spaces import class_behind
-from mazurka.runtime.python.stepping import chaining, stepping
-from mazurka.runtime.python.value_types import OF_CLASS, PLAIN
-from mazurka.runtime.python.variables import read_attribute
-from mazurka.runtime.sharing.accesses import How
-from mazurka.runtime.sharing.locations import learned, progress
+from mazurka.runtime.sharing.locations import progress
 from mazurka.runtime.sharing.monitoring import MARK, unobserved
 from mazurka.runtime.sharing.names import known, meet, see
 
 _PLAIN: Final = PLAIN | {partial}
-_plan = PLANS.get
-_special = SPECIAL.get
+Performer: TypeAlias = Callable[..., Any]
+"""Called with a function, a site and the arguments: calls it, and shows what that touches."""
+AnyPerformer = TypeVar("AnyPerformer", bound=Performer)
+
+
+# -- registration --------------------------------------------------------------------------------
+
+
+def leave(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
+    """Call a function that touches nothing."""
+    return function(*arguments, **named)
+
+
+performers: Final[dict[Effect, Performer]] = {}
+"""By effect: what calls the functions that have it."""
+_by_identity: dict[int, Performer] = {
+    id(function): leave
+    for effect, functions in ROWS
+    if effect is Effect.TOUCHES_NOTHING
+    for function in functions
+}
+"""By the identity of a function or a class: what calls it."""
+_performer = _by_identity.get
+_by_kind: dict[type, Callable[[Any, int], Any]] = {}
+"""By type: what gives the callable that is called instead of one of that type, at a site."""
+_of_kind = _by_kind.get
+
+
+def performs(*effects: Effect) -> Callable[[AnyPerformer], AnyPerformer]:
+    """Register what calls the functions that have an effect."""
+
+    def register(performer: AnyPerformer) -> AnyPerformer:
+        for effect in effects:
+            performers[effect] = performer
+        for effect, functions in ROWS:
+            if effect in effects:
+                _by_identity.update((id(function), performer) for function in functions)
+        return performer
+
+    return register
+
+
+def calls_kind(*kinds: type) -> Callable[[AnyPerformer], AnyPerformer]:
+    """Register what is called instead of callable objects of some types."""
+
+    def register(choose: AnyPerformer) -> AnyPerformer:
+        _by_kind.update(dict.fromkeys(kinds, choose))
+        return choose
+
+    return register
+
+
+# -- events --------------------------------------------------------------------------------------
 
 
 def receive(value: Any) -> Any:
@@ -93,46 +116,6 @@ def receive(value: Any) -> Any:
     return value
 
 
-# -- methods -------------------------------------------------------------------------------------
-
-
-def call_method(thing: Any, name: str, site: int) -> Any:
-    """What `thing.name(...)` calls."""
-    kind = type(thing)
-    if kind in _SYNCHRONIZING and name not in learned.moving:
-        bound = getattr(thing, name)
-        if type(bound) is MethodType and bound.__func__ in _controlled:
-            return bound
-    plan = _plan((kind, name))
-    if plan is None:
-        found = known_family(kind, UNKNOWN)
-        if found is UNKNOWN:
-            found = family_of(kind)
-        if found in METHODS and name in METHODS[found] and is_built_in(kind, name):
-            plan = PLANS[found, name]
-    if plan is not None:
-        return partial(act, getattr(thing, name), thing, plan, site)
-    return call(read_attribute(thing, name, site), site)
-
-
-def _held(function: Any, site: int) -> Any:
-    owner = function.__self__
-    if owner is None or type(owner) in _PLAIN or session.current.ident != get_ident():
-        return function
-    return handle(function, site, _built_in)
-
-
-accesses.hold = _held
-
-
-# -- other calls ---------------------------------------------------------------------------------
-
-
-_UNTOUCHED: Final = frozenset(
-    id(function) for function in (isinstance, issubclass, callable, range, abs, ord, chr)
-)
-
-
 def leave_unwatched(value: Any, what: str) -> Any:
     """Something goes to where nobody watches, or comes from there: `exec`, `locals`, ..."""
     unobserved.note(what)
@@ -143,72 +126,61 @@ def call(function: Any, site: int) -> Any:
     """What `function(...)` calls."""
     kind = type(function)
     if kind is FunctionType:
-        return function if MARK in function.__globals__ else _stranger(function, function, site)
+        return (
+            function if MARK in function.__globals__ else _call_stranger(function, function, site)
+        )
     if kind is MethodType:
         inner = function.__func__
         if type(inner) is FunctionType:
-            return function if MARK in inner.__globals__ else _stranger(function, inner, site)
+            return function if MARK in inner.__globals__ else _call_stranger(function, inner, site)
         if type(inner) is CachedFunction and session.current.ident == get_ident():
-            return partial(cached, inner, site, function.__self__)
+            return partial(_by_kind[CachedFunction](inner, site), function.__self__)
         return function
     if session.current.ident != get_ident():
         return function
-    special = _special(id(function))
-    if special is not None:
-        return partial(special, function, site)
-    of_kind = _of_kind(kind)
-    if of_kind is not None:
-        return of_kind(function, site)
+    performer = _performer(id(function))
+    if performer is not None:
+        return function if performer is leave else partial(performer, function, site)
+    choose = _of_kind(kind)
+    if choose is not None:
+        return choose(function, site)
     if issubclass(kind, type):
-        if function not in unobserved.kinds:
-            at_present.rewriter.watch_used(function)
-            unobserved.called(function)
-            if watch_container(function):
-                return partial(reading, function, site)
-        if function.__module__ in _CALLING_BACK:
-            return partial(calling_back, call, function, site)
+        return _call_class(function, site)
     return function
 
 
-def _handled(values: tuple[Any, ...], site: int) -> tuple[Any, ...]:
-    return tuple(handles(values, site, call))
+def _call_class(kind: type, site: int) -> Any:
+    if kind not in unobserved.kinds:
+        at_present.rewriter.watch_used(kind)
+        unobserved.called(kind)
+    if PACKAGES.get(kind.__module__) is Effect.CALLS_BACK:
+        return partial(call_back, kind, site)
+    performer = _constructor(kind)
+    return kind if performer is leave else partial(performer, kind, site)
 
 
-accesses_builtins.handled = _handled
-
-
-def _with_handles(
-    special: Callable[..., Any], function: Any, site: int, /, *arguments: Any, **named: Any
-) -> Any:
-    """A C function that may call what it is given."""
-    called = dict(zip(named, handles(named.values(), site, call), strict=True))
-    return special(function, site, *handles(arguments, site, call), **called)
-
-
-def _stranger(function: Any, inner: FunctionType, site: int) -> Any:
-    """A function of Python that nobody watches; it may do something."""
-    if inner in _controlled or inner.__code__.co_consts[-1:] == (MARK,):
+def _call_stranger(function: Any, inner: FunctionType, site: int) -> Any:
+    """What is called instead of a function of Python that nobody watches; it may do something."""
+    if inner in controlled or inner.__code__.co_consts[-1:] == (MARK,):
         return function  # the latter has been rewritten, in a namespace of its own
     if session.current.ident != get_ident() or at_present.rewriter.watch_called(inner):
         return function
     unobserved.called(inner)
-    module = inner.__globals__.get("__name__", "")
-    package = module.partition(".")[0]
-    if package not in _CONTROLLED:
-        special = _special(id(inner))
-        if special is not None:
-            return partial(special, function, site)
+    package = inner.__globals__.get("__name__", "").partition(".")[0]
+    effect = PACKAGES.get(package)
+    if package not in CONTROLLED:
+        performer = _performer(id(inner))
+        if performer is not None:
+            return partial(performer, function, site)
         progress()
-        if package in _WRITING_OUT or inner.__name__ == "_make":
-            return partial(reading_deeply, function, site)
-        if package == "traceback":  # writes to what it is given
-            return partial(foreign, function, site)
+        if inner.__name__ == "_make":
+            effect = Effect.READS_DEEPLY
     elif _goes_past(inner):
         unobserved.note(inner.__qualname__)
-    elif inner.__closure__ is None and inner.__name__ not in _TAKES_FUNCTIONS:
-        _controlled.add(inner)  # there are few of them
+    elif inner.__closure__ is None and inner.__name__ not in TAKES_FUNCTIONS:
+        controlled.add(inner)  # there are few of them
         return function
-    return partial(calling_back, call, function, site) if package in _CALLING_BACK else function
+    return function if effect is None else partial(performers[effect], function, site)
 
 
 def _goes_past(inner: FunctionType) -> bool:
@@ -216,177 +188,160 @@ def _goes_past(inner: FunctionType) -> bool:
     that are under control; not so in a class of its own that brings such parts."""
     called, caller = inner.__name__, sys._getframe(3).f_code.co_name
     ours = inner.__globals__["__name__"].startswith("mazurka.")
-    return called in _PARTS and not ours and caller not in _PARTS
+    return called in INNER_PARTS and not ours and caller not in INNER_PARTS
 
 
-_PARTS: Final = frozenset({"_qsize", "_put", "_get", "_init", "_is_owned", "_wait", "_notify"})
-_CONTROLLED: Final = frozenset({"mazurka", "threading", "queue", "time", "concurrent"})
-"""Modules and packages whose functions are watched by other means."""
-_TAKES_FUNCTIONS: Final = frozenset(
-    {"__init__", "submit", "map", "add_done_callback", "wait_for", "start_new_thread"}
+controlled: set[Any] = set()
+"""Functions that are under control, and are called as they are, as far as they have been called."""
+
+
+# -- constructors --------------------------------------------------------------------------------
+
+_constructors: dict[int, tuple[Performer, ref[type]]] = {}
+"""By the identity of a class: what calls it."""
+
+
+def _constructor(kind: type) -> Performer:
+    """What calls a class that has no row: its objects may be made by C code.
+
+    `class Bag(list)` without a constructor of its own goes through its argument as `list` does.
+    """
+    identity = id(kind)
+    found = _constructors.get(identity)
+    if found is None:
+        effect = _constructor_effect(kind)
+        performer = leave if effect is None else performers[effect]
+        weak = ref(kind, lambda _: _constructors.pop(identity, None))
+        found = _constructors[identity] = performer, weak
+    return found[0]
+
+
+def _constructor_effect(kind: type) -> Effect | None:
+    own: Any = (kind.__init__, kind.__new__, type(kind).__call__)  # type: ignore[misc]
+    if any(type(function) is FunctionType for function in own):
+        return None  # its code is watched
+    if family_of(kind) in CONTAINERS or issubclass(kind, (tuple, frozenset)):
+        return Effect.READS
+    is_plain = own[:2] == (object.__init__, object.__new__)
+    if is_plain or issubclass(kind, (BaseException, type)):
+        return None
+    return Effect.TOUCHES_ALL
+
+
+# -- functions as values -------------------------------------------------------------------------
+
+
+class Handle:
+    """A built-in function or method as a value.  It is like it in all other respects."""
+
+    __slots__ = ("_call", "_method")
+
+    def __init__(self, function: Any, called: Any) -> None:
+        self._method = function
+        self._call = called
+
+    @property
+    def function(self) -> Any:
+        """The function that it stands for."""
+        return self._method
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return self._call(*arguments, **named)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._method, name)
+
+    def __repr__(self) -> str:
+        return repr(self._method)
+
+    def __eq__(self, other: object) -> bool:
+        method: object = self._method
+        return method == (other._method if isinstance(other, Handle) else other)
+
+    def __hash__(self) -> int:
+        return hash(self._method)
+
+    def __reduce__(self) -> Any:
+        owner = getattr(self._method, "__self__", None)
+        if owner is None:
+            return self._method.__reduce__()
+        return getattr, (owner, self._method.__name__)
+
+
+_TOUCHING: Final = frozenset(
+    {*BUILT_IN, *DESCRIPTORS, MethodWrapperType, attrgetter, itemgetter, methodcaller}
+    | {CachedFunction}
 )
-"""Those of them that call what they are given."""
-_controlled: set[Any] = set()
-"""The others, as far as they have been called."""
-_SYNCHRONIZING: Final = frozenset(
-    {
-        *(threading.Thread, threading.Timer, threading.Condition, threading.Event),
-        *(threading.Semaphore, threading.BoundedSemaphore, threading.Barrier),
-        *(queue.Queue, queue.LifoQueue, queue.PriorityQueue, Lock, RLock, SimpleQueue),
-    }
-)
-"""Classes of objects whose methods are such functions."""
-_CALLING_BACK: Final = frozenset(
-    {"mazurka", "threading", "concurrent", "contextlib", "functools", "heapq", "bisect", "sched"}
-)
-"""Those of whose functions many are given functions to call."""
-_WRITING_OUT: Final = frozenset(
-    {"pickle", "pprint", "statistics", "string", "textwrap", "reprlib", "csv"}
-)
-"""Those of whose functions most read all that is in what they are given, and change nothing."""
+"""Types of callables that may touch something, and are no code of Python."""
 
 
-# -- kinds of callables of C code ----------------------------------------------------------------
-
-
-def _built_in(function: Any, site: int) -> Any:
-    if id(function) in _UNTOUCHED:
-        return function
+def hold_method(function: Any, site: int) -> Any:
+    """What stands for a built-in method that has been read from its object."""
     owner = function.__self__
-    if owner is None or type(owner) is ModuleType:
-        unobserved.called(function)
-        if owner is builtins:
-            return partial(reading, function, site)
-        progress()
-        return partial(_with_handles, foreign, function, site)
-    found = family(owner)
-    if found in METHODS and function.__name__ in METHODS[found]:
-        return act_on(function, owner, found, function.__name__, site)
-    if found in VIEWS:
-        if function.__name__ == "run":
-            return partial(_with_handles, in_context, function, site)
-        return partial(_viewing, function, owner, site)
-    if type(owner) in (str, bytes):
-        return _of_string(function, owner, site)
-    if type(owner) is GeneratorType:
-        return partial(step, function, site, owner)
-    if function.__name__ in _MOVING_ON:
-        instead = of_clock(function)
-        if instead is not None:
-            return instead
-        progress()
-    if issubclass(type(owner), type):
-        making = chaining if function.__name__ == "from_iterable" else reading
-        return partial(making, function, site) if owner.__flags__ & _FIXED else function
-    if function.__name__ in TAKES_APART:
-        return partial(bound_taking_apart, function, site)
-    if is_opaque(owner) and not hasattr(object, function.__name__):
-        unobserved.meet(type(owner))
-        if type(owner) is ContextVar and function.__name__ != "get":
-            return partial(of_variable, function, site)
-        return partial(_with_handles, moving, function, site)
-    return function
-
-
-_FIXED: Final = 1 << 8
-"""The flag of classes of C code, which cannot be changed; statements make none that have it."""
-_MOVING_ON: Final = frozenset({"now", "utcnow", "today", "add_note"})
-"""Methods of values and classes that give something else each time: `datetime.now()`, unless the
-clock is virtual."""
-
-
-def moving(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
-    return moved(function, site, function.__self__, *arguments, **named)
-
-
-def _of_string(function: Any, text: str, site: int) -> Any:
-    """A method of a string; few read what they are given."""
-    name = function.__name__
-    if name == "join":
-        return partial(reading, function, site)
-    if name not in ("format", "format_map"):
+    if owner is None or type(owner) in _PLAIN or session.current.ident != get_ident():
         return function
-    if not reaches_inside(text):
-        return partial(reading_deeply, function, site)
-    formatting = Formatting(site)
-    if name == "format":
-        return lambda *arguments, **named: formatting.vformat(text, arguments, named)
-    return lambda named: formatting.vformat(text, (), named)
+    return handle(function, site)
 
 
-def _viewing(function: Any, view: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
-    """A method of a view of some container."""
-    if type(view) is MappingProxyType and class_behind(view) is not None and not now.alone:
-        unobserved.note("__dict__ of a class")
-    parts = [part for value in (view, *arguments) if (part := part_of(value, How.READ_ALL))]
-    return perform_all(parts, site, function, *arguments, **named)
+def handle(function: Any, site: int) -> Any:
+    """What stands for a function where it is a value; itself if its calls touch nothing."""
+    called = call(function, site)
+    return function if called is function else Handle(function, called)
 
 
-def _bound_wrapper(function: Any, site: int) -> Any:
-    """`thing.__len__`, `super().__setitem__`, `C.slot.__get__`: what C types do with objects."""
-    owner, name = function.__self__, function.__name__
-    if is_slot(owner):
-        return descriptor_call(function, site)
-    if name in BOUND:
-        return partial(BOUND[name], function, site)
-    if name == "__call__" and not issubclass(type(owner), type):
-        return call(owner, site)
-    found = family(owner)
-    if found in METHODS:
-        if name in METHODS[found]:
-            return act_on(function, owner, found, name, site)
-        if name in ("__iter__", "__reversed__"):
-            return lambda: stepping(owner, site, function(), name == "__iter__", own=True)
-        if name == "__init__":
-            return partial(reading, function, site)
-    if name == "__next__" and is_iterator(owner):
-        return partial(step, function, site, owner)
-    if name in _CHANGING:
-        progress()
-    return function
+def handles(values: Any, site: int) -> list[Any]:
+    """The arguments of code that nobody has rewritten and that may call them."""
+    return [handle(value, site) if _may_touch(value) else value for value in values]
 
 
-_CHANGING: Final = frozenset({"__setitem__", "__delitem__", "__set__", "__delete__"})
+def _may_touch(value: Any) -> bool:
+    kind = type(value)
+    if kind is FunctionType:
+        if MARK not in value.__globals__:
+            at_present.rewriter.watch_called(value)
+        return False
+    if kind is MethodType:
+        return _may_touch(value.__func__) and type(value.__func__) is CachedFunction
+    if kind is partial:
+        return _may_touch(value.func)
+    return kind in _TOUCHING
 
 
-def _wrapper(function: Any, site: int) -> Any:
-    """`dict.__setitem__`: a slot of a C type, or a method of one."""
-    kind, name = function.__objclass__, function.__name__
-    if kind in METHODS:
-        if name in METHODS[kind]:
-            return partial(act_unbound, function, site)
-        return lambda thing, *rest, **named: call(function.__get__(thing), site)(*rest, **named)
-    if kind is object and name in TAKES_APART:
-        return partial(taking_apart, function, site)
-    return function
+@performs(Effect.CALLS_BACK)
+def call_back(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
+    """Call a function of the library that will call what it is given, now or later."""
+    classes = False
+    for name, value in named.items():
+        if isinstance(value, type):
+            classes = True
+        elif _may_touch(value):
+            named[name] = handle(value, site)
+    if arguments or classes:
+        arguments = _with_classes(function, arguments, named, site)
+    return function(*(handles(arguments, site) if arguments else ()), **named)
 
 
-def _cached(function: Any, site: int) -> Any:
-    return partial(cached, function, site)
+def _with_classes(
+    function: Any, arguments: tuple[Any, ...], named: dict[str, Any], site: int
+) -> tuple[Any, ...]:
+    """The arguments of a function of the library, with handles for classes that it will call."""
+    module: str = getattr(function, "__module__", None) or ""
+    if module.partition(".")[0] not in CALLS_CLASSES and function is not partial:
+        return arguments
+    for name in CALLED_NAMES:
+        if name in named and _is_performed(named[name]):
+            named[name] = handle(named[name], site)
+    at = 1 if isinstance(function, type) and issubclass(function, threading.Thread) else 0
+    if len(arguments) > at and _is_performed(arguments[at]):
+        called = handle(arguments[at], site)
+        arguments = (*arguments[:at], called, *arguments[at + 1 :])
+    if getattr(function, "__name__", "") == "map":
+        return show_generators(arguments, site)
+    return arguments
 
 
-def _partial(function: Any, site: int) -> Any:
-    return partial(call(function.func, site), *function.args, **function.keywords)
-
-
-def _writing_out(function: Any, site: int) -> Any:
-    """What `json` makes of data, as far as C code does it."""
-    return partial(reading_deeply, function, site)
-
-
-def _getter(function: Any, site: int) -> Any:
-    return getter(function, site, call_method)
-
-
-_KINDS: Final[dict[type, Callable[[Any, int], Any]]] = {
-    BuiltinFunctionType: _built_in,
-    OF_CLASS: _built_in,
-    MethodWrapperType: _bound_wrapper,
-    WrapperDescriptorType: _wrapper,
-    MethodDescriptorType: _wrapper,
-    CachedFunction: _cached,
-    partial: _partial,
-    **{kind: _writing_out for kind in (getattr(json.encoder, "c_make_encoder", None),) if kind},
-    **dict.fromkeys((attrgetter, itemgetter, methodcaller), _getter),
-}
-_of_kind = _KINDS.get
+def _is_performed(value: Any) -> bool:
+    """Whether it is a class whose calls touch something."""
+    if not isinstance(value, type):
+        return False
+    return id(value) in _by_identity or _constructor(value) is not leave

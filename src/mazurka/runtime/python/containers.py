@@ -8,9 +8,8 @@ changed at points only; a place that does otherwise becomes one.
 
 from __future__ import annotations
 
-import array
+import gc
 from _thread import get_ident
-from collections import deque
 from collections.abc import Callable, Sequence
 from contextvars import Context
 from enum import Enum
@@ -20,6 +19,7 @@ from typing import Any, Final, TypeAlias
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.operations import present
 from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.python.catalogue import CONTAINERS, LISTS, VIEWS
 from mazurka.runtime.sharing.accesses import (
     WRITING,
     ContainerAccess,
@@ -39,13 +39,6 @@ TELLING: Final = 256
 """Elements of larger containers are not told apart."""
 UNKNOWN: Final = object()
 
-_LISTS = (list, deque, bytearray, array.array)
-VIEWS: Final[tuple[type, ...]] = (
-    *(type({}.keys()), type({}.values()), type({}.items())),
-    *(MappingProxyType, memoryview, Context),
-)
-"""What shows a container that is kept elsewhere, or inside."""
-
 families: dict[type, Any] = {}
 known_family = families.get
 
@@ -56,7 +49,7 @@ def family_of(kind: type) -> Family:
     if found is UNKNOWN:
         found = None
         for base in kind.__mro__ or ():
-            if base in _LISTS or base in (dict, set) or base in VIEWS:
+            if base in CONTAINERS or base in VIEWS:
                 found = base
                 break
         families[kind] = found
@@ -67,6 +60,55 @@ def family_of(kind: type) -> Family:
 def is_built_in(kind: type, method: str) -> bool:
     """Whether a container type has that method from a built-in one, and no Python code for it."""
     return not isinstance(getattr(kind, method, None), FunctionType)
+
+
+classes_shown: dict[int, tuple[Any, type]] = {}
+"""By the identity of the dictionary of a class that the program has: the dictionary and the
+class."""
+
+
+def class_behind(proxy: MappingProxyType[Any, Any]) -> type | None:
+    """The class whose dictionary it shows, if the program has it from there."""
+    found = classes_shown.get(id(gc.get_referents(proxy)[0]))
+    return None if found is None else found[1]
+
+
+def family(value: Any) -> Family:
+    kind = type(value)
+    found = known_family(kind, UNKNOWN)
+    return family_of(kind) if found is UNKNOWN else found
+
+
+def part_of(value: Any, how: How) -> Part | None:
+    """A whole container as a part of an operation; the dictionary, if it is a view of one."""
+    found = family(value)
+    if found is None:
+        return None
+    if found in VIEWS:
+        if found is Context:
+            return value, None, How.CHANGE, None
+        keys_only = found is VIEWS[0]
+        value = _behind(value)
+        found = family(value)
+        if found is None:
+            return None
+        if keys_only and how is How.READ_ALL:
+            how = How.LOOK
+    return value, found, how, None
+
+
+def _behind(view: Any) -> Any:
+    """The container that a view shows."""
+    kind = type(view)
+    if kind is memoryview:
+        return view.obj
+    if kind is MappingProxyType and class_behind(view) is not None:
+        return None
+    return gc.get_referents(view)[0]
+
+
+def parts_of(values: Any, how: How = How.READ_ALL) -> list[Part]:
+    return [part for value in values if (part := part_of(value, how)) is not None]
 
 
 # -- keys ----------------------------------------------------------------------------------------
@@ -97,7 +139,7 @@ def keys_of(container: Any, family: Family) -> Keys:
     size = len(container)
     if size > TELLING:
         return None
-    if family in _LISTS:
+    if family in LISTS:
         return size
     tokens = frozenset(token_of(key) for key in list(container))
     return None if None in tokens or len(tokens) < size else tokens
@@ -109,7 +151,7 @@ Part: TypeAlias = tuple[Any, Family, How, Any]
 """A container, what it is built on, what happens to it, and the key."""
 
 
-class Standing:
+class PendingAccess:
     """What has been chosen to be done to a container, until it has been done."""
 
     __slots__ = ("container", "family", "operation", "seen", "touches")
@@ -132,7 +174,7 @@ class Standing:
             self.operation.settle(self.touches, keys)
 
 
-def is_mine(container: Any, site: int, written: bool) -> bool:
+def use_alone(container: Any, site: int, written: bool) -> bool:
     """Whether the running thread alone has used a container, and no point is needed: the short way.
 
     To be called under control; notes the access if so.
@@ -154,13 +196,13 @@ def is_mine(container: Any, site: int, written: bool) -> bool:
     return True
 
 
-def approach(part: Part, site: int) -> Standing | None:
+def approach(part: Part, site: int) -> PendingAccess | None:
     """The running thread is about to perform an operation on a container.
 
     To be called under control.  What it returns is to be settled after the operation.
     """
     container, _, how, _ = part
-    if is_mine(container, site, how in WRITING):
+    if use_alone(container, site, how in WRITING):
         return None
     seen = see(container)
     if not _needs_point(_whole(seen), how, site):
@@ -171,7 +213,7 @@ def approach(part: Part, site: int) -> Standing | None:
     return standing
 
 
-def approach_all(parts: Sequence[Part], site: int) -> list[Standing]:
+def approach_all(parts: Sequence[Part], site: int) -> list[PendingAccess]:
     """The same for one operation on several containers."""
     standings = enter(parts, site)
     if standings:
@@ -181,7 +223,7 @@ def approach_all(parts: Sequence[Part], site: int) -> list[Standing]:
     return standings
 
 
-def enter(parts: Sequence[Part], site: int) -> list[Standing]:
+def enter(parts: Sequence[Part], site: int) -> list[PendingAccess]:
     """Those parts of an operation that need a point; the others have been noted."""
     standings = []
     for part in parts:
@@ -230,7 +272,7 @@ _ANY_KEY = {
 }
 
 
-def _standing(part: Part, seen: Seen, site: int) -> Standing:
+def _standing(part: Part, seen: Seen, site: int) -> PendingAccess:
     container, family, how, key = part
     structure: Structure | None = seen.whole.shared
     if structure is None:
@@ -241,9 +283,9 @@ def _standing(part: Part, seen: Seen, site: int) -> Standing:
     token: Token = None
     if how in _TELLS_KEY:
         token = token_of(key)
-        if token is None or (family in _LISTS and type(token) is not int):
+        if token is None or (family in LISTS and type(token) is not int):
             how = _ANY_KEY[how]
-    return Standing(part, seen, ContainerAccess(structure, how, token, site))
+    return PendingAccess(part, seen, ContainerAccess(structure, how, token, site))
 
 
 def perform(

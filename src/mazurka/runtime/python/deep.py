@@ -13,17 +13,16 @@ from __future__ import annotations
 from _thread import get_ident
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, Final, TypeAlias
 
-from mazurka.runtime.core.insides import elements, entries
+from mazurka.runtime.core.insides import elements, entries, slots
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.values import attribute_of
-from mazurka.runtime.python import expressions as accesses_expressions
-from mazurka.runtime.python.containers import Part, Standing, enter
-from mazurka.runtime.python.expressions import part_of
-from mazurka.runtime.python.homes import home_of, is_entry
-from mazurka.runtime.python.spaces import space_of
+from mazurka.runtime.python.attributes import home_of, is_entry, space_of
+from mazurka.runtime.python.containers import Part, PendingAccess, enter, part_of
+from mazurka.runtime.python.opaque import opaque_parts
 from mazurka.runtime.python.variables import variable_at
 from mazurka.runtime.sharing.accesses import Access, How, Read, Together
 from mazurka.runtime.sharing.locations import points
@@ -41,11 +40,12 @@ def _nothing(thing: Any) -> Sequence[str]:
     return ()
 
 
-class Reach:
+class DeepReach:
     """What an operation reads: containers, and attributes of objects."""
 
-    def __init__(self, attributes: Attributes) -> None:
+    def __init__(self, attributes: Attributes, how: How) -> None:
         self._attributes = attributes
+        self._how = how
         self.parts: list[Part] = []
         self.variables: list[tuple[Any, str]] = []
         self._known: set[int] = set()
@@ -60,7 +60,7 @@ class Reach:
             value = waiting.pop()
             if id(value) in self._known:
                 continue
-            part = part_of(value, How.READ_ALL)
+            part = part_of(value, self._how)
             if part is not None:
                 self._known.add(id(value))
                 self.parts.append(part)
@@ -72,6 +72,9 @@ class Reach:
                 self._known.add(id(value))
                 self._inside.append(value)
                 self._find_variables(value, wanted)
+            elif self._how is How.CHANGE and (opaque := opaque_parts((value,))):
+                self._known.add(id(value))
+                self.parts += opaque
         if before <= LIMIT < len(self.parts) + len(self.variables):
             unobserved.note("what lies deeper in large data")
         return before < len(self.parts) + len(self.variables) <= LIMIT
@@ -107,12 +110,16 @@ def perform_deep(
     *arguments: Any,
     more: Sequence[Part] = (),
     attributes: Attributes = _nothing,
+    how: How = How.READ_ALL,
     **named: Any,
 ) -> Any:
-    """Perform an operation that reads values and all that is in them, as one access."""
+    """Perform an operation that reads values and all that is in them, as one access.
+
+    `how` says what it does to containers: it may change them, too.
+    """
     if session.current.ident != get_ident():
         return action(*arguments, **named)
-    reach = Reach(attributes)
+    reach = DeepReach(attributes, how)
     reach.find(values)
     standings = _stand(reach, more, site)
     while reach.find(reach.values()):
@@ -126,7 +133,7 @@ def perform_deep(
             standing.settle()
 
 
-def _stand(reach: Reach, more: Sequence[Part], site: int) -> list[Standing]:
+def _stand(reach: DeepReach, more: Sequence[Part], site: int) -> list[PendingAccess]:
     """Stand before reading all of it, where that needs a point."""
     standings = enter([*reach.parts, *more], site)
     operations: list[Access] = [standing.operation for standing in standings]
@@ -149,4 +156,30 @@ def _stand(reach: Reach, more: Sequence[Part], site: int) -> list[Standing]:
     return standings
 
 
-accesses_expressions.deeply = perform_deep
+TAKES_APART: Final = frozenset({"__reduce_ex__", "__reduce__", "__getstate__"})
+
+
+def take_apart(function: Any, site: int, /, thing: Any, *arguments: Any) -> Any:
+    """`object.__reduce_ex__(thing, 4)`"""
+    return _reading(thing, site, partial(function, thing, *arguments))
+
+
+def take_apart_bound(function: Any, site: int, /, *arguments: Any) -> Any:
+    """`thing.__reduce_ex__(4)`"""
+    return _reading(function.__self__, site, partial(function, *arguments))
+
+
+def _reading(thing: Any, site: int, action: Any) -> Any:
+    kind = type(thing)
+    names = [name for name, _ in slots(kind)]
+    if not names or not all(_is_built_in(kind, part) for part in ("__reduce__", "__getstate__")):
+        return action()  # its own code says what is read, and is watched
+
+    def asked(value: Any) -> Sequence[str]:
+        return names if value is thing else ()
+
+    return perform_deep((thing,), site, action, attributes=asked)
+
+
+def _is_built_in(kind: type, name: str) -> bool:
+    return getattr(kind, name, None) is getattr(object, name, None)

@@ -18,10 +18,13 @@ from collections.abc import Callable
 from types import CellType, FunctionType, ModuleType
 from typing import Any, TypeVar
 
-from mazurka.runtime.python import bytecode, caches, calls, expressions, loops, turning, variables
+from mazurka.runtime.python import calls, expressions, frames, functions, loops, methods, variables
+from mazurka.runtime.python.attributes import show_space
+from mazurka.runtime.python.library import caches, identities, output
 from mazurka.runtime.python.rewriter import at_present
-from mazurka.runtime.python.spaces import shown_space
 
+_REGISTERED = (functions, identities, output)
+"""Modules that perform effects of the catalogue: whoever rewrites code needs them, too."""
 Bound = TypeVar("Bound", bound=Callable[..., Any])
 
 
@@ -114,12 +117,12 @@ class Events:
         """The second half of `thing[key] += value`."""
 
     @staticmethod
-    @_by(bytecode.read_slice)
+    @_by(frames.read_slice)
     def read_slice(thing: Any, start: Any, stop: Any, site: int) -> Any:
         """`thing[start:stop]`, in instructions."""
 
     @staticmethod
-    @_by(bytecode.write_slice)
+    @_by(frames.write_slice)
     def write_slice(value: Any, thing: Any, start: Any, stop: Any, site: int) -> None:
         """`thing[start:stop] = value`, in instructions."""
 
@@ -129,42 +132,42 @@ class Events:
     # -- global variables, and names in code that `exec` runs ---------------------------------
 
     @staticmethod
-    @_by(bytecode.read_global)
+    @_by(frames.read_global)
     def read_global(name: str, site: int) -> None:
         """A global variable is about to be read."""
 
     @staticmethod
-    @_by(bytecode.write_global)
+    @_by(frames.write_global)
     def write_global(value: Any, name: str, site: int) -> Any:
         """A global variable is about to be bound to a value, which is given back."""
 
     @staticmethod
-    @_by(bytecode.delete_global)
+    @_by(frames.delete_global)
     def delete_global(name: str, site: int) -> None:
         """`del name`"""
 
     @staticmethod
-    @_by(bytecode.global_target)
+    @_by(frames.global_target)
     def global_target(name: str, site: int) -> Any:
         """A global variable as one of several targets: an object whose `value` is assigned to."""
 
     @staticmethod
-    @_by(bytecode.show_globals)
+    @_by(frames.show_globals)
     def show_globals(space: dict[str, Any]) -> Any:
         """`globals()` has given a namespace, through which variables can be reached."""
 
     @staticmethod
-    @_by(bytecode.read_name)
+    @_by(frames.read_name)
     def read_name(name: str, site: int) -> None:
         """A name is about to be read outside of functions: a local one, or else a global one."""
 
     @staticmethod
-    @_by(bytecode.write_name)
+    @_by(frames.write_name)
     def write_name(value: Any, name: str, site: int) -> Any:
         """A name is about to be bound outside of functions."""
 
     @staticmethod
-    @_by(bytecode.delete_name)
+    @_by(frames.delete_name)
     def delete_name(name: str, site: int) -> None:
         """`del name` outside of functions."""
 
@@ -191,12 +194,12 @@ class Events:
         """A comprehension has bound variables that functions inside capture; gives True."""
 
     @staticmethod
-    @_by(bytecode.read_cell)
+    @_by(frames.read_cell)
     def read_cell(cell: CellType, name: str, site: int) -> None:
         """A captured variable is about to be read by an instruction, which knows its cell."""
 
     @staticmethod
-    @_by(bytecode.write_cell)
+    @_by(frames.write_cell)
     def write_cell(cell: CellType, name: str, site: int) -> None:
         """A captured variable is about to be bound or deleted by an instruction."""
 
@@ -228,12 +231,12 @@ class Events:
         """A value is about to be taken for true or false."""
 
     @staticmethod
-    @_by(expressions.read_whole)
+    @_by(loops.read_whole)
     def read_whole(value: Any, site: int) -> Any:
         """All of a value is about to be read at once: compared, passed on by `**`."""
 
     @staticmethod
-    @_by(expressions.unpack)
+    @_by(loops.unpack)
     def unpack(value: Any, site: int) -> Any:
         """A value is about to be unpacked, or passed on by `*`."""
 
@@ -280,7 +283,7 @@ class Events:
         """What `yield from` goes through."""
 
     @staticmethod
-    @_by(turning.begin_round)
+    @_by(loops.begin_round)
     def begin_round(site: int) -> None:
         """A `while` statement begins a round."""
 
@@ -292,7 +295,7 @@ class Events:
         """What is called instead of a function, with the arguments of the program."""
 
     @staticmethod
-    @_by(calls.call_method)
+    @_by(methods.call_method)
     def call_method(thing: Any, name: str, site: int) -> Any:
         """What is called instead of `thing.name`."""
 
@@ -302,12 +305,12 @@ class Events:
         """An expression has given a value that may be new: its creator names it."""
 
     @staticmethod
-    @_by(bytecode.receive_from_call)
+    @_by(frames.receive_from_call)
     def receive_from_call(value: Any) -> Any:
         """The same for a call in instructions, which may be that of a decorator."""
 
     @staticmethod
-    @_by(bytecode.define_class)
+    @_by(frames.define_class)
     def define_class(kind: Any, line: int) -> None:
         """A function has made a class, and decorated it."""
 
@@ -317,7 +320,7 @@ class Events:
         """A function under `functools.lru_cache` is over: its result goes into the cache next."""
 
     @staticmethod
-    @_by(bytecode.run_code)
+    @_by(frames.run_code)
     def run_code(value: Any, what: str) -> Any:
         """A text or a code object is about to be run by `exec` or `eval`."""
 
@@ -347,10 +350,10 @@ def events_of(module: ModuleType) -> ModuleType:
         variables.delete_global_of(module, name, site)
 
     def global_target(name: str, site: int) -> Any:
-        return variables.GlobalSpot(space, module, name, site)
+        return variables.GlobalTarget(space, module, name, site)
 
     def show_globals(shown: dict[str, Any]) -> dict[str, Any]:
-        return shown_space(shown, module)
+        return show_space(shown, module)
 
     def define_class(kind: Any, line: int) -> None:
         at_present.rewriter.watch_class(kind, line, module)

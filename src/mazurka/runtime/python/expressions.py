@@ -5,83 +5,47 @@ A value that is no built-in container goes through after one look into a table.
 
 from __future__ import annotations
 
-import gc
 import operator
 from _thread import get_ident
 from collections import defaultdict
 from collections.abc import Callable
-from contextvars import Context
+from functools import partial
 from sys import getrefcount
-from types import FunctionType, GeneratorType, MappingProxyType, ModuleType
+from types import FunctionType, GeneratorType, MappingProxyType, MethodWrapperType, ModuleType
 from typing import Any, Final
 
 from mazurka.runtime.core.access_sites import sites
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.python.callbacks import LONE, Stepped, runs_code, search_through, step_through
+from mazurka.runtime.python.calls import Handle
+from mazurka.runtime.python.catalogue import BUILT_IN, METHODS, PLAIN, VIEWS
 from mazurka.runtime.python.containers import (
     UNKNOWN,
-    VIEWS,
-    Family,
     Part,
+    class_behind,
+    family,
     family_of,
     is_built_in,
-    is_mine,
     known_family,
+    part_of,
+    parts_of,
     perform,
     perform_all,
+    use_alone,
 )
-from mazurka.runtime.python.factories import item_or_made, runs_code_for_new
-from mazurka.runtime.python.methods import METHODS
-from mazurka.runtime.python.opaque import is_iterator
-from mazurka.runtime.python.searching import compares, contains
-from mazurka.runtime.python.spaces import class_behind
-from mazurka.runtime.python.turns import LONE, Stepped, gone_through, runs_code, sought
-from mazurka.runtime.python.value_types import PLAIN
-from mazurka.runtime.python.variables import Spot, touch_attribute, write_attribute
+from mazurka.runtime.python.deep import perform_deep
+from mazurka.runtime.python.library.dates import follow_clock
+from mazurka.runtime.python.loops import read_whole
+from mazurka.runtime.python.methods import augment_container, compares_in_python, search_list
+from mazurka.runtime.python.opaque import is_iterator, opaque_parts
+from mazurka.runtime.python.variables import Target, touch_attribute, write_attribute
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import progress
 from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.runtime.sharing.names import short
 
 _met = unobserved.kinds
-
-
-def family(value: Any) -> Family:
-    kind = type(value)
-    found = known_family(kind, UNKNOWN)
-    return family_of(kind) if found is UNKNOWN else found
-
-
-def part_of(value: Any, how: How) -> Part | None:
-    """A whole container as a part of an operation; the dictionary, if it is a view of one."""
-    found = family(value)
-    if found is None:
-        return None
-    if found in VIEWS:
-        if found is Context:
-            return value, None, How.CHANGE, None
-        keys_only = found is VIEWS[0]
-        value = _behind(value)
-        found = family(value)
-        if found is None:
-            return None
-        if keys_only and how is How.READ_ALL:
-            how = How.LOOK
-    return value, found, how, None
-
-
-def _behind(view: Any) -> Any:
-    """The container that a view shows."""
-    kind = type(view)
-    if kind is memoryview:
-        return view.obj
-    if kind is MappingProxyType and class_behind(view) is not None:
-        return None
-    return gc.get_referents(view)[0]
-
-
-def parts_of(values: Any, how: How = How.READ_ALL) -> list[Part]:
-    return [part for value in values if (part := part_of(value, how)) is not None]
 
 
 # -- subscripts ----------------------------------------------------------------------------------
@@ -96,21 +60,21 @@ def read_item(thing: Any, key: Any, site: int) -> Any:
             unobserved.meet(kind)
         return thing[key]
     if found is kind:
-        if session.current.ident != get_ident() or is_mine(thing, site, False):
+        if session.current.ident != get_ident() or use_alone(thing, site, False):
             return thing[key]
     elif found is UNKNOWN:
         found = family_of(kind)
     if found not in METHODS or not is_built_in(kind, "__getitem__"):
-        return _item_behind(thing, key, site) if found in VIEWS else thing[key]
+        return _read_view(thing, key, site) if found in VIEWS else thing[key]
     if found is dict and kind is not dict:
         if runs_code_for_new(thing):
-            return _item_or_new(thing, key, site)
+            return _read_or_run(thing, key, site)
         if isinstance(thing, defaultdict) and thing.default_factory is not None:
-            return item_or_made(thing, key, site)
+            return read_or_make(thing, key, site)
     return perform((thing, found, How.READ, key), site, operator.getitem, thing, key)
 
 
-def _item_or_new(table: Any, key: Any, site: int) -> Any:
+def _read_or_run(table: Any, key: Any, site: int) -> Any:
     """`table[key]`: it is looked up, and if it is not there, other code runs, and adds it."""
     part = (table, dict, How.READ, key)
     found = perform(part, site, dict.get, table, key, UNKNOWN)
@@ -123,7 +87,7 @@ def _item_or_new(table: Any, key: Any, site: int) -> Any:
     return value
 
 
-def _item_behind(view: Any, key: Any, site: int) -> Any:
+def _read_view(view: Any, key: Any, site: int) -> Any:
     if type(view) is MappingProxyType and (kind := class_behind(view)) is not None:
         if session.current.ident == get_ident() and type(key) is str:
             touch_attribute(kind, key, site)
@@ -149,7 +113,7 @@ def write_item(value: Any, thing: Any, key: Any, site: int) -> None:
             thing[key] = value
     else:
         if type(key) is slice and (is_iterator(value) or runs_code(value)):
-            value = list(gone_through(value, site))  # then all of it is put in at once
+            value = list(step_through(value, site))  # then all of it is put in at once
         perform((thing, found, How.WRITE, key), site, operator.setitem, thing, key, value)
 
 
@@ -172,8 +136,8 @@ def _move_on(thing: Any, name: str) -> None:
         progress()
 
 
-def item_target(thing: Any, key: Any, site: int) -> Spot:
-    return Spot(lambda value: write_item(value, thing, key, site))
+def item_target(thing: Any, key: Any, site: int) -> Target:
+    return Target(lambda value: write_item(value, thing, key, site))
 
 
 # -- augmented assignments -----------------------------------------------------------------------
@@ -210,19 +174,10 @@ def augment(old: Any, value: Any, sign: str, site: int) -> Any:
     if not plain:
         if type(value) is GeneratorType and getrefcount(value) > LONE:
             value = Stepped(value, site)
-        if taking(old, found, sign, value, site):
+        if augment_container(old, found, sign, value, site):
             return old
     parts = [(old, found, How.CHANGE, None), *parts_of((value,))]
     return perform_all(parts, site, IN_PLACE[sign], old, value)
-
-
-def _takes_nothing(old: Any, found: Family, sign: str, value: Any, site: int) -> bool:
-    return False
-
-
-taking: Callable[[Any, Family, str, Any, int], bool] = _takes_nothing
-"""Takes elements from what is no container, one by one, if `old += value` does so;
-`accesses_acting` says how."""
 
 
 def augment_attribute(holding: tuple[Any, str, Any], value: Any, sign: str, site: int) -> None:
@@ -275,32 +230,30 @@ def apply_operator(left: Any, right: Any, sign: str, site: int) -> Any:
     """`left + right`, `left == right`, `left in right`, ..."""
     if family(left) is None and family(right) is None:
         if (type(left) is tuple or type(right) is tuple) and sign in _READS_DEEPLY:
-            return deeply((left, right), site, BINARY[sign], left, right)
+            return perform_deep((left, right), site, BINARY[sign], left, right)
         if (sign == "In" or sign == "NotIn") and type(right) not in PLAIN:
-            right = sought(right, site)
+            right = search_through(right, site)
         return BINARY[sign](left, right)
     if sign in ("In", "NotIn"):
         return _contains(left, sign, right, site)
     if sign in _READS_DEEPLY:
-        return deeply((left, right), site, BINARY[sign], left, right)
+        return perform_deep((left, right), site, BINARY[sign], left, right)
     return perform_all(parts_of((left, right)), site, BINARY[sign], left, right)
 
 
 _READS_DEEPLY: Final = frozenset({"Eq", "NotEq", "Lt", "LtE", "Gt", "GtE", "Mod"})
-deeply: Callable[..., Any] = perform_all
-"""Reads what is in what it is given, too; `accesses_deep` says how."""
 
 
 def _contains(left: Any, sign: str, right: Any, site: int) -> Any:
     part = part_of(right, How.READ_ALL)
     if part is None or not is_built_in(type(part[0]), "__contains__"):
-        return BINARY[sign](left, right if family(right) else sought(right, site))
+        return BINARY[sign](left, right if family(right) else search_through(right, site))
     if part[1] in (dict, set) and part[0] is right:
         part = (*part[:2], How.LOOK, None)
-    elif type(right) is list and compares(right, left):
-        return contains(right, site, left) is (sign == "In")
+    elif type(right) is list and compares_in_python(right, left):
+        return search_list(right, site, left) is (sign == "In")
     elif family(left) is not None or type(left) is tuple:
-        return deeply((left, right), site, BINARY[sign], left, right)
+        return perform_deep((left, right), site, BINARY[sign], left, right)
     return perform(part, site, BINARY[sign], left, right)
 
 
@@ -329,33 +282,16 @@ def test_truth(value: Any, site: int) -> Any:
     return value if part is None else perform(part, site, _itself, value)
 
 
-def read_whole(value: Any, site: int) -> Any:
-    """Before all of a value is read at once: compared, passed on by `**`."""
-    if family(value) is None:
-        return value
-    part = part_of(value, How.READ_ALL)
-    return value if part is None else perform(part, site, _itself, value)
-
-
-def unpack(value: Any, site: int) -> Any:
-    """Before something is taken apart: unpacked, or passed on by `*`."""
-    if family(value) is not None:
-        return read_whole(value, site)
-    if type(value) in PLAIN or getrefcount(value) <= LONE:
-        return value
-    return gone_through(value, site)
-
-
 def search_in(value: Any, site: int) -> Any:
     """Before something is looked for in a value, at the end of a chain of comparisons."""
-    return sought(value, site) if family(value) is None else read_whole(value, site)
+    return search_through(value, site) if family(value) is None else read_whole(value, site)
 
 
 def format_value(value: Any, site: int) -> Any:
     """Before a value is written into a string, with all that is in it."""
     if family(value) is None and type(value) is not tuple:
         return value
-    return deeply((value,), site, _itself, value)
+    return perform_deep((value,), site, _itself, value)
 
 
 def match_pattern(value: Any, attributes: tuple[str, ...], by_position: bool, site: int) -> Any:
@@ -367,7 +303,7 @@ def match_pattern(value: Any, attributes: tuple[str, ...], by_position: bool, si
         places = getattr(type(thing), "__match_args__", ()) if by_position else ()
         return (*attributes, *places)
 
-    return deeply((value,), site, _itself, value, attributes=asked)
+    return perform_deep((value,), site, _itself, value, attributes=asked)
 
 
 def match_attribute(look: Callable[[], Any]) -> None:
@@ -378,3 +314,58 @@ def match_attribute(look: Callable[[], Any]) -> None:
         return
     if not issubclass(type(owner), (type, ModuleType)) and not now.alone:
         unobserved.note("an attribute in a pattern")
+
+
+_C_FACTORIES: Final = frozenset({*BUILT_IN, MethodWrapperType, Handle, type(None)})
+"""Types of factories that are C code."""
+
+
+def runs_code_for_new(table: Any) -> bool:
+    """Whether code of the program runs when a key is not in a dictionary."""
+    if isinstance(getattr(type(table), "__missing__", None), FunctionType):
+        return True
+    return isinstance(table, defaultdict) and _runs_code(table.default_factory)
+
+
+def _runs_code(factory: Any) -> bool:
+    kind = type(factory)
+    if kind in _C_FACTORIES:
+        return False
+    if kind is partial:
+        return _runs_code(factory.func)
+    if issubclass(kind, type):
+        return any(type(getattr(factory, name)) is FunctionType for name in ("__init__", "__new__"))
+    return True
+
+
+def read_or_make(table: defaultdict[Any, Any], key: Any, site: int) -> Any:
+    """`table[key]`, with a value that C code makes where there is none."""
+    factory: Any = table.default_factory
+    parts: list[Part] = [(table, dict, How.ENSURE, key)]
+    if type(factory) is not type:
+        if type(factory) is Handle:
+            factory = factory.function
+        parts += _changed_by(factory)
+        if type(factory) in BUILT_IN:
+            factory = follow_clock(factory) or factory
+    return perform_all(parts, site, _get_or_add, table, key, factory)
+
+
+def _changed_by(factory: Any) -> list[Part]:
+    """What a function of C may change: what it is a method of, and what it is given."""
+    values: list[Any] = []
+    while type(factory) is partial:
+        values += [*factory.args, *factory.keywords.values()]
+        factory = factory.func
+    values.append(getattr(factory, "__self__", None))
+    families = [(value, family_of(type(value))) for value in values]
+    touched = [(value, found, How.CHANGE, None) for value, found in families if found in METHODS]
+    return [*touched, *opaque_parts(values)]
+
+
+def _get_or_add(table: Any, key: Any, factory: Any) -> Any:
+    value = dict.get(table, key, UNKNOWN)
+    if value is UNKNOWN:
+        value = factory()
+        table[key] = value
+    return value

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import sys
 from _thread import get_ident
 from collections.abc import Callable, Iterator
 from sys import getrefcount
-from typing import Any, Final
+from types import FrameType
+from typing import Any, Final, NamedTuple
 
 from mazurka.runtime.core.moment import now
+from mazurka.runtime.core.operations import Idle
 from mazurka.runtime.core.scheduler import session
-from mazurka.runtime.python.containers import Part, is_built_in, is_mine, perform
-from mazurka.runtime.python.expressions import family, part_of, unpack
-from mazurka.runtime.python.opaque import is_iterator, steps
-from mazurka.runtime.python.turns import LONE, LONE_INSIDE, delegated
+from mazurka.runtime.core.spinning import NEVER, Rounds, Turn, is_same, same_values, stack_of
+from mazurka.runtime.core.tasks import Task
+from mazurka.runtime.python.callbacks import LONE, LONE_INSIDE, delegate_to, step_through
+from mazurka.runtime.python.catalogue import NEW_EACH_TIME, PLAIN
+from mazurka.runtime.python.containers import Part, family, is_built_in, part_of, perform, use_alone
+from mazurka.runtime.python.opaque import is_iterator, iterate_opaque, opaque_parts
 from mazurka.runtime.python.variables import write_captured
 from mazurka.runtime.sharing.accesses import How
-from mazurka.runtime.sharing.locations import progress, step
+from mazurka.runtime.sharing.locations import LIMIT, learned, points, progress, step
 
 _READ: Final = How.READ
 _READ_ALL: Final = How.READ_ALL
@@ -29,7 +34,7 @@ def iterate(value: Any, unpacked: bool, site: int) -> Any:
         return value
     part = None if family(value) is None else part_of(value, _READ_ALL)
     if part is None or not is_built_in(type(value), "__iter__"):
-        return steps(value, site) if is_iterator(value) else _advancing(value, site)
+        return iterate_opaque(value, site) if is_iterator(value) else _advance(value, site)
     return _steps(part, value, None, unpacked, site)
 
 
@@ -57,11 +62,32 @@ def delegate(value: Any, site: int) -> Any:
     """What `yield from` goes through; a generator that nobody else has is left alone."""
     if family(value) is not None:
         return iterate(value, False, site)
-    return value if getrefcount(value) <= LONE else delegated(value, site)
+    return value if getrefcount(value) <= LONE else delegate_to(value, site)
 
 
-def _advancing(items: Any, site: int) -> Iterator[Any]:
-    if type(items) in _NEW_EACH_TIME:
+def read_whole(value: Any, site: int) -> Any:
+    """Before all of a value is read at once: compared, passed on by `**`."""
+    if family(value) is None:
+        return value
+    part = part_of(value, How.READ_ALL)
+    return value if part is None else perform(part, site, _same, value)
+
+
+def unpack(value: Any, site: int) -> Any:
+    """Before something is taken apart: unpacked, or passed on by `*`."""
+    if family(value) is not None:
+        return read_whole(value, site)
+    if type(value) in PLAIN or getrefcount(value) <= LONE:
+        return value
+    return step_through(value, site)
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _advance(items: Any, site: int) -> Iterator[Any]:
+    if type(items) in NEW_EACH_TIME:
         born = session.current.running.turns
         for value in items:
             step(born)
@@ -69,15 +95,11 @@ def _advancing(items: Any, site: int) -> Iterator[Any]:
         return
     items = iter(items)
     if is_iterator(items) and getrefcount(items) > LONE_INSIDE:
-        yield from steps(items, site)  # the class of the program has it, and may share it
+        yield from iterate_opaque(items, site)  # the class of the program has it, and may share it
         return
     for value in items:
         progress()
         yield value
-
-
-_NEW_EACH_TIME: Final = frozenset({range, tuple, str, bytes, frozenset})
-"""Types whose iterators nobody else can have."""
 
 
 def iterate_captured(items: Any, site: int) -> Iterator[Any]:
@@ -86,7 +108,7 @@ def iterate_captured(items: Any, site: int) -> Iterator[Any]:
     Before it has bound them for the first time there are no such functions.  From then on, each
     step is about to write them.
     """
-    kept = Kept()
+    kept = CapturedVariables()
     for value in items:
         for look in kept.looks:
             write_captured(None, look, site)
@@ -94,7 +116,7 @@ def iterate_captured(items: Any, site: int) -> Iterator[Any]:
         yield value
 
 
-class Kept:
+class CapturedVariables:
     """Variables of a comprehension that functions inside keep."""
 
     __slots__ = ("looks",)
@@ -103,7 +125,7 @@ class Kept:
         self.looks: tuple[Any, ...] = ()
 
 
-_last: dict[int, Kept] = {}
+_last: dict[int, CapturedVariables] = {}
 """By thread: of the comprehension that has made the last step."""
 
 
@@ -139,7 +161,7 @@ def _steps(
     while True:
         run = session.current
         try:
-            if run.ident == get_ident() and is_mine(container, site, False):
+            if run.ident == get_ident() and use_alone(container, site, False):
                 element = first() if items is None else next(items)
             elif items is None:
                 element = perform((container, found, how, index), site, first)
@@ -157,3 +179,95 @@ def _steps(
 
 _VALUES_STEP: Final[type] = type(iter({}.values()))
 _ITEMS_STEP: Final[type] = type(iter({}.items()))
+
+
+PATIENCE = 256
+"""After how many rounds somebody looks what a thread is doing."""
+
+
+class NextRound(Idle):
+    """One more round of a loop."""
+
+    __slots__ = ("site",)
+    kind = "loop"
+
+    def __init__(self, site: int) -> None:
+        self.site = site
+
+    def waits_for(self) -> str:
+        return "to go round a loop"
+
+
+class ManyRounds(NamedTuple):
+    """A thread in the middle of many rounds."""
+
+    site: int
+    frame: FrameType
+    own: dict[str, Any]
+    operations: int
+    """How many there had been, of all threads."""
+    reads: int
+    """How many since then, without points."""
+    turns: int
+
+
+def begin_round(site: int) -> None:
+    """The running thread begins a round."""
+    run = session.current
+    if run.ident != get_ident():
+        return
+    me = run.running
+    me.turns = turns = me.turns + 1
+    rounds = me.rounds
+    if rounds is not None:
+        rounds.turns = turns
+    if site in points:
+        run.point(NextRound(site))
+    elif rounds is not None and rounds.base:
+        _come_round(rounds, site, turns)
+    if not turns % PATIENCE:
+        _watch_rounds(me, site)
+
+
+def _come_round(rounds: Rounds, site: int, turns: int) -> None:
+    """Wait if this round would be the same as the one before."""
+    stack = stack_of(sys._getframe(1), turns)
+    before, oldest = rounds.turn, rounds.oldest
+    rounds.turn, rounds.oldest = Turn(site, turns, len(rounds.reads), stack), NEVER
+    if (
+        before is None
+        or before.site != site
+        or before.reads == len(rounds.reads)
+        or oldest < before.turns
+        or not is_same(before.stack, stack)
+    ):
+        return
+    operation = NextRound(site)
+    waiting = rounds.come_round(before.reads, operation)
+    if waiting is not operation:
+        session.current.point(waiting)
+
+
+def _watch_rounds(me: Task, site: int) -> None:
+    """See whether a thread does anything in its rounds."""
+    rounds = me.rounds
+    if rounds is None:
+        rounds = me.rounds = Rounds()
+    frame = sys._getframe(2)
+    before, oldest = rounds.watched, rounds.oldest_watched
+    at = ManyRounds(site, frame, dict(frame.f_locals), now.count, now.idle, me.turns)
+    rounds.watched, rounds.oldest_watched = at, NEVER
+    if (
+        before is None
+        or rounds.polls
+        or (before.site, before.operations) != (site, now.count)
+        or before.frame is not frame
+        or oldest < before.turns
+        or not same_values(before.own, at.own)
+        or opaque_parts(at.own.values())
+    ):
+        return
+    if now.idle > before.reads:
+        now.idle = LIMIT  # what it reads next is what it waits for
+    else:
+        learned.learn(site)

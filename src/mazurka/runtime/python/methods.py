@@ -1,72 +1,316 @@
-"""The methods of built-in containers, each one atomic access: what each does to its container."""
+"""Methods of built-in containers, one access each; step by step where other code runs on the way.
+
+What a class of the program has instead of a built-in method is a call of its own, and calls the
+built-in one in its turn: by `super().append(x)`, by `list.append(self, x)`.
+"""
 
 from __future__ import annotations
 
-import array
+from _thread import get_ident
 from collections import deque
-from typing import Any, Final
+from collections.abc import Callable, Iterator
+from functools import partial
+from types import FunctionType, GeneratorType, MethodType
+from typing import Any, Final, NamedTuple
 
-from mazurka.runtime.sharing.accesses import How
+from mazurka.runtime.core.insides import elements
+from mazurka.runtime.core.moment import now
+from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.python.callbacks import Stepped, perform_through, runs_code, show_generators
+from mazurka.runtime.python.calls import call, controlled
+from mazurka.runtime.python.catalogue import (
+    ASKS_ELEMENTS,
+    DESCRIPTORS,
+    METHODS,
+    PLAIN,
+    SEARCHES,
+    STORES_ARGUMENTS,
+    SYNCHRONIZING,
+    TAKES_ELEMENTS,
+    is_made,
+    method_effect,
+)
+from mazurka.runtime.python.containers import (
+    UNKNOWN,
+    Family,
+    Part,
+    family,
+    family_of,
+    is_built_in,
+    known_family,
+    parts_of,
+    perform,
+    perform_all,
+    use_alone,
+)
+from mazurka.runtime.python.loops import iterate
+from mazurka.runtime.python.opaque import iterator_parts
+from mazurka.runtime.python.variables import read_attribute
+from mazurka.runtime.sharing.accesses import WRITING, How
+from mazurka.runtime.sharing.locations import learned, points, step
+from mazurka.runtime.sharing.monitoring import unobserved
 
-_READS = ("copy", "count", "index", "__eq__", "__ne__", "__add__", "__mul__", "__contains__")
+_PLAIN: Final = PLAIN | {partial}
 
-_LIST: Final = {
-    **dict.fromkeys(_READS, How.READ_ALL),
-    **dict.fromkeys(("append", "insert", "extend", "remove", "clear"), How.CHANGE),
-    **dict.fromkeys(("sort", "reverse"), How.CHANGE),
-    "__iadd__": How.CHANGE,
-    "__imul__": How.CHANGE,
-    "__len__": How.LOOK,
-    "pop": How.TAKE,
-    "__getitem__": How.READ,
-    "__setitem__": How.WRITE,
-    "__delitem__": How.CHANGE,
+
+class Plan(NamedTuple):
+    """What a method does to its container."""
+
+    built_on: Family
+    name: str
+    how: How
+    writing: bool
+    alone: bool
+    """Whether the container is all that it touches, whatever its arguments are."""
+
+
+def _plan(built_on: Family, name: str, how: How) -> Plan:
+    given = how is How.CHANGE or built_on is set or name == "join"
+    alone = not given or name in STORES_ARGUMENTS
+    return Plan(built_on, name, how, how in WRITING, alone)
+
+
+_plans: Final[dict[tuple[Any, str], Plan]] = {
+    (kind, name): _plan(kind, name, how)
+    for kind, methods in METHODS.items()
+    for name, how in methods.items()
+    if how is not None
 }
-_DEQUE: Final = {
-    **_LIST,
-    **dict.fromkeys(("appendleft", "extendleft", "rotate"), How.CHANGE),
-    "popleft": How.TAKE,
+_known_plan = _plans.get
+
+
+def plan_of(built_on: Family, name: str) -> Plan | None:
+    """What a C method of a built-in container does; None if it touches nothing."""
+    found = _known_plan((built_on, name))
+    if found is None and (how := method_effect(built_on, name)) is not None:
+        found = _plans[built_on, name] = _plan(built_on, name, how)
+    return found
+
+
+def call_method(thing: Any, name: str, site: int) -> Any:
+    """What `thing.name(...)` calls: a method of a container becomes one access, performed after the
+    arguments have been evaluated."""
+    kind = type(thing)
+    if kind in SYNCHRONIZING and name not in learned.moving:
+        bound = getattr(thing, name)
+        if type(bound) is MethodType and bound.__func__ in controlled:
+            return bound
+    plan = _known_plan((kind, name))
+    if plan is None:
+        found = known_family(kind, UNKNOWN)
+        if found is UNKNOWN:
+            found = family_of(kind)
+        if found in METHODS and _is_c_method(kind, found, name):
+            plan = plan_of(found, name)
+    if plan is not None:
+        return partial(act, getattr(thing, name), thing, plan, site)
+    return call(read_attribute(thing, name, site), site)
+
+
+def _is_c_method(kind: type, built_on: Family, name: str) -> bool:
+    """Whether a container type has a method from C code, and no Python code for it."""
+    if name in METHODS[built_on]:
+        return is_built_in(kind, name)
+    return type(getattr(kind, name, None)) in DESCRIPTORS
+
+
+def act(
+    action: Any, container: Any, plan: Plan, site: int, /, *arguments: Any, **named: Any
+) -> Any:
+    """A method of a container, as one access; step by step where it runs other code on the way."""
+    if session.current.ident != get_ident():
+        return action(*arguments, **named)
+    built_on, name, how, writing, alone = plan
+    if alone and use_alone(container, site, writing):
+        return action(*arguments, **named)
+    if name in _RUNS_CODE:
+        stepwise = _stepwise(container, plan, site, arguments, named)
+        if stepwise is not None:
+            return stepwise()
+    if not alone:
+        arguments = show_generators(arguments, site)
+    key = arguments[0] if arguments else None
+    parts: list[Part] = [(container, built_on, how, key)]
+    if not alone:
+        parts += [*parts_of(arguments), *iterator_parts(arguments)]
+        if any(map(runs_code, arguments)):
+            return perform_through(parts, site, action, arguments, named)
+    return perform_all(parts, site, action, *arguments, **named)
+
+
+_RUNS_CODE: Final = frozenset({*TAKES_ELEMENTS, *SEARCHES, "sort"})
+"""Methods that may run code of the program on the way."""
+
+
+def _stepwise(
+    container: Any, plan: Plan, site: int, arguments: tuple[Any, ...], named: dict[str, Any]
+) -> Callable[[], Any] | None:
+    """What does the same step by step, where code runs in between."""
+    name = plan.name
+    if name == "sort":
+        if type(container) is list and _runs_code(named.get("key"), container):
+            return partial(_sort, container, site, **named)
+    elif len(arguments) == 1 and not named:
+        value = arguments[0]
+        if name in SEARCHES:
+            if type(container) is list and compares_in_python(container, value):
+                return partial(search_stepwise, container, name, site, value)
+        elif family(value) is None and type(value) not in _PLAIN:
+            del value  # so that it is seen whether anybody else has it
+            source = show_generators(arguments, site)[0]
+            return partial(_take_elements, container, plan.built_on, name, site, source)
+    return None
+
+
+def act_on(action: Any, container: Any, built_on: Family, name: str, site: int) -> Any:
+    """What does it, when it is called."""
+    plan = plan_of(built_on, name)
+    assert plan is not None, "whoever asks has seen that it touches something"
+    return partial(act, action, container, plan, site)
+
+
+def act_unbound(function: Any, site: int, /, thing: Any, *arguments: Any, **named: Any) -> Any:
+    """`list.append(thing, ...)`"""
+    method = act_on(function.__get__(thing), thing, function.__objclass__, function.__name__, site)
+    return method(*arguments, **named)
+
+
+_ONE: Final = {"extend": "append", "extendleft": "appendleft"}
+
+
+def _take_elements(container: Any, built_on: Family, name: str, site: int, source: Any) -> None:
+    """From an iterator: its code runs between the elements, and each comes in by itself."""
+    if hasattr(source, "keys"):
+        source = [(key, source[key]) for key in source.keys()]  # noqa: SIM118 - any mapping
+    alone = type(source) in (GeneratorType, Stepped)  # the former if nobody else has it
+    for element in source if alone else iterate(source, False, site):
+        if built_on is dict:
+            key, value = element
+            parts: list[Part] = [(container, built_on, How.WRITE, key)]
+            perform_all(parts, site, _own(container, built_on, "__setitem__"), key, value)
+        elif built_on is set:
+            parts = [(container, built_on, How.ENSURE, element)]
+            perform_all(parts, site, _own(container, built_on, "add"), element)
+        else:
+            parts = [(container, built_on, How.CHANGE, None)]
+            add = _own(container, built_on, _ONE.get(name, "append"))
+            perform_all(parts, site, add, element)
+
+
+def augment_container(container: Any, built_on: Family, sign: str, source: Any, site: int) -> bool:
+    """`container += source`, `container |= source`"""
+    name, method = _AUGMENTING.get((built_on, sign), ("", ""))
+    if not name or not is_built_in(type(container), method) or session.current.ident != get_ident():
+        return False
+    if not hasattr(type(source), "__iter__"):
+        return False
+    _take_elements(container, built_on, name, site, source)
+    return True
+
+
+_AUGMENTING: Final[dict[tuple[Any, str], tuple[str, str]]] = {
+    **dict.fromkeys(((list, "Add"), (deque, "Add")), ("extend", "__iadd__")),
+    (dict, "BitOr"): ("update", "__ior__"),
 }
-_BYTES: Final = {
-    **_LIST,
-    **dict.fromkeys(("decode", "hex", "find", "rfind", "split", "startswith"), How.READ_ALL),
-    **dict.fromkeys(("endswith", "tobytes", "tolist", "join", "strip"), How.READ_ALL),
-    **dict.fromkeys(("fromlist", "frombytes", "byteswap"), How.CHANGE),
-}
-_DICT: Final = {
-    **dict.fromkeys(("copy", "__eq__", "__ne__", "__or__", "__ror__"), How.READ_ALL),
-    **dict.fromkeys(("update", "clear", "__ior__", "move_to_end", "subtract"), How.CHANGE),
-    "__len__": How.LOOK,
-    "__contains__": How.LOOK,
-    "get": How.READ,
-    "__getitem__": How.READ,
-    "__setitem__": How.WRITE,
-    "__delitem__": How.REMOVE,
-    "setdefault": How.ENSURE,
-    "pop": How.REMOVE,
-    "popitem": How.TAKE,
-    "most_common": How.READ_ALL,
-    "elements": How.READ_ALL,
-    "total": How.READ_ALL,
-}
-_SET: Final = {
-    **dict.fromkeys(("copy", "union", "intersection", "difference", "issubset"), How.LOOK),
-    **dict.fromkeys(("symmetric_difference", "issuperset", "isdisjoint"), How.LOOK),
-    **dict.fromkeys(("__len__", "__contains__", "__eq__", "__ne__"), How.LOOK),
-    **dict.fromkeys(("update", "clear", "intersection_update"), How.CHANGE),
-    **dict.fromkeys(("difference_update", "symmetric_difference_update"), How.CHANGE),
-    "add": How.ENSURE,
-    "discard": How.REMOVE,
-    "remove": How.REMOVE,
-    "pop": How.TAKE,
-}
-METHODS: Final[dict[Any, dict[str, How]]] = {
-    list: _LIST,
-    deque: _DEQUE,
-    bytearray: _BYTES,
-    array.array: _BYTES,
-    dict: _DICT,
-    set: _SET,
-}
-TAKES_ELEMENTS: Final = frozenset({"extend", "extendleft", "update"})
-"""Methods that go through an iterable, which may be code of the program."""
+
+
+def _own(container: Any, built_on: Family, name: str) -> Any:
+    """A method as built-in code calls it: not the one that a class of the program has instead."""
+    kind = type(container)
+    return partial(getattr(kind if is_built_in(kind, name) else built_on, name), container)
+
+
+# -- sorting in place ----------------------------------------------------------------------------
+
+
+def _runs_code(key: Any, container: list[Any]) -> bool:
+    """Whether code of the program runs while a list is sorted."""
+    if type(key) is FunctionType:
+        return True
+    return key is None and any(is_made(type(value)) for value in container)
+
+
+def _sort(container: list[Any], site: int, **named: Any) -> None:
+    """The list is empty until it is sorted, and must not have been changed by then."""
+    whole: list[Part] = [(container, list, How.CHANGE, None)]
+
+    def take_out() -> list[Any]:
+        taken = container[:]
+        container.clear()
+        return taken
+
+    def put_back() -> bool:
+        changed = bool(container)
+        container[:] = taken
+        return changed
+
+    taken = perform_all(whole, site, take_out)
+    try:
+        taken.sort(**named)
+    finally:
+        changed = perform_all(whole, site, put_back)
+    if changed:
+        raise ValueError("list modified during sort")
+
+
+_ORDER: Final = ("__lt__", "__gt__")
+
+
+def _answer_in_python(values: Any, names: tuple[str, ...]) -> bool:
+    """Whether any of some values has a method of these names that is written in Python."""
+    kinds = set(map(type, values))
+    return any(type(getattr(kind, name, None)) is FunctionType for kind in kinds for name in names)
+
+
+def asks_elements(function: Any, values: Any) -> bool:
+    """Whether a built-in function that goes through a container runs code of the program."""
+    names = ASKS_ELEMENTS.get(function)
+    if names is None or not issubclass(type(values), (list, deque, dict, set)):
+        return False
+    asked = list(dict.keys(values)) if issubclass(type(values), dict) else elements(values)
+    return _answer_in_python(asked, names)
+
+
+def compares_in_python(values: list[Any], wanted: Any) -> bool:
+    return _answer_in_python((wanted, *values), ("__eq__",))
+
+
+def search_stepwise(values: list[Any], name: str, site: int, wanted: Any) -> Any:
+    """`values.index(wanted)` and the like, step by step."""
+    if name == "count":
+        return sum(1 for _ in _found(values, site, wanted))
+    for index in _found(values, site, wanted):
+        if name == "index":
+            return index
+        whole = (values, list, How.CHANGE, None)
+        return perform(whole, site, values.__delitem__, slice(index, index + 1))
+    text = f"{wanted!r} is not in list" if name == "index" else "list.remove(x): x not in list"
+    raise ValueError(text)
+
+
+def search_list(values: list[Any], site: int, wanted: Any) -> bool:
+    """`wanted in values`"""
+    return any(True for _ in _found(values, site, wanted))
+
+
+def _found(values: list[Any], site: int, wanted: Any) -> Iterator[int]:
+    index, born = 0, session.current.running.turns
+    while True:
+        try:
+            value = perform((values, list, How.READ, index), site, values.__getitem__, index)
+        except IndexError:
+            return
+        if value is wanted or value == wanted:
+            yield index
+        index += 1
+        step(born)
+
+
+def note_comparisons(function: Any, arguments: tuple[Any, ...], site: int) -> None:
+    """`heapq.heappush(values, value)`: name it where others use the same list meanwhile."""
+    if site not in points or now.alone or not arguments or type(arguments[0]) is not list:
+        return
+    if function.__module__ in ("_heapq", "_bisect") and _answer_in_python(
+        (*arguments[0], *arguments[1:]), _ORDER
+    ):
+        unobserved.note(f"comparisons inside of {function.__module__.lstrip('_')}")

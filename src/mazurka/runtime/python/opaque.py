@@ -21,8 +21,8 @@ from types import GeneratorType, WrapperDescriptorType
 from typing import Any, Final
 
 from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.python.catalogue import PLAIN, is_of_c, is_value
 from mazurka.runtime.python.containers import Part, family_of, perform
-from mazurka.runtime.python.value_types import PLAIN, is_value
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import progress
 from mazurka.runtime.sharing.names import known, see
@@ -87,28 +87,24 @@ def opaque_parts(values: Any) -> list[Part]:
     return [
         part_of_opaque(value)
         for value in values
-        if is_iterator(value) or (is_opaque(value) and type(value).__flags__ & _FIXED)
+        if is_iterator(value) or (is_opaque(value) and is_of_c(type(value)))
     ]
-
-
-_FIXED: Final = 1 << 8
-"""The flag of classes of C code, which cannot be changed; statements make none that have it."""
 
 
 # -- generators ----------------------------------------------------------------------------------
 
 
-def step(function: Callable[..., Any], site: int, /, items: Any, *arguments: Any) -> Any:
+def perform_step(function: Callable[..., Any], site: int, /, items: Any, *arguments: Any) -> Any:
     """One step through an iterator: `next(items)`, `generator.send(value)`."""
     if type(items) is GeneratorType:
-        return entering(items, site, RUNNING, function, *arguments)
+        return run_inside(items, site, RUNNING, function, *arguments)
     return perform(part_of_opaque(items), site, function, *arguments)
 
 
 RUNNING: Final = ValueError("generator already executing")
 
 
-def entering(
+def run_inside(
     thing: Any, site: int, error: Exception, function: Callable[..., Any], *arguments: Any
 ) -> Any:
     """Do something inside of a generator or a context, or raise an error if somebody does."""
@@ -142,11 +138,11 @@ def _is_entered(entered: set[int], identity: int) -> bool:
     return False
 
 
-def steps(items: Any, site: int) -> Iterator[Any]:
+def iterate_opaque(items: Any, site: int) -> Iterator[Any]:
     """What a loop over an iterator goes through."""
     while True:
         try:
-            value = step(next, site, items, items)
+            value = perform_step(next, site, items, items)
         except StopIteration:
             return
         progress()

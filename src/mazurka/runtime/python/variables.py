@@ -15,16 +15,21 @@ from typing import Any, Final
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.primitives.private import look_inside
-from mazurka.runtime.python.containers import Standing
-from mazurka.runtime.python.homes import INSIDE, NOWHERE, home_of, home_of_store, is_entry
-from mazurka.runtime.python.spaces import (
+from mazurka.runtime.python.attributes import (
+    INSIDE,
+    NOWHERE,
     approach_entry,
     expose,
+    home_of,
+    home_of_store,
     is_computed_store,
-    replaced,
+    is_entry,
+    note_replaced,
     space_of,
 )
-from mazurka.runtime.python.value_types import BUILT_IN
+from mazurka.runtime.python.calls import hold_method
+from mazurka.runtime.python.catalogue import BUILT_IN
+from mazurka.runtime.python.containers import PendingAccess
 from mazurka.runtime.sharing.accesses import Access, How, Read, ReadSeveral, Variable, Write
 from mazurka.runtime.sharing.locations import SEVERAL, Location, learned, points, progress, suspect
 from mazurka.runtime.sharing.names import EVERYBODY, Seen, known, objects, see
@@ -145,7 +150,7 @@ def read_attribute(thing: Any, name: str, site: int) -> Any:
     if session.current.ident != get_ident():
         return getattr(thing, name)
     if now.alone:
-        return _got(getattr(thing, name), site)
+        return _hold(getattr(thing, name), site)
     seen = known(id(thing))
     if seen is not None:
         location = seen.get(name)
@@ -170,11 +175,11 @@ def read_attribute(thing: Any, name: str, site: int) -> Any:
             elif location.owner == SEVERAL and location.direct and seen.maker == EVERYBODY:
                 if not session.current.over:
                     _read(location, site)
-                return _got(getattr(thing, name), site)
+                return _hold(getattr(thing, name), site)
             if location is _SETTLED:
-                return _got(getattr(thing, name), site)
+                return _hold(getattr(thing, name), site)
     touch_attribute(thing, name, site)
-    return _got(getattr(thing, name), site)
+    return _hold(getattr(thing, name), site)
 
 
 def _read(location: Location, site: int) -> None:
@@ -191,16 +196,8 @@ def read_dict(thing: Any, site: int) -> Any:
     return thing.__dict__
 
 
-def _same(value: Any, site: int) -> Any:
-    return value
-
-
-hold: Callable[[Any, int], Any] = _same
-"""What a built-in method becomes that is taken from its object; `accesses_calls` says."""
-
-
-def _got(value: Any, site: int) -> Any:
-    return hold(value, site) if type(value) in BUILT_IN else value
+def _hold(value: Any, site: int) -> Any:
+    return hold_method(value, site) if type(value) in BUILT_IN else value
 
 
 def write_attribute(value: Any, thing: Any, name: str, site: int) -> None:
@@ -241,7 +238,7 @@ def write_own(
     thing: Any, name: str, site: int, how: How, action: Callable[..., Any], *arguments: Any
 ) -> Any:
     """The running thread writes or deletes an attribute, as `action` does it."""
-    standing: Standing | None = None
+    standing: PendingAccess | None = None
     if session.current.ident == get_ident():
         standing = _touch_own(thing, name, site, how)
     if standing is None:
@@ -252,9 +249,9 @@ def write_own(
         standing.settle()
 
 
-def _touch_own(thing: Any, name: str, site: int, how: How) -> Standing | None:
+def _touch_own(thing: Any, name: str, site: int, how: How) -> PendingAccess | None:
     if name in ("__dict__", "__class__"):
-        replaced(name)
+        note_replaced(name)
         expose(thing)
         return None
     home = home_of_store(thing, name)
@@ -346,7 +343,7 @@ def _see_cell(look: FunctionType) -> Seen:
 # -- targets of assignments that are not alone ---------------------------------------------------
 
 
-class Spot:
+class Target:
     """An assignment target, whose `value` is set: `for thing.name in ...`, `a, b.c = ...`."""
 
     __slots__ = ("_store",)
@@ -363,21 +360,21 @@ class Spot:
         self._store(value)
 
 
-def attribute_target(thing: Any, name: str, site: int) -> Spot:
-    return Spot(lambda value: write_attribute(value, thing, name, site))
+def attribute_target(thing: Any, name: str, site: int) -> Target:
+    return Target(lambda value: write_attribute(value, thing, name, site))
 
 
-def captured_target(look: FunctionType, site: int) -> Spot:
+def captured_target(look: FunctionType, site: int) -> Target:
     assert look.__closure__ is not None
     cell = look.__closure__[0]
 
     def put(value: Any) -> None:
         cell.cell_contents = write_captured(value, look, site)
 
-    return Spot(put)
+    return Target(put)
 
 
-class GlobalSpot(Spot):
+class GlobalTarget(Target):
     """A global variable as a target; `seen_by` is its module."""
 
     __slots__ = ()

@@ -16,7 +16,7 @@ from typing import Any, Final, cast
 
 from mazurka.runtime.core.insides import is_module, names_in, names_in_class
 from mazurka.runtime.python.events import events_of
-from mazurka.runtime.python.managers import WATCHED_IF_HELD
+from mazurka.runtime.python.library.managers import WATCHED_IF_HELD
 from mazurka.runtime.rewrite.source.statements import compile_tree
 from mazurka.runtime.sharing.monitoring import MARK
 

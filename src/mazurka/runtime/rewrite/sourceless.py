@@ -17,7 +17,7 @@ from typing import Any, Final
 from mazurka.runtime.core.access_sites import MARK
 from mazurka.runtime.core.insides import is_module, module_of, names_in, names_in_class
 from mazurka.runtime.core.patches import is_frozen
-from mazurka.runtime.python.handles import CachedFunction
+from mazurka.runtime.python.catalogue import CachedFunction
 from mazurka.runtime.rewrite.bytecode.codes import UnknownCodeError, take_apart
 from mazurka.runtime.rewrite.bytecode.watched import is_generated, is_watched, watched
 from mazurka.runtime.sharing.monitoring import unobserved

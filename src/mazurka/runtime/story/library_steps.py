@@ -19,7 +19,7 @@ from mazurka.runtime.core.values import called, name_of_function
 from mazurka.runtime.core.waiting import name_of_future
 from mazurka.runtime.primitives.conditions import Wake
 from mazurka.runtime.primitives.locks import Acquire
-from mazurka.runtime.python.handles import CachedFunction
+from mazurka.runtime.python.catalogue import CachedFunction
 from mazurka.runtime.story.labels import Labels
 from mazurka.runtime.story.story import Effects
 

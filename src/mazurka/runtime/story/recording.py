@@ -24,7 +24,7 @@ from mazurka.runtime.core.thread_names import brief, labels_of
 from mazurka.runtime.primitives.conditions import Notify, Wake
 from mazurka.runtime.primitives.events import AcquireUnit
 from mazurka.runtime.primitives.locks import Acquire
-from mazurka.runtime.python.turning import Again
+from mazurka.runtime.python.loops import NextRound
 from mazurka.runtime.sharing.accesses import Access, Structure, Variable
 from mazurka.runtime.story.effects import (
     Before,
@@ -257,7 +257,7 @@ class Recorder(Decider):
 def _place_of(operation: object) -> int | None:
     if isinstance(operation, Spin):
         return _place_of(operation.operation)
-    return operation.site if isinstance(operation, (Access, Again)) else None
+    return operation.site if isinstance(operation, (Access, NextRound)) else None
 
 
 def _started_by(operation: Step) -> str | None:

@@ -13,14 +13,14 @@ from collections.abc import Callable
 from typing import Any
 
 from mazurka.runtime.python.containers import perform_all
-from mazurka.runtime.python.opaque import entering, part_of_opaque
+from mazurka.runtime.python.opaque import part_of_opaque, run_inside
 from mazurka.runtime.sharing.locations import progress
 
 _inside: dict[int, list[Any]] = {}
 """By thread: the contexts that it has entered and not left."""
 
 
-def in_context(
+def run_in_context(
     function: Callable[..., Any], site: int, /, called: Any, *arguments: Any, **named: Any
 ) -> Any:
     """`context.run(called, ...)`"""
@@ -38,10 +38,10 @@ def in_context(
             if not entered:
                 _inside.pop(thread, None)
 
-    return entering(context, site, error, run)
+    return run_inside(context, site, error, run)
 
 
-def of_variable(function: Any, site: int, /, *arguments: Any) -> Any:
+def set_variable(function: Any, site: int, /, *arguments: Any) -> Any:
     """`variable.set(value)`, `variable.reset(token)`"""
     progress()
     entered = _inside.get(get_ident(), ())[-1:]

@@ -21,7 +21,7 @@ _made_from: Final[Any] = vars(datetime)["fromtimestamp"]
 """As the class itself defines it, whatever a subclass makes of the name."""
 
 
-def of_clock(function: Any) -> Callable[..., Any] | None:
+def follow_clock(function: Any) -> Callable[..., Any] | None:
     """What is called instead of a method of a class that is named like one that tells the time;
     None if it is none, or if the time is real."""
     kind = function.__self__

@@ -1,23 +1,110 @@
-"""Callable objects of C code that reach into what they are given: `operator.attrgetter("x")`, the
-descriptors of slots, `"{0.x}".format`, ..."""
+"""Functions that touch attributes by name: `getattr`, `setattr`, `object.__setattr__`, ..."""
 
 from __future__ import annotations
 
 import string
 from _string import formatter_field_name_split  # type: ignore[import-not-found]
+from _thread import get_ident
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, reduce
 from operator import attrgetter, itemgetter
 from types import GetSetDescriptorType, MemberDescriptorType
-from typing import Any
+from typing import Any, Final
 
+from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.python.calls import performs
+from mazurka.runtime.python.catalogue import Effect
 from mazurka.runtime.python.expressions import read_item
-from mazurka.runtime.python.variables import delete_attribute, read_attribute, write_attribute
+from mazurka.runtime.python.variables import (
+    delete_attribute,
+    read_attribute,
+    read_dict,
+    touch_attribute,
+    touch_found,
+    write_attribute,
+    write_own,
+)
+from mazurka.runtime.sharing.accesses import How
+
+
+@performs(Effect.READS_ATTRIBUTE)
+def get_attribute(_: Any, site: int, thing: Any, name: str, *default: Any) -> Any:
+    try:
+        return read_dict(thing, site) if name == "__dict__" else read_attribute(thing, name, site)
+    except AttributeError:
+        if default:
+            return default[0]
+        raise
+
+
+@performs(Effect.READS_OWN_ATTRIBUTE)
+def get_own_attribute(function: Any, site: int, thing: Any, name: str) -> Any:
+    """`object.__getattribute__(thing, name)`, from a class that has its own `__getattribute__`."""
+    if session.current.ident == get_ident():
+        touch_found(thing, name, site)
+    return function(thing, name)
+
+
+@performs(Effect.READS_STATIC_ATTRIBUTE)
+def get_static_attribute(
+    function: Any, site: int, obj: Any, attr: str, *default: Any, **named: Any
+) -> Any:
+    """`inspect.getattr_static`, which looks where an attribute is past what the class does."""
+    if session.current.ident == get_ident():
+        touch_attribute(obj, attr, site)
+    return function(obj, attr, *default, **named)
+
+
+@performs(Effect.HAS_ATTRIBUTE)
+def has_attribute(_: Any, site: int, thing: Any, name: str) -> bool:
+    try:
+        read_attribute(thing, name, site)
+    except AttributeError:
+        return False
+    return True
+
+
+@performs(Effect.WRITES_ATTRIBUTE)
+def set_attribute(function: Any, site: int, thing: Any, name: str, value: Any) -> None:
+    write_own(thing, name, site, How.WRITE, function, thing, name, value)
+
+
+@performs(Effect.DELETES_ATTRIBUTE)
+def remove_attribute(function: Any, site: int, thing: Any, name: str) -> None:
+    write_own(thing, name, site, How.REMOVE, function, thing, name)
+
+
+def _set_bound(function: Any, site: int, name: str, *value: Any) -> None:
+    """`super().__setattr__(name, value)`, `super().__delattr__(name)`"""
+    how = How.WRITE if value else How.REMOVE
+    write_own(function.__self__, name, site, how, function, name, *value)
+
+
+def _get_bound(function: Any, site: int, name: str) -> Any:
+    """`super().__getattribute__(name)`"""
+    if session.current.ident == get_ident():
+        touch_found(function.__self__, name, site)
+    return function(name)
+
+
+@performs(Effect.SHOWS_ATTRIBUTES)
+def show_attributes(function: Any, site: int, thing: Any) -> Any:
+    """`vars(thing)`"""
+    space_shown = function(thing)
+    return read_dict(thing, site) if hasattr(thing, "__dict__") else space_shown
+
+
+BOUND: Final[dict[str, Callable[..., Any]]] = {
+    "__setattr__": _set_bound,
+    "__delattr__": _set_bound,
+    "__getattribute__": _get_bound,
+}
+
 
 # -- of `operator` -------------------------------------------------------------------------------
 
 
-def getter(function: Any, site: int, method: Callable[[Any, str, int], Any]) -> Any:
+def call_getter(function: Any, site: int, method: Callable[[Any, str, int], Any]) -> Any:
     """An `attrgetter`, `itemgetter` or `methodcaller`; `method` says what methods do."""
     maker, arguments = function.__reduce__()
     if maker is attrgetter:
@@ -55,7 +142,7 @@ def is_slot(descriptor: Any) -> bool:
     return type(descriptor) in (MemberDescriptorType, GetSetDescriptorType)
 
 
-def descriptor_call(function: Any, site: int) -> Any:
+def call_descriptor(function: Any, site: int) -> Any:
     """`C.slot.__set__(thing, value)`: the attribute itself, unless a class hides the slot."""
     descriptor = function.__self__
     name = descriptor.__name__

@@ -20,13 +20,12 @@ from typing import Any, Final
 
 from mazurka.runtime.core.access_sites import sites
 from mazurka.runtime.core.moment import now
-from mazurka.runtime.python.containers import Part, is_built_in, perform
-from mazurka.runtime.python.expressions import family, part_of, parts_of
-from mazurka.runtime.python.handles import Held
+from mazurka.runtime.python.callbacks import Stepped, Turns, note_user, runs_code, share
+from mazurka.runtime.python.calls import Handle, performs
+from mazurka.runtime.python.catalogue import CALLBACK_AT, LAZY, PLAIN, Effect, is_of_c
+from mazurka.runtime.python.containers import Part, family, is_built_in, part_of, parts_of, perform
 from mazurka.runtime.python.loops import how_stepping, iterator_of
 from mazurka.runtime.python.opaque import is_iterator, part_of_opaque
-from mazurka.runtime.python.turns import Stepped, Turns, runs_code, share, used
-from mazurka.runtime.python.value_types import PLAIN
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import learned, progress
 from mazurka.runtime.sharing.monitoring import unobserved
@@ -38,7 +37,7 @@ def place_of(site: int) -> str:
     return f"iterator at {sites[site]}:{sites[site].column}"
 
 
-class Stepping:
+class OwnIterator:
     """An iterator that one thread uses."""
 
     __slots__ = ("_index", "_items", "_part", "_site", "_user")
@@ -51,12 +50,12 @@ class Stepping:
         self._site = site
         self._user: int | None = None
 
-    def __iter__(self) -> Stepping:
+    def __iter__(self) -> OwnIterator:
         return self
 
     def __next__(self) -> Any:
         if self._user != now.thread:
-            self._user = used(place_of(self._site), self._user)
+            self._user = note_user(place_of(self._site), self._user)
         part = (*self._part, self._index)
         self._index += 1
         progress()
@@ -73,7 +72,7 @@ class Stepping:
         return self._items.__reduce__()
 
 
-class SharedStepping:
+class SharedIterator:
     """An iterator that threads share; a step is one operation on it and its containers."""
 
     __slots__ = ("__weakref__", "_items", "_parts", "_turns")
@@ -98,7 +97,7 @@ class SharedStepping:
             return None
         return [part_of_opaque(self), *self._parts], self._items
 
-    def __iter__(self) -> SharedStepping:
+    def __iter__(self) -> SharedIterator:
         return self
 
     def __next__(self) -> Any:
@@ -112,7 +111,7 @@ class SharedStepping:
         return self._items.__reduce__()
 
 
-def stepping(
+def iterator_over(
     value: Any, site: int, items: Any = None, forwards: bool = True, own: bool = False
 ) -> Any:
     """An iterator over a value: the one that is given, if there is one.
@@ -124,24 +123,12 @@ def stepping(
         return value if items is None else items
     items = iterator_of(part, value, site) if items is None else items
     if place_of(site) in learned.moving:
-        return SharedStepping([part], site, lambda _: items)
-    return Stepping(part, items, forwards, site)
+        return SharedIterator([part], site, lambda _: items)
+    return OwnIterator(part, items, forwards, site)
 
 
 # -- iterators that C code makes of others -------------------------------------------------------
 
-BATCHED: Final = getattr(itertools, "batched", itertools.pairwise)
-"""There is none before Python 3.12."""
-_CALLBACKS: Final[dict[Any, int]] = {
-    **dict.fromkeys((map, filter, itertools.starmap, itertools.filterfalse), 0),
-    **dict.fromkeys((itertools.takewhile, itertools.dropwhile), 0),
-    **dict.fromkeys((itertools.accumulate, itertools.groupby), 1),
-}
-"""Which argument is called; with `accumulate`, none may be."""
-LAZY: Final = (
-    *(enumerate, zip, itertools.chain, itertools.islice, itertools.cycle, itertools.compress),
-    *(itertools.pairwise, itertools.zip_longest, BATCHED, *_CALLBACKS),
-)
 _NAMED: Final = ("func", "key")
 
 
@@ -149,7 +136,7 @@ def lazily(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
     """A type whose objects go through the arguments, step by step."""
     place = place_of(site)
     given = list(arguments)
-    at = _CALLBACKS.get(function, len(given))
+    at = CALLBACK_AT.get(function, len(given))
     called = [given.pop(at)] if at < len(given) else [named[n] for n in _NAMED if n in named]
     if function is itertools.accumulate and called in ([], [None]):
         called = [operator.add]
@@ -159,7 +146,7 @@ def lazily(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
         sources = [own_source(value, site) for value in given]
         items = function(*sources[:at], *arguments[at : at + 1], *sources[at:], **named)
         is_whole = not code and all(map(operator.is_, sources, given))
-        return items if is_whole else Passing(items, place)
+        return items if is_whole else PassingIterator(items, place)
     if function is itertools.groupby:
         unobserved.note("an itertools.groupby that threads share")
         sources = [own_source(value, site) for value in given]
@@ -174,7 +161,7 @@ def lazily(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
         aside = _aside(called[0], turns)
         return function(*sources[:at], aside, *sources[at:], **others)  # type: ignore[no-any-return]
 
-    return SharedStepping(parts, site, make, code=bool(called) or any(map(_shows_steps, given)))
+    return SharedIterator(parts, site, make, code=bool(called) or any(map(_shows_steps, given)))
 
 
 def _taken_along(sources: list[Any]) -> list[Part]:
@@ -184,43 +171,43 @@ def _taken_along(sources: list[Any]) -> list[Part]:
     for number, value in enumerate(sources):
         if is_simple(value):
             parts.append(part_of_opaque(value))
-        elif type(value) is Stepping:
+        elif type(value) is OwnIterator:
             value.share()
-        elif type(value) is SharedStepping and (inside := value.inside()) is not None:
+        elif type(value) is SharedIterator and (inside := value.inside()) is not None:
             parts += inside[0]
             sources[number] = inside[1]
     return parts
 
 
-def chaining(function: Any, site: int, /, sources: Any) -> Any:
+def chain_lazily(function: Any, site: int, /, sources: Any) -> Any:
     """`itertools.chain.from_iterable`"""
     place = place_of(site)
     if place not in learned.moving:
         own = partial(own_source, site=site)
-        return Passing(function(map(own, own(sources))), place)
+        return PassingIterator(function(map(own, own(sources))), place)
 
     def make(turns: Turns) -> Iterator[Any]:
         def shared(value: Any) -> Any:
-            return _shared_source(stepping(value, site), site, turns)
+            return _shared_source(iterator_over(value, site), site, turns)
 
         return function(map(shared, shared(sources)))  # type: ignore[no-any-return]
 
-    return SharedStepping([], site, make, code=True)
+    return SharedIterator([], site, make, code=True)
 
 
-def calling(function: Any, site: int, callback: Any, sentinel: Any) -> Any:
+def call_until(function: Any, site: int, callback: Any, sentinel: Any) -> Any:
     """`iter(callback, sentinel)`"""
     place = place_of(site)
     if place not in learned.moving:
-        return Passing(function(callback, sentinel), place)
+        return PassingIterator(function(callback, sentinel), place)
 
     def make(turns: Turns) -> Iterator[Any]:
         return function(_aside(callback, turns), sentinel)  # type: ignore[no-any-return]
 
-    return SharedStepping([], site, make, code=True)
+    return SharedIterator([], site, make, code=True)
 
 
-class Passing:
+class PassingIterator:
     """One that one thread uses."""
 
     __slots__ = ("_items", "_place", "_user")
@@ -230,12 +217,12 @@ class Passing:
         self._place = place
         self._user: int | None = None
 
-    def __iter__(self) -> Passing:
+    def __iter__(self) -> PassingIterator:
         return self
 
     def __next__(self) -> Any:
         if self._user != now.thread:
-            self._user = used(self._place, self._user)
+            self._user = note_user(self._place, self._user)
         progress()
         return next(self._items)
 
@@ -246,7 +233,7 @@ class Passing:
 def own_source(value: Any, site: int) -> Any:
     """What an iterator goes through that one thread uses."""
     if family(value) is not None:
-        return stepping(value, site)
+        return iterator_over(value, site)
     if is_iterator(value) or runs_code(value):
         return Stepped(value, site)
     return value
@@ -272,12 +259,9 @@ def is_simple(value: Any) -> bool:
 def _is_code(function: Any) -> bool:
     """Whether code of the program may run when something is called."""
     kind = type(function)
-    if function is None or kind in (Held, BuiltinFunctionType, MethodDescriptorType):
+    if function is None or kind in (Handle, BuiltinFunctionType, MethodDescriptorType):
         return False
-    return not (issubclass(kind, type) and function.__flags__ & _OF_C)
-
-
-_OF_C: Final = 1 << 8
+    return not (issubclass(kind, type) and is_of_c(function))
 
 
 def _aside(function: Any, turns: Turns) -> Any:
@@ -293,3 +277,77 @@ def _aside(function: Any, turns: Turns) -> Any:
         return turns.aside(function, *arguments)
 
     return called
+
+
+class TeeLink(list[Any]):
+    """What has been taken and not been asked for by all: an element and the next one of these;
+    empty where nobody has come to yet."""
+
+    __slots__ = ()
+
+
+class TeeSource:
+    """What the iterators of one `tee` share."""
+
+    __slots__ = ("__weakref__", "items", "running", "turns")
+
+    def __init__(self, value: Any, site: int) -> None:
+        parts = [part_of_opaque(value)] if is_simple(value) else parts_of((value,))
+        self.turns = Turns(parts, site, self)
+        self.running = False
+        if not is_simple(value) and (is_iterator(value) or runs_code(value)):
+            value = Stepped(value, site, self.turns)
+        self.items: Iterator[Any] = iter(value)
+
+
+class TeeIterator:
+    """One of them."""
+
+    __slots__ = ("__weakref__", "_kept", "_source")
+
+    def __init__(self, source: TeeSource, kept: TeeLink) -> None:
+        self._source = source
+        self._kept = kept
+
+    def __iter__(self) -> TeeIterator:
+        return self
+
+    def __copy__(self) -> TeeIterator:
+        return TeeIterator(self._source, self._kept)
+
+    def __next__(self) -> Any:
+        progress()
+        return self._source.turns.perform(self._step)
+
+    def _step(self) -> Any:
+        kept = self._kept
+        if not kept:
+            self._take(kept)
+        element, self._kept = kept
+        return element
+
+    def _take(self, kept: TeeLink) -> None:
+        source = self._source
+        if source.running:
+            raise RuntimeError("cannot re-enter the tee iterator")
+        source.running = True
+        try:
+            element = next(source.items)
+        finally:
+            source.running = False
+        kept += [element, TeeLink()]
+
+
+@performs(Effect.TEES)
+def tee(function: Any, site: int, /, iterable: Any, n: int = 2) -> Any:
+    """`itertools.tee`"""
+    kind = type(iterable)
+    if type(n) is not int or n < 1:
+        return function(iterable, n)
+    if kind is TeeIterator:
+        first = iterable
+    elif hasattr(kind, "__copy__") and hasattr(kind, "__next__"):
+        return function(iterable, n)  # it asks that for copies
+    else:
+        first = TeeIterator(TeeSource(iterable, site), TeeLink())
+    return (first, *(first.__copy__() for _ in range(n - 1)))

@@ -20,14 +20,21 @@ import functools
 import threading
 import types
 import weakref
+from _thread import get_ident
+from gc import get_referents
+from types import FunctionType, ModuleType
 from typing import Any, Final
 
+from mazurka.runtime.core.insides import attributes, names_in
 from mazurka.runtime.core.moment import now
+from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.primitives.private import is_inside, note_change
-from mazurka.runtime.python.spaces import forget_spaces
-from mazurka.runtime.python.value_types import BUILT_IN, is_value
+from mazurka.runtime.python.catalogue import BUILT_IN, is_made, is_value
+from mazurka.runtime.python.containers import PendingAccess, approach, classes_shown
+from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import learned
 from mazurka.runtime.sharing.monitoring import unobserved
+from mazurka.runtime.sharing.names import EVERYBODY, Seen, names, objects, see
 
 NOWHERE: Final = object()
 """No location: a call, or something that does not change."""
@@ -50,8 +57,6 @@ _SETTLED = (
     type,
 )
 _MISSING: Final = object()
-_CAN_CHANGE: Final = 1 << 9
-"""The flag of classes that statements have made, which alone can be changed."""
 
 _OWN: Final = 0
 """Instances have it, or nobody has."""
@@ -145,7 +150,7 @@ def home_of(thing: Any, name: str) -> Any:
         return _home_in_class(thing, name)
     if isinstance(kind.__getattribute__, types.FunctionType):
         return NOWHERE  # its code says what is found, and is watched
-    if name in learned.moving and kind.__flags__ & _CAN_CHANGE:
+    if name in learned.moving and is_made(kind):
         return (thing, *_changing(kind))
     sort = _sort(kind, name)
     if sort == _INSIDE:
@@ -154,7 +159,7 @@ def home_of(thing: Any, name: str) -> Any:
 
 
 def _changing(kind: type) -> list[type]:
-    return [base for base in kind.__mro__ or () if base.__flags__ & _CAN_CHANGE]
+    return [base for base in kind.__mro__ or () if is_made(base)]
 
 
 def _home_in_class(thing: type, name: str) -> Any:
@@ -209,3 +214,96 @@ def _move(name: str) -> None:
     if not now.alone and name not in learned.moving:
         learned.moving.add(name)
         learned.news.append(f"attribute {name}")
+
+
+_exposed: dict[Any, bool] = {}
+"""By class or module: whether it is exposed."""
+
+
+def forget_spaces() -> None:
+    """A run begins."""
+    _exposed.clear()
+    classes_shown.clear()
+
+
+def _label(holder: Any) -> str:
+    if type(holder) is ModuleType:
+        return f"variables of {holder.__name__}"
+    return f"attributes of {holder.__module__}.{holder.__qualname__}"
+
+
+def _is_exposed(holder: Any) -> bool:
+    found = _exposed.get(holder)
+    if found is None:
+        found = _exposed[holder] = _label(holder) in learned.moving
+    return found
+
+
+def expose(thing: Any) -> None:
+    """The program asks for the dictionary of an object; to be called under control."""
+    if issubclass(type(thing), type):
+        space = get_referents(vars(thing))[0]
+        classes_shown[id(space)] = (space, thing)
+        return
+    holder: Any = thing if type(thing) is ModuleType else type(thing)
+    if holder is not thing and not is_made(holder):
+        return
+    if not _is_exposed(holder):
+        label = _label(holder)
+        learned.moving.add(label)
+        learned.news.append(label)
+        _exposed[holder] = True
+    space_of(thing)
+
+
+def space_of(thing: Any) -> dict[str, Any] | None:
+    """The dictionary whose entries the attributes of an object are; None if it is not exposed."""
+    if not learned.moving:
+        return None
+    if type(thing) is ModuleType:
+        found: Any = names_in(thing) if _is_exposed(thing) else None
+    elif _is_exposed(type(thing)):
+        get = attributes(type(thing))
+        found = None if get is None else get(thing)
+    else:
+        return None
+    if type(found) is not dict:
+        return None
+    if id(found) not in objects:
+        _name(found, thing)
+    return found
+
+
+def _name(space: dict[str, Any], thing: Any) -> None:
+    """A dictionary that nobody has met is called after the object that it belongs to."""
+    if names.is_pinned(space):
+        return
+    owner = see(thing)
+    number = owner.number if owner.vague else 0
+    objects[id(space)] = Seen(space, EVERYBODY, f"{owner.name}.__dict__", number)
+
+
+def approach_entry(thing: Any, name: str, site: int, how: How) -> tuple[bool, PendingAccess | None]:
+    """Stand before an access to an attribute of an object that is exposed: whether it is one."""
+    space = space_of(thing)
+    if space is None:
+        return False, None
+    return True, approach((space, dict, how, name), site)
+
+
+def is_computed_store(thing: Any) -> bool:
+    """Whether code of the program stores the attributes of an object; that code is watched."""
+    return isinstance(type(thing).__setattr__, FunctionType)
+
+
+def show_space(space: dict[str, Any], module: ModuleType) -> dict[str, Any]:
+    """`globals()`"""
+    if session.current.ident == get_ident():
+        expose(module)
+    return space
+
+
+def note_replaced(name: str) -> None:
+    """Something is given another dictionary, or another class."""
+    if not now.alone:
+        unobserved.note(f"assignment to {name}")

@@ -19,7 +19,8 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from mazurka.runtime.core.scheduler import session
-from mazurka.runtime.python.value_types import PLAIN
+from mazurka.runtime.python.calls import performs
+from mazurka.runtime.python.catalogue import PLAIN, Effect
 from mazurka.runtime.sharing.locations import learned
 from mazurka.runtime.sharing.names import Seen, name_of, names
 
@@ -57,7 +58,8 @@ class Identities:
 identities = Identities()
 
 
-def identity(function: Any, site: int, /, *arguments: Any) -> int:
+@performs(Effect.IDENTIFIES)
+def identify(function: Any, site: int, /, *arguments: Any) -> int:
     """`id(thing)`"""
     address: int = function(*arguments)
     thing = arguments[0]

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import io
 import sys
-import traceback
+import warnings
 from collections.abc import Callable
 from inspect import signature
-from typing import Any, Final
+from types import BuiltinMethodType
+from typing import Any
 
-from mazurka.runtime.python.containers import Part, perform
+from mazurka.runtime.python.calls import performers, performs
+from mazurka.runtime.python.catalogue import Effect
+from mazurka.runtime.python.containers import Part, part_of, perform, perform_all
 from mazurka.runtime.python.deep import perform_deep
-from mazurka.runtime.python.foreign import foreign
 from mazurka.runtime.python.opaque import part_of_opaque
 from mazurka.runtime.python.variables import read_attribute
+from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import progress
 from mazurka.runtime.sharing.names import objects
 
@@ -31,7 +34,8 @@ def _is_of_c(file: Any) -> bool:
     return getattr(type(file), "__module__", "") == "_io"
 
 
-def printing(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
+@performs(Effect.PRINTS)
+def print_text(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
     """`print`"""
     file = named.get("file")
     if file is None:
@@ -62,7 +66,10 @@ class _Shown:
         return getattr(self._file, name)
 
 
-def tracing(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
+@performs(Effect.PRINTS_TRACEBACK)
+def print_traceback(
+    function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any
+) -> Any:
     """A function of `traceback` that prints, to `sys.stderr` unless it is told where."""
     progress()
     given = signature(function).bind_partial(*arguments, **named).arguments
@@ -70,14 +77,16 @@ def tracing(function: Callable[..., Any], site: int, /, *arguments: Any, **named
     if file is None:
         stream = read_attribute(sys, "stderr", site)
         if not _is_kept(stream):
-            return foreign(function, site, *arguments, **named)
+            return performers[Effect.TOUCHES_ALL](function, site, *arguments, **named)
         file = stream
     if "file" in given and "file" not in named:  # it was given by its position
-        return _tracing_to(file, function, site, *arguments)
+        return _print_traceback_to(file, function, site, *arguments)
     return function(*arguments, **{**named, "file": _Shown(file, site) if _is_of_c(file) else file})
 
 
-def _tracing_to(file: Any, function: Callable[..., Any], site: int, /, *arguments: Any) -> Any:
+def _print_traceback_to(
+    file: Any, function: Callable[..., Any], site: int, /, *arguments: Any
+) -> Any:
     if not _is_of_c(file):
         return function(*arguments)
     names = list(signature(function).parameters)
@@ -85,7 +94,15 @@ def _tracing_to(file: Any, function: Callable[..., Any], site: int, /, *argument
     return function(*arguments[:place], _Shown(file, site), *arguments[place + 1 :])
 
 
-TRACING: Final = (
-    *(traceback.print_exc, traceback.print_exception, traceback.print_tb, traceback.print_stack),
-    *(traceback.print_last, traceback.print_list),
-)
+@performs(Effect.WARNS)
+def warn(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
+    """`warnings.warn(...)`, `warnings.warn_explicit(...)`"""
+    progress()
+    filters = read_attribute(warnings, "filters", site)
+    read_attribute(warnings, "showwarning", site)
+    shows = read_attribute(warnings, "_showwarnmsg_impl", site)
+    log = shows.__self__ if type(shows) is BuiltinMethodType else None
+    parts = [part_of(filters, How.READ_ALL), part_of(log, How.CHANGE)]
+    # What shows a warning may be code of the program, which has accesses of its own.
+    perform_all([part for part in parts if part is not None], site, bool, filters)
+    return function(*arguments, **named)

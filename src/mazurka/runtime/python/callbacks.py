@@ -21,16 +21,16 @@ from weakref import ref
 
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
-from mazurka.runtime.python.containers import Part, Standing, approach_all, family_of, perform
+from mazurka.runtime.python.catalogue import PLAIN
+from mazurka.runtime.python.containers import Part, PendingAccess, approach_all, family_of, perform
 from mazurka.runtime.python.opaque import (
     RUNNING,
     enter,
     is_iterator,
     is_lone,
     part_of_opaque,
-    step,
+    perform_step,
 )
-from mazurka.runtime.python.value_types import PLAIN
 from mazurka.runtime.sharing.locations import learned
 
 
@@ -44,7 +44,7 @@ class Turns:
         self._parts = parts
         self._site = site
         self._owner = None if owner is None else ref(owner)
-        self._standing: dict[int, list[Standing]] = {}
+        self._standing: dict[int, list[PendingAccess]] = {}
 
     def _begin(self, *more: Part) -> None:
         me = get_ident()
@@ -100,7 +100,7 @@ class Turns:
 
 def advance(items: Any, site: int) -> Any:
     """One step that C code makes."""
-    return step(next, site, items, items) if is_iterator(items) else next(items)
+    return perform_step(next, site, items, items) if is_iterator(items) else next(items)
 
 
 class Stepped:
@@ -146,16 +146,16 @@ class Delegated(Stepped):
     __slots__ = ()
 
     def send(self, value: Any) -> Any:
-        return step(self._items.send, self._site, self._items, value)
+        return perform_step(self._items.send, self._site, self._items, value)
 
     def throw(self, *error: Any) -> Any:
-        return step(self._items.throw, self._site, self._items, *error)
+        return perform_step(self._items.throw, self._site, self._items, *error)
 
     def close(self) -> None:
-        step(self._items.close, self._site, self._items)
+        perform_step(self._items.close, self._site, self._items)
 
 
-def used(place: str, before: int | None) -> int | None:
+def note_user(place: str, before: int | None) -> int | None:
     """The running thread moves an iterator that was made in a place, maybe after another one;
     gives the thread."""
     if session.current.ident != get_ident():
@@ -200,7 +200,7 @@ LONE_INSIDE: Final = _variable()
 """The same for the value of a variable."""
 
 
-def gone_through(value: Any, site: int) -> Any:
+def step_through(value: Any, site: int) -> Any:
     """Before C code goes through something that is no container: `[*value]`, `a, b = value`."""
     kind = type(value)
     if kind is GeneratorType:
@@ -209,7 +209,7 @@ def gone_through(value: Any, site: int) -> Any:
         return perform(part_of_opaque(value), site, _itself, value)
     if runs_code(value) and not hasattr(kind, "__next__"):
         items = iter(value)
-        return items if getrefcount(items) <= LONE_INSIDE else gone_through(items, site)
+        return items if getrefcount(items) <= LONE_INSIDE else step_through(items, site)
     return value
 
 
@@ -217,27 +217,29 @@ def _itself(value: Any) -> Any:
     return value
 
 
-def delegated(value: Any, site: int) -> Any:
+def delegate_to(value: Any, site: int) -> Any:
     """What `yield from` goes through, where it is no container and others may have it."""
     if type(value) is GeneratorType:
         return Delegated(value, site)
     if runs_code(value) and not hasattr(type(value), "__next__"):
         items = iter(value)
-        return items if getrefcount(items) <= LONE_INSIDE else delegated(items, site)
+        return items if getrefcount(items) <= LONE_INSIDE else delegate_to(items, site)
     return Stepped(value, site) if is_iterator(value) else value
 
 
-def sought(value: Any, site: int) -> Any:
+def search_through(value: Any, site: int) -> Any:
     """Before C code looks for something in what is no container: `x in value`."""
     kind = type(value)
     if is_iterator(value):
         return Stepped(value, site)
     if runs_code(value) and not (hasattr(kind, "__contains__") or hasattr(kind, "__next__")):
-        return gone_through(value, site)
+        return step_through(value, site)
     return value
 
 
-def stepped(arguments: tuple[Any, ...], site: int, through: bool = False) -> tuple[Any, ...]:
+def show_generators(
+    arguments: tuple[Any, ...], site: int, through: bool = False
+) -> tuple[Any, ...]:
     """The arguments of a built-in function, with generators that show their steps.
 
     `through` says that it goes through all that has elements: what a class of the program gives it
@@ -255,7 +257,7 @@ def stepped(arguments: tuple[Any, ...], site: int, through: bool = False) -> tup
     return tuple(changed)
 
 
-def going_through(
+def perform_through(
     parts: Sequence[Part],
     site: int,
     function: Callable[..., Any],

@@ -15,12 +15,12 @@ from typing import Any
 
 from mazurka.runtime.core.insides import names_in
 from mazurka.runtime.core.scheduler import session
-from mazurka.runtime.python import variables as accesses
+from mazurka.runtime.python import variables
+from mazurka.runtime.python.attributes import show_space
 from mazurka.runtime.python.calls import leave_unwatched, receive
 from mazurka.runtime.python.containers import perform
 from mazurka.runtime.python.expressions import read_item, write_item
 from mazurka.runtime.python.rewriter import at_present
-from mazurka.runtime.python.spaces import shown_space
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.names import names
 
@@ -54,7 +54,7 @@ def _look(space: Any, name: str, site: int) -> None:
         return  # code of the program, or none that can be shared
     module = _module_of(space)
     if module is not None:
-        accesses.read_global_of(module, name, site)
+        variables.read_global_of(module, name, site)
     else:
         perform((space, dict, How.READ, name), site, _nothing)
 
@@ -85,7 +85,7 @@ def _touch(value: Any, space: Any, name: str, site: int) -> Any:
     if type(space) is dict and session.current.ident == get_ident():
         module = _module_of(space)
         if module is not None:
-            return accesses.write_global_of(value, module, name, site)
+            return variables.write_global_of(value, module, name, site)
         perform((space, dict, How.WRITE, name), site, space.__setitem__, name, value)
     return value
 
@@ -102,7 +102,7 @@ def write_name(value: Any, name: str, site: int) -> Any:
 def _drop(space: Any, name: str, site: int) -> None:
     module = _module_of(space) if type(space) is dict else None
     if module is not None:
-        accesses.delete_global_of(module, name, site)
+        variables.delete_global_of(module, name, site)
         return
     try:
         if type(space) is dict:
@@ -122,16 +122,16 @@ def delete_name(name: str, site: int) -> None:
     _drop(sys._getframe(1).f_locals, name, site)
 
 
-def global_target(name: str, site: int) -> accesses.Spot:
+def global_target(name: str, site: int) -> variables.Target:
     """A global variable as one of several targets."""
     space = sys._getframe(1).f_globals
-    return accesses.Spot(lambda value: space.__setitem__(name, _touch(value, space, name, site)))
+    return variables.Target(lambda value: space.__setitem__(name, _touch(value, space, name, site)))
 
 
 def show_globals(space: dict[str, Any]) -> dict[str, Any]:
     """`globals()`"""
     module = _module_of(space)
-    return space if module is None else shown_space(space, module)
+    return space if module is None else show_space(space, module)
 
 
 # -- closure cells -------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ def _touch_cell(cell: CellType, name: str, site: int, written: bool) -> None:
         seen = names.see(cell)
         if not seen.origin:
             seen.origin = name
-        accesses.touch(seen, "cell_contents", site, written)
+        variables.touch(seen, "cell_contents", site, written)
 
 
 # -- what calls return ---------------------------------------------------------------------------

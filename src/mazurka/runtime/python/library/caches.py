@@ -23,7 +23,7 @@ _asked: dict[int, list[Any]] = {}
 """By thread: the functions with caches that it is in, the innermost last."""
 
 
-def cached(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
+def call_cached(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
     """A call of a function with a cache."""
     me = get_ident()
     if session.current.ident != me:

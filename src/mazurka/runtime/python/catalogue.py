@@ -1,0 +1,395 @@
+"""What library and C code does to the data that it is given: one table over a safe default.
+
+Code that is rewritten shows its accesses by itself.  C code does not, and neither do parts of the
+standard library; what a call of them touches is written down here.  Whatever has no row **touches
+everything that it is given**: containers among the arguments, and containers inside of those, count
+as changed, and so do objects whose state only C code sees.  A missing row therefore costs schedules
+and hides nothing.  `effect_of`, `method_effect` and `reads_its_arguments` are where the default is.
+
+To add a function, put it into the row of its effect in `ROWS`; a method of a built-in container
+goes into `METHODS`.  `tests/unit/runtime/python/test_catalogue.py` is the place for its test.  A
+function that fits no effect gets one of its own, which `calls.performs` binds to its model
+(`python.library` has examples).
+"""
+
+from __future__ import annotations
+
+import array
+import bisect
+import collections
+import functools
+import heapq
+import inspect
+import io
+import itertools
+import operator
+import queue
+import random
+import threading
+import traceback
+import types
+import warnings
+from collections import deque
+from contextvars import Context, ContextVar
+from enum import Enum, auto
+from typing import Any, Final
+
+from mazurka.runtime.primitives.locks import Lock, RLock
+from mazurka.runtime.primitives.queues import SimpleQueue
+from mazurka.runtime.sharing.accesses import How
+
+# -- types ---------------------------------------------------------------------------------------
+
+_IMMUTABLE: Final = 1 << 8
+_HEAP: Final = 1 << 9
+"""Flags of types in CPython."""
+
+
+def is_of_c(kind: type) -> bool:
+    """Whether a class belongs to C code: nobody can change it, and no statement makes such one."""
+    return bool(kind.__flags__ & _IMMUTABLE)
+
+
+def is_made(kind: type) -> bool:
+    """Whether a class has been made at run time, as by a `class` statement, and can be changed."""
+    return bool(kind.__flags__ & _HEAP)
+
+
+OF_CLASS: Final[type] = type(array.array("b").extend)
+"""The type of those bound methods of C code that are told the class that has them."""
+BUILT_IN: Final[frozenset[type]] = frozenset({types.BuiltinFunctionType, OF_CLASS})
+"""Types of functions of C code, and of methods that are bound to an object."""
+DESCRIPTORS: Final = frozenset({types.MethodDescriptorType, types.WrapperDescriptorType})
+"""Types of methods of C code that are not bound."""
+CachedFunction: Final[Any] = type(functools.lru_cache(len))
+PLAIN: Final = frozenset(
+    {
+        *(int, float, complex, str, bytes, bool, type(None), type(...), tuple, frozenset, range),
+        *(slice, type, types.FunctionType, *BUILT_IN, types.MethodType, types.ModuleType),
+        *(type(NotImplemented), *DESCRIPTORS, types.MethodWrapperType, object, super, property),
+        *(staticmethod, classmethod),
+    }
+)
+"""Types whose objects do not change, or that others watch."""
+_VALUE_MODULES: Final = frozenset(
+    {"re", "datetime", "decimal", "_struct", "types", "typing", "operator"}
+)
+"""Modules of C types whose objects are values."""
+_NO_VALUES: Final = frozenset({"Context", "SimpleNamespace"})
+"""Types of those modules whose objects are not: `decimal.Context`."""
+
+
+def is_value(kind: type) -> bool:
+    """Whether nobody can change objects of that type, or others watch them."""
+    return kind in PLAIN or (kind.__module__ in _VALUE_MODULES and kind.__name__ not in _NO_VALUES)
+
+
+LISTS: Final = (list, deque, bytearray, array.array)
+CONTAINERS: Final = (*LISTS, dict, set)
+VIEWS: Final[tuple[type, ...]] = (
+    *(type({}.keys()), type({}.values()), type({}.items())),
+    *(types.MappingProxyType, memoryview, Context),
+)
+"""What shows a container that is kept elsewhere, or inside."""
+NEW_EACH_TIME: Final = frozenset({range, tuple, str, bytes, frozenset})
+"""Types whose iterators nobody else can have."""
+SYNCHRONIZING: Final = frozenset(
+    {
+        *(threading.Thread, threading.Timer, threading.Condition, threading.Event),
+        *(threading.Semaphore, threading.BoundedSemaphore, threading.Barrier),
+        *(queue.Queue, queue.LifoQueue, queue.PriorityQueue, Lock, RLock, SimpleQueue),
+    }
+)
+"""Classes of objects that are under control as a whole."""
+
+
+# -- methods of built-in containers: each one access ---------------------------------------------
+
+_READS = ("copy", "count", "index", "__eq__", "__ne__", "__add__", "__mul__", "__contains__")
+_LIST: Final[dict[str, How | None]] = {
+    **dict.fromkeys((*_READS, "__rmul__"), How.READ_ALL),
+    **dict.fromkeys(("append", "insert", "extend", "remove", "clear"), How.CHANGE),
+    **dict.fromkeys(("sort", "reverse"), How.CHANGE),
+    "__iadd__": How.CHANGE,
+    "__imul__": How.CHANGE,
+    "__len__": How.LOOK,
+    "pop": How.TAKE,
+    "__getitem__": How.READ,
+    "__setitem__": How.WRITE,
+    "__delitem__": How.CHANGE,
+}
+_DEQUE: Final[dict[str, How | None]] = {
+    **_LIST,
+    **dict.fromkeys(("appendleft", "extendleft", "rotate"), How.CHANGE),
+    "popleft": How.TAKE,
+    "__copy__": How.READ_ALL,
+}
+_BYTES: Final[dict[str, How | None]] = {
+    **_LIST,
+    **dict.fromkeys(("decode", "hex", "find", "rfind", "split", "startswith"), How.READ_ALL),
+    **dict.fromkeys(("endswith", "tobytes", "tolist", "join", "strip"), How.READ_ALL),
+    **dict.fromkeys(("fromlist", "frombytes", "byteswap"), How.CHANGE),
+}
+_DICT: Final[dict[str, How | None]] = {
+    **dict.fromkeys(("copy", "__eq__", "__ne__", "__or__", "__ror__", "__copy__"), How.READ_ALL),
+    **dict.fromkeys(("update", "clear", "__ior__", "move_to_end", "subtract"), How.CHANGE),
+    **dict.fromkeys(("keys", "values", "items", "fromkeys", "__missing__"), None),
+    "__len__": How.LOOK,
+    "__contains__": How.LOOK,
+    "get": How.READ,
+    "__getitem__": How.READ,
+    "__setitem__": How.WRITE,
+    "__delitem__": How.REMOVE,
+    "setdefault": How.ENSURE,
+    "pop": How.REMOVE,
+    "popitem": How.TAKE,
+    "most_common": How.READ_ALL,
+    "elements": How.READ_ALL,
+    "total": How.READ_ALL,
+}
+_SET: Final[dict[str, How | None]] = {
+    **dict.fromkeys(("copy", "union", "intersection", "difference", "issubset"), How.LOOK),
+    **dict.fromkeys(("symmetric_difference", "issuperset", "isdisjoint"), How.LOOK),
+    **dict.fromkeys(("__len__", "__contains__", "__eq__", "__ne__"), How.LOOK),
+    **dict.fromkeys(("update", "clear", "intersection_update"), How.CHANGE),
+    **dict.fromkeys(("difference_update", "symmetric_difference_update"), How.CHANGE),
+    "add": How.ENSURE,
+    "discard": How.REMOVE,
+    "remove": How.REMOVE,
+    "pop": How.TAKE,
+}
+METHODS: Final[dict[Any, dict[str, How | None]]] = {
+    list: _LIST,
+    deque: _DEQUE,
+    bytearray: _BYTES,
+    array.array: _BYTES,
+    dict: _DICT,
+    set: _SET,
+}
+"""By container: what a method does to it.  None: it makes a view or an object, and touches
+nothing."""
+_ASIDE: Final = frozenset({"__iter__", "__reversed__", "__init__", "__class_getitem__"})
+"""Methods of containers that have models of their own."""
+
+
+def method_effect(container: Any, name: str) -> How | None:
+    """What a C method of a built-in container does to it; what has no row changes it.
+
+    None if it touches nothing, or is a method that all objects have.
+    """
+    found = METHODS[container].get(name, _ASIDE)
+    if isinstance(found, How) or found is None:
+        return found
+    return None if name in _ASIDE or hasattr(object, name) else How.CHANGE
+
+
+TAKES_ELEMENTS: Final = frozenset({"extend", "extendleft", "update"})
+"""Methods that go through an iterable, which may be code of the program."""
+SEARCHES: Final = frozenset({"remove", "index", "count"})
+"""Methods of a list that compare its elements with the argument, one after the other."""
+STORES_ARGUMENTS: Final = frozenset({"append", "appendleft", "insert", "remove", "add", "discard"})
+"""Methods that change their container, and read nothing of what they are given."""
+
+
+# -- functions -----------------------------------------------------------------------------------
+
+
+class Effect(Enum):
+    """What a call does to what it is given."""
+
+    TOUCHES_NOTHING = auto()
+    """It reads no container and changes nothing."""
+    LOOKS = auto()
+    """It looks at what is in containers, not at the elements: `len`."""
+    READS = auto()
+    """It reads containers, and goes through iterators."""
+    READS_DEEPLY = auto()
+    """It reads containers, and all that is in them: it compares or writes them out."""
+    CHANGES_FIRST = auto()
+    """It changes the first argument, and reads the others."""
+    TOUCHES_ALL = auto()
+    """It may change whatever it is given, at any depth: the default."""
+    CALLS_BACK = auto()
+    """It calls functions that it is given, now or later."""
+    MAKES_ITERATOR = auto()
+    """It makes an iterator, which goes through the arguments later, step by step."""
+    ITERATES = auto()
+    """It makes an iterator of its argument: `iter`, `reversed`."""
+    ADVANCES = auto()
+    """It makes one step of an iterator: `next`."""
+    REDUCES = auto()
+    """It calls the first argument between steps through the second one."""
+    TEES = auto()
+    PRINTS = auto()
+    PRINTS_TRACEBACK = auto()
+    WARNS = auto()
+    IDENTIFIES = auto()
+    MAKES_FUNCTION = auto()
+    LISTS_ATTRIBUTES = auto()
+    SHOWS_ATTRIBUTES = auto()
+    READS_ATTRIBUTE = auto()
+    READS_STATIC_ATTRIBUTE = auto()
+    READS_OWN_ATTRIBUTE = auto()
+    HAS_ATTRIBUTE = auto()
+    WRITES_ATTRIBUTE = auto()
+    DELETES_ATTRIBUTE = auto()
+
+
+BATCHED: Final = getattr(itertools, "batched", itertools.pairwise)
+"""There is none before Python 3.12."""
+CALLBACK_AT: Final[dict[Any, int]] = {
+    **dict.fromkeys((map, filter, itertools.starmap, itertools.filterfalse), 0),
+    **dict.fromkeys((itertools.takewhile, itertools.dropwhile), 0),
+    **dict.fromkeys((itertools.accumulate, itertools.groupby), 1),
+}
+"""Of functions that make iterators: which argument is called; with `accumulate`, none may be."""
+LAZY: Final = (
+    *(enumerate, zip, itertools.chain, itertools.islice, itertools.cycle, itertools.compress),
+    *(itertools.pairwise, itertools.zip_longest, BATCHED, *CALLBACK_AT),
+)
+"""Types of iterators that go through others, on whose way code may run."""
+GATHERING: Final = (
+    *(list, tuple, set, frozenset, dict, bytes, bytearray, sum, any, all),
+    *(deque, collections.OrderedDict, collections.defaultdict, array.array, io.BytesIO),
+    *(itertools.product, itertools.permutations, itertools.combinations),
+    itertools.combinations_with_replacement,
+)
+"""Functions and types that go through all of an argument at once."""
+COUNT_ELEMENTS: Final[Any] = vars(collections)["_count_elements"]
+_IN_PLACE: Final = (
+    *(operator.iadd, operator.iand, operator.iconcat, operator.ifloordiv, operator.ilshift),
+    *(operator.imatmul, operator.imod, operator.imul, operator.ior, operator.ipow),
+    *(operator.irshift, operator.isub, operator.itruediv, operator.ixor),
+)
+ROWS: Final[tuple[tuple[Effect, tuple[Any, ...]], ...]] = (
+    (Effect.TOUCHES_NOTHING, (isinstance, issubclass, callable, range, abs, ord, chr)),
+    (Effect.TOUCHES_NOTHING, (object, type, super, slice, property, staticmethod, classmethod)),
+    (Effect.TOUCHES_NOTHING, (threading.local, ContextVar, types.MappingProxyType)),
+    (Effect.TOUCHES_NOTHING, (types.SimpleNamespace, types.MethodType, memoryview)),
+    (Effect.TOUCHES_NOTHING, (operator.attrgetter, operator.itemgetter, operator.methodcaller)),
+    (Effect.TOUCHES_NOTHING, (itertools.count, itertools.repeat, complex)),
+    (Effect.LOOKS, (len, bool)),
+    (Effect.READS, (*GATHERING, int, float)),
+    (Effect.READS_DEEPLY, (sorted, min, max, repr, ascii, format, str, hash)),
+    (Effect.READS_DEEPLY, (operator.eq, operator.ne, operator.lt, operator.le, operator.gt)),
+    (Effect.READS_DEEPLY, (operator.ge, operator.contains, operator.countOf, operator.indexOf)),
+    (Effect.CHANGES_FIRST, (heapq.heappush, heapq.heappop, heapq.heapify, heapq.heapreplace)),
+    (Effect.CHANGES_FIRST, (heapq.heappushpop, bisect.insort, bisect.insort_left, random.shuffle)),
+    (Effect.CHANGES_FIRST, (COUNT_ELEMENTS, operator.setitem, operator.delitem, *_IN_PLACE)),
+    (Effect.MAKES_ITERATOR, LAZY),
+    (Effect.ITERATES, (iter, reversed)),
+    (Effect.ADVANCES, (next,)),
+    (Effect.REDUCES, (functools.reduce,)),
+    (Effect.TEES, (itertools.tee,)),
+    (Effect.PRINTS, (print,)),
+    (Effect.PRINTS_TRACEBACK, (traceback.print_exc, traceback.print_exception)),
+    (Effect.PRINTS_TRACEBACK, (traceback.print_tb, traceback.print_stack)),
+    (Effect.PRINTS_TRACEBACK, (traceback.print_last, traceback.print_list)),
+    (Effect.WARNS, (warnings.warn, warnings.warn_explicit)),
+    (Effect.IDENTIFIES, (id,)),
+    (Effect.MAKES_FUNCTION, (types.FunctionType,)),
+    (Effect.LISTS_ATTRIBUTES, (dir,)),
+    (Effect.SHOWS_ATTRIBUTES, (vars,)),
+    (Effect.READS_ATTRIBUTE, (getattr,)),
+    (Effect.READS_STATIC_ATTRIBUTE, (inspect.getattr_static,)),
+    (Effect.READS_OWN_ATTRIBUTE, (object.__getattribute__, type.__getattribute__)),
+    (Effect.HAS_ATTRIBUTE, (hasattr,)),
+    (Effect.WRITES_ATTRIBUTE, (setattr, object.__setattr__, type.__setattr__)),
+    (Effect.DELETES_ATTRIBUTE, (delattr, object.__delattr__, type.__delattr__)),
+)
+"""What calls of functions and types do."""
+_MODULES: Final[dict[str | None, Effect]] = dict.fromkeys(
+    (
+        *("builtins", "math", "cmath", "time", "itertools", "_functools", "_bisect", "_json"),
+        *("sys", "_operator"),
+    ),
+    Effect.READS,
+)
+"""By module: what those of its C functions do that have no row."""
+_CALLING: Final = frozenset({operator.call})
+"""Functions of those modules that do not."""
+
+
+def effect_of(function: Any) -> Effect:
+    """What a C function of a module does that has no row of its own."""
+    if function in _CALLING:
+        return Effect.TOUCHES_ALL
+    return _MODULES.get(getattr(function, "__module__", None), Effect.TOUCHES_ALL)
+
+
+_GOING_THROUGH: Final = frozenset(
+    {
+        *(operator.countOf, operator.indexOf, operator.contains, operator.iadd, operator.iconcat),
+        COUNT_ELEMENTS,
+    }
+)
+
+
+def goes_through(function: Any) -> bool:
+    """Whether a C function goes through iterators that it is given, and keeps none."""
+    module = getattr(function, "__module__", None)
+    return module in ("math", "_functools", "_statistics") or function in _GOING_THROUGH
+
+
+ASKS_ELEMENTS: Final[dict[Any, tuple[str, ...]]] = {
+    **dict.fromkeys((min, max), ("__lt__", "__gt__")),
+    **dict.fromkeys((any, all), ("__bool__", "__len__")),
+    **dict.fromkeys((set, frozenset), ("__hash__", "__eq__")),
+    sum: ("__add__", "__radd__"),
+}
+"""Functions that call these methods of elements while they go through a container."""
+
+
+# -- methods of other C types --------------------------------------------------------------------
+
+_READING_METHODS: Final = frozenset(
+    {"write", "writelines", "writerow", "writerows", "update", "send", "set", "get", "seek", "add"}
+)
+WRITES_LINES: Final = frozenset({"writelines", "writerows"})
+"""Methods that go through what they are given, line by line."""
+TELLS_TIME: Final = frozenset({"now", "utcnow", "today", "add_note"})
+"""Methods of values and classes that give something else each time: `datetime.now()`, unless the
+clock is virtual."""
+
+
+def reads_its_arguments(method: str) -> bool:
+    """Whether a method of an object of C code changes that object, and no argument; a name that is
+    not known changes the arguments, too: `file.readinto(buffer)`."""
+    return method in _READING_METHODS
+
+
+_OF_TEXT_ALONE: Final = frozenset(
+    name
+    for name in dir(str)
+    if not name.startswith("_") and name not in ("join", "format", "format_map", "translate")
+)
+
+
+def touches_no_argument(kind: type, method: str) -> bool:
+    """Whether a method of values of a type takes nothing but values: `text.split(",")`."""
+    if kind is str:
+        return method in _OF_TEXT_ALONE
+    return kind in (int, float, complex, bool, range, slice) or hasattr(object, method)
+
+
+# -- Python code of the library that is not rewritten --------------------------------------------
+
+CONTROLLED: Final = frozenset({"mazurka", "threading", "queue", "time", "concurrent"})
+"""Packages whose functions are watched by other means."""
+TAKES_FUNCTIONS: Final = frozenset(
+    {"__init__", "submit", "map", "add_done_callback", "wait_for", "start_new_thread"}
+)
+"""Functions of those packages that call what they are given."""
+PACKAGES: Final[dict[str, Effect]] = {
+    **dict.fromkeys(("mazurka", "threading", "concurrent", "contextlib"), Effect.CALLS_BACK),
+    **dict.fromkeys(("functools", "heapq", "bisect", "sched"), Effect.CALLS_BACK),
+    **dict.fromkeys(("pickle", "pprint", "statistics", "string"), Effect.READS_DEEPLY),
+    **dict.fromkeys(("textwrap", "reprlib", "csv"), Effect.READS_DEEPLY),
+    "traceback": Effect.TOUCHES_ALL,  # it writes to what it is given
+}
+"""By package: what its Python functions do; what others do is named in the result."""
+CALLS_CLASSES: Final = frozenset({"threading", "concurrent", "mazurka", "heapq", "bisect"})
+"""Packages whose functions call what they are given as the first argument, or by these names."""
+CALLED_NAMES: Final = ("target", "function", "fn", "func", "initializer", "key")
+INNER_PARTS: Final = frozenset({"_qsize", "_put", "_get", "_init", "_is_owned", "_wait", "_notify"})
+"""Methods of synchronizing classes that are not meant to be called from outside."""

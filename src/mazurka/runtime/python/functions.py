@@ -1,0 +1,437 @@
+"""Performs calls of library and C functions, as the catalogue describes their effects.
+
+A performer is given a function, a site and the arguments.  It calls the function as one access to
+all that the effect says; where code of the program runs on the way, as several (`callbacks`).
+"""
+
+from __future__ import annotations
+
+import builtins
+import json.encoder
+from _thread import get_ident
+from collections.abc import Callable
+from contextvars import ContextVar
+from functools import partial
+from operator import attrgetter, itemgetter, methodcaller
+from types import (
+    CodeType,
+    GeneratorType,
+    MappingProxyType,
+    MethodDescriptorType,
+    MethodWrapperType,
+    ModuleType,
+    WrapperDescriptorType,
+)
+from typing import Any, Final
+
+from mazurka.runtime.core.moment import now
+from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.python.attributes import expose, space_of
+from mazurka.runtime.python.callbacks import perform_through, runs_code, show_generators
+from mazurka.runtime.python.calls import call, calls_kind, handles, performs
+from mazurka.runtime.python.catalogue import (
+    BUILT_IN,
+    GATHERING,
+    METHODS,
+    TELLS_TIME,
+    VIEWS,
+    WRITES_LINES,
+    CachedFunction,
+    Effect,
+    effect_of,
+    goes_through,
+    is_of_c,
+    method_effect,
+    reads_its_arguments,
+    touches_no_argument,
+)
+from mazurka.runtime.python.containers import (
+    Part,
+    class_behind,
+    family,
+    part_of,
+    parts_of,
+    perform_all,
+)
+from mazurka.runtime.python.deep import TAKES_APART, perform_deep, take_apart, take_apart_bound
+from mazurka.runtime.python.iterators import (
+    call_until,
+    chain_lazily,
+    iterator_over,
+    lazily,
+    own_source,
+)
+from mazurka.runtime.python.library.caches import call_cached
+from mazurka.runtime.python.library.contexts import run_in_context, set_variable
+from mazurka.runtime.python.library.dates import follow_clock
+from mazurka.runtime.python.loops import delegate, iterator_of
+from mazurka.runtime.python.methods import (
+    act_on,
+    act_unbound,
+    asks_elements,
+    call_method,
+    note_comparisons,
+)
+from mazurka.runtime.python.opaque import (
+    is_iterator,
+    is_opaque,
+    iterator_parts,
+    opaque_parts,
+    part_of_opaque,
+    perform_step,
+)
+from mazurka.runtime.python.reflection import (
+    BOUND,
+    Formatting,
+    call_descriptor,
+    call_getter,
+    is_slot,
+    reaches_inside,
+)
+from mazurka.runtime.python.rewriter import at_present
+from mazurka.runtime.sharing.accesses import How
+from mazurka.runtime.sharing.locations import points, progress
+from mazurka.runtime.sharing.monitoring import unobserved
+
+# -- effects -------------------------------------------------------------------------------------
+
+
+@performs(Effect.LOOKS)
+def look(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
+    """Call a function that looks at what is in containers."""
+    return perform_all(parts_of(arguments, How.LOOK), site, function, *arguments, **named)
+
+
+@performs(Effect.READS)
+def read(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
+    """Call a function that reads the containers that it is given."""
+    if "key" in named:
+        named["key"] = handles((named["key"],), site)[0]
+        if len(arguments) == 1 and function is not sorted:
+            return function(delegate(arguments[0], site), **named)
+    elif arguments and asks_elements(function, arguments[0]):
+        return function(delegate(arguments[0], site), *arguments[1:], **named)
+    through = function in _GATHERING or function.__name__ == "join"
+    arguments = show_generators(arguments, site, through)
+    parts = [*parts_of(arguments), *iterator_parts(arguments)]
+    if len(arguments) > 1 and parts and any(map(runs_code, arguments)):
+        return perform_through(parts, site, function, arguments, named)
+    return perform_all(parts, site, function, *arguments, **named)
+
+
+@performs(Effect.READS_DEEPLY)
+def read_deeply(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
+    """Call a function that compares or writes out what it is given, and what is in that."""
+    if "key" in named or (arguments and asks_elements(function, arguments[0])):
+        return read(function, site, *arguments, **named)
+    through = goes_through(function)
+    arguments = show_generators(arguments, site, len(arguments) == 1 and function in _COMPARING)
+    more = iterator_parts(arguments)
+    if through and any(map(runs_code, arguments)):
+        return perform_through([*parts_of(arguments), *more], site, function, arguments, named)
+    values = (*arguments, *named.values())
+    return perform_deep(values, site, function, *arguments, more=more, **named)
+
+
+_COMPARING: Final = frozenset({sorted, min, max})
+_GATHERING: Final = frozenset(GATHERING)
+
+
+@performs(Effect.CHANGES_FIRST)
+def change_first(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
+    """Call a function that changes its first argument, and reads the others."""
+    note_comparisons(function, arguments, site)
+    through = goes_through(function)
+    if through:
+        arguments = show_generators(arguments, site)
+    parts = parts_of(arguments[:1], How.CHANGE) or opaque_parts(arguments[:1])
+    parts += parts_of(arguments[1:])
+    if through:
+        parts += iterator_parts(arguments[1:])
+        if any(map(runs_code, arguments)):
+            return perform_through(parts, site, function, arguments, named)
+    return perform_all(parts, site, function, *arguments, **named)
+
+
+@performs(Effect.TOUCHES_ALL)
+def touch_all(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
+    """Call a function of which nothing is known: it may change whatever it is given."""
+    values = (*arguments, *named.values())
+    _note_generators(function, values, site)
+    more = opaque_parts(values)
+    return perform_deep(values, site, function, *arguments, more=more, how=How.CHANGE, **named)
+
+
+def _call_foreign(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
+    """Call a C function of a module that has no row of its own; it may call what it is given."""
+    called = dict(zip(named, handles(named.values(), site), strict=True))
+    arguments = tuple(handles(arguments, site))
+    note_comparisons(function, arguments, site)
+    if effect_of(function) is Effect.TOUCHES_ALL:
+        return touch_all(function, site, *arguments, **called)
+    through = goes_through(function)
+    if through:
+        arguments = show_generators(arguments, site)
+    values = (*arguments, *called.values())
+    parts = [*parts_of(values), *opaque_parts(values)]
+    if through and any(map(runs_code, arguments)):
+        return perform_through(parts, site, function, arguments, called)
+    _note_generators(function, values, site)
+    return perform_all(parts, site, function, *arguments, **called)
+
+
+def _note_generators(function: Any, values: Any, site: int) -> None:
+    """Nobody knows what becomes of a generator in C code: name it where others use it."""
+    if site in points and not now.alone and any(type(value) is GeneratorType for value in values):
+        unobserved.note(f"a generator inside of {function.__qualname__}")
+
+
+@performs(Effect.MAKES_ITERATOR)
+def make_iterator(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
+    """Call a function that makes an iterator, which goes through the arguments step by step."""
+    for name in _CALLED & named.keys():
+        named[name] = handles((named[name],), site)[0]
+    return lazily(function, site, *handles(arguments, site), **named)
+
+
+_CALLED: Final = frozenset({"func", "key"})
+
+
+@performs(Effect.ITERATES)
+def make_plain_iterator(function: Callable[..., Any], site: int, /, *arguments: Any) -> Any:
+    """`iter` and `reversed`: an iterator in the hands of the program."""
+    if len(arguments) > 1:
+        return call_until(function, site, *handles(arguments, site))
+    value = arguments[0]
+    part = None if family(value) is None else part_of(value, How.LOOK)
+    items = function(value) if part is None else iterator_of(part, value, site, function)
+    return iterator_over(value, site, items, function is iter)
+
+
+@performs(Effect.ADVANCES)
+def advance_iterator(function: Callable[..., Any], site: int, /, *arguments: Any) -> Any:
+    """`next`: something moves that no frame shows."""
+    progress()
+    if arguments and is_iterator(arguments[0]):
+        return perform_step(function, site, arguments[0], *arguments)
+    return function(*arguments)
+
+
+@performs(Effect.REDUCES)
+def reduce_steps(function: Any, site: int, /, *arguments: Any) -> Any:
+    """`functools.reduce`: what is called may be code of the program, which runs in between."""
+    callback, *rest = handles(arguments, site)
+    sources = [own_source(value, site) for value in rest[:1]]
+    return function(callback, *sources, *rest[1:])
+
+
+@performs(Effect.MAKES_FUNCTION)
+def make_function(make: Any, _site: int, /, *arguments: Any, **named: Any) -> Any:
+    """`types.FunctionType(code, ...)`"""
+    code = arguments[0] if arguments else named.get("code")
+    if type(code) is CodeType:
+        code = at_present.rewriter.watch_code(code)
+        if arguments:
+            arguments = (code, *arguments[1:])
+        else:
+            named["code"] = code
+    return make(*arguments, **named)
+
+
+@performs(Effect.LISTS_ATTRIBUTES)
+def list_attributes(function: Callable[..., Any], site: int, /, *arguments: Any) -> Any:
+    """`dir`: the names of the attributes that something has."""
+    space = None
+    if arguments and session.current.ident == get_ident():
+        expose(arguments[0])
+        space = space_of(arguments[0])
+    parts: list[Part] = [] if space is None else [(space, dict, How.LOOK, None)]
+    return perform_all(parts, site, function, *arguments)
+
+
+# -- methods that are bound to objects of C code -------------------------------------------------
+
+
+@calls_kind(*BUILT_IN)
+def _call_built_in(function: Any, site: int) -> Any:
+    owner = function.__self__
+    if owner is None or type(owner) is ModuleType:
+        unobserved.called(function)
+        if owner is builtins:
+            return partial(read, function, site)
+        progress()
+        return partial(_call_foreign, function, site)
+    found, name = family(owner), function.__name__
+    if found in METHODS:
+        if method_effect(found, name) is not None:
+            return act_on(function, owner, found, name, site)
+    elif found in VIEWS:
+        if name == "run":
+            return partial(_run_in_context, function, site)
+        return partial(_call_view, function, owner, site)
+    if type(owner) in (str, bytes) and name in _OF_TEXT:
+        return _OF_TEXT[name](function, owner, site)
+    if type(owner) is GeneratorType:
+        return partial(perform_step, function, site, owner)
+    if name in TELLS_TIME:
+        instead = follow_clock(function)
+        if instead is not None:
+            return instead
+        progress()
+    if issubclass(type(owner), type):
+        making = chain_lazily if name == "from_iterable" else read
+        return partial(making, function, site) if is_of_c(owner) else function
+    if name in TAKES_APART:
+        return partial(take_apart_bound, function, site)
+    if is_opaque(owner):
+        return _call_opaque(function, owner, site)
+    if found is not None or isinstance(owner, BaseException):
+        return function
+    if touches_no_argument(type(owner), name):
+        return function
+    return partial(_call_value, function, site)
+
+
+def _run_in_context(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
+    called = dict(zip(named, handles(named.values(), site), strict=True))
+    return run_in_context(function, site, *handles(arguments, site), **called)
+
+
+def _call_opaque(function: Any, owner: Any, site: int) -> Any:
+    """A method of an object whose state nobody sees: it may change it."""
+    if hasattr(object, function.__name__):
+        return function
+    unobserved.meet(type(owner))
+    if type(owner) is ContextVar and function.__name__ != "get":
+        return partial(set_variable, function, site)
+    return partial(_move, function, site)
+
+
+def _move(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
+    called = dict(zip(named, handles(named.values(), site), strict=True))
+    arguments = tuple(handles(arguments, site))
+    progress()
+    through = function.__name__ in WRITES_LINES
+    if through:
+        arguments = show_generators(arguments, site)
+    values = (*arguments, *called.values())
+    owner = part_of_opaque(function.__self__)
+    if not reads_its_arguments(function.__name__):
+        _note_generators(function, values, site)
+        more = [owner, *opaque_parts(values)]
+        return perform_deep(values, site, function, *arguments, more=more, how=How.CHANGE, **called)
+    parts = [owner, *parts_of(values), *opaque_parts(values)]
+    if through and any(map(runs_code, arguments)):
+        return perform_through(parts, site, function, arguments, called)
+    _note_generators(function, values, site)
+    return perform_all(parts, site, function, *arguments, **called)
+
+
+def _call_value(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
+    """A method of a value, which cannot change; it may change what it is given."""
+    how = How.CHANGE if function.__name__.endswith("_into") else How.READ_ALL
+    arguments = show_generators(arguments, site)
+    parts = [*parts_of((*arguments, *named.values()), how), *iterator_parts(arguments)]
+    return perform_all(parts, site, function, *handles(arguments, site), **named)
+
+
+def _call_view(function: Any, view: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
+    """A method of a view of some container."""
+    if type(view) is MappingProxyType and class_behind(view) is not None and not now.alone:
+        unobserved.note("__dict__ of a class")
+    parts = [part for value in (view, *arguments) if (part := part_of(value, How.READ_ALL))]
+    return perform_all(parts, site, function, *arguments, **named)
+
+
+def _join(function: Any, _text: Any, site: int) -> Any:
+    return partial(read, function, site)
+
+
+def _format(function: Any, text: Any, site: int) -> Any:
+    if not reaches_inside(text):
+        return partial(read_deeply, function, site)
+    formatting = Formatting(site)
+    if function.__name__ == "format":
+        return lambda *arguments, **named: formatting.vformat(text, arguments, named)
+    return lambda named: formatting.vformat(text, (), named)
+
+
+_OF_TEXT: Final = {"join": _join, "format": _format, "format_map": _format}
+
+
+# -- other callable objects of C code ------------------------------------------------------------
+
+
+@calls_kind(MethodWrapperType)
+def _call_bound_slot(function: Any, site: int) -> Any:
+    """`thing.__len__`, `super().__setitem__`, `C.slot.__get__`: what C types do with objects."""
+    owner, name = function.__self__, function.__name__
+    if is_slot(owner):
+        return call_descriptor(function, site)
+    if name in BOUND:
+        return partial(BOUND[name], function, site)
+    if name == "__call__" and not issubclass(type(owner), type):
+        return call(owner, site)
+    found = family(owner)
+    if found in METHODS:
+        if method_effect(found, name) is not None:
+            return act_on(function, owner, found, name, site)
+        if name in ("__iter__", "__reversed__"):
+            return lambda: iterator_over(owner, site, function(), name == "__iter__", own=True)
+        if name == "__init__":
+            return partial(read, function, site)
+    if name == "__next__" and is_iterator(owner):
+        return partial(perform_step, function, site, owner)
+    if name in _CHANGING:
+        progress()
+    return function
+
+
+_CHANGING: Final = frozenset({"__setitem__", "__delitem__", "__set__", "__delete__"})
+
+
+@calls_kind(WrapperDescriptorType, MethodDescriptorType)
+def _call_unbound(function: Any, site: int) -> Any:
+    """`dict.__setitem__`: a slot of a C type, or a method of one."""
+    kind, name = function.__objclass__, function.__name__
+    if kind in METHODS and method_effect(kind, name) is not None:
+        return partial(act_unbound, function, site)
+    if kind is object:
+        return partial(take_apart, function, site) if name in TAKES_APART else function
+    if kind in METHODS or not touches_no_argument(kind, name):
+        return _bind_first(function, site)
+    return function
+
+
+def _bind_first(function: Any, site: int) -> Any:
+    """What calls a method of C code that is given its object as the first argument."""
+
+    def call_bound(thing: Any, /, *arguments: Any, **named: Any) -> Any:
+        return call(function.__get__(thing), site)(*arguments, **named)
+
+    return call_bound
+
+
+@calls_kind(CachedFunction)
+def _call_cached(function: Any, site: int) -> Any:
+    return partial(call_cached, function, site)
+
+
+@calls_kind(partial)
+def _call_partial(function: Any, site: int) -> Any:
+    return partial(call(function.func, site), *function.args, **function.keywords)
+
+
+@calls_kind(attrgetter, itemgetter, methodcaller)
+def _call_getter(function: Any, site: int) -> Any:
+    return call_getter(function, site, call_method)
+
+
+def _write_out(function: Any, site: int) -> Any:
+    """What `json` makes of data, as far as C code does it."""
+    return partial(read_deeply, function, site)
+
+
+_ENCODER: Final = getattr(json.encoder, "c_make_encoder", None)
+if _ENCODER is not None:
+    calls_kind(_ENCODER)(_write_out)
