@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -100,7 +101,6 @@ def test_people_see_the_verdict_first(mazurka, model):
         (("check", "holds.py", "--max-threads", "0"), "--max-threads"),
         (("check", "holds.py", "--limit-time", "soon"), "--limit-time"),
         (("check", "holds.py", "--counterexample", "nice"), "auto, found, switches"),
-        (("check", "unsupported.py"), "unsupported.py:4"),
         (("check", "holds.py", "--nonsense"), "--nonsense"),
         (("check", "holds.py", "--trace", "no/where.json"), "no such directory"),
         (("check", "holds.py", "--trace", "."), "is a directory"),
@@ -140,13 +140,32 @@ def test_with_json_mistakes_are_objects_too(mazurka, model, arguments):
     assert set(data) >= KEYS
     assert data["verdict"] == "error"
     assert data["input"] == arguments[0]
-    assert set(data["error"]) == {"message", "file", "line"}
-    assert len(answer.err.splitlines()) == 1
+    assert set(data["error"]) == {"message", "file", "line", "column"}
+    told, *excerpt = answer.err.splitlines()
+    assert told == f"mazurka: {told_place(data['error'])}{data['error']['message']}"
+    assert bool(excerpt) == (data["error"]["column"] is not None)
 
 
-def test_the_error_object_names_the_line(mazurka, model):
+def told_place(error):
+    parts = [error["file"], error["line"], error["column"]]
+    known = [str(part) for part in parts if part is not None]
+    return f"{':'.join(known)}: " if known else ""
+
+
+def test_the_error_object_names_line_and_column(mazurka, model):
     error = mazurka("check", model("unsupported"), "--json").json["error"]
-    assert (error["file"], error["line"]) == ("unsupported.py", 4)
+    assert (error["file"], error["line"], error["column"]) == ("unsupported.py", 4, 5)
+
+
+@pytest.mark.parametrize("command", ["check", "compare", "export"])
+def test_an_error_with_a_column_shows_the_line_and_a_caret(mazurka, model, command):
+    answer = mazurka(command, model("unsupported"))
+    assert (answer.status, answer.out) == (2, "")
+    told, line, caret = answer.err.splitlines()
+    assert told.startswith("mazurka: unsupported.py:4:5: ")
+    source = Path("unsupported.py").read_text().splitlines()[3]
+    assert line.strip() == source.strip()
+    assert line[caret.index("^") :] == source[4:]
 
 
 @pytest.mark.parametrize(

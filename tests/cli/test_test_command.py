@@ -192,7 +192,10 @@ def test_bad_input_is_one_clear_line(mazurka, bank, arguments, message):
     assert answer.status == 2
     assert answer.json["verdict"] == "error"
     assert message in answer.json["error"]["message"] + answer.err
-    assert len(answer.err.splitlines()) == 1
+    told, *excerpt = answer.err.splitlines()
+    assert told.startswith("mazurka: ")
+    shown = ["  def test(:", "           ^"] if arguments == ["broken.py"] else []
+    assert excerpt == shown
     assert message in answer.err
 
 

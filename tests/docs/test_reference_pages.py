@@ -15,8 +15,8 @@ from mazurka.checking import load_program
 from mazurka.cli.failures import run_guarded
 from mazurka.cli.main import app
 from mazurka.errors import MazurkaError
-from mazurka.report.outcome import EXIT_STATUS
-from mazurka.report.verdict import error_verdict
+from mazurka.report.outcome import ERROR, EXIT_STATUS
+from mazurka.report.verdict import Verdict
 from mazurka.search.reading import Reading
 from mazurka.search.registry import load_strategy, strategy_names
 from tests.docs.limit_cases import INCONCLUSIVE, REFUSED
@@ -96,7 +96,7 @@ def test_keys_of_the_json_object() -> None:
     for verdict in (
         mazurka.check(example("lost_update")),
         mazurka.check(example("lost_update_fixed")),
-        error_verdict("no such file"),
+        Verdict(input=None, verdict=ERROR, error=MazurkaError("no such file")),
     ):
         assert set(verdict.to_json()) == keys
 

@@ -1,4 +1,7 @@
-"""Whatever goes wrong becomes one clear line on stderr and an exit status, never a traceback."""
+"""Whatever goes wrong becomes one clear line on stderr and an exit status, never a traceback.
+
+Where the column is known, the source line follows, with a caret under the place.
+"""
 
 from __future__ import annotations
 
@@ -33,19 +36,17 @@ class ClosedPipe(Exception):  # noqa: N818 - nothing is wrong, nobody reads on
 class Failure:
     """Why a command did not come to an answer."""
 
-    message: str
-    file: str | None = None
-    line: int | None = None
+    error: MazurkaError
     limit: str | None = None
     """Set where the failure is a limit that was hit: the answer is then inconclusive."""
 
-    @property
-    def text(self) -> str:
-        """One line, with the place in front."""
-        place = "" if self.file is None else f"{self.file}: "
-        if self.file is not None and self.line is not None:
-            place = f"{self.file}:{self.line}: "
-        return " ".join(f"{place}{self.message}".split())
+    def told(self) -> list[str]:
+        """One line with the place in front; where the column is known, the source line follows."""
+        from mazurka.report.excerpt import excerpt
+        from mazurka.report.terminal import UNICODE, safe
+
+        text = " ".join(str(self.error).split())
+        return [f"mazurka: {safe(text, UNICODE)}", *excerpt(self.error)]
 
 
 def run_guarded(app: typer.Typer, arguments: Sequence[str]) -> int:
@@ -76,7 +77,7 @@ def guarded(action: Callable[[], int], *, as_json: bool, path: str | None = None
     except BrokenPipeError as error:
         raise ClosedPipe from error
     except (KeyboardInterrupt, typer.Abort):
-        return report(Failure("interrupted", limit="interrupted"), as_json, path)
+        return report(failed("interrupted", limit="interrupted"), as_json, path)
     except Exception as error:
         if os.environ.get(DEBUG):
             raise
@@ -86,44 +87,48 @@ def guarded(action: Callable[[], int], *, as_json: bool, path: str | None = None
 def failure_of(error: Exception) -> Failure:
     """What to say about an exception."""
     if isinstance(error, MazurkaError):
-        return Failure(error.message, error.file, error.line)
+        return Failure(error)
     if isinstance(error, MemoryError):
-        return Failure("out of memory", limit="memory")
+        return failed("out of memory", limit="memory")
     if isinstance(error, RecursionError):
-        return Failure("the input is nested too deeply")
+        return failed("the input is nested too deeply")
     if isinstance(error, OSError) and error.filename is not None:
-        return Failure(f"{error.filename}: {error.strerror or error}")
+        return failed(f"{error.filename}: {error.strerror or error}")
     if isinstance(error, OSError) and error.errno in CANNOT_WRITE:
-        return Failure(f"the output cannot be written: {error.strerror}")
+        return failed(f"the output cannot be written: {error.strerror}")
     of_command_line = getattr(error, "format_message", None)
     if callable(of_command_line):
         said = str(of_command_line()).rstrip(".")
         joint = " " if said.endswith("?") else "; "
-        return Failure(f"{said}{joint}--help shows how to use it")
+        return failed(f"{said}{joint}--help shows how to use it")
     what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return Failure(f"internal error ({what}); please report this as a bug of Mazurka")
+    return failed(f"internal error ({what}); please report this as a bug of Mazurka")
+
+
+def failed(message: str, *, limit: str | None = None) -> Failure:
+    """A failure that is about no place in a file."""
+    return Failure(MazurkaError(message), limit)
 
 
 def report(failure: Failure, as_json: bool, path: str | None) -> int:
     """Tell a failure; returns the exit status."""
-    from mazurka.report.terminal import UNICODE, safe
-
     if as_json:
         print_json(_object(failure, path))
-    print(f"mazurka: {safe(failure.text, UNICODE)}", file=sys.stderr)
+    print("\n".join(failure.told()), file=sys.stderr)
     return INCONCLUSIVE if failure.limit else BAD_INPUT
 
 
 def _object(failure: Failure, path: str | None) -> dict[str, object]:
+    from mazurka.report.outcome import ERROR
     from mazurka.report.outcome import INCONCLUSIVE as UNDECIDED
-    from mazurka.report.verdict import Verdict, error_verdict
+    from mazurka.report.verdict import Verdict
 
     if failure.limit:
-        scope = f"nothing was examined: {failure.message}"
+        scope = f"nothing was examined: {failure.error.message}"
         return Verdict(
             input=path, verdict=UNDECIDED, scope=scope, limits=(failure.limit,)
         ).to_json()
-    return error_verdict(failure.message, file=failure.file, line=failure.line, path=path).to_json()
+    return Verdict(input=path, verdict=ERROR, error=failure.error).to_json()
 
 
 def print_json(value: object) -> None:

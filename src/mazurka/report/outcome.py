@@ -86,7 +86,12 @@ class Outcome:
 
 
 def error_json(error: MazurkaError) -> dict[str, object]:
-    return {"message": error.message, "file": error.file, "line": error.line}
+    return {
+        "message": error.message,
+        "file": error.file,
+        "line": error.line,
+        "column": error.column,
+    }
 
 
 def worst_status(outcomes: Iterable[Outcome]) -> int:

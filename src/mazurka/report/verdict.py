@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mazurka.errors import MazurkaError
-from mazurka.report.outcome import ERROR, HOLDS, INCONCLUSIVE, UNSOUND, Outcome
+from mazurka.report.outcome import HOLDS, INCONCLUSIVE, UNSOUND, Outcome
 from mazurka.report.selection import Alternative
 from mazurka.report.subject import Subject
 from mazurka.report.trace import Trace
@@ -191,10 +190,3 @@ def scope_sentence(
         count = "the only reachable state" if one else f"all {statistics.states:,} reachable states"
         return f"{what}: {count} examined"
     return f"{what}: {extent_text(statistics)}{by}"
-
-
-def error_verdict(
-    message: str, *, file: str | None = None, line: int | None = None, path: str | None = None
-) -> Verdict:
-    error = MazurkaError(message, file=file, line=line)
-    return Verdict(input=path, verdict=ERROR, error=error)

@@ -56,6 +56,7 @@ def test_advice(source: str, message: str) -> None:
         elaborate(PRELUDE + source + THREADS, "model.py")
     assert caught.value.message == message
     assert caught.value.line is not None
+    assert caught.value.column is not None
 
 
 @pytest.mark.parametrize("text", ["99999999999999999999", "-0x" + "f" * 6000])

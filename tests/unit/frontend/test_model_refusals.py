@@ -400,3 +400,6 @@ def test_refusal(source: str, message: str, line: int) -> None:
     assert caught.value.message == message
     assert caught.value.file == "model.py"
     assert caught.value.line == LINES + line
+    written = source.splitlines()[line - 1]
+    assert caught.value.column is not None
+    assert written[caught.value.column - 1 :].strip(), "the column is behind the end of the line"

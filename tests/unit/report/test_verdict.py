@@ -8,11 +8,12 @@ import pytest
 from reference_strategy import REFERENCE, reference_search
 from small_programs import lost_update, straight_line, two_locks
 
-from mazurka.errors import OptionError
+from mazurka.errors import MazurkaError, OptionError
 from mazurka.ir.expressions import ZERO
 from mazurka.ir.program import Check, Fault
+from mazurka.report.outcome import ERROR
 from mazurka.report.trace import ReplayMismatch
-from mazurka.report.verdict import error_verdict
+from mazurka.report.verdict import Verdict
 from mazurka.search.request import CheckOptions, choose_strategy, validate
 from mazurka.search.result import Move, SearchResult, Statistics, Violation
 
@@ -39,7 +40,11 @@ def test_a_complete_search_without_violation_holds(judge):
 
 
 def test_the_json_has_every_key_of_the_design(judge):
-    for verdict in (judge(lost_update()), judge(lost_update(threads=1)), error_verdict("no")):
+    for verdict in (
+        judge(lost_update()),
+        judge(lost_update(threads=1)),
+        Verdict(input=None, verdict=ERROR, error=MazurkaError("no")),
+    ):
         assert set(verdict.to_json()) >= KEYS
 
 

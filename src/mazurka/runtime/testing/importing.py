@@ -103,7 +103,9 @@ def executed(name: str, file: Path) -> ModuleType:
 def broken(error: Exception, path: str) -> CollectionError:
     """A file that cannot be imported, in one line."""
     if isinstance(error, SyntaxError):
-        return CollectionError(f"syntax error: {error.msg}", file=path, line=error.lineno)
+        message, here = f"syntax error: {error.msg}", Path(error.filename or "").resolve()
+        column = error.offset or None if here == Path(path).resolve() else None
+        return CollectionError(message, file=path, line=error.lineno, column=column)
     what = f"{type(error).__name__}: {error}"
     line = line_in(path, error)
     return CollectionError(f"the file cannot be imported: {what}", file=path, line=line)
