@@ -25,7 +25,7 @@ from mazurka.search.observer import Silent
 from mazurka.search.registry import load_strategy, strategy_names
 from mazurka.search.request import CheckOptions
 from mazurka.search.strategy import Strategy
-from mazurka.stateful.reference import Exploration, explore
+from mazurka.stateful.reference.full import Exploration, explore
 from tests.soundness.schedules import ends
 
 REDUCTIONS = tuple(

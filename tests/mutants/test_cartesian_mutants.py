@@ -2,7 +2,7 @@
 
 A mutant that is unsound loses the violation of one model.  A wasteful one gives the right verdict
 and explores too much, so it is told by a count.  Most break the search as written
-(`mazurka.stateful.cartesian`), some the kernel, which takes long to compile.
+(`stateful.reference.cartesian`), some the kernel, which takes long to compile.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions
 from mazurka.search.result import SearchResult
 from mazurka.stateful import cartesian, cartesian_search, engine
-from mazurka.stateful.cartesian import (
+from mazurka.stateful.cartesian_search import Vectors, search_cartesian
+from mazurka.stateful.reference.cartesian import (
     Cartesian,
     Prefix,
     StuckEnd,
@@ -34,8 +35,7 @@ from mazurka.stateful.cartesian import (
     explore_cartesian,
     is_dead_end,
 )
-from mazurka.stateful.cartesian_search import Vectors, search_cartesian
-from mazurka.stateful.reference import explore
+from mazurka.stateful.reference.full import explore
 
 KERNELS = Path(engine.__file__).parent / "kernels"
 OPTIONS = SearchOptions(properties=frozenset({"assert", "deadlock"}), stop_at_first=False)

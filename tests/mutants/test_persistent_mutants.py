@@ -1,6 +1,6 @@
 """Deliberately broken persistent sets: verdicts or counts must tell each from ours.
 
-These break the reference (`mazurka.stateful.persistent`) and the analyses below it, on which the
+These break the reference (`stateful.reference.stubborn`) and the analyses below it, on which the
 native search relies as well.  An unsound mutant loses the violation of one model
 (`persistent_models`); a wasteful one is told by the exact number of transitions.
 """
@@ -22,13 +22,13 @@ from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Edge, Kind, Program, Role
 from mazurka.ir.values.footprints import Footprints
 from mazurka.stateful import persistent
-from mazurka.stateful.persistent import (
+from mazurka.stateful.reference.full import explore
+from mazurka.stateful.reference.stubborn import (
     Attempt,
     PersistentSearch,
     PersistentSets,
     explore_persistent,
 )
-from mazurka.stateful.reference import explore
 from mazurka.stateful.variants import Proviso, Relation
 from tests.mutants.persistent_models import MODELS
 

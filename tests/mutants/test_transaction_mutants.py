@@ -2,7 +2,7 @@
 
 A mutant that is unsound loses the violation of one model (`transaction_models`).  A wasteful one
 gives the right verdict and explores too much, so it is told by a count.  These break Fig. 6 as
-written (`mazurka.stateful.completion`) or the discipline; `test_kernel_mutants` breaks the kernel.
+written (`stateful.reference.cpc`) or the discipline; `test_kernel_mutants` breaks the kernel.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mazurka.analysis.discipline import Discipline
 from mazurka.analysis.movers import Mover, Reading
 from mazurka.ir.interpreter import State, Step
 from mazurka.ir.program import FINISHED, Kind
-from mazurka.stateful.completion import Record, Transactions
+from mazurka.stateful.reference.cpc import Record, Transactions
 from mazurka.stateful.variants import Completion
 from tests.mutants.transaction_searches import Search
 from tests.soundness import mover_models

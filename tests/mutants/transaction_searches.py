@@ -10,8 +10,8 @@ from mazurka.ir.program import Program
 from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions
 from mazurka.search.result import SearchResult
-from mazurka.stateful.completion import explore_transactions
-from mazurka.stateful.reference import explore
+from mazurka.stateful.reference.cpc import explore_transactions
+from mazurka.stateful.reference.full import explore
 from mazurka.stateful.rounds import Rounds
 from mazurka.stateful.transactions import Transaction
 from mazurka.stateful.variants import Completion

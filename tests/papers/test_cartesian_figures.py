@@ -7,7 +7,7 @@ from pathlib import Path
 from mazurka.frontend.python import load_model
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program
-from mazurka.stateful.cartesian import Cartesian, Prefix
+from mazurka.stateful.reference.cartesian import Cartesian, Prefix
 
 FIGURE_2 = """
 from mazurka.model import Int, atomic

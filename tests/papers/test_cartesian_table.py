@@ -13,7 +13,7 @@ from mazurka.ir.program import Program
 from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions
 from mazurka.search.registry import load_strategy
-from mazurka.stateful.cartesian import Cartesian, explore_cartesian
+from mazurka.stateful.reference.cartesian import Cartesian, explore_cartesian
 from mazurka.stateful.variants import CycleRule, Finished
 
 MOST_TRANSITIONS = 13_000

@@ -13,8 +13,8 @@ from mazurka.frontend.python import load_model
 from mazurka.ir.interpreter import Interpreter, State
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program
-from mazurka.stateful.persistent import persistent_threads
-from mazurka.stateful.reference import explore
+from mazurka.stateful.reference.full import explore
+from mazurka.stateful.reference.stubborn import persistent_threads
 from mazurka.stateful.variants import Relation
 
 FIGURES = Path(__file__).parent / "stubborn"

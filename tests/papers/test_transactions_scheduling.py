@@ -13,7 +13,7 @@ import pytest
 from mazurka.checking import load_program
 from mazurka.ir.program import FINISHED, Program
 from mazurka.search.reading import Reading
-from mazurka.stateful.completion import Transactions, assert_theorem_2, explore_transactions
+from mazurka.stateful.reference.cpc import Transactions, assert_theorem_2, explore_transactions
 from mazurka.stateful.variants import Completion
 
 HERE = Path(__file__).parent / "transactions"

@@ -10,7 +10,7 @@ import numpy as np
 from mazurka.ir.interpreter import Interpreter, Outcome, Step
 from mazurka.ir.native.step import ENDED, INVALID, STOPPED, WAITS, NativeProgram
 from mazurka.ir.program import DEAD_ENDS, FAULTS, Fault, Program
-from mazurka.stateful.reference import Exploration, explore
+from mazurka.stateful.reference.full import Exploration, explore
 
 CODES = {
     Outcome.WAITS: WAITS,

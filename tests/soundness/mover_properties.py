@@ -34,8 +34,8 @@ from mazurka.analysis.movers import Mover
 from mazurka.ir.interpreter import Interpreter, State, Step
 from mazurka.ir.program import DEAD_ENDS, IDLE, Fault, Program
 from mazurka.search.result import Move
-from mazurka.stateful.completion import explore_transactions
-from mazurka.stateful.reference import explore
+from mazurka.stateful.reference.cpc import explore_transactions
+from mazurka.stateful.reference.full import explore
 from mazurka.stateful.variants import Completion
 
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from mazurka.ir.interpreter import Interpreter, State, Step
 from mazurka.ir.program import Program
 from mazurka.search.result import Move
-from mazurka.stateful.persistent import PersistentSets, is_dead_end
-from mazurka.stateful.reference import Exploration, explore
+from mazurka.stateful.reference.full import Exploration, explore
+from mazurka.stateful.reference.stubborn import PersistentSets, is_dead_end
 from tests.soundness.reductions import Subject
 
 

@@ -22,7 +22,7 @@ from mazurka.search.observer import Silent
 from mazurka.search.options import PROPERTIES, SearchOptions
 from mazurka.search.result import SearchResult
 from mazurka.search.strategy import Strategy
-from mazurka.stateful.reference import Exploration, explore
+from mazurka.stateful.reference.full import Exploration, explore
 from mazurka.stateful.variants import MOVERS, PROVISO
 from tests.soundness.classification import Use, uses_of_cells, wrong_class
 from tests.soundness.disciplined_programs import disciplined_program

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from mazurka.ir.interpreter import Interpreter, State
 from mazurka.ir.program import DEAD_ENDS, Program
-from mazurka.stateful.reference import Exploration, explore
+from mazurka.stateful.reference.full import Exploration, explore
 from mazurka.stateless.execution import Action
 from mazurka.stateless.ir_execution import IRExecution
 from mazurka.stateless.search import ScheduleOptions, ScheduleSearch

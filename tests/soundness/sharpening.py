@@ -27,7 +27,7 @@ from mazurka.ir.program import (
     Role,
     Span,
 )
-from mazurka.stateful.reference import explore
+from mazurka.stateful.reference.full import explore
 
 RAREST = 3
 """Half of the assertions are about one of so many of the rarest situations."""

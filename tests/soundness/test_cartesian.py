@@ -1,7 +1,7 @@
 """Cartesian reduction as written, on random programs, against the search without reduction.
 
 Theorem 1 says that each thread's local states are the same.  So every fault is found, by the same
-thread at the same place; and by the argument in `mazurka.stateful.cartesian` every deadlock.
+thread at the same place; and by the argument in `stateful.reference.cartesian` every deadlock.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import pytest
 
 from mazurka.ir.interpreter import Interpreter, Outcome, State
 from mazurka.ir.program import IDLE, Program
-from mazurka.stateful.cartesian import Cartesian, explore_cartesian
-from mazurka.stateful.reference import Exploration, explore
+from mazurka.stateful.reference.cartesian import Cartesian, explore_cartesian
+from mazurka.stateful.reference.full import Exploration, explore
 from mazurka.stateful.variants import CycleRule, Finished
 from tests.soundness.reductions import Subject
 

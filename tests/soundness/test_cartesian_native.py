@@ -9,9 +9,9 @@ import pytest
 from mazurka.ir.native.step import native
 from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions
-from mazurka.stateful.cartesian import explore_cartesian
 from mazurka.stateful.cartesian_search import Vectors, search_cartesian
-from mazurka.stateful.reference import explore
+from mazurka.stateful.reference.cartesian import explore_cartesian
+from mazurka.stateful.reference.full import explore
 from mazurka.stateful.variants import CycleRule, Finished
 from tests.soundness.reductions import Subject
 from tests.soundness.replaying import replays

@@ -1,6 +1,6 @@
 """The searches by transactions: native code against Fig. 6 of paper 000 as written, and Theorem 2.
 
-`mazurka.stateful.completion` has the algorithm with the paper's lines, on the interpreter.  The
+`stateful.reference.cpc` has the algorithm with the paper's lines, on the interpreter.  The
 native search must explore the same states by the same steps in its last round, whatever ends a
 transaction and however much of the movers is used.
 """
@@ -18,8 +18,8 @@ from mazurka.ir.program import Program
 from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions
 from mazurka.search.result import SearchResult
-from mazurka.stateful.completion import Transactions, assert_theorem_2, explore_transactions
-from mazurka.stateful.reference import Exploration, explore
+from mazurka.stateful.reference.cpc import Transactions, assert_theorem_2, explore_transactions
+from mazurka.stateful.reference.full import Exploration, explore
 from mazurka.stateful.rounds import Rounds
 from mazurka.stateful.transactions import Transaction
 from mazurka.stateful.variants import Completion

@@ -13,7 +13,7 @@ import pytest
 
 from mazurka.ir.program import DEAD_ENDS, Program
 from mazurka.search.result import Move, Violation
-from mazurka.stateful.reference import Exploration as Whole
+from mazurka.stateful.reference.full import Exploration as Whole
 from mazurka.stateless.dpor import DynamicReduction, SleepingReduction
 from mazurka.stateless.execution import Action
 from mazurka.stateless.ir_execution import IRExecution, PlainIRExecution

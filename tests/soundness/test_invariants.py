@@ -11,7 +11,7 @@ from mazurka.ir.passes.validate import validate
 from mazurka.ir.program import Program
 from mazurka.search.options import SearchOptions
 from mazurka.search.registry import load_strategy, strategy_names
-from mazurka.stateful.reference import Exploration, explore
+from mazurka.stateful.reference.full import Exploration, explore
 from tests.soundness.reductions import SECONDS, Agreement, Oracle, Subject, compare, consult
 from tests.soundness.watching import MESSAGE, unequal_pair, watched
 

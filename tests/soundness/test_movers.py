@@ -11,8 +11,8 @@ from mazurka.analysis.movers import Mover
 from mazurka.checking import load_program
 from mazurka.ir.program import Fault
 from mazurka.search.reading import Reading
-from mazurka.stateful.completion import explore_transactions
-from mazurka.stateful.reference import explore
+from mazurka.stateful.reference.cpc import explore_transactions
+from mazurka.stateful.reference.full import explore
 from mazurka.stateful.variants import Completion
 from tests.soundness.mover_models import MARKS, MODELS, expected_movers, program_of
 from tests.soundness.mover_properties import MoverTable, movers_by_line, table

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mazurka.ir.passes.validate import validate
-from mazurka.stateful.reference import explore
+from mazurka.stateful.reference.full import explore
 from tests.soundness.agreement import disagreement
 from tests.soundness.profiles import random_programs
 from tests.soundness.random_programs import random_program

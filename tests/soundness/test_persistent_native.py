@@ -12,9 +12,9 @@ from mazurka.ir.program import Program
 from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions
 from mazurka.search.registry import load_strategy
-from mazurka.stateful.persistent import explore_persistent
 from mazurka.stateful.persistent_search import Sets, search_persistent
-from mazurka.stateful.reference import Exploration, explore
+from mazurka.stateful.reference.full import Exploration, explore
+from mazurka.stateful.reference.stubborn import explore_persistent
 from mazurka.stateful.variants import Proviso, Relation
 from tests.soundness.reductions import Agreement, Subject, compare_all, consult
 from tests.soundness.replaying import replays

@@ -16,8 +16,8 @@ import pytest
 
 from mazurka.analysis.futures import futures_of
 from mazurka.ir.program import Edge, Kind, Program
-from mazurka.stateful.persistent import PersistentSearch, PersistentSets, explore_persistent
-from mazurka.stateful.reference import Exploration, explore
+from mazurka.stateful.reference.full import Exploration, explore
+from mazurka.stateful.reference.stubborn import PersistentSearch, PersistentSets, explore_persistent
 from mazurka.stateful.variants import Proviso, Relation
 from tests.soundness.persistent_sets import Space, refuted, small_programs
 from tests.soundness.random_programs import random_program

@@ -13,10 +13,11 @@ from mazurka.ir.passes.liveness import reset_dead_locals
 from mazurka.ir.program import Program
 from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions
+from mazurka.search.races import race_address
 from mazurka.search.registry import load_strategy
 from mazurka.search.result import SearchResult, Violation
 from mazurka.stateful.minimize import context_switches, fewest_switches
-from mazurka.stateful.reference import explore, race_address
+from mazurka.stateful.reference.full import explore
 from tests.soundness.profiles import random_programs
 from tests.soundness.random_programs import random_program
 from tests.soundness.replaying import replays

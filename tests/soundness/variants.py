@@ -11,7 +11,7 @@ from mazurka.ir.passes.merge import merge_local_steps
 from mazurka.ir.passes.ranges import infer_ranges
 from mazurka.ir.passes.validate import validate
 from mazurka.ir.program import Program
-from mazurka.stateful.reference import Exploration, explore
+from mazurka.stateful.reference.full import Exploration, explore
 
 
 def folded(program: Program) -> Program:

@@ -21,7 +21,7 @@ from mazurka.ir.program import (
     Span,
     Thread,
 )
-from mazurka.stateful.reference import Exploration
+from mazurka.stateful.reference.full import Exploration
 
 MESSAGE = "the invariant is violated"
 CANDIDATES = 12

@@ -99,7 +99,7 @@ from __future__ import annotations
 
 # Transactions.
 (
-    COMPLETION,        # when a transaction is ended by force: `stateful.completion.Completion`
+    COMPLETION,        # when a transaction is ended by force: `stateful.variants.Completion`
     INFO,              # bytes by state: INFO_... flags, and who was there before its commit
     INFO_BYTES,        # bytes for each state
     INITIAL_MASKS,     # array by thread and word: its local cells; 0 where nobody asks
@@ -109,7 +109,7 @@ from __future__ import annotations
 
 # Cartesian vectors.
 (
-    CYCLE_RULE,        # when a prefix is left off: `stateful.cartesian.CycleRule`, in order
+    CYCLE_RULE,        # when a prefix is left off: `stateful.variants.CycleRule`, in order
     LOOPS_COUNTED,     # whether threads that have ended loop, and are counted
     PREFIXES,          # array by prefix: PREFIX_... words
     MOST_PREFIXES,     # how many fit

@@ -1,9 +1,9 @@
 """The checking mode: a search is repeated on the interpreter, and the two must agree.
 
 For `full` that is the unreduced reference search.  For transactions it is paper 000's algorithm in
-plain Python (`mazurka.stateful.completion`), which asserts the invariants of Theorem 2 on what it
-has explored; for cartesian vectors paper 003's (`mazurka.stateful.cartesian`), which must cover the
-same states.  Slow: a few thousand states a second.
+plain Python (`stateful.reference.cpc`), which asserts the invariants of Theorem 2 on what it
+has explored; for cartesian vectors paper 003's (`stateful.reference.cartesian`), which must cover
+the same states.  Slow: a few thousand states a second.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from mazurka.ir.interpreter import State
 from mazurka.ir.program import Program
 from mazurka.search.options import SearchOptions
 from mazurka.search.result import SearchResult
-from mazurka.stateful.cartesian import Cartesian
-from mazurka.stateful.completion import Stopped, assert_theorem_2, explore_transactions
-from mazurka.stateful.persistent import explore_persistent
-from mazurka.stateful.reference import explore
+from mazurka.stateful.reference.cartesian import Cartesian
+from mazurka.stateful.reference.cpc import Stopped, assert_theorem_2, explore_transactions
+from mazurka.stateful.reference.full import explore
+from mazurka.stateful.reference.stubborn import explore_persistent
 from mazurka.stateful.transactions import Transaction
 from mazurka.stateful.variants import CYCLE_RULE, MOVERS, Completion, CycleRule, Proviso, Relation
 

@@ -27,7 +27,7 @@ from mazurka.ir.program import (
     Mode,
     Program,
 )
-from mazurka.stateful.reference import explore
+from mazurka.stateful.reference.full import explore
 
 STATES = 150
 

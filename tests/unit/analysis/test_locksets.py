@@ -20,7 +20,7 @@ from mazurka.ir.expressions import ZERO, Conditional, Expr
 from mazurka.ir.interpreter import Interpreter, State, Step
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import DEAD_ENDS, FINISHED, Check, Fault, Kind, Mode, Program
-from mazurka.stateful.reference import explore
+from mazurka.stateful.reference.full import explore
 
 PRELUDE = """\
 import threading

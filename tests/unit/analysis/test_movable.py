@@ -19,7 +19,7 @@ from mazurka.ir.interpreter import Interpreter, State, Step
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program
 from mazurka.ir.values.footprints import Footprints
-from mazurka.stateful.reference import explore
+from mazurka.stateful.reference.full import explore
 
 PRELUDE = """\
 import threading

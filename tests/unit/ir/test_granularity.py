@@ -19,7 +19,7 @@ from mazurka.ir.passes.granularity import Granularity, one_step_a_line
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.passes.validate import validate
 from mazurka.ir.program import FINISHED, Edge, Kind, Mode, Program, Span
-from mazurka.stateful.reference import Exploration, explore
+from mazurka.stateful.reference.full import Exploration, explore
 
 VISIBLE, MERGED, ATOMIC = Mode.VISIBLE, Mode.MERGED, Mode.ATOMIC
 X, LOCAL = 1, 3

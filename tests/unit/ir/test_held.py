@@ -8,7 +8,7 @@ from tests.unit.ir.programs import Body, Builder, equals, load, put
 from mazurka.ir.expressions import ONE, ZERO, Binary, Conditional, Const, Element, Expr
 from mazurka.ir.passes.held import Ownership, conjuncts, drop_proven_lock_checks
 from mazurka.ir.program import FINISHED, Assign, Check, Fault, Kind, Program
-from mazurka.stateful.reference import explore
+from mazurka.stateful.reference.full import explore
 
 LOCK = 1
 

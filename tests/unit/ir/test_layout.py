@@ -10,7 +10,7 @@ from mazurka.ir.native.layout import Layout, Slot, make_layout, resting_location
 from mazurka.ir.passes.liveness import reset_dead_locals
 from mazurka.ir.program import FINISHED, WRONG, Assign, Cell, Check, Fault, Kind, Mode, Role
 from mazurka.ir.values.footprints import Footprints
-from mazurka.stateful.reference import explore
+from mazurka.stateful.reference.full import explore
 
 LARGEST = 2**63 - 1
 

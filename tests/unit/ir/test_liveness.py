@@ -7,7 +7,7 @@ from tests.unit.ir.programs import Builder, equals, load, put
 from mazurka.ir.expressions import Choice, Const, Element
 from mazurka.ir.passes.liveness import reset_dead_locals, stored_locals
 from mazurka.ir.program import FINISHED, WRONG, Assign, Check, Fault, Kind, Mode, Program
-from mazurka.stateful.reference import explore
+from mazurka.stateful.reference.full import explore
 
 
 def resets(program: Program, thread: int = 0) -> list[tuple[int, ...]]:

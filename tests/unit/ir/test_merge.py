@@ -9,7 +9,7 @@ from mazurka.ir.expressions import Choice
 from mazurka.ir.passes.merge import merge_local_steps
 from mazurka.ir.passes.validate import validate
 from mazurka.ir.program import FINISHED, Check, Edge, Fault, Kind, Mode, Program
-from mazurka.stateful.reference import explore
+from mazurka.stateful.reference.full import explore
 
 X, LOCAL = 1, 3
 """Every thread below is the only one: cell 1 is shared, 2 its counter, 3 its local."""

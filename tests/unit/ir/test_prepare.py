@@ -10,7 +10,7 @@ from tests.unit.ir.programs import Builder, crossed_locks, equals, load, lost_up
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.passes.validate import MalformedProgramError, validate
 from mazurka.ir.program import FINISHED, Cell, Check, Fault, Kind, Mode, Program
-from mazurka.stateful.reference import explore
+from mazurka.stateful.reference.full import explore
 
 
 def locked_counter() -> Program:

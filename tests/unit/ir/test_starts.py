@@ -12,7 +12,7 @@ from mazurka.ir.passes.merge import merge_local_steps
 from mazurka.ir.passes.starts import starts_again
 from mazurka.ir.program import FINISHED, FIRST_LOCATION, IDLE, Check, Fault, Kind, Mode, Program
 from mazurka.ir.values.footprints import Footprints
-from mazurka.stateful.reference import explore
+from mazurka.stateful.reference.full import explore
 
 
 def again(program: Program) -> set[int]:

@@ -7,7 +7,7 @@ from mazurka.search.observer import Observer
 from mazurka.search.options import PROPERTIES, SearchOptions
 from mazurka.search.result import SearchResult, Statistics, Violation
 from mazurka.search.strategy import Strategy
-from mazurka.stateful.reference import explore
+from mazurka.stateful.reference.full import explore
 
 
 def reference_search(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:

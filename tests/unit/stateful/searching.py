@@ -6,8 +6,9 @@ from mazurka.ir.interpreter import Interpreter, Outcome, State
 from mazurka.ir.program import Program
 from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions
+from mazurka.search.races import races_between
 from mazurka.search.result import Move, SearchResult, Violation
-from mazurka.stateful.reference import explore, races_between
+from mazurka.stateful.reference.full import explore
 from mazurka.stateful.strategies.full import run
 
 ORDERS = ("dfs", "bfs")

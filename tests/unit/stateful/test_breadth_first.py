@@ -8,7 +8,7 @@ from tests.unit.ir.programs import Builder, crossed_locks, load, modular_counter
 
 from mazurka.ir.expressions import Binary, Const
 from mazurka.ir.program import FINISHED, Check, Fault, Kind, Program
-from mazurka.stateful.reference import explore
+from mazurka.stateful.reference.full import explore
 
 
 @pytest.mark.parametrize(("threads", "modulus"), [(1, 7), (3, 4), (5, 3)])

@@ -18,7 +18,7 @@ from tests.unit.ir.programs import (
 from mazurka.ir.expressions import Binary, Choice, Const
 from mazurka.ir.program import FINISHED, Check, Fault, Kind, Mode, Program
 from mazurka.search.result import Move
-from mazurka.stateful.reference import explore
+from mazurka.stateful.reference.full import explore
 
 
 def choosers(section: bool) -> Program:

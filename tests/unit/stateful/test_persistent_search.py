@@ -27,9 +27,9 @@ from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions
 from mazurka.search.registry import load_strategy
 from mazurka.search.result import SearchResult
-from mazurka.stateful.persistent import explore_persistent
 from mazurka.stateful.persistent_search import PersistentSearch, Sets, search_persistent
-from mazurka.stateful.reference import explore
+from mazurka.stateful.reference.full import explore
+from mazurka.stateful.reference.stubborn import explore_persistent
 from mazurka.stateful.self_check import check_persistent
 from mazurka.stateful.variants import Proviso, Relation
 

@@ -1,6 +1,6 @@
 """Depth-first search that tries a persistent set of threads in each state (paper 004).
 
-`mazurka.stateful.persistent` is the one to read first.  The sets are chosen in
+`stateful.reference.stubborn` is the one to read first.  The sets are chosen in
 `mazurka.stateful.kernels.persistent_choice`, once for each state, when its frame comes to the top.
 
 The ignoring problem: a thread that is in no set along a cycle would never run.  With the proviso by

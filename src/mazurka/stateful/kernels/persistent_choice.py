@@ -1,6 +1,6 @@
 """Persistent sets of threads: which threads' steps have to be tried in a state (paper 004).
 
-`mazurka.stateful.persistent` has the same algorithms in plain Python and is the one to read first.
+`stateful.reference.stubborn` has the same algorithms in plain Python and is the one to read first.
 Nothing is found out before it is needed: a thread's step is tried when the thread comes into some
 set, and its conflicts are looked for when the set is closed under them.  So a state in which the
 first thread is a set of its own costs one step, however many threads there are.  Sets beside the

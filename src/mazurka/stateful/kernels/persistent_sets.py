@@ -1,6 +1,6 @@
 """What the threads do in a state, and who may interfere with whom (paper 004).
 
-`mazurka.stateful.persistent` has the same in plain Python and is the one to read first; sets are
+`stateful.reference.stubborn` has the same in plain Python and is the one to read first; sets are
 made of it in `mazurka.stateful.kernels.persistent_choice`.
 """
 

@@ -1,6 +1,6 @@
 """Prefixes of a cartesian vector: their states, what their steps touch, where they return.
 
-The native side of `Prefix` in `mazurka.stateful.cartesian`.  What the steps of a vector touch is
+The native side of `Prefix` in `stateful.reference.cartesian`.  What the steps of a vector touch is
 kept by cell as sets of threads, valid for one vector (MARK_EPOCH); the last step of each prefix has
 its footprint besides, because conflicts between last steps are allowed.
 """

@@ -1,6 +1,6 @@
 """Depth-first search over transactions: Fig. 6 and 7 of paper 000, and what replaces its line 18.
 
-`mazurka.stateful.completion` has the same algorithm in plain Python, with the paper's names, and is
+`stateful.reference.cpc` has the same algorithm in plain Python, with the paper's names, and is
 the one to read first; line tags are the paper's.  Here a record is a frame of two words, the
 position of its state in the log and its fields, and `Update` (L24 to L26) changes the frame in
 place instead of popping one record and pushing the next.  The table's copy of a record keeps what

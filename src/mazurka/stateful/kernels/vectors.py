@@ -1,6 +1,6 @@
 """The cartesian vector of a state: `CalcCV` (Fig. 6 of paper 003).
 
-`mazurka.stateful.cartesian` has the same algorithm in plain Python and is the one to read first.
+`stateful.reference.cartesian` has the same algorithm in plain Python and is the one to read first.
 A vector may be long, so it is made in slices: whatever it consists of lies in the block and the
 arrays that the block names, and VECTOR_OPEN says that it is to be continued.
 """

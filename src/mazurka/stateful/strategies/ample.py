@@ -5,7 +5,7 @@ where its step, whatever the state, has nothing in common with any code of anoth
 is no such thread, all are explored.  Which locations are of this kind is known beforehand.
 
 The ignoring problem and what is kept: as for `stubborn`.  The argument, and what differs from the
-original (which keeps more properties, by a stronger proviso): `stateful.persistent`.
+original (which keeps more properties, by a stronger proviso): `stateful.reference.stubborn`.
 """
 
 from __future__ import annotations

@@ -6,13 +6,13 @@ Needs no locks and no analysis beforehand: whether two steps depend on each othe
 cells that they touch where they are taken.
 
 The ignoring problem: a prefix is left off for ever only if it returns to one of its own states; the
-proof in `mazurka.stateful.cartesian` shows that a shortest run contains none such.  `--cycle-rule`
-chooses when a prefix counts as returning, `--workers` how many vectors are made at the same time.
-States are expanded in the order of discovery, and the depth that is reported is how many vectors
-follow each other.
+proof in `stateful.reference.cartesian` shows that a shortest run contains none such.
+`--cycle-rule` chooses when a prefix counts as returning, `--workers` how many vectors are made at
+the same time.  States are expanded in the order of discovery, and the depth that is reported is
+how many vectors follow each other.
 
 Keeps assertions and all other faults, and deadlocks.  Races are a property of two threads at a
-time, and are not kept.  Deviations from the paper: `stateful.cartesian`.
+time, and are not kept.  Deviations from the paper: `stateful.reference.cartesian`.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ are scheduled there (`stateful.kernels.transactions.must_end`).
 
 Keeps assertions and all other faults.  Deadlocks and races are kept, too, because right movers
 count as non-movers where these are asked for (`stateful.rounds.reading_for`).  Deviations from
-the paper: `stateful.completion`.
+the paper: `stateful.reference.cpc`.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ needs a lock that the thread in question holds, since that one has to move first
 sets are persistent, Theorem 2 that for the same choices they are no larger than those of Algo 2.
 
 The ignoring problem and what is kept: as for `stubborn`.  Deviations from the paper, and the
-proofs: `stateful.persistent`.
+proofs: `stateful.reference.stubborn`.
 """
 
 from __future__ import annotations

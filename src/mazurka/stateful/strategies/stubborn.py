@@ -10,7 +10,7 @@ the search, and explores all threads where there is no other; `--proviso sticky`
 wherever a thread leaves the head of a loop.
 
 Keeps assertions and all other faults, and deadlocks.  Races are not kept.  Deviations from the
-paper, and the proofs: `stateful.persistent`.
+paper, and the proofs: `stateful.reference.stubborn`.
 """
 
 from __future__ import annotations

@@ -27,8 +27,8 @@ from mazurka.analysis.discipline import Discipline
 from mazurka.analysis.movers import Mover, Reading
 from mazurka.ir.interpreter import FaultReport, Interpreter, Outcome, State, Step
 from mazurka.ir.program import DEAD_ENDS, Program
+from mazurka.search.races import races_between
 from mazurka.search.result import Move
-from mazurka.stateful.reference import races_between
 from mazurka.stateful.variants import Completion
 
 Key = tuple[State, int | None]
