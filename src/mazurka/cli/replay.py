@@ -79,16 +79,16 @@ def replay_token(text: str, given: dict[str, Any], *, as_json: bool) -> int:
     from mazurka.runtime.exploring.options import ExploreOptions
     from mazurka.runtime.exploring.tokens import decode
     from mazurka.runtime.story.report import print_result
-    from mazurka.runtime.testing.collecting import collect, located
-    from mazurka.runtime.testing.decorator import overridden
+    from mazurka.runtime.testing.collecting import collect, locate_target
+    from mazurka.runtime.testing.named_options import override_options
 
     token = decode(text)
     with redirect_stdout(sys.stderr):  # what the test prints
-        found = collect(located(token.test))[0]
+        found = collect(locate_target(token.test))[0]
         if found.problem is not None:
             raise found.problem
         with found.surroundings():
-            options = overridden(found.options or ExploreOptions(), given)
+            options = override_options(found.options or ExploreOptions(), given)
             result = replay_test(found.test, options, token)
     if as_json:
         print_json(result.to_json())

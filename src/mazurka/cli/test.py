@@ -135,10 +135,10 @@ def run_tests(target: str, given: dict[str, Any], *, as_json: bool) -> int:
     """Explore the tests one after the other; returns the exit status."""
     from mazurka.report.outcome import worst_status
     from mazurka.runtime.testing.collecting import collect
-    from mazurka.runtime.testing.decorator import check_given
+    from mazurka.runtime.testing.named_options import refuse_useless
     from mazurka.stateless.explored import INTERRUPTED
 
-    check_given(given)
+    refuse_useless(given)
     with silent():
         found = collect(target)
     if "seed" in given and "strategy" not in given:
@@ -183,24 +183,24 @@ def silent() -> Iterator[None]:
 
 def explore_one(found: Any, given: dict[str, Any]) -> Result:
     from mazurka.report.outcome import ERROR, INCONCLUSIVE
-    from mazurka.runtime.exploring.exploration import explore_test, interrupted
+    from mazurka.runtime.exploring.exploration import conclude_interrupted, explore_test
     from mazurka.runtime.exploring.options import ExploreOptions
-    from mazurka.runtime.story.progress import Remembered, finish, progress_on
+    from mazurka.runtime.exploring.progress import Remembered, finish, progress_on
     from mazurka.runtime.story.result import Result
-    from mazurka.runtime.testing.decorator import overridden
+    from mazurka.runtime.testing.named_options import override_options
 
     if found.problem is not None:
         return Result(input=found.test.name, verdict=ERROR, error=found.problem)
     progress = progress_on()
     remembered = Remembered(progress)
-    options = overridden(found.options or ExploreOptions(), given).with_seed()
+    options = override_options(found.options or ExploreOptions(), given).with_seed()
     try:
         with silent(), found.surroundings():
             return explore_test(found.test, options, remembered)
     except KeyboardInterrupt:
         if remembered.last is None:
             raise
-        return interrupted(found.test, options, remembered.last)
+        return conclude_interrupted(found.test, options, remembered.last)
     except found.test.propagate as skipped:
         reason = f"skipped: {skipped}"
         return Result(

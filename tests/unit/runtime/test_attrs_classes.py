@@ -11,7 +11,7 @@ from observed_programs import module_of
 from mazurka.report.outcome import VIOLATED
 from mazurka.runtime.exploring.exploration import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions
-from mazurka.runtime.testing.decorator import explorable
+from mazurka.runtime.testing.decorator import make_test
 
 attr = pytest.importorskip("attr")
 
@@ -68,6 +68,6 @@ def test_generated_methods(tmp_path: Path, kind: str, name: str) -> None:
         source = source.replace(mark, text)
     module = module_of(tmp_path, textwrap.dedent(source))
     before = [vars(module.Plain)["__lt__"], module.Plain.__eq__.__code__]
-    result = explore_test(explorable(module.program, module.program), ExploreOptions(preemptions=1))
+    result = explore_test(make_test(module.program, module.program), ExploreOptions(preemptions=1))
     assert result.verdict == VIOLATED, result.report()
     assert [vars(module.Plain)["__lt__"], module.Plain.__eq__.__code__] == before

@@ -25,7 +25,7 @@ from mazurka.report.outcome import HOLDS, VIOLATED
 from mazurka.runtime.exploring.exploration import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.story.result import Result
-from mazurka.runtime.testing.decorator import explorable
+from mazurka.runtime.testing.decorator import make_test
 
 HEAD = """
 import abc, bisect, collections, contextlib, copy, dataclasses, functools, heapq, io, inspect
@@ -63,7 +63,7 @@ def explored(folder: Path, name: str, guard: str) -> Result:
     body = body.replace("with GUARD:", guard)
     lines = f"def program():\n    lock = threading.Lock()\n{textwrap.indent(body, '    ')}"
     module = module_of(folder, HEAD + definitions + lines)
-    return explore_test(explorable(module.program, module.program), ExploreOptions(preemptions=2))
+    return explore_test(make_test(module.program, module.program), ExploreOptions(preemptions=2))
 
 
 READ_AT_ONCE = {
@@ -137,7 +137,7 @@ def program():
     together(work, rebind)
 """
     module = module_of(tmp_path, source)
-    result = explore_test(explorable(module.program, module.program), ExploreOptions(preemptions=2))
+    result = explore_test(make_test(module.program, module.program), ExploreOptions(preemptions=2))
     assert result.verdict == HOLDS, result.report()
     assert name in result.not_observed
 
@@ -174,7 +174,7 @@ RIGHT = {
 def test_what_is_right_holds(tmp_path: Path, name: str) -> None:
     cached = "@functools.cache\ndef object_of(key):\n    return object()\n"
     module = module_of(tmp_path, f"{HEAD}{cached}def program():\n{RIGHT[name]}")
-    result = explore_test(explorable(module.program, module.program), ExploreOptions(preemptions=2))
+    result = explore_test(make_test(module.program, module.program), ExploreOptions(preemptions=2))
     assert result.verdict == HOLDS, result.report()
     assert result.not_observed == READ_AT_ONCE.get(name, ())
 
@@ -193,7 +193,7 @@ def program():
     together(work, work, work)
 """
     module = module_of(tmp_path, HEAD + source)
-    test = explorable(module.program, module.program)
+    test = make_test(module.program, module.program)
     alone, several = (explore_test(test, ExploreOptions(workers=workers)) for workers in (1, 2))
     assert alone.not_observed == several.not_observed == ("weakref",)
     assert several.scope == alone.scope.replace("each run once", "run by 2 workers")

@@ -10,7 +10,7 @@ from observed_programs import find, module_of
 
 from mazurka.errors import InternalError
 from mazurka.report.outcome import ERROR, HOLDS
-from mazurka.runtime.exploring.exploration import under_control
+from mazurka.runtime.exploring.exploration import Exploration
 from mazurka.runtime.exploring.guard import NondeterministicError
 from mazurka.runtime.exploring.options import ExploreOptions, Test
 from mazurka.runtime.sharing.monitoring import ENDS_LATE
@@ -528,7 +528,7 @@ def test_a_search_that_contradicts_itself_is_an_error_with_likely_causes(tmp_pat
     def conduct(_program: object) -> None:
         raise InternalError("Theorem 4")
 
-    under_control(test, ExploreOptions(), result, conduct)
+    Exploration(test, ExploreOptions(), result).control(conduct)
     assert result.verdict == ERROR
     assert isinstance(result.error, NondeterministicError)
     assert "depends on something that is not observed" in result.error.message

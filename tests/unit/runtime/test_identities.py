@@ -12,7 +12,7 @@ from mazurka.report.outcome import HOLDS, VIOLATED
 from mazurka.runtime.exploring.exploration import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.story.result import Result
-from mazurka.runtime.testing.decorator import explorable
+from mazurka.runtime.testing.decorator import make_test
 
 HEAD = """
 import copy, threading
@@ -41,7 +41,7 @@ old = [Noted(), Noted()]
 
 def explored(folder: Path, body: str) -> Result:
     module = module_of(folder, f"{HEAD}def program():\n{textwrap.indent(body, '    ')}")
-    return explore_test(explorable(module.program, module.program), ExploreOptions(preemptions=2))
+    return explore_test(make_test(module.program, module.program), ExploreOptions(preemptions=2))
 
 
 ORDERS = {
@@ -143,5 +143,5 @@ assert ctypes.cast(id(one), ctypes.py_object).value is one
     module = module_of(
         tmp_path, f"import ctypes\n{HEAD}def program():\n{textwrap.indent(body, '    ')}"
     )
-    result = explore_test(explorable(module.program, module.program), ExploreOptions(preemptions=1))
+    result = explore_test(make_test(module.program, module.program), ExploreOptions(preemptions=1))
     assert result.verdict == HOLDS, result.report()

@@ -13,7 +13,7 @@ from mazurka.report.outcome import ERROR, HOLDS, VIOLATED
 from mazurka.runtime.exploring.exploration import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.story.result import Result
-from mazurka.runtime.testing.decorator import explorable
+from mazurka.runtime.testing.decorator import make_test
 
 HEAD = """
 import queue, threading
@@ -41,7 +41,7 @@ def wait_for(condition):
 
 def explored(folder: Path, body: str) -> Result:
     module = module_of(folder, f"{HEAD}def program():\n{textwrap.indent(body, '    ')}")
-    return explore_test(explorable(module.program, module.program), ExploreOptions(preemptions=2))
+    return explore_test(make_test(module.program, module.program), ExploreOptions(preemptions=2))
 
 
 READ = {

@@ -14,7 +14,7 @@ from mazurka.runtime.core.loops_in_code import is_in_loop
 from mazurka.runtime.exploring.exploration import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.story.result import Result
-from mazurka.runtime.testing.decorator import explorable
+from mazurka.runtime.testing.decorator import make_test
 
 HEAD = """
 import bisect, datetime, decimal, functools, heapq, io, mmap, re, threading
@@ -56,7 +56,7 @@ def program():
 def explored(folder: Path, body: str) -> Result:
     lines = "".join(f"    {line}\n" for line in body.strip().splitlines())
     module = module_of(folder, HEAD + lines)
-    return explore_test(explorable(module.program, module.program), ExploreOptions(preemptions=2))
+    return explore_test(make_test(module.program, module.program), ExploreOptions(preemptions=2))
 
 
 CALLED_BACK = [

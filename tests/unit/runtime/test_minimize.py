@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from concurrent_programs import lock_order, module_lock_kept
 
-from mazurka.runtime.exploring.minimize import candidates, is_same, minimize
-from mazurka.runtime.exploring.schedules import Follow, PlannedRun, segments
+from mazurka.runtime.exploring.minimize import PlannedRun, fails_alike, minimize, propose_simpler
+from mazurka.runtime.exploring.schedules import Follow, split_segments
 from mazurka.runtime.program.program import RealProgram
 from mazurka.runtime.story.recording import record
 from mazurka.stateless.explored import RunOptions
@@ -14,14 +14,14 @@ from mazurka.stateless.runs import Decider, Ended, Failed
 
 
 def test_segments_join_steps_of_one_thread() -> None:
-    assert segments([0, 0, 1, 0]) == [(0, 2), (1, 1), (0, 1)]
-    assert segments([]) == []
+    assert split_segments([0, 0, 1, 0]) == [(0, 2), (1, 1), (0, 1)]
+    assert split_segments([]) == []
 
 
 def test_candidates_are_never_longer() -> None:
     schedule = [0, 1, 0, 2, 1, 0]
-    for plan in candidates(schedule):
-        assert len(plan) < len(segments(schedule))
+    for plan in propose_simpler(schedule):
+        assert len(plan) < len(split_segments(schedule))
 
 
 def test_a_wild_schedule_is_reduced_to_one_preemption() -> None:
@@ -32,8 +32,8 @@ def test_a_wild_schedule_is_reduced_to_one_preemption() -> None:
             failing = search.sample(500).failures[0]
             found = minimize(program, failing.failed, failing.schedule, failing.preemptions)
             story = record(program, Follow(found.schedule))
-            assert any(is_same(failing.failed, failed) for failed in story.ended.failures)
-            return found.preemptions, story.preemptions, len(segments(found.schedule))
+            assert any(fails_alike(failing.failed, failed) for failed in story.ended.failures)
+            return found.preemptions, story.preemptions, len(split_segments(found.schedule))
 
         assert program.supervise(conduct) == (1, 1, 3)
 
@@ -69,7 +69,11 @@ def test_a_schedule_that_does_not_fit_is_followed_as_far_as_it_goes() -> None:
 
 def test_the_same_failure_is_one_of_the_same_sort_at_the_same_place() -> None:
     one = Failed(kind="exception", message="ValueError: 1", file="a.py", line=3)
-    assert is_same(one, Failed(kind="exception", message="ValueError: 2", file="a.py", line=3))
-    assert not is_same(one, Failed(kind="exception", message="KeyError: 1", file="a.py", line=3))
-    assert not is_same(one, Failed(kind="exception", message="ValueError: 1", file="a.py", line=4))
-    assert not is_same(one, Failed(kind="assert", message="ValueError: 1", file="a.py", line=3))
+    assert fails_alike(one, Failed(kind="exception", message="ValueError: 2", file="a.py", line=3))
+    assert not fails_alike(
+        one, Failed(kind="exception", message="KeyError: 1", file="a.py", line=3)
+    )
+    assert not fails_alike(
+        one, Failed(kind="exception", message="ValueError: 1", file="a.py", line=4)
+    )
+    assert not fails_alike(one, Failed(kind="assert", message="ValueError: 1", file="a.py", line=3))

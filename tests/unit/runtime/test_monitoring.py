@@ -12,7 +12,7 @@ import pytest
 from observed_programs import find, module_of
 
 from mazurka.report.outcome import HOLDS
-from mazurka.runtime.exploring.scope import scope_of
+from mazurka.runtime.exploring.scope import describe_scope
 from mazurka.runtime.sharing import monitoring
 from mazurka.runtime.sharing.monitoring import MARK, Unobserved, package_of
 from mazurka.stateless.explored import Explored
@@ -52,7 +52,7 @@ def test_the_verdict_says_what_can_be_watched(
         module = ModuleType(name)
         module.__file__ = file
         monkeypatch.setitem(sys.modules, name, module)
-    text = scope_of(
+    text = describe_scope(
         HOLDS, Explored(), each_once=True, sampled=False, seed=None, not_observed=names
     ).partition("not observed: ")[2]
     assert text == told

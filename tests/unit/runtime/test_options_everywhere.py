@@ -18,7 +18,8 @@ import mazurka
 from mazurka.cli.main import app
 from mazurka.errors import OptionError
 from mazurka.runtime.exploring.options import ExploreOptions
-from mazurka.runtime.testing.decorator import explore, options_from, overridden
+from mazurka.runtime.testing.decorator import explore
+from mazurka.runtime.testing.named_options import override_options, read_options
 
 NAMES = {field.name for field in fields(ExploreOptions)}
 SPELLED = {"virtual_time": "real-time", "seconds": "limit-time"}
@@ -133,10 +134,10 @@ def test_a_wrong_marker_is_told_before_any_test_runs(tmp_path: Path) -> None:
 
 def test_several_workers_leave_other_strategies_alone() -> None:
     sampled = ExploreOptions(strategy="random", seed=1)
-    assert overridden(sampled, {"workers": 4}) == sampled
-    assert overridden(ExploreOptions(workers=4), {"strategy": "pct"}).workers == 1
+    assert override_options(sampled, {"workers": 4}) == sampled
+    assert override_options(ExploreOptions(workers=4), {"strategy": "pct"}).workers == 1
     with pytest.raises(OptionError, match="several workers need the strategy algorithm2"):
-        overridden(ExploreOptions(), {"strategy": "pct", "workers": 4})
+        override_options(ExploreOptions(), {"strategy": "pct", "workers": 4})
 
 
 def test_a_seed_without_random_schedules_is_refused() -> None:
@@ -146,22 +147,22 @@ def test_a_seed_without_random_schedules_is_refused() -> None:
     with pytest.raises(OptionError, match=message):
         ExploreOptions(seed=5)
     with pytest.raises(OptionError, match=message):
-        overridden(ExploreOptions(), {"strategy": "algorithm2", "seed": 5})
+        override_options(ExploreOptions(), {"strategy": "algorithm2", "seed": 5})
 
 
 def test_a_seed_is_for_the_tests_with_random_schedules(tmp_path: Path) -> None:
     sampled = ExploreOptions(strategy="random", seed=1)
-    assert overridden(ExploreOptions(), {"seed": 5}) == ExploreOptions()
-    assert overridden(sampled, {"seed": 5}).seed == 5
-    assert overridden(sampled, {"strategy": "cb-dfs"}).seed is None
+    assert override_options(ExploreOptions(), {"seed": 5}) == ExploreOptions()
+    assert override_options(sampled, {"seed": 5}).seed == 5
+    assert override_options(sampled, {"strategy": "cb-dfs"}).seed is None
     text = session(tmp_path, "--mazurka-seed=5")
     assert "test_counting: holds: all executions; 90 partial orders" in text
     assert "test_sampled: inconclusive: 5 random schedules run, seed 5" in text
 
 
 def test_modules_of_the_command_line_are_added() -> None:
-    own = options_from({"instrument": "json"})
-    assert overridden(own, {"instrument": ["queue", "json"]}).instrument == ("json", "queue")
+    own = read_options({"instrument": "json"})
+    assert override_options(own, {"instrument": ["queue", "json"]}).instrument == ("json", "queue")
 
 
 def test_the_command_to_replay_repeats_what_the_token_does_not_hold() -> None:

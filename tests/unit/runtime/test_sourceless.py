@@ -23,7 +23,7 @@ from mazurka.runtime.rewrite.bytecode.codes import UnknownCodeError
 from mazurka.runtime.rewrite.bytecode.watched import is_watched
 from mazurka.runtime.sharing.monitoring import MARK
 from mazurka.runtime.story.result import Result
-from mazurka.runtime.testing.decorator import explorable
+from mazurka.runtime.testing.decorator import make_test
 
 _numbers = itertools.count()
 
@@ -100,7 +100,7 @@ def together(*functions):
 
 def explored(folder: Path, source: str) -> Result:
     module = module_of(folder, HEAD + textwrap.dedent(source))
-    return explore_test(explorable(module.program, module.program), ExploreOptions(preemptions=2))
+    return explore_test(make_test(module.program, module.program), ExploreOptions(preemptions=2))
 
 
 LOST = {
@@ -354,7 +354,7 @@ def test_a_module_whose_source_is_broken_since(tmp_path: Path) -> None:
     )
     assert module.__file__ is not None
     Path(module.__file__).write_text("def program(:\n")
-    result = explore_test(explorable(module.program, module.program), ExploreOptions(preemptions=2))
+    result = explore_test(make_test(module.program, module.program), ExploreOptions(preemptions=2))
     assert result.verdict == VIOLATED
     assert result.not_observed == ()
 

@@ -13,7 +13,7 @@ import pytest
 
 import mazurka
 from mazurka.errors import InternalError
-from mazurka.runtime.exploring.guard import unseen
+from mazurka.runtime.exploring.guard import explain_contradiction
 from mazurka.stateless.explored import DivergedError
 
 
@@ -230,14 +230,14 @@ def test_what_a_search_has_noticed_is_told_in_words_of_the_test(
 ) -> None:
     monkeypatch.delenv("MAZURKA_DEBUG", raising=False)
     inside = InternalError("Theorem 4: a state that is not in H")
-    text = str(unseen(inside, ("test_a.py", 3)))
+    text = str(explain_contradiction(inside, ("test_a.py", 3)))
     assert text.startswith("test_a.py:3: executions that should be the same are not: threads that")
     assert "Theorem" not in text
     monkeypatch.setenv("MAZURKA_DEBUG", "1")
-    assert "Theorem 4" in str(unseen(inside, (None, None)))
+    assert "Theorem 4" in str(explain_contradiction(inside, (None, None)))
 
 
 def test_a_thread_that_cannot_go_on_any_more_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MAZURKA_DEBUG", raising=False)
-    text = str(unseen(DivergedError("thread 1 could go on"), (None, None)))
+    text = str(explain_contradiction(DivergedError("thread 1 could go on"), (None, None)))
     assert "What was noticed: thread 1 could go on." in text

@@ -22,7 +22,7 @@ from mazurka.runtime.rewrite.bytecode.watched import watched
 from mazurka.runtime.rewrite.strangers import Strangers
 from mazurka.runtime.sharing.locations import learned
 from mazurka.runtime.story.result import Result
-from mazurka.runtime.testing.decorator import explorable
+from mazurka.runtime.testing.decorator import make_test
 
 HEAD = """
 import functools
@@ -91,7 +91,7 @@ def call(o): list(space["steps"](o))
 
 def explored(folder: Path, source: str) -> Result:
     module = module_of(folder, HEAD + textwrap.dedent(source))
-    return explore_test(explorable(module.program, module.program), ExploreOptions(preemptions=2))
+    return explore_test(make_test(module.program, module.program), ExploreOptions(preemptions=2))
 
 
 @pytest.mark.parametrize("place", CALLS)
@@ -213,7 +213,7 @@ def test_functions_get_their_own_code_back(tmp_path: Path, place: str) -> None:
     held: Any = getattr(module, "handlers", None) or [module.space["inc"]]
     function = next(iter(held))
     code = function.__code__
-    result = explore_test(explorable(module.program, module.program), ExploreOptions(preemptions=2))
+    result = explore_test(make_test(module.program, module.program), ExploreOptions(preemptions=2))
     assert result.verdict == VIOLATED
     assert function.__code__ is code
 

@@ -1,4 +1,4 @@
-"""A test, explored: guard, search, simplest failing schedule, recorded run, result."""
+"""The way of one exploration: guard, search, simplest failing schedule, recorded run, result."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from mazurka.runtime.core.failures import ControlError
 from mazurka.runtime.core.sites import shown_path
 from mazurka.runtime.exploring.guard import (
     NondeterministicError,
+    add_unobserved,
     check_deterministic,
-    unseen,
-    with_reason,
+    explain_contradiction,
 )
-from mazurka.runtime.exploring.minimize import is_same, minimize
+from mazurka.runtime.exploring.minimize import fails_alike, minimize
 from mazurka.runtime.exploring.observed_program import (
     ObservedProgram,
     observe_test,
@@ -25,11 +25,11 @@ from mazurka.runtime.exploring.observed_program import (
 )
 from mazurka.runtime.exploring.options import SAMPLES, SEARCHES, ExploreOptions, Test
 from mazurka.runtime.exploring.races import RaceChecked
-from mazurka.runtime.exploring.repeated_warnings import each_warning_once
+from mazurka.runtime.exploring.repeated_warnings import show_warnings_once
 from mazurka.runtime.exploring.replaying import replay
 from mazurka.runtime.exploring.schedules import Follow
-from mazurka.runtime.exploring.scope import scope_of
-from mazurka.runtime.exploring.tokens import Token, token_of
+from mazurka.runtime.exploring.scope import describe_scope
+from mazurka.runtime.exploring.tokens import Token, make_token
 from mazurka.runtime.program.program import ControlSettings
 from mazurka.runtime.program.watchdog import UncontrolledCallError
 from mazurka.runtime.rewrite.selection import require_modules
@@ -52,47 +52,38 @@ from mazurka.stateless.runs import Failed, OutOfTime, Runnable
 def explore_test(test: Test, options: ExploreOptions, progress: Progress | None = None) -> Result:
     """Explore a test.  What is wrong with it, or with us, becomes a result of its own."""
     options = options.with_seed()
-    result = Result(
+    result = begin_result(test, options)
+    started = time.perf_counter()
+    with show_warnings_once():
+        if options.workers > 1:
+            from mazurka.runtime.exploring.workers.parallel import ParallelExploration
+
+            if ParallelExploration(test, options, result, progress, started).has_run():
+                return result
+        Exploration(test, options, result, progress, started).run()
+    return result
+
+
+def begin_result(test: Test, options: ExploreOptions) -> Result:
+    """A result of which only the question is known."""
+    replay = [f"--instrument {name}" for name in options.instrument]
+    return Result(
         input=test.name,
         verdict=ERROR,
         strategy=options.strategy,
         preemptions=None if options.sampled else options.preemptions,
         seed=options.seed,
         races=options.races,
-        replay_options=replay_options(options),
+        replay_options=" ".join(replay if options.virtual_time else [*replay, "--real-time"]),
     )
 
-    started = time.perf_counter()
 
-    def conduct(program: ObservedProgram) -> None:
-        Exploration(test, options, program, result, progress, started).conduct()
-
-    with each_warning_once():
-        if options.workers > 1:
-            from mazurka.runtime.exploring.workers.parallel import explore_by_workers
-
-            if explore_by_workers(test, options, result, progress, started):
-                return result
-        under_control(test, options, result, conduct, started)
-    return result
-
-
-def interrupted(test: Test, options: ExploreOptions, explored: Explored) -> Result:
-    """What is known of a test whose exploration somebody has ended."""
+def conclude_interrupted(test: Test, options: ExploreOptions, explored: Explored) -> Result:
+    """Tell what is known of a test whose exploration somebody has ended."""
     explored.limit(INTERRUPTED)
-    result = Result(input=test.name, verdict=INCONCLUSIVE, strategy=options.strategy)
-    result.preemptions = None if options.sampled else options.preemptions
-    result.seed, result.races = options.seed, options.races
-    conclude(result, options, replace(explored, failures=[]), ())
+    result = begin_result(test, options)
+    Exploration(test, options, result).conclude(replace(explored, failures=[]), ())
     return result
-
-
-def replay_options(options: ExploreOptions) -> str:
-    """What `mazurka replay` has to be told besides the token."""
-    parts = [f"--instrument {name}" for name in options.instrument]
-    if not options.virtual_time:
-        parts.append("--real-time")
-    return " ".join(parts)
 
 
 def replay_test(test: Test, options: ExploreOptions, token: Token) -> Result:
@@ -113,117 +104,97 @@ def replay_test(test: Test, options: ExploreOptions, token: Token) -> Result:
         instead = story.ended.failures[0].message if story.ended.failures else "it passes"
         result.scope = f"the recorded schedule, replayed: the failure does not occur, {instead}"
 
-    under_control(test, options, result, conduct)
+    Exploration(test, options, result).control(conduct)
     return result
 
 
-def settings_of(
-    test: Test, options: ExploreOptions, started: float | None = None
-) -> ControlSettings:
-    """`started` is when the time that the options allow began to pass, if it does."""
-    seconds = options.seconds
-    return ControlSettings(
-        deadline=None if started is None or seconds is None else started + seconds,
-        patience=options.patience,
-        virtual_time=options.virtual_time,
-        max_steps=max(options.max_steps * 10, 100_000),
-        skips=test.skips,
-    )
-
-
-def under_control(
-    test: Test,
-    options: ExploreOptions,
-    result: Result,
-    conduct: Callable[[ObservedProgram], None],
-    started: float | None = None,
-) -> None:
-    """Do something with a test's program under control; errors are noted in the result."""
-    settings = settings_of(test, options, started)
-    linecache.checkcache()
-    try:
-        require_modules(options.instrument)
-        with observe_test(test.body, test.function, options.instrument, settings) as program:
-            require_observed(program, test.function)
-            program.supervise(lambda: conduct(program))
-    except UncontrolledCallError as error:
-        failed = error.failed
-        result.error = MazurkaError(
-            "\n  ".join((failed.message, *failed.details)),
-            file=shown_path(failed.file) if failed.file else None,
-            line=failed.line,
-        )
-    except OutOfTime:
-        run_out(result, started)
-    except (InternalError, DivergedError) as error:
-        result.error = unseen(error, test.place)
-    except MazurkaError as error:
-        result.error = error
-    except ControlError as error:
-        file, line = test.place
-        result.error = MazurkaError(str(error), file=file, line=line)
-    if result.error is not None:
-        result.error = with_reason(result.error)
-        result.verdict = ERROR
-        result.scope = ""
-
-
-def run_out(result: Result, started: float | None) -> None:
-    """The time was over before there was anything to record."""
-    result.seconds = 0.0 if started is None else time.perf_counter() - started
-    result.verdict = INCONCLUSIVE
-    result.limits = (TIME,)
-    result.scope = (
-        "nothing is known: the time limit was hit while the first executions showed what the"
-        " threads share"
-    )
-
-
 class Exploration:
-    """One exploration of one program under control; fills in a result."""
+    """One exploration of one test in this process; fills in a result."""
 
     def __init__(
         self,
         test: Test,
         options: ExploreOptions,
-        program: ObservedProgram,
         result: Result,
-        progress: Progress | None,
-        started: float,
+        progress: Progress | None = None,
+        started: float | None = None,
     ) -> None:
         self.test = test
         self.options = options
-        self.program = program
         self.result = result
         self.progress = progress
         self.started = started
+        """When the time that the options allow began to pass; None where it does not."""
         self.notes = result.notes
 
-    def conduct(self) -> None:
-        """All of it; done again from the start where a run shows that more is shared."""
-        self.result.notes = (*self.notes, *check_deterministic(self.program))
-        watched: Runnable = RaceChecked(self.program) if self.options.races else self.program
-        explored = self.search(watched)
-        if not self.is_enough(explored):
-            return
-        conclude(self.result, self.options, explored, self.program.not_observed)
-        if explored.failures:
-            self.explain(explored.failures[0], watched)
+    def run(self) -> None:
+        self.control(self.conduct)
+
+    # -- the program under control -----------------------------------------------------------
+
+    def control(self, conduct: Callable[[ObservedProgram], None], *, timed: bool = True) -> None:
+        """Do something with the test's program under control; errors are noted in the result."""
+        test, options, result = self.test, self.options, self.result
+        settings = self.choose_settings(timed=timed)
+        linecache.checkcache()
+        try:
+            require_modules(options.instrument)
+            with observe_test(test.body, test.function, options.instrument, settings) as program:
+                require_observed(program, test.function)
+                program.supervise(lambda: conduct(program))
+        except UncontrolledCallError as error:
+            result.error = error.explain()
+        except OutOfTime:
+            self.conclude_late()
+        except (InternalError, DivergedError) as error:
+            result.error = explain_contradiction(error, test.place)
+        except MazurkaError as error:
+            result.error = error
+        except ControlError as error:
+            file, line = test.place
+            result.error = MazurkaError(str(error), file=file, line=line)
+        if result.error is not None:
+            result.error = add_unobserved(result.error)
+            result.verdict = ERROR
+            result.scope = ""
+
+    def choose_settings(self, *, timed: bool = True) -> ControlSettings:
+        """How the program is to be controlled; `timed` says whether the time limit counts."""
+        options, started = self.options, self.started
+        seconds = options.seconds if timed else None
+        return ControlSettings(
+            deadline=None if started is None or seconds is None else started + seconds,
+            patience=options.patience,
+            virtual_time=options.virtual_time,
+            max_steps=max(options.max_steps * 10, 100_000),
+            skips=self.test.skips,
+        )
+
+    # -- the search --------------------------------------------------------------------------
+
+    def conduct(self, program: ObservedProgram) -> None:
+        """Check that the test does the same again, search, and explain the first failure.
+
+        This is done again from the start where a run shows that more is shared.
+        """
+        self.result.notes = (*self.notes, *check_deterministic(program))
+        checked = self.check_races(program)
+        explored = self.search(checked)
+        if self.is_enough(explored):
+            self.conclude(explored, program.not_observed)
+            if explored.failures:
+                self.explain(explored.failures[0], program, checked)
+
+    def check_races(self, program: ObservedProgram) -> Runnable:
+        """The program, with races as failures where they are asked for."""
+        return RaceChecked(program) if self.options.races else program
 
     def is_enough(self, explored: Explored) -> bool:
         """Whether what was seen is the answer."""
         return True
 
-    def limits(self) -> RunOptions:
-        options = self.options
-        return RunOptions(
-            max_runs=None if options.sampled else options.executions,
-            limit_seconds=self.time_left(),
-            max_steps=options.max_steps,
-        )
-
     def search(self, program: Runnable) -> Explored:
-        options, limits = self.options, self.limits()
+        options, limits = self.options, self.choose_limits()
         if options.sampled:
             assert options.seed is not None
             kind = randomized.STRATEGIES[options.strategy]
@@ -232,60 +203,73 @@ class Exploration:
         name = SEARCHES[options.strategy]
         return iterative.explore(program, options.preemptions, name, limits, self.progress)
 
-    def time_left(self) -> float | None:
-        """Of the time limit, which all searches share."""
-        if self.options.seconds is None:
-            return None
-        return max(self.options.seconds - (time.perf_counter() - self.started), 0.001)
+    def choose_limits(self) -> RunOptions:
+        """The limits of a search; all searches of an exploration share its time."""
+        options, left = self.options, self.options.seconds
+        if left is not None and self.started is not None:
+            left = max(left - (time.perf_counter() - self.started), 0.001)
+        return RunOptions(
+            max_runs=None if options.sampled else options.executions,
+            limit_seconds=left,
+            max_steps=options.max_steps,
+        )
 
-    def explain(self, failing: Failing, program: Runnable) -> None:
-        """Run the simplest schedule that fails in this way again, and record what happens."""
-        schedule = self.simplest(failing, program)
-        self.program.real.forget_deadline()
-        story = record(program, Follow(schedule))
-        failed = the_same(failing.failed, story)
+    # -- the result --------------------------------------------------------------------------
+
+    def explain(self, failing: Failing, program: ObservedProgram, checked: Runnable) -> None:
+        """Run the simplest schedule that fails in this way again, and tell what happens."""
+        failed = failing.failed
+        schedule = minimize(checked, failed, failing.schedule, failing.preemptions).schedule
+        program.real.forget_deadline()
+        story = record(checked, Follow(schedule))
+        failed = find_same_failure(failed, story)
         self.result.violation = describe_failure(failed, story)
         self.result.story = story
-        self.result.token = token_of(self.test.name, failed.kind, story).encode()
+        self.result.token = make_token(self.test.name, failed.kind, story).encode()
 
-    def simplest(self, failing: Failing, program: Runnable) -> tuple[int, ...]:
-        found = minimize(program, failing.failed, failing.schedule, failing.preemptions)
-        return found.schedule
+    def conclude(self, explored: Explored, not_observed: Sequence[str]) -> None:
+        """Fill in the verdict, its scope, and what it cost."""
+        result, options = self.result, self.options
+        result.limits = explored.limits
+        if explored.failures:
+            result.verdict = VIOLATED
+        elif options.sampled:
+            result.verdict = INCONCLUSIVE
+            result.limits = (*explored.limits, UNSOUND)
+        else:
+            result.verdict = HOLDS if explored.complete else INCONCLUSIVE
+        result.executions = explored.executions
+        if options.strategy == "algorithm2":
+            result.partial_orders = explored.executions
+        result.runs, result.steps = explored.runs, explored.steps
+        result.states, result.seconds = explored.states, explored.seconds
+        result.levels = tuple(explored.levels)
+        result.not_observed = tuple(not_observed)
+        result.scope = describe_scope(
+            result.verdict,
+            explored,
+            each_once=options.strategy != "cb-dfs",
+            sampled=options.sampled,
+            seed=options.seed,
+            not_observed=result.not_observed,
+        )
 
-
-def conclude(
-    result: Result, options: ExploreOptions, explored: Explored, not_observed: Sequence[str]
-) -> None:
-    """The verdict, its scope, and what it cost."""
-    result.limits = explored.limits
-    if explored.failures:
-        result.verdict = VIOLATED
-    elif options.sampled:
+    def conclude_late(self) -> None:
+        """Say that the time was over before there was anything to tell."""
+        result, started = self.result, self.started
+        result.seconds = 0.0 if started is None else time.perf_counter() - started
         result.verdict = INCONCLUSIVE
-        result.limits = (*explored.limits, UNSOUND)
-    else:
-        result.verdict = HOLDS if explored.complete else INCONCLUSIVE
-    result.executions = explored.executions
-    if options.strategy == "algorithm2":
-        result.partial_orders = explored.executions
-    result.runs, result.steps = explored.runs, explored.steps
-    result.states, result.seconds = explored.states, explored.seconds
-    result.levels = tuple(explored.levels)
-    result.not_observed = tuple(not_observed)
-    result.scope = scope_of(
-        result.verdict,
-        explored,
-        each_once=options.strategy != "cb-dfs",
-        sampled=options.sampled,
-        seed=options.seed,
-        not_observed=result.not_observed,
-    )
+        result.limits = (TIME,)
+        result.scope = (
+            "nothing is known: the time limit was hit while the first executions showed what the"
+            " threads share"
+        )
 
 
-def the_same(failed: Failed, story: Story) -> Failed:
-    """The failure of the recorded run that is the one that was found."""
+def find_same_failure(failed: Failed, story: Story) -> Failed:
+    """Find the failure of the recorded run that is the one that was found."""
     for again in story.ended.failures:
-        if is_same(failed, again):
+        if fails_alike(failed, again):
             return again
     raise NondeterministicError(
         f"a failure could not be reproduced under its own schedule: {failed.message}. The test does"

@@ -29,10 +29,10 @@ from mazurka.runtime.exploring.schedules import Follow, UnfollowableError
 from mazurka.runtime.exploring.unstable_values import (
     Value,
     Values,
-    describe,
+    describe_difference,
     first_difference,
-    note_of,
-    note_of_end,
+    note_difference,
+    note_limit,
 )
 from mazurka.runtime.program.blocked import is_library
 from mazurka.runtime.sharing.monitoring import unobserved
@@ -57,7 +57,7 @@ class ComparedStep:
 
 
 @dataclass(frozen=True)
-class Sample:
+class Trial:
     """One run, with what is needed to compare it and to talk about it."""
 
     actions: list[ComparedStep]
@@ -70,11 +70,11 @@ class Sample:
     ends_at: SourceLine | None
     """The line that fails."""
 
-    def equals(self, other: Sample) -> bool:
+    def equals(self, other: Trial) -> bool:
         return self.actions == other.actions and self.failures == other.failures
 
 
-class Sampler(Decider):
+class TrialRecorder(Decider):
     """Takes down the actions of a run under the schedule without preemptions."""
 
     def __init__(self) -> None:
@@ -102,14 +102,14 @@ class Sampler(Decider):
         self.texts.append(f"{_thread(chosen)}: {operation.kind} {on}".rstrip())
         return chosen
 
-    def sample(self, ended: Ended) -> Sample:
+    def finish(self, ended: Ended) -> Trial:
         found = [(failed.kind, failed.message) for failed in ended.failures]
         place = next(((f.file, f.line) for f in ended.failures if f.file and f.line), None)
         at = (
             SourceLine(*place, "", linecache.getline(*place).strip()) if place is not None else None
         )
         values = self._values
-        return Sample(self.actions, self.sites, self.texts, found, values.changes, values.ended, at)
+        return Trial(self.actions, self.sites, self.texts, found, values.changes, values.ended, at)
 
 
 def _now(shared: Shared) -> object:
@@ -120,9 +120,9 @@ def _thread(number: int) -> str:
     return label_of(session.current.tasks, number)
 
 
-def sample(program: Runnable) -> Sample:
-    sampler = Sampler()
-    return sampler.sample(program.run(sampler))
+def run_trial(program: Runnable) -> Trial:
+    recorder = TrialRecorder()
+    return recorder.finish(program.run(recorder))
 
 
 def check_deterministic(program: Runnable) -> tuple[str, ...]:
@@ -131,25 +131,25 @@ def check_deterministic(program: Runnable) -> tuple[str, ...]:
     Returns notes about values that are not the same, or not compared.
     """
     modules = set(sys.modules)
-    first = sample(program)
+    first = run_trial(program)
     imported = set(sys.modules) - modules
-    second = sample(program)
+    second = run_trial(program)
     if first.equals(second):
-        return _differing(program, first, second)
-    third = sample(program)
+        return _compare_values(program, first, second)
+    third = run_trial(program)
     same = second.equals(third)
     if same and (imported or _is_own_business(first, second)):
         return ()
     settled = same and first_difference(second.values, third.values) is None
-    raise difference(first, second, settled=settled)
+    raise explain_difference(first, second, settled=settled)
 
 
-def _is_own_business(first: Sample, second: Sample) -> bool:
+def _is_own_business(first: Trial, second: Trial) -> bool:
     """Whether runs differ only in what a library does for itself, such as the cache of a logger."""
     return first.failures == second.failures and _of_the_program(first) == _of_the_program(second)
 
 
-def _of_the_program(found: Sample) -> list[ComparedStep]:
+def _of_the_program(found: Trial) -> list[ComparedStep]:
     return [
         action
         for action, at in zip(found.actions, found.sites, strict=True)
@@ -157,25 +157,25 @@ def _of_the_program(found: Sample) -> list[ComparedStep]:
     ]
 
 
-def _differing(program: Runnable, first: Sample, second: Sample) -> tuple[str, ...]:
+def _compare_values(program: Runnable, first: Trial, second: Trial) -> tuple[str, ...]:
     """Notes about values; what only the first run finds unset, such as a cache, is none."""
     until = second.values_until
-    ended = (note_of_end(until),) if until is not None else ()
+    ended = (note_limit(until),) if until is not None else ()
     if first_difference(first.values, second.values, own=True) is None:
         return ended
-    third = sample(program)
+    third = run_trial(program)
     found = first_difference(second.values, third.values, own=True)
-    return (note_of(found, third.sites),) if found is not None else ended
+    return (note_difference(found, third.sites),) if found is not None else ended
 
 
-def difference(one: Sample, other: Sample, *, settled: bool) -> NondeterministicError:
+def explain_difference(one: Trial, other: Trial, *, settled: bool) -> NondeterministicError:
     """Where two runs part, and what the cause may be."""
     place: SourceLine | None = None
     rows = zip_longest(one.actions, other.actions)
     number = next((n for n, (a, b) in enumerate(rows) if a != b), None)
     if number is None:
         what = f"it ends differently: {_ending(one)} at first, then {_ending(other)}"
-        place = next((sample.ends_at for sample in (other, one) if sample.ends_at), None)
+        place = next((trial.ends_at for trial in (other, one) if trial.ends_at), None)
     else:
         place = _at(other.sites, number) or _at(one.sites, number)
         what = (
@@ -193,7 +193,11 @@ def difference(one: Sample, other: Sample, *, settled: bool) -> Nondeterministic
         " (a module's variable, a cache, a file)"
     )
     value = None if settled else first_difference(one.values, other.values)
-    seen = f" What differs first: {describe(value, other.sites)}." if value is not None else ""
+    seen = (
+        f" What differs first: {describe_difference(value, other.sites)}."
+        if value is not None
+        else ""
+    )
     return NondeterministicError(
         f"the test does not do the same again under the same schedule: {what}{line}.{seen}"
         f" Probably {why}.",
@@ -202,7 +206,9 @@ def difference(one: Sample, other: Sample, *, settled: bool) -> Nondeterministic
     )
 
 
-def unseen(error: MazurkaError, place: tuple[str | None, int | None]) -> NondeterministicError:
+def explain_contradiction(
+    error: MazurkaError, place: tuple[str | None, int | None]
+) -> NondeterministicError:
     """What a search means that contradicts itself: equivalent runs of the test were not alike.
 
     Which invariant of a search has shown it says nothing to those whose test it is.
@@ -222,7 +228,7 @@ def unseen(error: MazurkaError, place: tuple[str | None, int | None]) -> Nondete
     )
 
 
-def with_reason(error: MazurkaError) -> MazurkaError:
+def add_unobserved(error: MazurkaError) -> MazurkaError:
     """The same, with what was not observed: a test that does not do the same again may well depend
     on that."""
     if not unobserved.packages or not isinstance(error, (NondeterministicError, UnfollowableError)):
@@ -242,5 +248,5 @@ def _at(values: Sequence[Item], number: int) -> Item | None:
     return values[number] if number < len(values) else None
 
 
-def _ending(found: Sample) -> str:
+def _ending(found: Trial) -> str:
     return found.failures[0][1] if found.failures else "it passes"

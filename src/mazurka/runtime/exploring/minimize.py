@@ -16,8 +16,9 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from mazurka.runtime.exploring.schedules import PlannedRun, Segment, segments
-from mazurka.stateless.runs import Failed, OutOfTime, Runnable
+from mazurka.runtime.exploring.schedules import Segment, split_segments
+from mazurka.stateless.preemptions import Preemptions, runs_on
+from mazurka.stateless.runs import Decider, Failed, Operation, OutOfTime, Runnable
 
 MOST_RUNS = 400
 MOST_SECONDS = 2.0
@@ -33,14 +34,55 @@ class Minimal:
 
     @property
     def weight(self) -> tuple[int, int, int]:
-        return self.preemptions, len(segments(self.schedule)), len(self.schedule)
+        return self.preemptions, len(split_segments(self.schedule)), len(self.schedule)
 
 
-def is_same(one: Failed, other: Failed) -> bool:
+def fails_alike(one: Failed, other: Failed) -> bool:
     """Whether two runs fail in the same way: sort, place, and for exceptions the type."""
     if (one.kind, one.file, one.line) != (other.kind, other.file, other.line):
         return False
     return one.kind != "exception" or one.message.split(":")[0] == other.message.split(":")[0]
+
+
+class PlannedRun(Decider):
+    """Follows segments as far as they are possible, and notes what was really done."""
+
+    def __init__(self, plan: Sequence[Segment]) -> None:
+        self._plan = list(plan)
+        self._left = 0
+        self._current = -1
+        self._next = 0
+        self.schedule: list[int] = []
+        self.standing: list[tuple[tuple[int, ...], int]] = []
+        """Before each step: who could go on, and who would have without a plan."""
+        self._preemptions = Preemptions()
+
+    def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
+        usual = runs_on(pending, enabled, last)
+        self.standing.append((tuple(enabled), usual))
+        chosen = self.planned(enabled, usual)
+        self._preemptions.take(pending, enabled, last, chosen)
+        self.schedule.append(chosen)
+        return chosen
+
+    def planned(self, enabled: Sequence[int], usual: int) -> int:
+        """The thread of the plan that goes on now; the usual one where the plan says nothing."""
+        while True:
+            if self._left > 0 and self._current in enabled:
+                self._left -= 1
+                return self._current
+            if self._next == len(self._plan):
+                return usual
+            self._current, self._left = self._plan[self._next]
+            self._next += 1
+
+    @property
+    def preemptions(self) -> int:
+        return self._preemptions.count
+
+    @property
+    def switches(self) -> int:
+        return len(split_segments(self.schedule)) - 1
 
 
 class Known:
@@ -72,9 +114,9 @@ class Known:
         return node > 0
 
 
-def candidates(schedule: Sequence[int]) -> Iterator[list[Segment]]:
+def propose_simpler(schedule: Sequence[int]) -> Iterator[list[Segment]]:
     """Simpler plans, the boldest first."""
-    found = segments(schedule)
+    found = split_segments(schedule)
     for position in range(len(found) - 1):
         thread, count = found[position]
         later = next((n for n in range(position + 1, len(found)) if found[n][0] == thread), None)
@@ -97,7 +139,7 @@ def minimize(
     known = Known()
     while improved:
         improved = False
-        for plan in candidates(best.schedule):
+        for plan in propose_simpler(best.schedule):
             if runs >= MOST_RUNS or time.perf_counter() > deadline:
                 return Minimal(best.schedule, best.preemptions, runs)
             if known.holds(plan):
@@ -110,7 +152,7 @@ def minimize(
                 return Minimal(best.schedule, best.preemptions, runs)
             known.add(attempt)
             found = Minimal(tuple(attempt.schedule), attempt.preemptions, runs)
-            if found.weight < best.weight and any(is_same(failed, f) for f in ended.failures):
+            if found.weight < best.weight and any(fails_alike(failed, f) for f in ended.failures):
                 best, improved = found, True
                 break
     return Minimal(best.schedule, best.preemptions, runs)

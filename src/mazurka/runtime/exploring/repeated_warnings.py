@@ -19,7 +19,7 @@ _NAMES = ("warnings", "_py_warnings")
 
 
 @contextmanager
-def each_warning_once() -> Iterator[None]:
+def show_warnings_once() -> Iterator[None]:
     """Keep warnings back, and show what there was in the end."""
     if getattr(sys.flags, "context_aware_warnings", False):
         yield  # those who record them do so in a context of their own, and would get none
@@ -36,7 +36,7 @@ def each_warning_once() -> Iterator[None]:
         line: str | None = None,
     ) -> None:
         if is_plumbing_file(filename):
-            filename, lineno = _place(sys._getframe(1), (filename, lineno))
+            filename, lineno = _find_line(sys._getframe(1), (filename, lineno))
             line = None
         key = (str(message), category.__qualname__, filename, lineno)
         kept.setdefault(key, (message, category, filename, lineno, file, line))
@@ -51,7 +51,7 @@ def each_warning_once() -> Iterator[None]:
             shown(*one)
 
 
-def _place(frame: FrameType | None, otherwise: tuple[str, int]) -> tuple[str, int]:
+def _find_line(frame: FrameType | None, otherwise: tuple[str, int]) -> tuple[str, int]:
     """The line of the user's that has warned; rewritten code calls functions through ours."""
     while frame is not None and frame.f_globals.get("__name__") in _NAMES:
         frame = frame.f_back

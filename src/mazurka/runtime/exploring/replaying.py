@@ -12,7 +12,7 @@ from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import SourceLine, shown_path, site_of
 from mazurka.runtime.core.thread_names import label_of
 from mazurka.runtime.exploring.observed_program import schedule_every_access
-from mazurka.runtime.exploring.tokens import Stop, Token, Visits, place_hash
+from mazurka.runtime.exploring.tokens import Stop, Token, Visits, hash_place
 from mazurka.runtime.sharing.locations import learned
 from mazurka.runtime.story.effects import kind_of
 from mazurka.runtime.story.recording import record
@@ -107,16 +107,16 @@ def replay(program: Runnable, token: Token) -> Story:
     been imported; then every access is a point.
     """
     learned.points.update(
-        number for number, site in enumerate(sites) if place_hash(site) in token.places
+        number for number, site in enumerate(sites) if hash_place(site) in token.places
     )
     try:
-        return retraced(program, token)
+        return follow_token(program, token)
     except DivergedFromTokenError:
         schedule_every_access()
-        return retraced(program, token)
+        return follow_token(program, token)
 
 
-def retraced(program: Runnable, token: Token) -> Story:
+def follow_token(program: Runnable, token: Token) -> Story:
     retrace = Retrace(token)
     story = record(program, retrace)
     retrace.require_end()

@@ -15,7 +15,7 @@ from mazurka.stateless.explored import Explored
 NAMED = {"time": "the time limit was hit", "interrupted": "it was interrupted"}
 
 
-def bound_text(bound: int | None) -> str:
+def describe_bound(bound: int | None) -> str:
     if bound is None:
         return "all executions"
     if bound == 0:
@@ -23,7 +23,7 @@ def bound_text(bound: int | None) -> str:
     return f"all executions with at most {counted(bound, 'preemption')}"
 
 
-def scope_of(
+def describe_scope(
     verdict: str,
     explored: Explored,
     *,
@@ -33,13 +33,13 @@ def scope_of(
     not_observed: Sequence[str],
 ) -> str:
     """`all executions with at most 2 preemptions; 46 partial orders, each run once`."""
-    parts = [_extent(verdict, explored, each_once=each_once, sampled=sampled, seed=seed)]
+    parts = [_describe_extent(verdict, explored, each_once=each_once, sampled=sampled, seed=seed)]
     if not_observed:
-        parts.append(f"not observed: {', '.join(not_observed)}{_watching(not_observed)}")
+        parts.append(f"not observed: {', '.join(not_observed)}{_advise(not_observed)}")
     return "; ".join(parts)
 
 
-def _watching(names: Sequence[str]) -> str:
+def _advise(names: Sequence[str]) -> str:
     """How to have some of it observed, as far as that is a matter of Python code."""
     found = [name for name in names if _is_python(name)]
     if not found:
@@ -76,7 +76,7 @@ _OUTSIDE: Final = frozenset(
 """Modules of Python code that are about what is outside of the process."""
 
 
-def _extent(
+def _describe_extent(
     verdict: str, explored: Explored, *, each_once: bool, sampled: bool, seed: int | None
 ) -> str:
     count = explored.executions
@@ -87,16 +87,16 @@ def _extent(
     level = explored.levels[-1] if explored.levels else None
     if verdict == HOLDS:
         bound = None if level is None or explored.exhaustive else level.bound
-        return f"{bound_text(bound)}; {once}"
+        return f"{describe_bound(bound)}; {once}"
     before = [level for level in explored.levels if level.complete]
-    done = f"; nothing found among {bound_text(before[-1].bound)}" if before else ""
+    done = f"; nothing found among {describe_bound(before[-1].bound)}" if before else ""
     if verdict == VIOLATED:
         return f"{once} until the failure{done}"
-    why = " and ".join(_limit(limit) for limit in explored.limits)
+    why = " and ".join(_describe_limit(limit) for limit in explored.limits)
     return f"{once}, then {why}{done}"
 
 
-def _limit(name: str) -> str:
+def _describe_limit(name: str) -> str:
     """How a search has ended; a number of runs was a limit that somebody has set."""
     number, _, unit = name.partition(" ")
     if unit in ("run", "runs"):

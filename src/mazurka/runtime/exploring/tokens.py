@@ -28,7 +28,7 @@ from mazurka.errors import MazurkaError
 from mazurka.runtime.core import access_sites
 from mazurka.runtime.core.access_sites import sites
 from mazurka.runtime.core.sites import SourceLine
-from mazurka.runtime.exploring.schedules import segments
+from mazurka.runtime.exploring.schedules import split_segments
 from mazurka.runtime.story.story import RecordedStep, Stands, Story
 
 PREFIX = "mz1-"
@@ -76,7 +76,7 @@ class Token:
     """The kind of failure to expect."""
     legs: tuple[Leg, ...]
     places: frozenset[str] = frozenset()
-    """What the scheduling points of the run are known by (`place_hash`)."""
+    """What the scheduling points of the run are known by (`hash_place`)."""
 
     def encode(self) -> str:
         legs = [
@@ -86,10 +86,10 @@ class Token:
         places = "".join(sorted(self.places))
         content = json.dumps([self.test, self.failure, legs, places], separators=(",", ":"))
         packed = zlib.compress(content.encode(), 9)
-        return PREFIX + _armoured(packed)
+        return PREFIX + _armour(packed)
 
 
-def _armoured(packed: bytes) -> str:
+def _armour(packed: bytes) -> str:
     return base64.urlsafe_b64encode(packed).decode().rstrip("=")
 
 
@@ -109,41 +109,46 @@ def decode(text: str) -> Token:
         content = unpacker.decompress(packed, MOST)
         if not unpacker.eof:
             raise TokenError("the replay token is cut off or too long")
-        if unpacker.unused_data or _armoured(packed) != body.rstrip("="):
+        if unpacker.unused_data or _armour(packed) != body.rstrip("="):
             raise TokenError("the replay token has more characters than it should; copy it again")
         test, failure, legs, places = json.loads(content)
         return Token(
-            _text(test), _text(failure), tuple(_leg(leg) for leg in legs), _places(_text(places))
+            _read_text(test),
+            _read_text(failure),
+            tuple(_read_leg(leg) for leg in legs),
+            _read_places(_read_text(places)),
         )
     except (binascii.Error, zlib.error, ValueError, TypeError, RecursionError) as error:
         raise TokenError("the replay token is damaged; copy it again, as a whole") from error
 
 
-def _text(value: object) -> str:
+def _read_text(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError("a text is expected")
     return value
 
 
-def _leg(value: object) -> Leg:
+def _read_leg(value: object) -> Leg:
     if not isinstance(value, list) or len(value) not in (1, 5):
         raise ValueError("a leg has one or five parts")
     thread, *stop = value
     if not stop:
-        return Leg(_text(thread), None)
+        return Leg(_read_text(thread), None)
     kind, function, line, visit = stop
     if not isinstance(visit, int):
         raise ValueError("a number is expected")
-    return Leg(_text(thread), Stop(_text(kind), _text(function), _text(line), visit))
+    return Leg(
+        _read_text(thread), Stop(_read_text(kind), _read_text(function), _read_text(line), visit)
+    )
 
 
-def _places(text: str) -> frozenset[str]:
+def _read_places(text: str) -> frozenset[str]:
     if len(text) % HASHED:
         raise ValueError("a place has so many characters")
     return frozenset(text[start : start + HASHED] for start in range(0, len(text), HASHED))
 
 
-def place_hash(place: access_sites.AccessSite) -> str:
+def hash_place(place: access_sites.AccessSite) -> str:
     """Of what is done where on a line; wherever in the file that line is.
 
     It is short, since there may be many.  Should two places have the same, there is a step more.
@@ -155,7 +160,7 @@ def place_hash(place: access_sites.AccessSite) -> str:
     return base64.urlsafe_b64encode(digest).decode()
 
 
-def line_hash(site: SourceLine) -> str:
+def hash_line(site: SourceLine) -> str:
     """Of the name of the file, without directories, and the text of the line."""
     text = f"{os.path.basename(site.file)}\n{site.source}"
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=6).digest()
@@ -165,11 +170,11 @@ def line_hash(site: SourceLine) -> str:
 Spot = tuple[str, str, str]
 
 
-def spot(kind: str, site: SourceLine | None) -> Spot:
+def identify_spot(kind: str, site: SourceLine | None) -> Spot:
     """What a place is known by."""
     if site is None:
         return kind, "", ""
-    return kind, site.function, line_hash(site)
+    return kind, site.function, hash_line(site)
 
 
 class Visits:
@@ -179,12 +184,12 @@ class Visits:
         self._counts: Counter[tuple[str, Spot]] = Counter()
 
     def arrive(self, thread: str, kind: str, site: SourceLine | None) -> Stop:
-        place = spot(kind, site)
+        place = identify_spot(kind, site)
         self._counts[thread, place] += 1
         return Stop(*place, self._counts[thread, place])
 
 
-def token_of(test: str, failure: str, story: Story) -> Token:
+def make_token(test: str, failure: str, story: Story) -> Token:
     """The token of a recorded run.  A thread performs operations as it comes to them."""
     visits = Visits()
     stops: dict[int, list[Stop]] = {number: [] for number in story.paths}
@@ -194,15 +199,15 @@ def token_of(test: str, failure: str, story: Story) -> Token:
         stops[place.thread].append(visits.arrive(path, place.kind, place.site))
     taken: Counter[int] = Counter()
     legs: list[Leg] = []
-    for thread, count in segments(story.schedule):
+    for thread, count in split_segments(story.schedule):
         taken[thread] += count
         ahead = stops[thread][taken[thread] :]
         legs.append(Leg(story.paths[thread], ahead[0] if ahead else None))
     met = {place.place for place in places if place.place is not None}
-    return Token(test, failure, tuple(legs), frozenset(place_hash(sites[one]) for one in met))
+    return Token(test, failure, tuple(legs), frozenset(hash_place(sites[one]) for one in met))
 
 
-def portable(path: str | Path) -> str:
+def make_portable(path: str | Path) -> str:
     """A path as a token holds it: from the present directory, with slashes."""
     try:
         return Path(path).resolve().relative_to(Path.cwd().resolve()).as_posix()

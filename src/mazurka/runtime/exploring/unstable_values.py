@@ -100,7 +100,7 @@ class Values:
         text = shown(value, 1)
         if self._last.get(name) != text:
             self._last[name] = text
-            self.changes.append(Value(step, name, label, text, site_of_write(location)))
+            self.changes.append(Value(step, name, label, text, find_write(location)))
 
 
 def _owner(thing: Any) -> str:
@@ -110,7 +110,7 @@ def _owner(thing: Any) -> str:
     return found
 
 
-def site_of_write(location: Location) -> int:
+def find_write(location: Location) -> int:
     """The place in the source at which a location was last written, as far as that is known."""
     if location.write_site >= 0:
         return location.write_site
@@ -142,7 +142,7 @@ _INSTALLED = tuple(sysconfig.get_path(name) + os.sep for name in ("purelib", "pl
 """These may lie inside."""
 
 
-def describe(found: tuple[Value, Value], standing: Sequence[SourceLine | None]) -> str:
+def describe_difference(found: tuple[Value, Value], standing: Sequence[SourceLine | None]) -> str:
     """A difference in words; `standing` is where the run stood at each step."""
     before, after = found
     what = f"{after.label} is {before.text} in one execution and {after.text} in the next"
@@ -161,7 +161,7 @@ def describe(found: tuple[Value, Value], standing: Sequence[SourceLine | None]) 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
-def note_of_end(step: int) -> str:
+def note_limit(step: int) -> str:
     """That not all values were compared."""
     return (
         "whether values differ between executions of the same schedule was looked at until step"
@@ -170,9 +170,9 @@ def note_of_end(step: int) -> str:
     )
 
 
-def note_of(found: tuple[Value, Value], standing: Sequence[SourceLine | None]) -> str:
+def note_difference(found: tuple[Value, Value], standing: Sequence[SourceLine | None]) -> str:
     return (
         "values differ between executions of the same schedule:"
-        f" {describe(found, standing)}. The steps do not depend on it so far, but an assertion"
-        " about such a value may fail by chance"
+        f" {describe_difference(found, standing)}. The steps do not depend on it so far, but an"
+        " assertion about such a value may fail by chance"
     )

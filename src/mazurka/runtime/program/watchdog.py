@@ -20,8 +20,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from mazurka.errors import MazurkaError
 from mazurka.runtime.core.failures import ControlError
 from mazurka.runtime.core.scheduler import Scheduler, session
+from mazurka.runtime.core.sites import shown_path
 from mazurka.runtime.core.tasks import Unwind
 from mazurka.runtime.core.thread_locals import ThreadLocals
 from mazurka.runtime.core.thread_names import label_of
@@ -47,6 +49,12 @@ class UncontrolledCallError(ControlError):
     def __init__(self, failed: Failed) -> None:
         super().__init__("\n  ".join((failed.message, *failed.details)))
         self.failed = failed
+
+    def explain(self) -> MazurkaError:
+        """The error for the user, with the line of the call."""
+        file = self.failed.file
+        shown = shown_path(file) if file else None
+        return MazurkaError(str(self), file=shown, line=self.failed.line)
 
 
 class Interrupted(BaseException):

@@ -9,17 +9,22 @@ from typing import Any
 from mazurka.runtime.core.failures import explain_now
 
 
-def is_case(args: tuple[Any, ...]) -> bool:
-    """Whether the arguments are those of a method of a test case."""
+def is_case(kind: type) -> bool:
+    """Whether a class is a test case of `unittest`, which is slow to import for nothing."""
     unittest = sys.modules.get("unittest")
-    return unittest is not None and bool(args) and isinstance(args[0], unittest.TestCase)
+    return unittest is not None and issubclass(kind, unittest.TestCase)
 
 
-def fresh_case(
+def is_case_method(args: tuple[Any, ...]) -> bool:
+    """Whether the arguments are those of a method of a test case."""
+    return bool(args) and is_case(type(args[0]))
+
+
+def bind_arguments(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Callable[[], Any]:
-    """The function with its arguments; a method of a test case runs with `setUp` and `tearDown`."""
-    if not is_case(args):
+    """Bind a function to its arguments; a method of a test case runs on a fresh case."""
+    if not is_case_method(args):
         return lambda: function(*args, **kwargs)
     case = args[0]
     kind, name = type(case), case._testMethodName

@@ -13,28 +13,23 @@ from typing import TYPE_CHECKING, Any
 
 from mazurka.errors import MazurkaError
 from mazurka.runtime.exploring.options import ExploreOptions, Test
-from mazurka.runtime.exploring.tokens import portable
-from mazurka.runtime.testing.cases import run_case
-from mazurka.runtime.testing.decorator import MARK, DecoratedTest, options_of_marker
-from mazurka.runtime.testing.importing import CollectionError, load
+from mazurka.runtime.exploring.tokens import make_portable
+from mazurka.runtime.testing.cases import is_case, run_case
+from mazurka.runtime.testing.decorator import MARK, DecoratedTest
+from mazurka.runtime.testing.importing import CollectionError, load_tests
+from mazurka.runtime.testing.named_options import read_marker
 
 if TYPE_CHECKING:
     import unittest
 
 
-def skipping() -> tuple[type[BaseException], ...]:
+def skip_exceptions() -> tuple[type[BaseException], ...]:
     """The exceptions by which a test says that it is not to be run."""
     unittest, pytest = sys.modules.get("unittest"), sys.modules.get("pytest")
     return (
         *([unittest.SkipTest] if unittest is not None else []),
         *([pytest.skip.Exception] if pytest is not None else []),
     )
-
-
-def is_case(kind: type) -> bool:
-    """Whether a class is a test case of `unittest`, which is slow to import for nothing."""
-    unittest = sys.modules.get("unittest")
-    return unittest is not None and issubclass(kind, unittest.TestCase)
 
 
 @dataclass(frozen=True)
@@ -61,13 +56,13 @@ class Found:
             self.case.doClassCleanups()
 
 
-def split(target: str) -> tuple[str, str | None]:
+def split_target(target: str) -> tuple[str, str | None]:
     """`tests/test_bank.py::Class::test` as a path and a name."""
     path, separator, name = target.partition("::")
     return path, name if separator else None
 
 
-def located(target: str) -> str:
+def locate_target(target: str) -> str:
     """The target of a token, whose path may begin at the root of the project."""
     path, separator, name = target.partition("::")
     here = Path.cwd()
@@ -83,9 +78,9 @@ def located(target: str) -> str:
 
 def collect(target: str) -> list[Found]:
     """The tests that a target names."""
-    path, name = split(target)
-    module = load(path)
-    found = list(tests_of(module, portable(path)))
+    path, name = split_target(target)
+    module = load_tests(path)
+    found = list(collect_tests(module, make_portable(path)))
     if name is None:
         if not found:
             raise CollectionError("there is no function named test* in this file", file=path)
@@ -99,26 +94,26 @@ def collect(target: str) -> list[Found]:
         there = ", ".join(one.test.name.partition("::")[2] for one in found) or "no tests"
         advice = "; tests with parameters are run by pytest" if "[" in name else ""
         raise CollectionError(f"there is no test {name!r}; there are {there}{advice}", file=path)
-    return [plain_test(plain, f"{portable(path)}::{name}")]
+    return [collect_function(plain, f"{make_portable(path)}::{name}")]
 
 
-def tests_of(module: ModuleType, path: str) -> Iterator[Found]:
+def collect_tests(module: ModuleType, path: str) -> Iterator[Found]:
     """Tests in the order in which the file defines them."""
     for name, value in list(vars(module).items()):
         if inspect.isclass(value) and value.__module__ == module.__name__:
-            yield from methods_of(value, f"{path}::{name}")
+            yield from collect_methods(value, f"{path}::{name}")
         elif is_test(name, value) and value.__module__ == module.__name__:
-            yield plain_test(value, f"{path}::{name}")
+            yield collect_function(value, f"{path}::{name}")
 
 
 def is_test(name: str, value: Any) -> bool:
     return inspect.isfunction(value) and (name.startswith("test") or hasattr(value, MARK))
 
 
-def plain_test(function: Callable[..., Any], name: str) -> Found:
-    asked = asked_by(function)
-    test = Test(body=asked.function, name=name, function=asked.function, skips=skipping)
-    return Found(test, asked.options, problem_with(asked, name))
+def collect_function(function: Callable[..., Any], name: str) -> Found:
+    asked = read_request(function)
+    test = Test(body=asked.function, name=name, function=asked.function, skips=skip_exceptions)
+    return Found(test, asked.options, find_problem(asked, name))
 
 
 @dataclass(frozen=True)
@@ -133,38 +128,42 @@ class RequestedTest:
     """What is wrong with its marker: an error of this test, whichever others are in the file."""
 
 
-def asked_by(function: Callable[..., Any]) -> RequestedTest:
+def read_request(function: Callable[..., Any]) -> RequestedTest:
     explored = getattr(function, MARK, None)
     if isinstance(explored, DecoratedTest):
         return RequestedTest(explored.function, explored.options, True)
     for mark in getattr(function, "pytestmark", ()):
         if getattr(mark, "name", None) == "mazurka":
             try:
-                return RequestedTest(function, options_of_marker(mark), True)
+                return RequestedTest(function, read_marker(mark), True)
             except (MazurkaError, TypeError) as error:
                 return RequestedTest(function, None, True, str(error))
     return RequestedTest(function)
 
 
-def methods_of(kind: type, path: str) -> Iterator[Found]:
+def collect_methods(kind: type, path: str) -> Iterator[Found]:
     case: Any = kind if is_case(kind) else None
     wanted = case is not None or kind.__name__.startswith("Test")
     if not wanted or "__init__" in vars(kind):
         return
     for name, value in inspect.getmembers(kind, inspect.isfunction):
         if is_test(name, value):
-            asked = asked_by(value)
+            asked = read_request(value)
             inner = asked.function
-            body = case_body(kind, name, inner) if case is not None else method_body(kind, inner)
-            test = Test(body=body, name=f"{path}::{name}", function=inner, skips=skipping)
-            yield Found(test, asked.options, problem_with(asked, test.name, given=1), case)
+            body = (
+                make_case_body(kind, name, inner)
+                if case is not None
+                else make_method_body(kind, inner)
+            )
+            test = Test(body=body, name=f"{path}::{name}", function=inner, skips=skip_exceptions)
+            yield Found(test, asked.options, find_problem(asked, test.name, given=1), case)
 
 
-def case_body(kind: type, name: str, function: Callable[..., Any]) -> Callable[[], Any]:
+def make_case_body(kind: type, name: str, function: Callable[..., Any]) -> Callable[[], Any]:
     return lambda: run_case(kind(name), function, (), {})
 
 
-def method_body(kind: type, function: Callable[..., Any]) -> Callable[[], Any]:
+def make_method_body(kind: type, function: Callable[..., Any]) -> Callable[[], Any]:
     """A method on a fresh instance, between `setup_method` and `teardown_method`."""
 
     def body() -> None:
@@ -190,7 +189,7 @@ def resolve(module: ModuleType, name: str) -> Callable[..., Any] | None:
     return value if inspect.isfunction(value) else None
 
 
-def problem_with(asked: RequestedTest, name: str, given: int = 0) -> MazurkaError | None:
+def find_problem(asked: RequestedTest, name: str, given: int = 0) -> MazurkaError | None:
     """Why a test cannot be run here, with its place: its marker is wrong, or it needs arguments,
     which only a test runner has."""
     path, _, test = name.partition("::")

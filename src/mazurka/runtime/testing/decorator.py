@@ -5,17 +5,16 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable
-from dataclasses import fields, replace
-from difflib import get_close_matches
 from typing import Any, TypeVar, overload
 
 from mazurka.errors import OptionError
 from mazurka.report.outcome import ERROR, INCONCLUSIVE, VIOLATED
 from mazurka.runtime.exploring.exploration import explore_test
-from mazurka.runtime.exploring.options import SEARCHES, STRATEGIES, ExploreOptions, Test
-from mazurka.runtime.exploring.tokens import portable
+from mazurka.runtime.exploring.options import ExploreOptions, Test
+from mazurka.runtime.exploring.tokens import make_portable
 from mazurka.runtime.story.result import Result
-from mazurka.runtime.testing.cases import fresh_case, is_case
+from mazurka.runtime.testing.cases import bind_arguments, is_case_method
+from mazurka.runtime.testing.named_options import guess_meaning, read_options
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 MARK = "__mazurka_explore__"
@@ -38,21 +37,21 @@ class DecoratedTest:
         self.options = options
 
     def explore(self, *args: Any, **kwargs: Any) -> Result:
-        body = fresh_case(self.function, args, kwargs)
-        return explore_test(explorable(self.function, body), self.options)
+        body = bind_arguments(self.function, args, kwargs)
+        return explore_test(make_test(self.function, body), self.options)
 
 
-def name_of(function: Callable[..., Any]) -> str:
+def name_test(function: Callable[..., Any]) -> str:
     code = getattr(inspect.unwrap(function), "__code__", None)
-    file = portable(code.co_filename) if code is not None else "?"
+    file = make_portable(code.co_filename) if code is not None else "?"
     name = getattr(function, "__qualname__", type(function).__name__)
     return f"{file}::{name.replace('.<locals>.', '.').replace('.', '::')}"
 
 
-def explorable(
+def make_test(
     function: Callable[..., Any], body: Callable[[], Any], name: str | None = None
 ) -> Test:
-    return Test(body=body, name=name or name_of(function), function=function)
+    return Test(body=body, name=name or name_test(function), function=function)
 
 
 def refuse_coroutines(function: Callable[..., Any]) -> None:
@@ -64,7 +63,7 @@ def refuse_coroutines(function: Callable[..., Any]) -> None:
         )
 
 
-def raise_for(result: Result, options: ExploreOptions) -> Result:
+def raise_failure(result: Result, options: ExploreOptions) -> Result:
     """A failed exploration raises.  So does one that a limit ended which nobody has asked for."""
     asked = options.executions is not None or options.seconds is not None or options.sampled
     failed = result.verdict in (VIOLATED, ERROR)
@@ -80,8 +79,8 @@ def decorate(function: Callable[..., Any], options: ExploreOptions) -> Callable[
     @functools.wraps(function)
     def explores(*args: Any, **kwargs: Any) -> Result | None:
         __tracebackhide__ = True
-        result = raise_for(explored.explore(*args, **kwargs), options)
-        return None if is_case(args) else result  # `unittest` wants tests to return nothing
+        result = raise_failure(explored.explore(*args, **kwargs), options)
+        return None if is_case_method(args) else result  # `unittest` wants tests to return nothing
 
     setattr(explores, MARK, explored)
     return explores
@@ -146,74 +145,15 @@ def explore(function: Callable[..., Any] | None = None, /, **given: Any) -> Any:
     after which a call that nobody controls is reported, `max_steps`, the most steps of an
     execution, and `workers`, the number of processes that search together.
     """
-    options = options_from(given)
+    options = read_options(given)
     if function is None:
         return lambda test: decorate(test, options)
     if not callable(function):
         raise OptionError(
             f"mazurka.explore takes a function, not {function!r}; options are given by name"
-            f"{_meant(function)}"
+            f"{guess_meaning(function)}"
         )
     if not given:
         return decorate(function, options)
     refuse_coroutines(function)
-    return explore_test(explorable(function, function), options)
-
-
-def _meant(value: object) -> str:
-    """Options have names; what was given without one may be guessed."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return f": preemptions={value}"
-    if isinstance(value, str):
-        return f": {'strategy' if value in STRATEGIES else 'instrument'}={value!r}"
-    return ": preemptions=2"
-
-
-def options_from(given: dict[str, Any], base: ExploreOptions | None = None) -> ExploreOptions:
-    """Options by name; one that does not exist is refused with those that do."""
-    names = {field.name for field in fields(ExploreOptions)}
-    for name in given:
-        if name not in names:
-            close = get_close_matches(name, names, 1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
-            known = ", ".join(sorted(names))
-            raise OptionError(f"there is no option {name!r}; there are {known}{hint}")
-    if "instrument" in given:
-        wanted = given["instrument"]
-        given = {**given, "instrument": (wanted,) if isinstance(wanted, str) else tuple(wanted)}
-    return replace(base or ExploreOptions(), **given)
-
-
-def options_of_marker(marker: Any, base: ExploreOptions | None = None) -> ExploreOptions:
-    """The options of `@pytest.mark.mazurka(...)`."""
-    if marker.args:
-        raise OptionError(f"the marker mazurka takes options by name{_meant(marker.args[0])}")
-    return options_from(dict(marker.kwargs), base)
-
-
-def check_given(given: dict[str, Any]) -> None:
-    """Refuse options of the command line that no test could have.  A seed may be for tests that say
-    themselves that their schedules are random."""
-    takes_seed = "strategy" in given
-    options_from({name: given[name] for name in given if name != "seed" or takes_seed})
-
-
-def overridden(own: ExploreOptions, given: dict[str, Any]) -> ExploreOptions:
-    """A test's own options, and those of the command line, which come first.
-
-    Several processes are for one strategy only, and a seed is for others; a test whose strategy
-    does not take one of these goes without it, or no session could have it that has both kinds of
-    tests.  So does a test that is given another strategy than its own.
-    """
-    strategy = given.get("strategy", own.strategy)
-    useless = {"seed"} if strategy in SEARCHES else set()
-    if strategy != "algorithm2":
-        useless.add("workers")
-    if "strategy" in given:
-        kept = {name: getattr(ExploreOptions(), name) for name in useless if name not in given}
-        own = replace(own, **kept, strategy=strategy) if kept else own
-    else:
-        given = {name: value for name, value in given.items() if name not in useless}
-    if "instrument" in given:
-        given = {**given, "instrument": dict.fromkeys((*own.instrument, *given["instrument"]))}
-    return options_from(given, own)
+    return explore_test(make_test(function, function), options)

@@ -34,7 +34,7 @@ class CollectionError(MazurkaError):
     """A file or a test that cannot be had."""
 
 
-def load(path: str) -> ModuleType:
+def load_tests(path: str) -> ModuleType:
     """Import a file of tests."""
     file = Path(path)
     if not file.exists():
@@ -42,18 +42,18 @@ def load(path: str) -> ModuleType:
     if file.is_dir() or file.suffix != ".py":
         raise CollectionError("a Python file is expected, PATH or PATH::NAME", file=path)
     file = file.resolve()
-    for directory in reversed(directories_in_settings(file.parent)):
+    for directory in reversed(read_pythonpath(file.parent)):
         prepend(directory)
-    root = root_of(file)
+    root = find_root(file)
     prepend(root)
     try:
-        return executed(dotted_name(file, root), file)
+        return execute_file(name_module(file, root), file)
     except MazurkaError as error:
         if error.file is None:  # such as a decorator with a wrong option
-            error.file, error.line = path, line_in(path, error)
+            error.file, error.line = path, find_line(path, error)
         raise
     except Exception as error:
-        raise broken(error, path) from error
+        raise explain_broken(error, path) from error
 
 
 def prepend(directory: Path) -> None:
@@ -61,7 +61,7 @@ def prepend(directory: Path) -> None:
         sys.path.insert(0, str(directory))
 
 
-def root_of(file: Path) -> Path:
+def find_root(file: Path) -> Path:
     """The first directory upwards that is no package."""
     for parent in file.parents:
         if not ((parent / "__init__.py").is_file() and parent.name.isidentifier()):
@@ -69,7 +69,7 @@ def root_of(file: Path) -> Path:
     return file.parent
 
 
-def dotted_name(file: Path, root: Path) -> str:
+def name_module(file: Path, root: Path) -> str:
     parts = list(file.relative_to(root).with_suffix("").parts)
     if len(parts) > 1:
         return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
@@ -78,7 +78,7 @@ def dotted_name(file: Path, root: Path) -> str:
     return f"tests_in_{file.stem}" if taken or file.stem in sys.stdlib_module_names else file.stem
 
 
-def executed(name: str, file: Path) -> ModuleType:
+def execute_file(name: str, file: Path) -> ModuleType:
     """The module of a file, after its packages; executed anew where it was imported before."""
     package, _, last = name.rpartition(".")
     parent = importlib.import_module(package) if package else None
@@ -100,18 +100,18 @@ def executed(name: str, file: Path) -> ModuleType:
     return module
 
 
-def broken(error: Exception, path: str) -> CollectionError:
+def explain_broken(error: Exception, path: str) -> CollectionError:
     """A file that cannot be imported, in one line."""
     if isinstance(error, SyntaxError):
         message, here = f"syntax error: {error.msg}", Path(error.filename or "").resolve()
         column = error.offset or None if here == Path(path).resolve() else None
         return CollectionError(message, file=path, line=error.lineno, column=column)
     what = f"{type(error).__name__}: {error}"
-    line = line_in(path, error)
+    line = find_line(path, error)
     return CollectionError(f"the file cannot be imported: {what}", file=path, line=line)
 
 
-def line_in(path: str, error: BaseException) -> int | None:
+def find_line(path: str, error: BaseException) -> int | None:
     """The line of a file at which an error has come through it."""
     line = None
     trace = error.__traceback__
@@ -125,25 +125,27 @@ def line_in(path: str, error: BaseException) -> int | None:
 # -- the project's settings for pytest -------------------------------------------------------
 
 
-def directories_in_settings(start: Path) -> list[Path]:
+def read_pythonpath(start: Path) -> list[Path]:
     """The directories of `pythonpath`, in the first settings for pytest upwards from a place."""
     for directory in (start, *start.parents):
         for name in SETTINGS:
             file = directory / name
-            found = settings_in(file) if file.is_file() else None
+            found = read_settings(file) if file.is_file() else None
             if found is not None:
-                return [directory / entry for entry in entries(found.get("pythonpath", ()), file)]
+                return [
+                    directory / entry for entry in read_entries(found.get("pythonpath", ()), file)
+                ]
     return []
 
 
-def settings_in(file: Path) -> dict[str, Any] | None:
+def read_settings(file: Path) -> dict[str, Any] | None:
     """What a file says about pytest; None where it says nothing."""
     import configparser
     import tomllib
 
     try:
         if file.suffix == ".toml":
-            return toml_settings(tomllib.loads(file.read_text("utf-8")), SETTINGS[file.name])
+            return read_toml(tomllib.loads(file.read_text("utf-8")), SETTINGS[file.name])
         parser = configparser.RawConfigParser(strict=False)
         parser.read_string(file.read_text("utf-8"), str(file))
     except (OSError, ValueError, configparser.Error) as error:
@@ -154,7 +156,7 @@ def settings_in(file: Path) -> dict[str, Any] | None:
     return {} if file.name in ("pytest.ini", ".pytest.ini") else None
 
 
-def toml_settings(content: dict[str, Any], sections: tuple[str, ...]) -> dict[str, Any] | None:
+def read_toml(content: dict[str, Any], sections: tuple[str, ...]) -> dict[str, Any] | None:
     """`[tool.pytest]` may hold settings, or just the older table inside of it."""
     found: dict[str, Any] | None = None
     for section in sections:
@@ -166,7 +168,7 @@ def toml_settings(content: dict[str, Any], sections: tuple[str, ...]) -> dict[st
     return found
 
 
-def entries(value: object, file: Path) -> list[str]:
+def read_entries(value: object, file: Path) -> list[str]:
     """A list of texts, or one text with blanks between its entries."""
     if isinstance(value, str):
         return shlex.split(value)

@@ -72,7 +72,7 @@ class Common:
         self._keep(shared)
 
 
-def take(program: ObservedProgram, lessons: Sequence[Lesson]) -> bool:
+def take_lessons(program: ObservedProgram, lessons: Sequence[Lesson]) -> bool:
     """Learn what is known already; whether the last lesson has shown something."""
     while True:
         try:

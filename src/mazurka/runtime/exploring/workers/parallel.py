@@ -21,18 +21,11 @@ from dataclasses import replace
 
 from mazurka.errors import MazurkaError
 from mazurka.report.outcome import ERROR
-from mazurka.runtime.exploring.exploration import (
-    Exploration,
-    conclude,
-    run_out,
-    settings_of,
-    under_control,
-)
+from mazurka.runtime.exploring.exploration import Exploration
 from mazurka.runtime.exploring.observed_program import ObservedProgram, RelearnError
 from mazurka.runtime.exploring.options import ExploreOptions, Test
-from mazurka.runtime.exploring.races import RaceChecked
 from mazurka.runtime.exploring.workers.crew import Crew, is_news, require_forkable
-from mazurka.runtime.exploring.workers.lessons import Common, Lesson, UnshareableError, take
+from mazurka.runtime.exploring.workers.lessons import Common, Lesson, UnshareableError, take_lessons
 from mazurka.runtime.exploring.workers.process import LEVEL, SEARCH, WorkerReport, WorkerTask
 from mazurka.runtime.exploring.workers.table import CLOSED, EXECUTIONS, SharedTable
 from mazurka.runtime.story.result import Result
@@ -43,7 +36,6 @@ from mazurka.stateless.explored import (
     Failing,
     Level,
     Progress,
-    RunOptions,
     run_limit,
 )
 from mazurka.stateless.runs import OutOfTime, Runnable
@@ -55,27 +47,7 @@ ROUNDS = 200
 """How often workers are started anew before it is left to one process."""
 
 
-def explore_by_workers(
-    test: Test,
-    options: ExploreOptions,
-    result: Result,
-    progress: Progress | None,
-    started: float,
-) -> bool:
-    """Explore with several processes; False, with a note of the reason, if that cannot be."""
-    try:
-        Parallel(test, options, result, progress, started).conduct()
-    except UnshareableError as why:
-        result.notes = (*result.notes, f"explored by one process: {why}")
-        return False
-    except OutOfTime:
-        run_out(result, started)
-    except MazurkaError as error:
-        result.verdict, result.scope, result.error = ERROR, "", error
-    return True
-
-
-class Parallel:
+class ParallelExploration(Exploration):
     """One exploration of one test by several processes; fills in a result."""
 
     def __init__(
@@ -86,55 +58,83 @@ class Parallel:
         progress: Progress | None,
         started: float,
     ) -> None:
-        self.test = test
-        self.options = options
-        self.result = result
-        self.progress = progress
-        self.started = started
+        super().__init__(test, options, result, progress, started)
         self.table = SharedTable(MOST_STATES)
         self.lessons: list[Lesson] = []
         self.silently = True
         """Ends and joins of threads are no steps (`stateless.lives`)."""
         self.not_observed: set[str] = set()
+        self.common: Common | None = None
+        self.has_concluded = False
+        """Whether scouting has been enough."""
 
-    def conduct(self) -> None:
+    def has_run(self) -> bool:
+        """Explore; False, with a note of the reason, where several processes cannot."""
         try:
-            if self.scout():
+            self.run()
+        except UnshareableError as why:
+            self.result.notes = (*self.result.notes, f"explored by one process: {why}")
+            return False
+        except OutOfTime:
+            self.conclude_late()
+        except MazurkaError as error:
+            self.result.verdict, self.result.scope, self.result.error = ERROR, "", error
+        return True
+
+    def run(self) -> None:
+        try:
+            self.control(self.scout)
+            if self.result.limits or self.result.error is not None or self.has_concluded:
                 return
+            assert self.common is not None
+            self.common.require_names()
             require_forkable()
-            explored = self.search()
-            self.tell(explored)
+            self.tell(self.search_together())
         finally:
             self.table.close()
 
-    # ---- scouting
+    # -- scouting ----------------------------------------------------------------------------
 
-    def scout(self) -> bool:
-        """Search alone for a moment; whether that has been enough."""
-        scouts: list[Scout] = []
+    def scout(self, program: ObservedProgram) -> None:
+        """Search alone for a moment, and note the lessons."""
+        if self.common is None:
+            self.common = Common(program, self.table)
+        self.conduct(program)
 
-        def conduct(program: ObservedProgram) -> None:
-            if not scouts:
-                scouts.append(Scout(self, program))
-            scouts[0].conduct()
+    def search(self, program: Runnable) -> Explored:
+        limits = self.choose_limits()
+        wanted = limits.max_runs
+        most = SCOUTING if wanted is None else min(SCOUTING, wanted)
+        search = Algorithm2(program, replace(limits, max_runs=most), self.progress)
+        search.begin_anew(silently=True)
+        try:
+            explored = iterative.by_levels(search, self.options.preemptions)
+        except RelearnError:
+            self.lessons.append(tuple(search.schedule))
+            raise
+        self.silently = search.graph.silently
+        own = run_limit(most)
+        if most != wanted and own in explored.limits:
+            explored.limits = tuple(limit for limit in explored.limits if limit != own)
+            self.has_concluded = bool(explored.limits or explored.failures)
+        else:
+            self.has_concluded = True
+        return explored
 
-        under_control(self.test, self.options, self.result, conduct, self.started)
-        if self.result.limits or self.result.error is not None or scouts[0].has_concluded:
-            return True
-        scouts[0].common.require_names()
-        return False
+    def is_enough(self, explored: Explored) -> bool:
+        return self.has_concluded
 
-    # ---- searching
+    # -- searching ---------------------------------------------------------------------------
 
-    def search(self) -> Explored:
+    def search_together(self) -> Explored:
         """Search with all workers, again and again until nothing is left to be learned."""
         for _ in range(ROUNDS):
             self.table.clear()
             task = WorkerTask(
                 test=self.test,
                 options=self.options,
-                settings=settings_of(self.test, self.options, self.started),
-                limits=self.limits(),
+                settings=self.choose_settings(),
+                limits=replace(self.choose_limits(), max_states=MOST_STATES),
                 table=self.table,
                 lessons=tuple(self.lessons),
                 parent=os.getpid(),
@@ -150,77 +150,27 @@ class Parallel:
                 self.lessons.append(news.lesson)
         raise UnshareableError("more and more of it turns out to be shared")
 
-    def limits(self) -> RunOptions:
-        left = self.options.seconds
-        if left is not None:
-            left = max(left - (time.perf_counter() - self.started), 0.001)
-        return RunOptions(
-            max_runs=self.options.executions,
-            limit_seconds=left,
-            max_steps=self.options.max_steps,
-            max_states=MOST_STATES,
-        )
-
-    # ---- telling
+    # -- telling -----------------------------------------------------------------------------
 
     def tell(self, explored: Explored) -> None:
         result, workers = self.result, self.options.workers
-        conclude(result, self.options, explored, sorted(self.not_observed))
+        self.conclude(explored, sorted(self.not_observed))
         result.scope = result.scope.replace("each run once", f"run by {workers} workers")
         if not explored.failures:
             return
 
         def explain(program: ObservedProgram) -> None:
             Common(program, self.table)
-            take(program, self.lessons)
-            watched: Runnable = RaceChecked(program) if self.options.races else program
-            teller = Exploration(
-                self.test, self.options, program, self.result, self.progress, self.started
-            )
-            teller.explain(explored.failures[0], watched)
+            take_lessons(program, self.lessons)
+            self.explain(explored.failures[0], program, self.check_races(program))
 
-        under_control(self.test, self.options, self.result, explain)
-
-
-class Scout(Exploration):
-    """A search that gives up early, and notes its lessons."""
-
-    def __init__(self, whole: Parallel, program: ObservedProgram) -> None:
-        super().__init__(
-            whole.test, whole.options, program, whole.result, whole.progress, whole.started
-        )
-        self.whole = whole
-        self.common = Common(program, whole.table)
-        self.has_concluded = False
-
-    def search(self, program: Runnable) -> Explored:
-        limits = self.limits()
-        wanted = limits.max_runs
-        most = SCOUTING if wanted is None else min(SCOUTING, wanted)
-        search = Algorithm2(program, replace(limits, max_runs=most), self.progress)
-        search.begin_anew(silently=True)
-        try:
-            explored = iterative.by_levels(search, self.options.preemptions)
-        except RelearnError:
-            self.whole.lessons.append(tuple(search.schedule))
-            raise
-        self.whole.silently = search.graph.silently
-        own = run_limit(most)
-        if most != wanted and own in explored.limits:
-            explored.limits = tuple(limit for limit in explored.limits if limit != own)
-            self.has_concluded = bool(explored.limits or explored.failures)
-        else:
-            self.has_concluded = True
-        return explored
-
-    def is_enough(self, explored: Explored) -> bool:
-        return self.has_concluded
+        self.control(explain, timed=False)
 
 
 class Levels:
     """The levels of a search, one after the other, with one crew."""
 
-    def __init__(self, whole: Parallel, crew: Crew) -> None:
+    def __init__(self, whole: ParallelExploration, crew: Crew) -> None:
         self.whole = whole
         self.table = whole.table
         self.crew = crew
@@ -297,7 +247,9 @@ class Levels:
         explored.steps = sum(report.steps for report in reports)
         explored.depth = max(report.depth for report in reports)
         explored.seconds = time.perf_counter() - self.begun
-        for failing in sorted((one for report in reports for one in report.failures), key=rank):
+        for failing in sorted(
+            (one for report in reports for one in report.failures), key=rank_failure
+        ):
             explored.add(failing)
         for report in reports:
             self.whole.not_observed.update(report.not_observed)
@@ -305,5 +257,5 @@ class Levels:
                 explored.limit(limit)
 
 
-def rank(failing: Failing) -> tuple[int, int, tuple[int, ...]]:
+def rank_failure(failing: Failing) -> tuple[int, int, tuple[int, ...]]:
     return failing.preemptions, len(failing.schedule), failing.schedule

@@ -16,7 +16,6 @@ from multiprocessing.connection import Connection
 
 from mazurka.errors import MazurkaError
 from mazurka.runtime.core.failures import ControlError
-from mazurka.runtime.core.sites import shown_path
 from mazurka.runtime.exploring.observed_program import ObservedProgram, RelearnError, observe_test
 from mazurka.runtime.exploring.options import ExploreOptions, Test
 from mazurka.runtime.exploring.races import RaceChecked
@@ -25,7 +24,7 @@ from mazurka.runtime.exploring.workers.lessons import (
     Lesson,
     UnshareableError,
     fingerprint,
-    take,
+    take_lessons,
 )
 from mazurka.runtime.exploring.workers.search import SharedAlgorithm2
 from mazurka.runtime.exploring.workers.table import SharedTable
@@ -115,7 +114,7 @@ def _keep_apart(index: int) -> None:
 
 def _serve(task: WorkerTask, index: int, orders: Connection, program: ObservedProgram) -> None:
     common = Common(program, task.table)
-    taught = program.supervise(lambda: take(program, task.lessons))
+    taught = program.supervise(lambda: take_lessons(program, task.lessons))
     orders.send(WorkerReport(taught=taught, fingerprint=fingerprint()))
     runnable = RaceChecked(common) if task.options.races else common
     search = SharedAlgorithm2(
@@ -175,10 +174,7 @@ def _report_of(error: BaseException, settings: ControlSettings) -> WorkerReport:
         case UnshareableError():
             return WorkerReport(unshareable=str(error))
         case UncontrolledCallError():
-            failed = error.failed
-            message = "\n  ".join((failed.message, *failed.details))
-            file = shown_path(failed.file) if failed.file else None
-            return WorkerReport(error=MazurkaError(message, file=file, line=failed.line))
+            return WorkerReport(error=error.explain())
         case MazurkaError():
             return WorkerReport(error=MazurkaError(error.message, file=error.file, line=error.line))
         case ControlError():

@@ -22,17 +22,17 @@ from mazurka.runtime.testing.cases import run_case
 from mazurka.runtime.testing.pytest.state import ItemState
 
 
-def body_of(
+def make_body(
     item: Any, function: Callable[..., Any], state: ItemState, found: object
 ) -> Callable[[], Any]:
     """One execution of an item: set-up, the test, tear-down.
 
     The search of locks that exist already begins at what is returned here; so that holds what was
-    found for it (`reachable`).
+    found for it (`expose_reachable`).
     """
     call = call_case if is_case(item) else call_function
     if not is_set_up_anew(item):
-        arguments = arguments_of(item)
+        arguments = collect_arguments(item)
 
         def bare(_reachable: object = found) -> Any:
             state.begin()
@@ -60,14 +60,14 @@ def body_of(
 
 
 @contextmanager
-def reachable(item: Any) -> Iterator[tuple[dict[str, Any], ...]]:
+def expose_reachable(item: Any) -> Iterator[tuple[dict[str, Any], ...]]:
     """What tests can reach through pytest alone, for the search of locks that exist already.
 
     These are the values of wider fixtures, with the functions that make them, and the names in each
     `conftest.py` (only one of several is found among the modules).  A value lies in a tuple that
     cannot be changed; for the time of the exploration it is a dictionary with the same numbers.
     """
-    every = definitions_for(item)
+    every = find_definitions(item)
     made = {
         found: found.cached_result
         for found in every
@@ -89,7 +89,7 @@ def reachable(item: Any) -> Iterator[tuple[dict[str, Any], ...]]:
                 found.cached_result = result
 
 
-def definitions_for(item: Any) -> list[Any]:
+def find_definitions(item: Any) -> list[Any]:
     """The fixtures that an item can ask for, also while it runs."""
     manager = item.session._fixturemanager
     tables = ("_arg2fixturedefs", "_arg2node2fixturedefs", "_arg2nodeid2fixturedefs")
@@ -127,7 +127,7 @@ def is_set_up_anew(item: Any) -> bool:
     )
 
 
-def arguments_of(item: Any) -> dict[str, Any]:
+def collect_arguments(item: Any) -> dict[str, Any]:
     return {name: item.funcargs[name] for name in item._fixtureinfo.argnames}
 
 
@@ -145,7 +145,7 @@ def tear_down(item: Any) -> None:
 
 def call_function(item: Any, function: Callable[..., Any]) -> Any:
     instance = item.instance
-    arguments = arguments_of(item)
+    arguments = collect_arguments(item)
     return function(**arguments) if instance is None else function(instance, **arguments)
 
 

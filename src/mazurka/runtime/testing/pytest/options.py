@@ -59,7 +59,7 @@ def add_options(parser: pytest.Parser) -> None:
     )
 
 
-def options_given(config: pytest.Config) -> dict[str, Any]:
+def read_command_line(config: pytest.Config) -> dict[str, Any]:
     """The options of the command line, by the names that `mazurka.explore` has for them."""
     found: dict[str, Any] = {
         name.replace("-", "_"): config.getoption(f"--mazurka-{name}")
@@ -78,13 +78,13 @@ def options_given(config: pytest.Config) -> dict[str, Any]:
 
 def check_options(config: pytest.Config) -> None:
     """Refuse what makes no sense before any test runs."""
-    given = options_given(config)
+    given = read_command_line(config)
     if not given:
         return
     from mazurka.errors import MazurkaError
-    from mazurka.runtime.testing.decorator import check_given
+    from mazurka.runtime.testing.named_options import refuse_useless
 
     try:
-        check_given(given)
+        refuse_useless(given)
     except MazurkaError as error:
         raise pytest.UsageError(f"--mazurka options: {error}") from None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mazurka.runtime.testing.pytest.options import add_options, check_options, options_given
+from mazurka.runtime.testing.pytest.options import add_options, check_options, read_command_line
 from mazurka.runtime.testing.pytest.summary import note_error, note_result, summarize
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     token = config.stash.get(REPLAY, None)
     if token is None:
         return
-    from mazurka.runtime.exploring.tokens import portable
+    from mazurka.runtime.exploring.tokens import make_portable
 
     chosen = [item for item in items if item.nodeid == token.test]
     if not chosen:
@@ -62,7 +62,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         chosen = [
             item
             for item in items
-            if portable(item.path) == path and item.nodeid.partition("::")[2] == name
+            if make_portable(item.path) == path and item.nodeid.partition("::")[2] == name
         ]
     if not chosen:
         name = token.test.partition("::")[2]
@@ -78,7 +78,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
     """Executions set up their own fixtures; here only those are that all of them share."""
-    set_up = setting_up(item)
+    set_up = choose_set_up(item)
     if set_up is None:
         return (yield)
     item.setup = set_up  # type: ignore[method-assign]
@@ -88,10 +88,10 @@ def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
         del item.setup
 
 
-def setting_up(item: pytest.Item) -> Callable[[], None] | None:
+def choose_set_up(item: pytest.Item) -> Callable[[], None] | None:
     """What an item's set-up is instead of pytest's own; an error comes where pytest expects it."""
     try:
-        if options_of(item) is None:
+        if choose_options(item) is None:
             return None
     except pytest.UsageError as error:
         note_error(item, str(error))
@@ -104,7 +104,7 @@ def setting_up(item: pytest.Item) -> Callable[[], None] | None:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Let an item explore itself where it is to be explored."""
-    run = running(item)
+    run = choose_run(item)
     if run is None:
         return (yield)
     item.runtest = run  # type: ignore[method-assign]
@@ -114,15 +114,15 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
         del item.runtest
 
 
-def running(item: pytest.Item) -> Callable[[], None] | None:
+def choose_run(item: pytest.Item) -> Callable[[], None] | None:
     try:
-        options = options_of(item)
+        options = choose_options(item)
     except pytest.UsageError as error:  # of a marker that a fixture has added
         return partial(pytest.fail, str(error), pytrace=False)
     return None if options is None else partial(explore_item, item, options)
 
 
-def options_of(item: pytest.Item) -> ExploreOptions | None:
+def choose_options(item: pytest.Item) -> ExploreOptions | None:
     """How an item is to be explored: by its decorator, its marker and the command line."""
     if not isinstance(item, pytest.Function):
         return None
@@ -133,15 +133,15 @@ def options_of(item: pytest.Item) -> ExploreOptions | None:
         return None
     from mazurka.errors import MazurkaError
     from mazurka.runtime.exploring.options import ExploreOptions
-    from mazurka.runtime.testing.decorator import options_of_marker, overridden
+    from mazurka.runtime.testing.named_options import override_options, read_marker
     from mazurka.runtime.testing.pytest.fixtures import is_case, is_skipped
 
     if is_case(item) and is_skipped(item):
         return None
     try:
         base = explored.options if explored is not None else ExploreOptions()
-        own = base if marker is None else options_of_marker(marker, base)
-        return overridden(own, options_given(item.config))
+        own = base if marker is None else read_marker(marker, base)
+        return override_options(own, read_command_line(item.config))
     except (MazurkaError, TypeError) as error:
         raise pytest.UsageError(f"{item.nodeid}: {error}") from None
 
@@ -149,24 +149,24 @@ def options_of(item: pytest.Item) -> ExploreOptions | None:
 def explore_item(item: Any, options: ExploreOptions) -> None:
     """Explore a test; raises where it fails."""
     __tracebackhide__ = True
-    from mazurka.runtime.testing.decorator import raise_for
+    from mazurka.runtime.testing.decorator import raise_failure
 
     try:
-        result = result_of(item, options)
+        result = find_result(item, options)
     except BaseException as error:  # among others, to skip it
         note_error(item, str(error))
         raise
     note_result(item, result)
     item.config.stash[RESULTS].append(result)
-    raise_for(result, options)
+    raise_failure(result, options)
 
 
-def result_of(item: Any, options: ExploreOptions) -> Result:
+def find_result(item: Any, options: ExploreOptions) -> Result:
     __tracebackhide__ = True
     from mazurka.runtime.exploring.exploration import explore_test, replay_test
     from mazurka.runtime.exploring.options import Test
     from mazurka.runtime.testing.decorator import refuse_coroutines
-    from mazurka.runtime.testing.pytest.fixtures import NO_FAILURES, body_of, reachable
+    from mazurka.runtime.testing.pytest.fixtures import NO_FAILURES, expose_reachable, make_body
     from mazurka.runtime.testing.pytest.state import ItemState
 
     explored = getattr(item.function, DECORATED, None)
@@ -174,10 +174,10 @@ def result_of(item: Any, options: ExploreOptions) -> Result:
     refuse_coroutines(function)
     token = item.config.stash.get(REPLAY, None)
     state = ItemState(item)
-    with reachable(item) as found, state.watched():
+    with expose_reachable(item) as found, state.watched():
         test = Test(
-            body=body_of(item, function, state, found),
-            name=name_of(item),
+            body=make_body(item, function, state, found),
+            name=name_item(item),
             function=function,
             skips=lambda: NO_FAILURES,
         )
@@ -186,7 +186,7 @@ def result_of(item: Any, options: ExploreOptions) -> Result:
         return explore_test(test, options)
 
 
-def name_of(item: Any) -> str:
+def name_item(item: Any) -> str:
     """The name by which `mazurka replay` finds a test: from the root, unless that is elsewhere.
 
     pytest names tests from the root of the project; a path from there is found from any directory
@@ -195,9 +195,9 @@ def name_of(item: Any) -> str:
     root = item.config.rootpath
     if Path.cwd().is_relative_to(root):
         return str(item.nodeid)
-    from mazurka.runtime.exploring.tokens import portable
+    from mazurka.runtime.exploring.tokens import make_portable
 
-    return f"{portable(item.path)}::{item.nodeid.partition('::')[2]}"
+    return f"{make_portable(item.path)}::{item.nodeid.partition('::')[2]}"
 
 
 @pytest.hookimpl(wrapper=True)
@@ -209,11 +209,11 @@ def pytest_runtest_makereport(
     if call.excinfo is not None and report.failed:
         result = getattr(call.excinfo.value, "result", None)
         if result is not None and hasattr(result, "report"):
-            report.longrepr = representation(item, result)
+            report.longrepr = represent(item, result)
     return report
 
 
-def representation(item: pytest.Item, result: Result) -> Any:
+def represent(item: pytest.Item, result: Result) -> Any:
     """A text that pytest prints as it is, also after its way through a worker process."""
     from _pytest._code.code import (
         ExceptionChainRepr,
@@ -229,12 +229,12 @@ def representation(item: pytest.Item, result: Result) -> Any:
         file, line = violated.file or file, violated.line or line
         message = f"{violated.kind}: {violated.message}"
     crash = ReprFileLocation(file, line or 0, message.splitlines()[0])
-    text = [f"{part}\n" for part in result.report(width_in(item.config)).splitlines()]
+    text = [f"{part}\n" for part in result.report(measure_width(item.config)).splitlines()]
     trace = ReprTraceback([ReprEntryNative(text)], None, style="native")
     return ExceptionChainRepr([(trace, crash, None)])
 
 
-def width_in(config: pytest.Config) -> int | None:
+def measure_width(config: pytest.Config) -> int | None:
     """The width of pytest's own frame; a worker process of pytest-xdist has none."""
     shows = config.pluginmanager.hasplugin("terminalreporter")
     return int(config.get_terminal_writer().fullwidth) if shows else None
