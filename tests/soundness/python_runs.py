@@ -17,10 +17,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import TypeAlias
 
+from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.operations import present
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.exploring.observed_program import ObservedProgram, schedule_every_access
-from mazurka.runtime.program.program import ControlSettings
 from mazurka.stateless.explored import Explored, RunOptions
 from mazurka.stateless.iterative import explore, search_for
 from mazurka.stateless.runs import Decider, Ended, Operation, Slip, Touch

@@ -11,7 +11,8 @@ from random import Random
 
 import pytest
 
-from mazurka.runtime.program.program import ControlSettings, RealProgram
+from mazurka.runtime.core.host import ControlSettings
+from mazurka.runtime.program.program import RealProgram
 from mazurka.stateless.algorithm2 import Algorithm2
 from mazurka.stateless.explored import Explored, RunOptions
 from mazurka.stateless.runs import Decider, Ended, Operation, Runnable

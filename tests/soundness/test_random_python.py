@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mazurka.runtime.primitives.events import Set
+from mazurka.runtime.primitives.event import SetEvent
 from mazurka.stateless import iterative
 from mazurka.stateless.algorithm2 import Algorithm2
 from mazurka.stateless.bounded_search import NOBODY, Node
@@ -120,6 +120,6 @@ def test_a_search_that_leaves_something_out_is_noticed(
 def test_an_operation_that_hides_what_it_writes_is_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Set, "writes", False)
+    monkeypatch.setattr(SetEvent, "writes", False)
     with pytest.raises(AssertionError, match="one execution has two outcomes"):
         compare(module_of(tmp_path, LOOK), SCHEDULES)

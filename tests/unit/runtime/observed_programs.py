@@ -14,8 +14,8 @@ from types import ModuleType
 from typing import Any
 
 from mazurka.runtime.core import access_sites
+from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.exploring.observed_program import ObservedProgram
-from mazurka.runtime.program.program import ControlSettings
 from mazurka.runtime.sharing.accesses import Access
 from mazurka.runtime.sharing.locations import learned
 from mazurka.stateless.explored import Explored, RunOptions

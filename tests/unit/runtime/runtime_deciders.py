@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from mazurka.runtime.program.program import ControlSettings, RealProgram
+from mazurka.runtime.core.host import ControlSettings
+from mazurka.runtime.program.program import RealProgram
 from mazurka.stateless.runs import Decider, Ended, Operation
 
 

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 import mazurka
+from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.exploring.minimize import Minimal, minimize
 from mazurka.runtime.program import left_behind
-from mazurka.runtime.program.program import ControlSettings
 from mazurka.runtime.program.watchdog import Watchdog
 
 TEXT_OF_POOL = """

@@ -21,7 +21,8 @@ from runtime_deciders import (
 )
 
 from mazurka.runtime.core.failures import EndlessRunError, UnstoppableThreadError
-from mazurka.runtime.program.program import ControlSettings, RealProgram
+from mazurka.runtime.core.host import ControlSettings
+from mazurka.runtime.program.program import RealProgram
 from mazurka.stateless.runs import Abandon, Decider, Operation
 
 

@@ -25,7 +25,8 @@ from typing import Any, NamedTuple
 import pytest
 from runtime_deciders import QUICK, Follow, explore_all, kinds, run_once
 
-from mazurka.runtime.primitives import locks, queues
+from mazurka.runtime.primitives import lock as locks
+from mazurka.runtime.primitives import simple_queue as queues
 from mazurka.runtime.program.program import RealProgram
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from mazurka.runtime.core import insides
 from mazurka.runtime.core.patches import Patches
-from mazurka.runtime.primitives import locks
+from mazurka.runtime.primitives import lock as locks
 from mazurka.runtime.program import existing
 from mazurka.runtime.program.existing import Takeover
 from mazurka.runtime.rewrite.roots import named_objects

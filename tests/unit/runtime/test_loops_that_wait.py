@@ -10,7 +10,7 @@ import pytest
 from observed_programs import module_of
 
 from mazurka.report.outcome import HOLDS, VIOLATED
-from mazurka.runtime.core.loops_in_code import is_in_loop
+from mazurka.runtime.core.spinning import is_in_loop
 from mazurka.runtime.exploring.exploration import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.story.result import Result

@@ -22,7 +22,7 @@ from mazurka.stateless.explored import Explored
     ("module", "package"),
     [
         ("numpy.core", "numpy"),
-        ("mazurka.runtime.primitives.locks", None),
+        ("mazurka.runtime.primitives.lock", None),
         ("json.decoder", None),
         ("sqlite3", "sqlite3"),
         ("unittest.case", None),

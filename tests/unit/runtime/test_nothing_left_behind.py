@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 from runtime_deciders import QUICK, Follow, run_once
 
+from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.patches import is_frozen
-from mazurka.runtime.program.program import ControlSettings, RealProgram
+from mazurka.runtime.program.program import RealProgram
 
 
 class Prepared(threading.local):

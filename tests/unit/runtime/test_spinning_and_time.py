@@ -11,7 +11,8 @@ import pytest
 from runtime_deciders import Follow, explore_all, kinds, run_once
 
 import mazurka
-from mazurka.runtime.program.program import ControlSettings, RealProgram
+from mazurka.runtime.core.host import ControlSettings
+from mazurka.runtime.program.program import RealProgram
 
 
 def in_threads(*bodies: Callable[[], object]) -> None:

@@ -14,9 +14,10 @@ import pytest
 from runtime_deciders import Follow
 
 from mazurka.runtime.core.failures import ControlError
+from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.patches import is_frozen
 from mazurka.runtime.core.scheduler import session
-from mazurka.runtime.program.program import ControlSettings, RealProgram
+from mazurka.runtime.program.program import RealProgram
 from mazurka.runtime.program.watchdog import UncontrolledCallError
 from mazurka.stateless.runs import Operation
 

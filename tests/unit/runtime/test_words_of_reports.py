@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import mazurka
-from mazurka.runtime.core.thread_names import brief, told_apart
+from mazurka.runtime.core.names import shorten, tell_apart
 from mazurka.runtime.core.values import shown
 from mazurka.runtime.testing.collecting import collect
 
@@ -40,14 +40,14 @@ def run(*targets: Callable[[], object], name: str | None = None) -> None:
 
 
 def test_names_are_told_apart() -> None:
-    assert told_apart({0: "main", 1: "w", 2: "w"}) == {0: "main", 1: "w (1)", 2: "w (2)"}
-    assert told_apart({0: "w", 1: "w (1)", 2: "w"}) == {0: "w (2)", 1: "w (1)", 2: "w (3)"}
+    assert tell_apart({0: "main", 1: "w", 2: "w"}) == {0: "main", 1: "w (1)", 2: "w (2)"}
+    assert tell_apart({0: "w", 1: "w (1)", 2: "w"}) == {0: "w (2)", 1: "w (1)", 2: "w (3)"}
 
 
 def test_what_a_thread_runs_is_said_once() -> None:
-    assert brief("Thread-12 (run)") == "Thread-12"
-    assert brief("worker (2)") == "worker (2)"
-    assert brief("loader (images)") == "loader (images)"
+    assert shorten("Thread-12 (run)") == "Thread-12"
+    assert shorten("worker (2)") == "worker (2)"
+    assert shorten("loader (images)") == "loader (images)"
 
 
 def test_a_deadlock_of_threads_with_one_name() -> None:

@@ -10,11 +10,12 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, NoReturn
 
 from mazurka.runtime.core.assertions import explained
+from mazurka.runtime.core.names import labels_of
 from mazurka.runtime.core.operations import Step
 from mazurka.runtime.core.sites import is_own_file, is_plumbing_file, shown_path, site_of
 from mazurka.runtime.core.spinning import Spin
 from mazurka.runtime.core.tasks import Join, Task, Unwind
-from mazurka.runtime.core.thread_names import labels_of
+from mazurka.runtime.core.waiting import purpose_at
 from mazurka.stateless.runs import Failed
 
 if TYPE_CHECKING:
@@ -181,22 +182,24 @@ def of_standing(scheduler: Scheduler) -> list[Failed]:
     return [_stuck(scheduler, stuck, waits)]
 
 
-def _stuck(scheduler: Scheduler, stuck: list[tuple[Task, Step]], waits: bool) -> Failed:
+def _stuck(scheduler: Scheduler, stuck: list[tuple[Task, Step]], is_deadlock: bool) -> Failed:
     names = labels_of(scheduler.tasks)
     labels = {task.path: names[task.number] for task in scheduler.tasks if task is not None}
     frames = sys._current_frames()
     lines, places = [], []
     for task, operation in stuck:
-        place = where_stands(frames.get(task.ident)) if task.begun else None
+        frame = frames.get(task.ident) if task.begun else None
+        place = where_stands(frame)
         holder = operation.holder()
         held = f", held by thread {labels.get(holder, holder)}" if holder else ""
         at = f" at {place[0]}:{place[1]}" if place else ""
-        lines.append(f"thread {labels[task.path]} waits {operation.waits_for()}{held}{at}")
+        waits = operation.waits_for(purpose_at(frame))
+        lines.append(f"thread {labels[task.path]} waits {waits}{held}{at}")
         places.append(place)
     spinners = [i for i, (_, operation) in enumerate(stuck) if isinstance(operation, Spin)]
     others = [i for i, (_, operation) in enumerate(stuck) if not isinstance(operation, Join)]
     first = (spinners or others or [0])[0]
-    kind = "livelock" if spinners else ("deadlock" if waits else "leak")
+    kind = "livelock" if spinners else ("deadlock" if is_deadlock else "leak")
     place = next((one for one in (places[first], *places) if _is_users(one)), None)
     return Failed(
         kind=kind,

@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable, Sequence
 from operator import attrgetter
 from typing import ClassVar, TypeAlias
 
+from mazurka.runtime.core.waiting import Purpose
 from mazurka.stateless.runs import Lookup, Role, Shared, Touch
 
 Yields: TypeAlias = bool | Callable[[Lookup], bool]
@@ -87,6 +88,8 @@ class Step:
     """False for what is read once for all: it will never change again."""
     role: Role = Role.STEP
     yields: Yields = False
+    site: int | None = None
+    """Where in the source it is, if that has a number (`core.access_sites`)."""
 
     def __init__(self, shared: Object) -> None:
         self.shared = shared
@@ -97,13 +100,22 @@ class Step:
     def at(self, lookup: Lookup) -> Sequence[Touch] | None:
         return ((self.shared, self.writes),)
 
-    def waits_for(self) -> str:
-        """For people: what keeps the thread from going on."""
+    def waits_for(self, purpose: Purpose | None) -> str:
+        """Tell people what keeps the thread from going on; `purpose` is what the call of the
+        library is about inside which it stands, if any."""
         return f"to {self.kind} {self.shared}"
 
     def holder(self) -> str | None:
-        """The path of the thread that has what is waited for, if any has."""
+        """Return the path of the thread that has what is waited for, if any has."""
         return None
+
+    def takes(self) -> Object | None:
+        """Return what the thread holds from then on if it goes on now, if anything."""
+        return None
+
+    def objects(self) -> tuple[Shared, ...]:
+        """Return all objects that it is about."""
+        return (self.shared,)
 
 
 class Waiting(Step):
@@ -122,7 +134,7 @@ class Waiting(Step):
         return ((self.shared, self.writes),) if self.lets(lookup(self.shared)) else None
 
 
-class Attempt(Step):
+class TryStep(Step):
     """An operation that never blocks: it succeeds in the states that let it, and fails in others.
 
     Timed ones (`patient`, if there is any time) fail by running out of it; the moment for which
@@ -155,6 +167,12 @@ class Attempt(Step):
     def writes(self) -> bool:  # type: ignore[override]
         return self.wanted.writes and self.wanted.ready()
 
+    def takes(self) -> Object | None:
+        return self.wanted.takes() if self.wanted.ready() else None
+
+    def objects(self) -> tuple[Shared, ...]:
+        return self.wanted.objects()
+
     def at(self, lookup: Lookup) -> Sequence[Touch] | None:
         found = self.wanted.at(lookup)
         if found:
@@ -171,6 +189,9 @@ class Idle(Step):
 
     def __init__(self) -> None:
         pass
+
+    def objects(self) -> tuple[Shared, ...]:
+        return ()
 
     def at(self, lookup: Lookup) -> Sequence[Touch] | None:
         return ()
@@ -208,5 +229,5 @@ class Nap(Idle):
     def at(self, lookup: Lookup) -> Sequence[Touch] | None:
         return dial.passing
 
-    def waits_for(self) -> str:
+    def waits_for(self, purpose: Purpose | None) -> str:
         return "to sleep"

@@ -13,27 +13,26 @@ from __future__ import annotations
 
 from _thread import allocate_lock, get_ident
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import Any, TypeGuard
 
 from mazurka.runtime.core import failures, spinning
+from mazurka.runtime.core.host import Host
 from mazurka.runtime.core.moment import PATIENCE, now
 from mazurka.runtime.core.operations import Object, Step, present
 from mazurka.runtime.core.tasks import Begin, End, Join, Life, Path, Task, Unwind
-from mazurka.runtime.core.unwinding import pass_through, unwind_others
 from mazurka.stateless.runs import Abandon, Decider, Ended, Failed, Slip
-
-if TYPE_CHECKING:
-    from mazurka.runtime.program.program import RealProgram
 
 _NO_TASK = Task(0, "0", Life("0"), [])
 ASKED = 512
 """The search is asked about every so many steps at least: one that joins for ever has to end."""
+UNWINDING = 1000
+"""How many points a thread may reach while it unwinds before it is given up."""
 
 
 class Scheduler:
     """A run.  `ident` is the identity of the thread that runs under control, 0 if none does."""
 
-    def __init__(self, program: RealProgram | None, epoch: int) -> None:
+    def __init__(self, program: Host | None, epoch: int) -> None:
         self.program = program
         self.epoch = epoch
         self.ident = 0
@@ -52,6 +51,8 @@ class Scheduler:
         self.everybody = Object("threads", 0) if program is not None and program.lists else None
         """The list of all threads, where the program is known to look at it; its state is how many
         have been started."""
+        self.executors: list[tuple[Any, Any]] = []
+        """Executors and the threads that they have started in this run."""
         self.timed = False
         """Whether time has passed for any thread."""
         self.times: dict[Hashable, float] = {}
@@ -77,7 +78,7 @@ class Scheduler:
     def point(self, operation: Step) -> None:
         """Stand before an operation; come back when it is this thread's turn to perform it."""
         if self.over:
-            pass_through(self, operation)
+            self._pass_through(operation)
             return
         me = self.running
         number = me.number
@@ -132,7 +133,7 @@ class Scheduler:
         )
 
     def pass_by(self, task: Task, operation: Step) -> None:
-        """It does."""
+        """Let a thread pass an end or a join without a scheduling point."""
         slip = self.slip
         assert slip is not None
         self.last = now.thread = number = task.number
@@ -320,7 +321,7 @@ class Scheduler:
             if chosen >= 0:
                 self.hand_over(chosen)
                 main.baton.acquire()
-        unwind_others(self)
+        self._unwind_others()
         self.ident = 0
         if propagated is not None:
             raise propagated
@@ -366,6 +367,68 @@ class Scheduler:
                     self.failures.extend(failures.of_standing(self))
                 except BaseException as error:
                     self.error = error
+
+    # -- unwinding ---------------------------------------------------------------------------
+    # An exception takes each thread out of where it stands (`tasks.Unwind`).  Their `finally`
+    # blocks run through, and reach points; these let everything pass that need not wait.
+
+    def _pass_through(self, operation: Step) -> None:
+        """Come to a point after the end of the run."""
+        if self.gone:
+            raise failures.ControlError(
+                f"a point to {operation.kind} was reached outside of any run"
+            )
+        self.steps += 1
+        me = self.running
+        me.reached += 1
+        if me.reached > UNWINDING:
+            self._give_up(me)
+        if not (operation.free or operation.ready()):
+            raise Unwind
+
+    def _give_up(self, task: Task) -> None:
+        """Leave a thread that catches everything and goes on for ever: it cannot be ended."""
+        assert self.program is not None
+        self.error = failures.UnstoppableThreadError(task.life.label)
+        self.ident = 0
+        if task.number == 0:
+            self.program.surrender(self.error)
+        else:
+            self.program.pool.forget(task.number)
+            self.hand_over(0)
+        _wait_for_ever()
+
+    def _unwind_others(self) -> None:
+        """Let the other threads unwind one by one, after the test's own."""
+        main = self.tasks[0]
+        assert main is not None
+        self.running = main
+        main.rounds = None
+        if not self.over:
+            self.conclude()
+        for task in self.tasks[1:]:
+            if task is None or self.pending[task.number] is None:
+                continue
+            if task.begun:
+                self.running = task
+                self.ident = task.ident
+                task.baton.release()
+                main.baton.acquire()
+                task.rounds = None  # its frames know this run, and so nobody would let go
+            else:
+                assert task.carrier is not None
+                task.carrier.task = None
+                if task.thrown_away is not None:
+                    task.thrown_away()
+            self.pending[task.number] = None
+        self.ident = 0
+        self.running = main
+
+
+def _wait_for_ever() -> None:
+    lock = allocate_lock()
+    lock.acquire()
+    lock.acquire()
 
 
 def _nowhere(step: int) -> None:

@@ -7,7 +7,8 @@ of the objects it read has changed.  If nobody is left to change them, this is a
 
 What has brought it back must be a loop of Python code.  So the innermost frame in which it has been
 all the time has to stand where a jump backwards can lead: if C code has called the program twice,
-that frame stands at one call of it, or in Mazurka's function that calls it.
+that frame stands at one call of it, or in Mazurka's function that calls it (`print` asks one
+argument after the other for its text, a sort compares one pair after the other).
 
 What a thread keeps out of sight of its frames is not compared: whatever moves such a thing ends the
 round (`sharing.progress`).  Iterators of `for` statements do so for the rounds of loops around them
@@ -22,16 +23,18 @@ is left of the time that it reads, such as `left = end - now`, does not make it 
 
 from __future__ import annotations
 
+import dis
 import sys
 from collections.abc import Hashable, Sequence
 from datetime import datetime
+from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Any, NamedTuple, TypeAlias
 
 from mazurka.runtime.core.access_sites import BEGIN_ROUND, MARK
-from mazurka.runtime.core.loops_in_code import is_in_loop
-from mazurka.runtime.core.operations import ReadClock, Step, dial
+from mazurka.runtime.core.operations import Object, ReadClock, Step, dial
 from mazurka.runtime.core.tasks import Task
+from mazurka.runtime.core.waiting import Purpose
 from mazurka.stateless.runs import Lookup, Role, Shared, Touch
 
 TICK = 1e-6
@@ -50,7 +53,7 @@ _SCHEDULER = "mazurka.runtime.core.scheduler"
 _ROOTS = ("live", "_live_as_main")
 
 
-class Frame(NamedTuple):
+class FrameSnapshot(NamedTuple):
     """A function that runs, as it was at some moment."""
 
     frame: FrameType
@@ -58,12 +61,12 @@ class Frame(NamedTuple):
     own: dict[str, Any]
 
 
-class Stack(NamedTuple):
+class StackSnapshot(NamedTuple):
     """Where a thread stands, from the innermost function of the program outwards."""
 
     inside: FrameType | None
     """The function of Mazurka's that the program has called there."""
-    frames: list[Frame]
+    frames: list[FrameSnapshot]
     turns: int
     """How many rounds of `while` statements it had begun."""
 
@@ -76,10 +79,10 @@ class Turn(NamedTuple):
     """How many rounds of all its loops it had begun by then."""
     reads: int
     """How many reads there had been since it last wrote."""
-    stack: Stack
+    stack: StackSnapshot
 
 
-class Rounds:
+class SpinHistory:
     """What a thread has read since it last wrote."""
 
     __slots__ = (
@@ -89,7 +92,7 @@ class Rounds:
 
     def __init__(self) -> None:
         self.reads: list[tuple[Place, tuple[tuple[Shared, Hashable], ...]]] = []
-        self.stacks: list[tuple[int, Place, Stack]] = []
+        self.stacks: list[tuple[int, Place, StackSnapshot]] = []
         """Where it stood, with all its frames, each time it came back to a place."""
         self.base = 0
         """How many reads there had been at the last step of an iterator."""
@@ -188,12 +191,18 @@ class Spin(Step):
         own = {shared for shared, _ in touches}
         return (*touches, *((shared, False) for shared, _ in self.seen if shared not in own))
 
-    def waits_for(self) -> str:
+    def waits_for(self, purpose: Purpose | None) -> str:
         names = ", ".join(str(shared) for shared, _ in self.seen)
         return f"for a change of {names}" if names else "for nothing that anybody could change"
 
     def holder(self) -> str | None:
         return self.operation.holder()
+
+    def takes(self) -> Object | None:
+        return self.operation.takes()
+
+    def objects(self) -> tuple[Shared, ...]:
+        return (*(shared for shared, _ in self.seen), *self.operation.objects())
 
 
 def learn_modules() -> None:
@@ -207,7 +216,7 @@ def note(task: Task, operation: Step) -> None:
     """The thread is about to perform an operation that writes nothing."""
     rounds = task.rounds
     if rounds is None:
-        rounds = task.rounds = Rounds()
+        rounds = task.rounds = SpinHistory()
     elif isinstance(operation, Spin) or len(rounds.reads) > MEMORY:
         rounds.clear()
     touched = operation.at(_state_of) or ()
@@ -218,9 +227,8 @@ def note(task: Task, operation: Step) -> None:
 def _place(operation: Step) -> Place:
     """Where in the program an operation stands.  Those of watched accesses know it themselves."""
     performed = operation.operation if isinstance(operation, Spin) else operation
-    site: int | None = getattr(performed, "site", None)
-    if site is not None:
-        return site
+    if performed.site is not None:
+        return performed.site
     frame = _user_frame(sys._getframe(3))
     return frame.f_code, frame.f_lasti
 
@@ -236,23 +244,23 @@ def _user_frame(frame: FrameType) -> FrameType:
     return frame
 
 
-def stack_of(frame: FrameType, turns: int) -> Stack:
+def stack_of(frame: FrameType, turns: int) -> StackSnapshot:
     inside: FrameType | None = None
     while id(frame.f_globals) in _OWN and frame.f_back is not None:
         inside, frame = frame, frame.f_back
-    found: list[Frame] = []
+    found: list[FrameSnapshot] = []
     outer: FrameType | None = frame
     while outer is not None:
         if outer.f_code.co_name in _ROOTS and outer.f_globals["__name__"] == _SCHEDULER:
             break
         # A module's variables are not its thread's own; they are watched as shared ones.
         own = {} if outer.f_locals is outer.f_globals else dict(outer.f_locals)
-        found.append(Frame(outer, outer.f_lasti, own))
+        found.append(FrameSnapshot(outer, outer.f_lasti, own))
         outer = outer.f_back
-    return Stack(inside, found, turns)
+    return StackSnapshot(inside, found, turns)
 
 
-def is_same(one: Stack, other: Stack, *, floats: bool = True) -> bool:
+def is_same(one: StackSnapshot, other: StackSnapshot, *, floats: bool = True) -> bool:
     """Whether a loop has brought a thread back to where it was, with the same variables; numbers
     that may be times need not be compared."""
     if len(one.frames) != len(other.frames) or (
@@ -292,3 +300,18 @@ def same_values(one: dict[str, Any], other: dict[str, Any], *, floats: bool = Tr
         ):
             return False
     return True
+
+
+def is_in_loop(code: CodeType, instruction: int) -> bool:
+    """Whether an instruction can be executed again: whether a jump backwards spans it."""
+    return any(first <= instruction <= last for first, last in _loops(code))
+
+
+@lru_cache(maxsize=1024)
+def _loops(code: CodeType) -> tuple[tuple[int, int], ...]:
+    """Return where jumps backwards lead, and where they are."""
+    return tuple(
+        (jump.argval, jump.offset)
+        for jump in dis.get_instructions(code)
+        if "BACKWARD" in jump.opname and "NO_INTERRUPT" not in jump.opname
+    )

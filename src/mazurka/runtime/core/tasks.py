@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 
 from mazurka.runtime.core.operations import Object, Step, Waiting
 from mazurka.runtime.core.thread_locals import ThreadLocals
+from mazurka.runtime.core.waiting import Purpose
 from mazurka.stateless.runs import Lookup, Role, Touch
 
 Path: TypeAlias = str
@@ -47,7 +48,9 @@ class Life(Object):
         return f"thread {self.label}"
 
 
-class Start(Step):
+class StartThread(Step):
+    """Let a thread begin."""
+
     __slots__ = ("everybody",)
     kind = "start"
 
@@ -71,6 +74,8 @@ class Begin(Step):
 
 
 class End(Step):
+    """The last operation of a thread."""
+
     __slots__ = ()
     kind = "end"
     role = Role.END
@@ -80,6 +85,8 @@ _LOOK, _JOIN = Role.LOOK, Role.JOIN
 
 
 class Join(Waiting):
+    """Wait for the end of a thread."""
+
     __slots__ = ("role",)
     kind = "join"
     writes = False
@@ -93,11 +100,8 @@ class Join(Waiting):
     def joined(self) -> int:
         return self.shared.number
 
-    def waits_for(self) -> str:
-        from mazurka.runtime.core.waiting import purpose_of  # which looks at the threads of the run
-
-        purpose = purpose_of(self)
-        return super().waits_for() if purpose is None else purpose.text.format(self.shared)
+    def waits_for(self, purpose: Purpose | None) -> str:
+        return super().waits_for(None) if purpose is None else purpose.text.format(self.shared)
 
     def lets(self, state: object) -> bool:
         return state != "alive"  # to join a thread that has not started is an error at once
@@ -106,7 +110,9 @@ class Join(Waiting):
         return self.shared.state != "alive"
 
 
-class LooksAlive(Step):
+class LookAlive(Step):
+    """See whether a thread is alive."""
+
     __slots__ = ()
     role = Role.LOOK
     kind = "is_alive"
@@ -121,7 +127,7 @@ class Task:
     turns = 0
     """How many rounds of `while` statements it has begun."""
     late = 0
-    """How often a daemon has slept after all others had ended (`runtime.core.leash`)."""
+    """How often a daemon has slept after all others had ended (`runtime.core.daemons`)."""
     reached = 0
     """Points reached after the end of the run, while it unwinds."""
     daemon = False

@@ -10,6 +10,7 @@ from dataclasses import replace
 from mazurka.errors import InternalError, MazurkaError
 from mazurka.report.outcome import ERROR, HOLDS, INCONCLUSIVE, UNSOUND, VIOLATED
 from mazurka.runtime.core.failures import ControlError
+from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.sites import shown_path
 from mazurka.runtime.exploring.guard import (
     NondeterministicError,
@@ -30,7 +31,6 @@ from mazurka.runtime.exploring.replaying import replay
 from mazurka.runtime.exploring.schedules import Follow
 from mazurka.runtime.exploring.scope import describe_scope
 from mazurka.runtime.exploring.tokens import Token, make_token
-from mazurka.runtime.program.program import ControlSettings
 from mazurka.runtime.program.watchdog import UncontrolledCallError
 from mazurka.runtime.rewrite.selection import require_modules
 from mazurka.runtime.story.recording import record

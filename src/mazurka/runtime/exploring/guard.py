@@ -21,10 +21,10 @@ from itertools import zip_longest
 from typing import TypeVar
 
 from mazurka.errors import InternalError, MazurkaError
+from mazurka.runtime.core.names import label_of
 from mazurka.runtime.core.operations import Step
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import SourceLine, is_plumbing, shown_path, site_of
-from mazurka.runtime.core.thread_names import label_of
 from mazurka.runtime.exploring.schedules import Follow, UnfollowableError
 from mazurka.runtime.exploring.unstable_values import (
     Value,

@@ -18,11 +18,12 @@ from typing import Any, TypeVar
 
 from mazurka.errors import MazurkaError
 from mazurka.runtime.core.access_sites import sites
+from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.operations import present
 from mazurka.runtime.core.sites import shown_path
-from mazurka.runtime.core.tasks import Join, Start
-from mazurka.runtime.program.program import ControlSettings, RealProgram
+from mazurka.runtime.core.tasks import Join, StartThread
+from mazurka.runtime.program.program import RealProgram
 from mazurka.runtime.python.attributes import forget_classes
 from mazurka.runtime.python.library.identities import identities
 from mazurka.runtime.rewrite.modules import Instrument
@@ -123,7 +124,7 @@ def _stays_alone(operation: Any, thread: int, pending: Sequence[Operation | None
     kind = type(operation)
     joins = kind is Join and order.join(thread, operation.joined)
     return (
-        kind is not Start
+        kind is not StartThread
         and pending.count(None) == len(pending) - 1
         and (now.alone or (joins and order.has_joined_all(thread, len(pending))))
     )

@@ -15,7 +15,7 @@ thread's own time, and is no operation: it would only find that there is no time
 and be woken in vain, at once, comes to the same.  Nor is it one where a record is logged.
 
 What tells the time of day without being told it (`time.localtime()`, `datetime.now()`) tells that
-of the virtual clock; for the classes of `datetime`, which cannot be patched, see `accesses_dates`.
+of the virtual clock; for the classes of `datetime`, which cannot be patched, see `python.dates`.
 Clocks that count what the processor has done are left as they are, and named in the result.
 """
 
@@ -28,19 +28,21 @@ from functools import partial
 from sys import _getframe
 from typing import Any
 
-from mazurka.runtime.core.naming import spend
+from mazurka.runtime.core.daemons import spend
+from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.operations import Nap, ReadClock, dial
 from mazurka.runtime.core.patches import Patches
 from mazurka.runtime.core.scheduler import Scheduler, session
 from mazurka.runtime.core.sites import reckons
-from mazurka.runtime.core.spinning import FOREVER, LEAP, Rounds
+from mazurka.runtime.core.spinning import FOREVER, LEAP, SpinHistory
+from mazurka.runtime.primitives.primitive import Primitive
 from mazurka.runtime.sharing.locations import learned
 from mazurka.runtime.sharing.monitoring import unobserved
 
 _SECOND = 10**9
 
 
-def _sleeper(real: Callable[[float], None]) -> Callable[[float], None]:
+def _make_sleep(real: Callable[[float], None]) -> Callable[[float], None]:
     def sleep(seconds: float, /) -> None:
         run = session.current
         if run.ident != get_ident():
@@ -54,8 +56,8 @@ def _sleeper(real: Callable[[float], None]) -> Callable[[float], None]:
     return sleep
 
 
-def virtual(real: Callable[[], Any], nanoseconds: bool = False) -> Callable[[], Any]:
-    """A clock that shows virtual time."""
+def make_virtual(real: Callable[[], Any], nanoseconds: bool = False) -> Callable[[], Any]:
+    """Make a clock that shows virtual time."""
     start = real()
 
     def clock() -> Any:
@@ -73,7 +75,7 @@ def virtual(real: Callable[[], Any], nanoseconds: bool = False) -> Callable[[], 
 
 
 def _look(run: Scheduler) -> None:
-    """The running thread looks, and knows what time it is."""
+    """Let the running thread look at the clock, and know what time it is."""
     me = run.running
     operation: ReadClock | None = None
     if len(run.tasks) > 1:
@@ -96,14 +98,14 @@ def _pass_moment(run: Scheduler, leap: int = LEAP) -> None:
     me = run.running
     rounds = me.rounds
     if rounds is None:
-        rounds = me.rounds = Rounds()
+        rounds = me.rounds = SpinHistory()
     rounds.polls = True
     me.time += rounds.tick
     rounds.tick = rounds.tick * leap if rounds.tick < FOREVER else 0.0
 
 
-def _told(real: Callable[[float], Any], wall: Callable[[], float]) -> Callable[..., Any]:
-    """`localtime`, `gmtime` and `ctime`, which take the time of day where they are given none."""
+def _make_teller(real: Callable[[float], Any], wall: Callable[[], float]) -> Callable[..., Any]:
+    """Make `localtime`, `gmtime` or `ctime`, which take the time of day if they are given none."""
 
     def told(seconds: float | None = None, /) -> Any:
         return real(wall() if seconds is None else seconds)
@@ -111,8 +113,10 @@ def _told(real: Callable[[float], Any], wall: Callable[[], float]) -> Callable[.
     return told
 
 
-def _written(real: Callable[..., str], wall: Callable[[], float], fixed: int) -> Callable[..., str]:
-    """`asctime` and `strftime`, which do so after a fixed number of other arguments."""
+def _make_writer(
+    real: Callable[..., str], wall: Callable[[], float], fixed: int
+) -> Callable[..., str]:
+    """Make `asctime` or `strftime`, which do so after a fixed number of other arguments."""
     local = time.localtime
 
     def written(*given: Any) -> str:
@@ -121,10 +125,10 @@ def _written(real: Callable[..., str], wall: Callable[[], float], fixed: int) ->
     return written
 
 
-def _numbered(real: Callable[[int], Any], nanoseconds: bool) -> Callable[[int], Any]:
-    """`clock_gettime`: a clock by its number."""
+def _make_numbered(real: Callable[[int], Any], nanoseconds: bool) -> Callable[[int], Any]:
+    """Make `clock_gettime`, which shows a clock by its number."""
     clocks = {
-        number: virtual(partial(real, number), nanoseconds)
+        number: make_virtual(partial(real, number), nanoseconds)
         for name, number in vars(time).items()
         if name.startswith("CLOCK_") and not name.endswith("CPUTIME_ID")
     }
@@ -141,30 +145,32 @@ def _numbered(real: Callable[[int], Any], nanoseconds: bool) -> Callable[[int], 
 
 def _of_day(wall: Callable[[], float]) -> Iterator[tuple[Any, Any]]:
     for real in (time.localtime, time.gmtime, time.ctime):
-        yield real, _told(real, wall)
-    yield time.asctime, _written(time.asctime, wall, 0)
-    yield time.strftime, _written(time.strftime, wall, 1)
+        yield real, _make_teller(real, wall)
+    yield time.asctime, _make_writer(time.asctime, wall, 0)
+    yield time.strftime, _make_writer(time.strftime, wall, 1)
 
 
 def _by_number() -> Iterator[tuple[Any, Any]]:
     for suffix in ("", "_ns"):
         real = getattr(time, "clock_gettime" + suffix, None)  # not on all systems
         if real is not None:
-            yield real, _numbered(real, bool(suffix))
+            yield real, _make_numbered(real, bool(suffix))
 
 
 wall: Callable[[], float] | None = None
 """The virtual time of day, as long as there is one."""
 
 
-def replacements(undo: Patches) -> list[tuple[Any, Any]]:
-    """The functions of `time`, and the virtual ones that stand for them."""
+def _replace(undo: Patches, settings: ControlSettings) -> list[tuple[Any, Any]]:
+    """Return the functions of `time`, and the virtual ones that stand for them."""
     global wall
-    found: list[tuple[Any, Any]] = [(time.sleep, _sleeper(time.sleep))]
+    if not settings.virtual_time:
+        return []
+    found: list[tuple[Any, Any]] = [(time.sleep, _make_sleep(time.sleep))]
     for name in ("monotonic", "perf_counter", "time"):
         for suffix in ("", "_ns"):
             real = getattr(time, name + suffix)
-            found.append((real, virtual(real, bool(suffix))))
+            found.append((real, make_virtual(real, bool(suffix))))
             if real is time.time:
                 wall = found[-1][1]
     assert wall is not None
@@ -179,3 +185,14 @@ def _forget() -> None:
     global wall
     wall = None
     dial.is_read = False
+
+
+PRIMITIVE = Primitive(
+    words=(),
+    classes=(),
+    models=(),
+    private={},
+    parts=frozenset(),
+    replace=_replace,
+    install=lambda patches: None,
+)

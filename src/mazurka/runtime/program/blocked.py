@@ -94,7 +94,7 @@ def advice_for(frames: Sequence[traceback.FrameSummary], busy: bool) -> str:
 def _created_outside() -> str | None:
     """About the lock that is held, or the queue that is empty, where no other could be put."""
     program = session.current.program
-    left = program.takeover.left if program is not None else ()
+    left = program.out_of_reach() if program is not None else ()
     for label, real in left:
         is_queue = hasattr(real, "get")
         if real.empty() if is_queue else repr(real).startswith("<locked"):

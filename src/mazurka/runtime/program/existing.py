@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import builtins
 import logging
-import queue
 import sys
 import threading
 from collections import defaultdict, deque
@@ -36,16 +35,13 @@ from types import (
     ModuleType,
     WrapperDescriptorType,
 )
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from mazurka.runtime.core import insides
 from mazurka.runtime.core.operations import Object
 from mazurka.runtime.core.patches import Patches
-from mazurka.runtime.core.scheduler import Scheduler
+from mazurka.runtime.primitives.registry import PATCHED
 from mazurka.runtime.program.stand_ins import REAL, StandIns
-
-if TYPE_CHECKING:
-    from mazurka.runtime.program.program import RealProgram
 
 LIMIT = 200_000
 """How many objects are looked at."""
@@ -62,7 +58,6 @@ _WAYS_IN = frozenset(
     for name in ("cases", "collecting", "decorator", "pytest.fixtures")
 )
 """Modules whose functions stand around the test, and hold its arguments."""
-_NAMED = (threading.Condition, threading.Event, threading.Semaphore, queue.Queue)
 _LEAVES = (
     *(str, bytes, int, float, complex, type(None), CodeType, ModuleType, Object),
     *(threading.Thread, threading.local),
@@ -197,7 +192,9 @@ class Takeover(StandIns):
         for base, search in self._builtin_searches():
             if issubclass(kind, base):
                 return search
-        return None if is_strange(insides.module_of(kind)) else self._search_of_instances(kind)
+        if is_strange(insides.module_of(kind)) and not issubclass(kind, PATCHED):
+            return None
+        return self._search_of_instances(kind)
 
     def _builtin_searches(self) -> tuple[tuple[Any, Search], ...]:
         return (
@@ -212,7 +209,7 @@ class Takeover(StandIns):
 
     def _search_of_instances(self, kind: type) -> Search | None:
         space_of, slots = insides.attributes(kind), insides.slots(kind)
-        named = issubclass(kind, _NAMED)
+        named = issubclass(kind, PATCHED)
         if space_of is None and not slots:
             return None
 
@@ -349,15 +346,3 @@ def _do_nothing(_value: Any, _label: str) -> None:
 
 def _is_installed(file: object) -> bool:
     return type(file) is str and ("site-packages" in file or "dist-packages" in file)
-
-
-def take_lock(run: Scheduler, condition: Any) -> Any:
-    """Put the lock of a condition that existed before under control; the lock that it has then."""
-    program: RealProgram | None = run.program
-    assert program is not None
-    run.ident, ident = 0, run.ident
-    try:
-        program.takeover.take(vars(condition), "condition.")
-    finally:
-        run.ident = ident
-    return condition._lock

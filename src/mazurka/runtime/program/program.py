@@ -9,38 +9,27 @@ entered, and put back when it is left, however that happens.
 
 from __future__ import annotations
 
-import _thread
 import gc
 import itertools
-import queue
 import threading
 from _thread import get_ident
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import Context
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, TypeVar
 
-from mazurka.runtime.core import leash, spinning
+from mazurka.runtime.core import daemons, spinning
 from mazurka.runtime.core.failures import ControlError
+from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.operations import Object
 from mazurka.runtime.core.patches import Patches, is_frozen
 from mazurka.runtime.core.scheduler import Scheduler, session
 from mazurka.runtime.core.tasks import Pool
 from mazurka.runtime.core.thread_locals import ThreadLocals
-from mazurka.runtime.primitives import (
-    clock,
-    conditions,
-    events,
-    executors,
-    queues,
-    reprs,
-    thread_lists,
-    threads,
-)
-from mazurka.runtime.primitives.locks import Lock, RLock, low_level_lock
+from mazurka.runtime.primitives import registry
 from mazurka.runtime.program.existing import Takeover, is_strange
 from mazurka.runtime.program.watchdog import Interrupted, Watchdog
+from mazurka.runtime.sharing.locations import learned
 from mazurka.stateless.runs import Decider, Ended, OutOfTime
 
 Result = TypeVar("Result")
@@ -48,29 +37,6 @@ GARBAGE = 20_000
 """How many objects may be created before cycles among them are collected, between two runs."""
 YOUNG = 1
 """The oldest generation that is collected before an exploration."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ControlSettings:
-    """How a program is kept under control."""
-
-    patience: float = 5.0
-    """Seconds after which a thread that has not reached a scheduling point is reported."""
-    pin: bool = True
-    """Keep the threads of the program on one processor core."""
-    max_steps: int = 100_000
-    """Operations after which a run is given up: it may never end."""
-    deadline: float | None = None
-    """When no run may go on any more, by `time.perf_counter`."""
-    virtual_time: bool = True
-    """`time.sleep` and the clocks follow the schedule instead of the world."""
-    skips: Callable[[], tuple[type[BaseException], ...]] = tuple
-    """What gives the exceptions by which the test says that it is not to be run."""
-
-    @property
-    def propagate(self) -> tuple[type[BaseException], ...]:
-        """Exceptions of the test that end the exploration, and reach the caller as they are."""
-        return (KeyboardInterrupt, *self.skips())
 
 
 class RealProgram:
@@ -88,10 +54,8 @@ class RealProgram:
         self.lists = False
         """Whether it looks at the list of its threads."""
         self.leashed = False
-        """Whether daemons are known to go on for ever (`runtime.core.leash`)."""
+        """Whether daemons are known to go on for ever (`runtime.core.daemons`)."""
         self.undo = Patches()
-        self.executors: list[tuple[Any, Any]] = []
-        """Executors and the threads that they started in this run."""
 
     # -- the interpreter ---------------------------------------------------------------------
 
@@ -113,29 +77,12 @@ class RealProgram:
     def _patch(self) -> None:
         spinning.learn_modules()
         session.current = Scheduler(self, 0)
-        pairs: list[tuple[Any, Any]] = [
-            (threading.Lock, Lock),
-            (_thread.allocate_lock, Lock),
-            (_thread.LockType, Lock),
-            (_thread.RLock, RLock),
-            (queue.SimpleQueue, queues.SimpleQueue),
-            (_thread.start_new_thread, threads.start_new_thread),
-        ]
-        if self.settings.virtual_time:
-            pairs += clock.replacements(self.undo)
-        pairs += thread_lists.replacements()
-        self.takeover = Takeover(self.undo, {id(real): ours for real, ours in pairs})
-        self.takeover.everything(self._test)
-        for part in (conditions, events, executors, queues, reprs, thread_lists, threads):
-            part.install(self.undo)
+        pairs = registry.replacements(self.undo, self.settings)
+        self._takeover = Takeover(self.undo, {id(real): ours for real, ours in pairs})
+        self._takeover.everything(self._test)
+        registry.install(self.undo)
         self.excepthook = threading.excepthook
         self.undo.names(pairs, lambda name: is_strange(name) or name in _KEPT)
-        for name in ("Lock", "_allocate_lock", "_CRLock"):
-            self.undo.attribute(threading, name, RLock if name == "_CRLock" else Lock)
-        for name in ("allocate_lock", "allocate"):
-            self.undo.attribute(_thread, name, low_level_lock)
-        for name in ("start_new_thread", "start_new"):
-            self.undo.attribute(_thread, name, threads.start_new_thread)
         self._stop_collecting()
 
     def _stop_collecting(self) -> None:
@@ -212,10 +159,9 @@ class RealProgram:
             raise OutOfTime
         run = Scheduler(self, next(self._epochs))
         if self.leashed:
-            leash.hold(run)
+            daemons.hold(run)
         session.current = run
-        threading._counter = itertools.count(1).__next__  # type: ignore[attr-defined]
-        executors.reset_names()
+        registry.begin_run()
         try:
             # Free-threaded interpreters give what the main thread leaves in its context to others.
             return Context().run(run.run, self._test, decider)
@@ -232,8 +178,7 @@ class RealProgram:
         if run.found and any(operation is not None for operation in run.ended.pending):
             for shared, state in run.found:
                 shared.restore(state)
-        while self.executors:
-            executors.forget(*self.executors.pop())
+        registry.end_run(run)
         if gc.get_count()[0] > GARBAGE:
             self._collect()
 
@@ -247,14 +192,32 @@ class RealProgram:
         gc.collect()
         self._collect_all += self._collect_all // 2
 
+    def hold_daemons(self) -> None:
+        """Keep daemons on a leash, and their list up to date, from the next run on."""
+        self.leashed = self.lists = True
+        learned.news.append("daemon threads that never end")
+
     def surrender(self, error: BaseException) -> None:
+        """Let the caller go on: the test's own thread, which calls this, cannot be ended."""
         assert self._watchdog is not None
         self._watchdog.surrender(error)
 
-    # -- names -------------------------------------------------------------------------------
+    # -- names and existing objects ----------------------------------------------------------
+
+    def label_of(self, owner: object) -> str | None:
+        """Return where an object was found before the first run, if it was."""
+        return self._takeover.label_of(owner)
+
+    def take_over(self, space: dict[str, Any], prefix: str) -> None:
+        """Put what one dictionary holds under control, as before the first run."""
+        self._takeover.take(space, prefix)
+
+    def out_of_reach(self) -> Sequence[tuple[str, Any]]:
+        """Return the locks and queues that could not be replaced, each with where it is held."""
+        return self._takeover.left
 
     def number_of(self, path: str) -> tuple[int, list[str]]:
-        """The number of the thread with a path, and the names of the objects that it creates."""
+        """Return the number of the thread with a path, and the names of what it creates."""
         found = self._numbers.get(path)
         if found is None:
             found = self._numbers[path] = (len(self._numbers), [])

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from _queue import SimpleQueue as RealSimpleQueue
-from _thread import LockType as RealLock
-from _thread import RLock as RealRLock
 from types import BuiltinMethodType
 from typing import Any
 
 from mazurka.runtime.core import insides
-from mazurka.runtime.primitives.locks import Lock, RLock
-from mazurka.runtime.primitives.queues import SimpleQueue
+from mazurka.runtime.primitives.registry import STAND_INS
 
-REAL = frozenset(map(id, (RealLock, RealRLock, RealSimpleQueue)))
+REAL = frozenset(map(id, STAND_INS))
 """The types of what is replaced; by identity, since types can define their own equality."""
 
 
@@ -35,15 +31,14 @@ class StandIns:
             return self._around(value, label)
         if issubclass(kind, tuple):
             return self._tuple(value, label)
-        if kind is BuiltinMethodType and type(value.__self__) in (RealLock, RealRLock):
+        if kind is BuiltinMethodType and id(type(value.__self__)) in REAL:
             return getattr(self._around(value.__self__, label), value.__name__)
         return self._replacements.get(id(value))
 
     def _around(self, real: Any, label: str) -> Any:
         found = self._taken.get(id(real))
         if found is None:
-            kinds: dict[type, type] = {RealLock: Lock, RealRLock: RLock}
-            found = kinds.get(type(real), SimpleQueue)()
+            found = STAND_INS[type(real)]()
             found.name, found.epoch = "", 0
             found.real = real
             found.origin = self._unique(label)

@@ -22,12 +22,12 @@ from typing import Any, TypeVar
 
 from mazurka.errors import MazurkaError
 from mazurka.runtime.core.failures import ControlError
+from mazurka.runtime.core.names import label_of
 from mazurka.runtime.core.scheduler import Scheduler, session
 from mazurka.runtime.core.sites import shown_path
 from mazurka.runtime.core.tasks import Unwind
 from mazurka.runtime.core.thread_locals import ThreadLocals
-from mazurka.runtime.core.thread_names import label_of
-from mazurka.runtime.primitives import executors
+from mazurka.runtime.primitives import registry
 from mazurka.runtime.program.blocked import advice_for, frames_of, place_of
 from mazurka.runtime.program.left_behind import Outside
 from mazurka.stateless.runs import Abandon, Failed, OutOfTime
@@ -159,8 +159,7 @@ class Watchdog:
             self._lose(error.failed.message)
             run = session.current
             run.decide = _abandon
-            for executor, thread in run.program.executors if run.program else ():
-                executors.forget(executor, thread)  # or the interpreter waits for it at its end
+            registry.end_run(run)  # or the interpreter waits for executors at its end
             raise
         except BaseException:
             self._interrupt()

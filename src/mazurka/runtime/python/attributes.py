@@ -28,7 +28,7 @@ from typing import Any, Final
 from mazurka.runtime.core.insides import attributes, names_in
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
-from mazurka.runtime.primitives.private import is_inside, note_change
+from mazurka.runtime.primitives.registry import is_private, note_change
 from mazurka.runtime.python.catalogue import BUILT_IN, is_made, is_value
 from mazurka.runtime.python.containers import PendingAccess, approach, classes_shown
 from mazurka.runtime.sharing.accesses import How
@@ -92,7 +92,7 @@ def _sort(kind: type, name: str) -> int:
 def _find_sort(kind: type, name: str) -> int:
     if issubclass(kind, _COMPUTED):
         return _COMPUTE
-    if is_inside(kind, name):
+    if is_private(kind, name):
         return _INSIDE
     if issubclass(kind, threading.Thread) and name in ("name", "daemon"):
         return _SLOT  # properties of the library's around variables

@@ -34,8 +34,8 @@ from contextvars import Context, ContextVar
 from enum import Enum, auto
 from typing import Any, Final
 
-from mazurka.runtime.primitives.locks import Lock, RLock
-from mazurka.runtime.primitives.queues import SimpleQueue
+from mazurka.runtime.primitives.lock import Lock, RLock
+from mazurka.runtime.primitives.simple_queue import SimpleQueue
 from mazurka.runtime.sharing.accesses import How
 
 # -- types ---------------------------------------------------------------------------------------

@@ -12,8 +12,9 @@ from typing import Any, Final, NamedTuple
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.operations import Idle
 from mazurka.runtime.core.scheduler import session
-from mazurka.runtime.core.spinning import NEVER, Rounds, Turn, is_same, same_values, stack_of
+from mazurka.runtime.core.spinning import NEVER, SpinHistory, Turn, is_same, same_values, stack_of
 from mazurka.runtime.core.tasks import Task
+from mazurka.runtime.core.waiting import Purpose
 from mazurka.runtime.python.callbacks import LONE, LONE_INSIDE, delegate_to, step_through
 from mazurka.runtime.python.catalogue import NEW_EACH_TIME, PLAIN
 from mazurka.runtime.python.containers import Part, family, is_built_in, part_of, perform, use_alone
@@ -194,7 +195,7 @@ class NextRound(Idle):
     def __init__(self, site: int) -> None:
         self.site = site
 
-    def waits_for(self) -> str:
+    def waits_for(self, purpose: Purpose | None) -> str:
         return "to go round a loop"
 
 
@@ -229,7 +230,7 @@ def begin_round(site: int) -> None:
         _watch_rounds(me, site)
 
 
-def _come_round(rounds: Rounds, site: int, turns: int) -> None:
+def _come_round(rounds: SpinHistory, site: int, turns: int) -> None:
     """Wait if this round would be the same as the one before."""
     stack = stack_of(sys._getframe(1), turns)
     before, oldest = rounds.turn, rounds.oldest
@@ -252,7 +253,7 @@ def _watch_rounds(me: Task, site: int) -> None:
     """See whether a thread does anything in its rounds."""
     rounds = me.rounds
     if rounds is None:
-        rounds = me.rounds = Rounds()
+        rounds = me.rounds = SpinHistory()
     frame = sys._getframe(2)
     before, oldest = rounds.watched, rounds.oldest_watched
     at = ManyRounds(site, frame, dict(frame.f_locals), now.count, now.idle, me.turns)

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
-from mazurka.runtime.primitives.private import look_inside
+from mazurka.runtime.primitives.registry import look_inside
 from mazurka.runtime.python.attributes import (
     INSIDE,
     NOWHERE,

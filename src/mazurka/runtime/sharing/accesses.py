@@ -57,6 +57,7 @@ class Access(Step):
     """A read or a write of one variable."""
 
     __slots__ = ("site", "value")
+    site: int
     kind: ClassVar[str] = "read"
     writes: ClassVar[bool] = False
 

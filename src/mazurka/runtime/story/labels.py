@@ -17,11 +17,13 @@ from os.path import basename
 from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
-from mazurka.runtime.core.naming import ATTRIBUTE, created
+from mazurka.runtime.core.names import created
 from mazurka.runtime.core.operations import Object
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import user_frames
 from mazurka.runtime.core.tasks import Life
+from mazurka.runtime.primitives.primitive import ATTRIBUTE
+from mazurka.runtime.primitives.registry import CLASSES, HIDDEN, PARTS
 from mazurka.stateless.runs import Shared
 
 DEEPEST = 4
@@ -29,12 +31,8 @@ MOST = 4000
 """How many objects are looked at for one label."""
 LONGEST = 64
 """Elements of a container that are looked at."""
-_INSIDE = frozenset({ATTRIBUTE, "_target", "_args", "_kwargs", "_tstate_lock"})
+_INSIDE = HIDDEN | {ATTRIBUTE}
 """Attributes that nobody would think of: what a thread is about to call."""
-_LIBRARY = ("threading", "queue", "concurrent.futures._base")
-_PARTS = frozenset({"_lock", "_cond", "mutex", "_condition"})
-"""Attributes of the library's classes that nobody names: `with condition:` takes the lock inside.
-They have the label of what they are a part of."""
 _PLAIN = (int, float, complex, str, bytes, type(None), ModuleType)
 
 
@@ -162,7 +160,7 @@ def _children(text: str, value: Any) -> Iterator[tuple[str, Any]]:
     elif issubclass(type(value), type):
         yield from _attributes(text, vars(value))
     else:
-        parts = _PARTS if any(base.__module__ in _LIBRARY for base in kind.__mro__) else ()
+        parts = PARTS if issubclass(kind, CLASSES) else ()
         yield from _attributes(text, _dictionary(value), parts)
 
 

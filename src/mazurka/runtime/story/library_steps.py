@@ -13,12 +13,11 @@ from concurrent.futures import Future, _base
 from types import BuiltinMethodType, FrameType, MethodType
 from typing import Any, Final, NamedTuple
 
+from mazurka.runtime.core.operations import Step
 from mazurka.runtime.core.sites import is_own_file, is_plumbing_file
 from mazurka.runtime.core.tasks import Task
 from mazurka.runtime.core.values import called, name_of_function
-from mazurka.runtime.core.waiting import name_of_future
-from mazurka.runtime.primitives.conditions import Wake
-from mazurka.runtime.primitives.locks import Acquire
+from mazurka.runtime.primitives.executor import name_of_future
 from mazurka.runtime.python.catalogue import CachedFunction
 from mazurka.runtime.story.labels import Labels
 from mazurka.runtime.story.story import Effects
@@ -65,7 +64,7 @@ class LibrarySteps:
         """A step is chosen: of a thread, and on an object where it is an access."""
         found = self._futures.get(number)
         self._open = None
-        if found is not None and isinstance(operation, (Acquire, Wake)):
+        if found is not None and isinstance(operation, Step) and operation.takes() is not None:
             self._open = FutureLookup(*found, found[0]._state)
         elif type(holder) is CachedFunction:
             info = holder.cache_info()  # type: ignore[attr-defined]

@@ -8,22 +8,20 @@ after it.
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterable, Sequence
 from types import FrameType
 
-from mazurka.runtime.core.leash import Leashed
-from mazurka.runtime.core.naming import forget_names
-from mazurka.runtime.core.operations import Attempt, Idle, Object, Step
+from mazurka.runtime.core.daemons import Leashed
+from mazurka.runtime.core.names import forget_names, labels_of, shorten
+from mazurka.runtime.core.operations import Idle, Object, Step, TryStep
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import SourceLine, in_executor, site_of, user_frame
 from mazurka.runtime.core.spinning import Spin
-from mazurka.runtime.core.tasks import Life, Start, Task
-from mazurka.runtime.core.thread_names import brief, labels_of
-from mazurka.runtime.primitives.conditions import Notify, Wake
-from mazurka.runtime.primitives.events import AcquireUnit
-from mazurka.runtime.primitives.locks import Acquire
+from mazurka.runtime.core.tasks import Life, StartThread, Task
+from mazurka.runtime.core.waiting import purpose_at
+from mazurka.runtime.primitives.condition import Notify, Wake
+from mazurka.runtime.primitives.registry import say_once
 from mazurka.runtime.python.loops import NextRound
 from mazurka.runtime.sharing.accesses import Access, Structure, Variable
 from mazurka.runtime.story.effects import (
@@ -44,13 +42,11 @@ from mazurka.stateless.runs import Decider, Ended, Operation, Runnable, Shared
 
 _PATH = "\0"
 """Around the path of a thread in the text of a step, until the run has told all their names."""
-_TWICE = re.compile(r"\b(lock|rlock|condition|event|semaphore|queue|future|barrier) \1(?![\w.\[])")
-"""`lock lock`: a variable that is called what it is."""
 
 
 def record(program: Runnable, decider: Decider) -> Story:
     """Run a program once and tell what happened."""
-    forget_names()
+    forget_names(session.current)
     recorder = Recorder(decider)
     return recorder.tell(program.run(recorder))
 
@@ -111,8 +107,9 @@ class Recorder(Decider):
             self._labels.give(access.shared, place.whole)
             self._kept.append(operation)
             return
-        for shared in _objects_of(operation):
-            self._labels.meet(shared, frame)
+        if isinstance(operation, Step):
+            for shared in operation.objects():
+                self._labels.meet(shared, frame)
 
     def _begin_step(
         self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int, chosen: int
@@ -132,7 +129,7 @@ class Recorder(Decider):
             preempts=self._preemptions.take(pending, enabled, last, chosen),
         )
         self._steps.append(step)
-        taken = _taken_by(operation)
+        taken = operation.takes()
         if taken is not None:
             self._taken[id(taken)] = taken, Acquired(chosen, step.site)
         place = self._places.get(id(operation))
@@ -158,7 +155,7 @@ class Recorder(Decider):
             return self._describe(operation.operation)
         if isinstance(operation, Idle):
             return operation.kind
-        if isinstance(operation, Attempt):
+        if isinstance(operation, TryStep):
             return self._describe(operation.wanted)
         place = self._places.get(id(operation))
         if place is not None and done is not None:
@@ -197,7 +194,7 @@ class Recorder(Decider):
             acquired={
                 number: self._taken[id(wanted)][1]
                 for number, operation in standing.items()
-                if id(wanted := _wanted_by(operation)) in self._taken
+                if id(wanted := operation.takes()) in self._taken
             },
             lost=self._find_lost(standing.values()),
             calls=self._library.calls,
@@ -216,22 +213,24 @@ class Recorder(Decider):
         for step in self._steps:
             if _PATH in step.text:
                 kind, path, outcome = step.text.split(_PATH)
-                step.text = f"{kind}{brief(self._labels_by_path.get(path, path))}{outcome}"
+                step.text = f"{kind}{shorten(self._labels_by_path.get(path, path))}{outcome}"
 
     def _describe_end(self, number: int, operation: Step) -> Stands:
         paths = self._labels_by_path
         if isinstance(operation, Spin):
             text = describe_changes((shared for shared, _ in operation.seen), self._label)
         else:
-            text = operation.waits_for()
-            for shared in _objects_of(operation):
+            task = self._tasks[number]
+            frame = sys._current_frames().get(task.ident) if task.begun else None
+            text = operation.waits_for(purpose_at(frame))
+            for shared in operation.objects():
                 text = text.replace(str(shared), self._label(shared))
         holder = operation.holder()
         return Stands(
             thread=number,
             kind=kind_of(operation),
             site=self._sites.get(number),
-            waits=_TWICE.sub(r"\1", text),
+            waits=say_once(text),
             holder=paths.get(holder, holder) if holder else None,
             place=_place_of(operation),
         )
@@ -261,7 +260,7 @@ def _place_of(operation: object) -> int | None:
 
 
 def _started_by(operation: Step) -> str | None:
-    life = operation.shared if isinstance(operation, Start) else None
+    life = operation.shared if isinstance(operation, StartThread) else None
     return life.path if isinstance(life, Life) else None
 
 
@@ -269,34 +268,8 @@ def _foretell(operation: Step) -> str:
     """How an attempt will end, now that it has been chosen."""
     if isinstance(operation, Spin):
         return _foretell(operation.operation)
-    if not isinstance(operation, Attempt):
+    if not isinstance(operation, TryStep):
         return ""
     if operation.wanted.ready():
         return ": done"
     return ": timed out" if operation.patient else ": not now"
-
-
-def _taken_by(operation: Step) -> Object | None:
-    """The lock or semaphore that an operation takes if it is performed now."""
-    if isinstance(operation, (Spin, Leashed)):
-        return _taken_by(operation.operation)
-    if isinstance(operation, Attempt):
-        return _taken_by(operation.wanted) if operation.wanted.ready() else None
-    return _wanted_by(operation)
-
-
-def _wanted_by(operation: Step) -> Object | None:
-    """The lock or semaphore that an operation waits for."""
-    if isinstance(operation, Wake):
-        return operation.lock
-    return operation.shared if isinstance(operation, (Acquire, AcquireUnit)) else None
-
-
-def _objects_of(operation: Operation) -> list[Shared]:
-    """All objects that an operation is about."""
-    if isinstance(operation, Spin):
-        return [shared for shared, _ in operation.seen] + _objects_of(operation.operation)
-    if isinstance(operation, Attempt):
-        return _objects_of(operation.wanted)
-    names = ("shared", "lock")
-    return [found for name in names if isinstance(found := getattr(operation, name, None), Shared)]

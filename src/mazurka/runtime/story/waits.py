@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from mazurka.runtime.core.sites import SourceLine, is_plumbing, shown_path
-from mazurka.runtime.primitives.locks import OUTSIDE
+from mazurka.runtime.primitives.lock import OUTSIDE
 from mazurka.runtime.sharing.accesses import Structure
 from mazurka.runtime.story.effects import key_of
 from mazurka.runtime.story.story import Lost, Stands, Story

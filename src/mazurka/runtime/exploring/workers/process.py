@@ -16,6 +16,7 @@ from multiprocessing.connection import Connection
 
 from mazurka.errors import MazurkaError
 from mazurka.runtime.core.failures import ControlError
+from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.exploring.observed_program import ObservedProgram, RelearnError, observe_test
 from mazurka.runtime.exploring.options import ExploreOptions, Test
 from mazurka.runtime.exploring.races import RaceChecked
@@ -28,7 +29,6 @@ from mazurka.runtime.exploring.workers.lessons import (
 )
 from mazurka.runtime.exploring.workers.search import SharedAlgorithm2
 from mazurka.runtime.exploring.workers.table import SharedTable
-from mazurka.runtime.program.program import ControlSettings
 from mazurka.runtime.program.watchdog import UncontrolledCallError
 from mazurka.stateless.explored import Failing, RunOptions
 from mazurka.stateless.lives import LivesMatter

@@ -16,8 +16,8 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
-from mazurka.runtime.primitives.executors import NoLock
-from mazurka.runtime.primitives.locks import Lock
+from mazurka.runtime.primitives.executor import NullLock
+from mazurka.runtime.primitives.lock import Lock
 from mazurka.runtime.program.existing import is_strange
 
 CAPTURING = frozenset({"capsys", "capsysbinary", "capfd", "capfdbinary", "capteesys"})
@@ -106,7 +106,7 @@ class ItemState:
             handlers.append(self._logging.caplog_handler)
         locks = [handler.lock for handler in handlers]
         for handler in handlers:
-            handler.lock = NoLock()
+            handler.lock = NullLock()
         try:
             yield
         finally:

@@ -22,19 +22,30 @@ from _thread import get_ident
 from collections.abc import Hashable, Sequence
 from typing import Any, cast
 
-from mazurka.runtime.core import waiting
-from mazurka.runtime.core.naming import ATTRIBUTE, Owned, create, model_of, spend
+from mazurka.runtime.core.daemons import spend
+from mazurka.runtime.core.names import adopt
 from mazurka.runtime.core.operations import Object, Step, Yields, dial
 from mazurka.runtime.core.patches import Patches, original
-from mazurka.runtime.core.scheduler import session
-from mazurka.runtime.primitives.clock import virtual
-from mazurka.runtime.primitives.locks import Lock, RLock
-from mazurka.runtime.program import existing
-from mazurka.stateless.runs import Lookup, Touch
+from mazurka.runtime.core.scheduler import Scheduler, session
+from mazurka.runtime.core.waiting import Purpose
+from mazurka.runtime.primitives.clock import make_virtual
+from mazurka.runtime.primitives.lock import Lock, LookLocked, RLock
+from mazurka.runtime.primitives.primitive import (
+    ATTRIBUTE,
+    Look,
+    LookInside,
+    PatchedModel,
+    Primitive,
+    create_model,
+    model_of,
+    refuse_to_show,
+)
+from mazurka.runtime.sharing.monitoring import unobserved
+from mazurka.stateless.runs import Lookup, Shared, Touch
 
 
-class ConditionModel(Owned):
-    """The state is the tuple of those who wait, each as (path, which of its waits)."""
+class ConditionModel(PatchedModel):
+    """A condition.  The state is who waits: the path of each, and which of its waits it is."""
 
     __slots__ = ("sort",)
 
@@ -73,6 +84,9 @@ class Wait(Step):
     def at(self, lookup: Lookup) -> Sequence[Touch] | None:
         return ((self.shared, True), (self.lock, True))
 
+    def objects(self) -> tuple[Shared, ...]:
+        return self.shared, self.lock
+
 
 class Wake(Step):
     """Come back from a wait with the lock: after a notification, or, if timed, without one."""
@@ -106,11 +120,16 @@ class Wake(Step):
         touched = ((self.shared, waits), (self.lock, True))
         return touched + dial.passing if waits else touched
 
-    def waits_for(self) -> str:
+    def objects(self) -> tuple[Shared, ...]:
+        return self.shared, self.lock
+
+    def takes(self) -> Object:
+        return self.lock
+
+    def waits_for(self, purpose: Purpose | None) -> str:
         model = cast(ConditionModel, self.shared)
         if self.token not in model.waiters:
             return f"to acquire {self.lock} again after it was notified"
-        purpose = waiting.purpose_of(self)
         if purpose is None:
             return f"for a notification of {model}"
         model.sort, model.origin = purpose.sort, model.origin or purpose.origin
@@ -122,6 +141,8 @@ class Wake(Step):
 
 
 class Notify(Step):
+    """Wake some of the waiters, or all."""
+
     __slots__ = ()
     kind = "notify"
 
@@ -132,17 +153,29 @@ def _init(self: Any, lock: Any = None) -> None:
         original(threading.Condition, "__init__")(self, lock)
         return
     original(threading.Condition, "__init__")(self, RLock() if lock is None else lock)
-    create(run, self, ConditionModel())
+    create_model(run, self, ConditionModel())
+
+
+def _controlled_lock(run: Scheduler, condition: Any) -> Any:
+    """Return the lock of a condition, put under control if it existed before; None if it is not
+    one that can be."""
+    lock = condition._lock
+    if type(lock) in (Lock, RLock):
+        return lock
+    assert run.program is not None
+    run.ident, ident = 0, run.ident
+    try:
+        run.program.take_over(vars(condition), "condition.")
+    finally:
+        run.ident = ident
+    lock = condition._lock
+    return lock if type(lock) in (Lock, RLock) else None
 
 
 def _wait(self: Any, timeout: float | None = None) -> bool:
     run = session.current
-    if run.ident != get_ident():
-        return cast(bool, original(threading.Condition, "wait")(self, timeout))
-    lock = self._lock
-    if type(lock) not in (Lock, RLock):
-        lock = existing.take_lock(run, self)
-    if type(lock) not in (Lock, RLock):
+    lock = _controlled_lock(run, self) if run.ident == get_ident() else None
+    if lock is None:
         return cast(bool, original(threading.Condition, "wait")(self, timeout))
     me = run.running
     if not lock.is_mine(me.path):
@@ -164,13 +197,8 @@ def _wait(self: Any, timeout: float | None = None) -> bool:
 
 def _notify(self: Any, n: int = 1) -> None:
     run = session.current
-    if run.ident != get_ident():
-        original(threading.Condition, "notify")(self, n)
-        return
-    lock = self._lock
-    if type(lock) not in (Lock, RLock):
-        lock = existing.take_lock(run, self)
-    if type(lock) not in (Lock, RLock):
+    lock = _controlled_lock(run, self) if run.ident == get_ident() else None
+    if lock is None:
         original(threading.Condition, "notify")(self, n)
         return
     if not lock.is_mine(run.running.path):
@@ -190,12 +218,38 @@ def _notify_all(self: Any) -> None:
 
 def _enter(self: Any) -> Any:
     run = session.current
-    if run.ident == get_ident() and type(self._lock) not in (Lock, RLock):
-        existing.take_lock(run, self)
+    if type(self._lock) not in (Lock, RLock) and run.ident == get_ident():
+        _controlled_lock(run, self)
     return self._lock.__enter__()
 
 
-def install(patches: Patches) -> None:
+def _repr(self: Any) -> str:
+    run = session.current
+    if run.ident != get_ident():
+        return cast(str, original(threading.Condition, "__repr__")(self))
+    lock = repr(self._lock)
+    model = model_of(run, self, ConditionModel)
+    run.point(LookInside(model))
+    return f"<Condition({lock}, {len(model.waiters)})>"
+
+
+def look_at_lock(owner: type, attribute: str) -> Look:
+    """Make a look for what code of the library changes while it holds the lock of a condition,
+    which it keeps in an attribute."""
+
+    def look(run: Scheduler, thing: Any, name: str) -> None:
+        lock: Any = getattr(getattr(thing, attribute, None), "_lock", None)
+        if type(lock) not in (Lock, RLock):
+            unobserved.note(f"{owner.__name__}.{name}")
+            return
+        if lock.epoch != run.epoch:
+            adopt(run, lock)
+        run.point(LookLocked(lock))
+
+    return look
+
+
+def _install(patches: Patches) -> None:
     patches.methods(
         threading.Condition,
         __init__=_init,
@@ -203,5 +257,16 @@ def install(patches: Patches) -> None:
         wait=_wait,
         notify=_notify,
         notify_all=_notify_all,
+        __repr__=_repr,
     )
-    patches.attribute(threading, "_time", virtual(time.monotonic))
+    patches.attribute(threading, "_time", make_virtual(time.monotonic))
+
+
+PRIMITIVE = Primitive(
+    words=("condition",),
+    classes=(threading.Condition,),
+    models=(ConditionModel,),
+    private={threading.Condition: {"_waiters": refuse_to_show(threading.Condition)}},
+    parts=frozenset({"_lock"}),
+    install=_install,
+)

@@ -2,6 +2,12 @@
 
 `Timer` and the threads of executors are `Thread` objects and need nothing of their own: a timer
 waits for its event with a timeout, so that it may fire at any moment after its start.
+
+`threading.enumerate` and `threading.active_count` look around, an operation that touches the lives
+of all threads that have been started by then, and the list itself, which every start changes: so it
+matters which starts and ends come first.  A program that never looks does without the list, and its
+starts are independent; whether it looks is learned by the first run in which it does
+(`sharing.Learned`).
 """
 
 from __future__ import annotations
@@ -11,18 +17,23 @@ import sys
 import threading
 from _thread import get_ident
 from _thread import start_new_thread as real_start_new_thread
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import Context, copy_context
 from functools import partial
+from itertools import count
 from typing import Any, cast
 
-from mazurka.runtime.core.naming import ATTRIBUTE, spend
-from mazurka.runtime.core.operations import Attempt
+from mazurka.runtime.core.daemons import spend
+from mazurka.runtime.core.host import ControlSettings
+from mazurka.runtime.core.operations import Object, Step, TryStep
 from mazurka.runtime.core.patches import Patches, original
 from mazurka.runtime.core.scheduler import Scheduler, session
-from mazurka.runtime.core.tasks import Join, Life, LooksAlive, Start, Task, Unwind
-from mazurka.runtime.primitives import executors
+from mazurka.runtime.core.tasks import Join, Life, LookAlive, StartThread, Task, Unwind
+from mazurka.runtime.primitives.executor import executor_of
+from mazurka.runtime.primitives.primitive import ATTRIBUTE, Primitive
+from mazurka.runtime.sharing.locations import learned
 from mazurka.runtime.sharing.monitoring import unobserved
+from mazurka.stateless.runs import Lookup, Role, Touch
 
 Event = threading.Event
 _NEW_THREAD = vars(threading.Thread())
@@ -71,8 +82,8 @@ def _init(self: Any, *arguments: Any, **named: Any) -> None:
     setattr(self, ATTRIBUTE, life)
 
 
-def _life(run: Scheduler, thread: Any) -> Life | None:
-    """The life of a thread that this run has created."""
+def _life_of(run: Scheduler, thread: Any) -> Life | None:
+    """Return the life of a thread that this run has created."""
     life = thread.__dict__.get(ATTRIBUTE)
     return life if life is not None and life.epoch == run.epoch else None
 
@@ -84,22 +95,21 @@ def _start(self: Any) -> None:
         return
     if not self._initialized:
         raise RuntimeError("thread.__init__() not called")
-    life = _life(run, self)
+    life = _life_of(run, self)
     if life is None:
         life = _meet(run, self)
-    run.point(Start(life, run.everybody))
+    run.point(StartThread(life, run.everybody))
     if life.state != "new":
         raise RuntimeError("threads can only be started once")
-    _list(run)
+    _count_start(run)
     task = run.create(life.path, life)
     life.label = self._name
     life.thread = self
     task.daemon = self._daemonic
-    executor = executors.executor_of(self)
+    executor = executor_of(self)
     if executor is not None:
         task.excused = True
-        assert run.program is not None
-        run.program.executors.append((executor, self))
+        run.executors.append((executor, self))
     task.time = run.running.time
     self._started._flag = True
     run.launch(task, _body(run, task, self))
@@ -108,14 +118,14 @@ def _start(self: Any) -> None:
     task.thrown_away = partial(_mark_ended, self, task.ident)
 
 
-def _list(run: Scheduler) -> None:
+def _count_start(run: Scheduler) -> None:
     if run.everybody is not None:
         state: Any = run.everybody.state
         run.everybody.state = state + 1
 
 
 def _meet(run: Scheduler, thread: Any) -> Life:
-    """A thread object that was created before the run, and is started now."""
+    """Give a life to a thread object that was created before the run, and is started now."""
     if thread._started._flag:
         raise RuntimeError("threads can only be started once")
     life = Life(_new_path(run))
@@ -166,7 +176,7 @@ def _body(run: Scheduler, task: Task, thread: Any) -> Callable[[], None]:
 
 
 def _tell_hook(run: Scheduler, thread: Any, error: BaseException) -> None:
-    """A hook that the program set during the run is part of the program."""
+    """Call a hook that the program set during the run: it is part of the program."""
     assert run.program is not None
     hook = threading.excepthook
     if hook is not run.program.excepthook and not run.over:
@@ -174,7 +184,7 @@ def _tell_hook(run: Scheduler, thread: Any, error: BaseException) -> None:
 
 
 def _mark_ended(thread: Any, ident: int) -> None:
-    """For those who ask the object after the exploration."""
+    """Let a thread object say that it has ended, for those who ask it after the exploration."""
     if _HANDLE is None:
         thread._is_stopped = True
     else:
@@ -185,7 +195,7 @@ def _mark_ended(thread: Any, ident: int) -> None:
 
 def _join(self: Any, timeout: float | None = None) -> None:
     run = session.current
-    life = _life(run, self) if run.ident == get_ident() else None
+    life = _life_of(run, self) if run.ident == get_ident() else None
     if life is None:
         original(threading.Thread, "join")(self, timeout)
         return
@@ -193,7 +203,7 @@ def _join(self: Any, timeout: float | None = None) -> None:
         raise RuntimeError("cannot join current thread")
     me, join = run.running, Join(life)
     if timeout is not None:
-        run.point(Attempt(join, timeout > 0))
+        run.point(TryStep(join, timeout > 0))
     elif life.state == "ended" and run.slips(me):
         run.pass_by(me, join)
     else:
@@ -207,10 +217,10 @@ def _join(self: Any, timeout: float | None = None) -> None:
 
 def _is_alive(self: Any) -> bool:
     run = session.current
-    life = _life(run, self) if run.ident == get_ident() else None
+    life = _life_of(run, self) if run.ident == get_ident() else None
     if life is None:
         return cast(bool, original(threading.Thread, "is_alive")(self))
-    run.point(LooksAlive(life))
+    run.point(LookAlive(life))
     return life.state == "alive"
 
 
@@ -220,7 +230,7 @@ def start_new_thread(
     kwargs: dict[str, Any] | None = None,
     /,
 ) -> int:
-    """`_thread.start_new_thread`."""
+    """Stand for `_thread.start_new_thread`."""
     run = session.current
     if run.ident != get_ident():
         return real_start_new_thread(function, args, kwargs or {})
@@ -230,8 +240,8 @@ def start_new_thread(
         raise TypeError("2nd arg must be a tuple")
     life = Life(_new_path(run))
     life.epoch = run.epoch
-    run.point(Start(life, run.everybody))
-    _list(run)
+    run.point(StartThread(life, run.everybody))
+    _count_start(run)
     task = run.create(life.path, life)
     task.daemon = True  # nobody waits for such a thread at the end
     task.time = run.running.time
@@ -253,5 +263,96 @@ def start_new_thread(
     return task.ident
 
 
-def install(patches: Patches) -> None:
+# -- the list of all threads ---------------------------------------------------------------------
+
+_real_enumerate = threading.enumerate
+_real_active_count = threading.active_count
+
+
+class LookAround(Step):
+    """See which threads there are."""
+
+    __slots__ = ("run",)
+    kind = "enumerate"
+    writes = False
+    role = Role.LOOK
+
+    def __init__(self, run: Scheduler, everybody: Object) -> None:
+        super().__init__(everybody)
+        self.run = run
+
+    def at(self, lookup: Lookup) -> Sequence[Touch]:
+        lookup(self.shared)
+        started = [life for life in _lives_of(self.run) if lookup(life) != "new"]
+        return ((self.shared, False), *((life, False) for life in started))
+
+
+def _lives_of(run: Scheduler) -> list[Life]:
+    """Return the lives of the threads that the run has started; the test's own is always there."""
+    return [task.life for task in run.tasks[1:] if task is not None]
+
+
+def _enumerate() -> list[threading.Thread]:
+    run = session.current
+    if run.ident != get_ident():
+        return _real_enumerate()
+    assert run.program is not None
+    if run.everybody is None:
+        run.program.lists = True
+        learned.news.append("the list of threads")
+    run.point(LookAround(run, run.everybody or Object("threads", 0)))
+    there = [life.thread for life in _lives_of(run) if life.state == "alive" and life.thread]
+    return [threading.main_thread(), *there]
+
+
+def _active_count() -> int:
+    run = session.current
+    return _real_active_count() if run.ident != get_ident() else len(_enumerate())
+
+
+def _look(run: Scheduler, thread: Any, name: str) -> None:
+    life = _life_of(run, thread)
+    if life is not None:
+        run.point(LookAlive(life))
+
+
+def _replace(undo: Patches, settings: ControlSettings) -> list[tuple[Any, Any]]:
+    return [
+        (real_start_new_thread, start_new_thread),
+        (_real_enumerate, _enumerate),
+        (_real_active_count, _active_count),
+    ]
+
+
+def _reset_names() -> None:
+    """Let the names of threads be the same in every run."""
+    threading._counter = count(1).__next__  # type: ignore[attr-defined]
+
+
+def _install(patches: Patches) -> None:
     patches.methods(threading.Thread, __init__=_init, start=_start, join=_join, is_alive=_is_alive)
+    patches.attribute(threading, "enumerate", _enumerate)
+    patches.attribute(threading, "active_count", _active_count)
+    for name in ("start_new_thread", "start_new"):
+        patches.attribute(_thread, name, start_new_thread)
+
+
+PRIMITIVE = Primitive(
+    words=(),
+    classes=(threading.Thread, threading.Timer),
+    models=(),
+    private={
+        threading.Thread: dict.fromkeys(
+            (
+                *("ident", "native_id", "_ident", "_native_id", "_started", "_is_stopped"),
+                *("_tstate_lock", "_handle", "_os_thread_handle"),
+            ),
+            _look,
+        ),
+    },
+    parts=frozenset(),
+    hidden=frozenset({"_target", "_args", "_kwargs", "_tstate_lock"}),
+    replace=_replace,
+    begin_run=_reset_names,
+    install=_install,
+)

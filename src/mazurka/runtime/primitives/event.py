@@ -1,4 +1,4 @@
-"""`threading.Event` and the semaphores under control, their methods replaced in place.
+"""`threading.Event` under control, its methods replaced in place.
 
 To wait for an event that is not set is two operations, as in CPython: the thread joins the waiters,
 and goes on when it has been woken, even if the event was cleared again in between.
@@ -11,18 +11,28 @@ from _thread import get_ident
 from collections.abc import Hashable, Sequence
 from typing import Any, TypeAlias, cast
 
-from mazurka.runtime.core.naming import ATTRIBUTE, Owned, create, model_of, spend
-from mazurka.runtime.core.operations import Attempt, Object, Step, Waiting
+from mazurka.runtime.core.daemons import spend
+from mazurka.runtime.core.operations import Object, Step, TryStep, Waiting
 from mazurka.runtime.core.patches import Patches, original
 from mazurka.runtime.core.scheduler import Scheduler, session
-from mazurka.runtime.core.waiting import purpose_of
+from mazurka.runtime.core.waiting import Purpose
+from mazurka.runtime.primitives.primitive import (
+    ATTRIBUTE,
+    PatchedModel,
+    Primitive,
+    create_model,
+    model_of,
+    show_after,
+)
 from mazurka.stateless.runs import Lookup, Touch
 
 EventState: TypeAlias = tuple[bool, tuple[Hashable, ...]]
 """Whether it is set, and who waits."""
 
 
-class EventModel(Owned):
+class EventModel(PatchedModel):
+    """An event: whether it is set, and who waits for it."""
+
     __slots__ = ()
     kind = "event"
 
@@ -42,17 +52,23 @@ class EventModel(Owned):
         self.owner._flag = self.now[0]
 
 
-class Set(Step):
+class SetEvent(Step):
+    """Set an event, and wake all who wait for it."""
+
     __slots__ = ()
     kind = "set"
 
 
-class Clear(Step):
+class ClearEvent(Step):
+    """Clear an event."""
+
     __slots__ = ()
     kind = "clear"
 
 
 class IsSet(Step):
+    """See whether an event is set."""
+
     __slots__ = ()
     kind = "is_set"
     writes = False
@@ -73,6 +89,8 @@ class Arrive(Step):
 
 
 class Woken(Waiting):
+    """Go on after an event has been set, whatever has become of it since."""
+
     __slots__ = ("token",)
     kind = "wake"
     writes = False
@@ -84,13 +102,12 @@ class Woken(Waiting):
     def lets(self, state: Hashable) -> bool:
         return self.token not in cast(EventState, state)[1]
 
-    def waits_for(self) -> str:
-        purpose = purpose_of(self)
+    def waits_for(self, purpose: Purpose | None) -> str:
         return purpose.text if purpose is not None else f"for {self.shared} to be set"
 
 
 class SeenSet(Waiting):
-    """What a timed wait hopes for."""
+    """See that an event is set: what a timed wait hopes for."""
 
     __slots__ = ()
     kind = "wait"
@@ -101,11 +118,11 @@ class SeenSet(Waiting):
 
 
 def _controls(run: Scheduler, event: Any) -> bool:
-    """The event inside every thread object stays what it is."""
+    """Whether an event is under control; the one inside every thread object is not."""
     return run.ident == get_ident() and event.__dict__.get(ATTRIBUTE) is not False
 
 
-def _event_init(self: Any) -> None:
+def _init(self: Any) -> None:
     run = session.current
     if run.ident != get_ident():
         original(threading.Event, "__init__")(self)
@@ -113,7 +130,7 @@ def _event_init(self: Any) -> None:
     run.ident, ident = 0, run.ident
     original(threading.Event, "__init__")(self)
     run.ident = ident
-    create(run, self, EventModel())
+    create_model(run, self, EventModel())
 
 
 def _is_set(self: Any) -> bool:
@@ -131,7 +148,7 @@ def _set(self: Any) -> None:
         original(threading.Event, "set")(self)
         return
     model = model_of(run, self, EventModel)
-    run.point(Set(model))
+    run.point(SetEvent(model))
     model.state = (True, ())
     if model.owner is None:
         self._flag = True
@@ -147,7 +164,7 @@ def _clear(self: Any) -> None:
         original(threading.Event, "clear")(self)
         return
     model = model_of(run, self, EventModel)
-    run.point(Clear(model))
+    run.point(ClearEvent(model))
     model.state = (False, model.now[1])
     self._flag = False
 
@@ -158,7 +175,7 @@ def _wait(self: Any, timeout: float | None = None) -> bool:
         return cast(bool, original(threading.Event, "wait")(self, timeout))
     model = model_of(run, self, EventModel)
     if timeout is not None:
-        run.point(Attempt(SeenSet(model), timeout > 0))
+        run.point(TryStep(SeenSet(model), timeout > 0))
         if not model.now[0]:
             spend(run, timeout)
         return model.now[0]
@@ -173,104 +190,28 @@ def _wait(self: Any, timeout: float | None = None) -> bool:
     return True
 
 
-class SemaphoreModel(Owned):
-    """The state is the value."""
-
-    __slots__ = ()
-    kind = "semaphore"
-
-    def refresh(self) -> None:
-        self.state = self.owner._value
-
-    def restore(self, state: Hashable) -> None:
-        self.state = self.owner._value = state
+def _look(run: Scheduler, event: Any, name: str) -> None:
+    if event.__dict__.get(ATTRIBUTE) is not False:  # the one inside of a thread: see `thread`
+        run.point(IsSet(model_of(run, event, EventModel)))
 
 
-class AcquireUnit(Waiting):
-    __slots__ = ()
-    kind = "acquire"
-
-    def lets(self, state: Hashable) -> bool:
-        return cast(int, state) > 0
-
-    def waits_for(self) -> str:
-        return f"to acquire {self.shared}, whose value is 0"
-
-
-class ReleaseUnits(Step):
-    __slots__ = ()
-    kind = "release"
-
-
-def _semaphore_init(self: Any, value: int = 1) -> None:
-    run = session.current
-    if run.ident != get_ident():
-        original(threading.Semaphore, "__init__")(self, value)
-        return
-    run.ident, ident = 0, run.ident
-    try:
-        original(threading.Semaphore, "__init__")(self, value)
-    finally:
-        run.ident = ident
-    create(run, self, SemaphoreModel()).state = value
-
-
-def _acquire(self: Any, blocking: bool = True, timeout: float | None = None) -> bool:
-    run = session.current
-    if run.ident != get_ident():
-        return cast(bool, original(threading.Semaphore, "acquire")(self, blocking, timeout))
-    if not blocking and timeout is not None:
-        raise ValueError("can't specify timeout for non-blocking acquire")
-    model = model_of(run, self, SemaphoreModel)
-    if blocking and timeout is None:
-        run.point(AcquireUnit(model))
-    else:
-        run.point(Attempt(AcquireUnit(model), timeout is not None and timeout > 0))
-        if cast(int, model.state) <= 0:
-            spend(run, timeout or 0)
-            return False
-    self._value -= 1
-    model.state = self._value
-    return True
-
-
-def _release(self: Any, n: int = 1) -> None:
-    run = session.current
-    if run.ident != get_ident():
-        original(threading.Semaphore, "release")(self, n)
-        return
-    if n < 1:
-        raise ValueError("n must be one or more")
-    model = model_of(run, self, SemaphoreModel)
-    run.point(ReleaseUnits(model))
-    limit = getattr(self, "_initial_value", None)
-    if limit is not None and self._value + n > limit:
-        raise ValueError("Semaphore released too many times")
-    self._value += n
-    model.state = self._value
-
-
-def _bounded_release(self: Any, n: int = 1) -> None:
-    if session.current.ident != get_ident():
-        original(threading.BoundedSemaphore, "release")(self, n)
-    else:
-        _release(self, n)
-
-
-def install(patches: Patches) -> None:
+def _install(patches: Patches) -> None:
     patches.methods(
         threading.Event,
-        __init__=_event_init,
+        __init__=_init,
         is_set=_is_set,
         set=_set,
         clear=_clear,
         wait=_wait,
+        __repr__=show_after(_look, threading.Event, "_flag"),
     )
-    patches.methods(
-        threading.Semaphore,
-        __init__=_semaphore_init,
-        __enter__=_acquire,
-        acquire=_acquire,
-        release=_release,
-    )
-    patches.methods(threading.BoundedSemaphore, release=_bounded_release)
+
+
+PRIMITIVE = Primitive(
+    words=("event",),
+    classes=(threading.Event,),
+    models=(EventModel,),
+    private={threading.Event: {"_flag": _look}},
+    parts=frozenset({"_cond"}),
+    install=_install,
+)

@@ -1,4 +1,7 @@
-"""The models of queues: what each call needs and touches.
+"""`queue.Queue`, `LifoQueue` and `PriorityQueue` under control: one operation for each call.
+
+They are Python classes: their methods are replaced in place, and items stay where they are, put and
+got by the class's own `_put` and `_get`.
 
 The model of a queue is also its `mutex`, so that programs that take `q.mutex` themselves are
 ordered with all other calls.  The conditions inside a queue are part of its calls; a program that
@@ -15,18 +18,25 @@ from typing import Any, NamedTuple, cast
 from weakref import ref
 
 from mazurka.report.words import counted
+from mazurka.runtime.core.daemons import spend
 from mazurka.runtime.core.failures import refuse
-from mazurka.runtime.core.naming import ATTRIBUTE, adopt
-from mazurka.runtime.core.operations import Attempt, Object, Waiting, Yields, dial
+from mazurka.runtime.core.names import adopt
+from mazurka.runtime.core.operations import Object, TryStep, Waiting, Yields, dial
+from mazurka.runtime.core.patches import Patches, original
 from mazurka.runtime.core.scheduler import Scheduler, session
-from mazurka.runtime.core.waiting import purpose_of
-from mazurka.runtime.primitives.locks import OUTSIDE, Acquire, Lock, Release
+from mazurka.runtime.core.waiting import Purpose
+from mazurka.runtime.primitives.lock import OUTSIDE, Acquire, Lock, Release
+from mazurka.runtime.primitives.primitive import ATTRIBUTE, LookInside, Primitive
+from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.stateless.runs import Lookup, Touch
 
-_SHUTDOWN = hasattr(queue.Queue, "shutdown")
+_ShutDown: type[Exception] = getattr(queue, "ShutDown", queue.Empty)
+_CAN_SHUT = hasattr(queue.Queue, "shutdown")
 
 
 class QueueState(NamedTuple):
+    """What decides whether a call can go on."""
+
     holder: str | None = None
     """Who holds the mutex between calls."""
     size: int = 0
@@ -57,7 +67,7 @@ class QueueModel(Lock):
 
     def measure(self, owner: Any, holder: str | None = None) -> None:
         """Take over what a call has done to the queue."""
-        shut = _SHUTDOWN and owner.is_shutdown
+        shut = _CAN_SHUT and owner.is_shutdown
         self.state = QueueState(holder, owner._qsize(), owner.unfinished_tasks, shut)
 
     def refresh(self) -> None:
@@ -78,7 +88,7 @@ class QueueModel(Lock):
         if blocking and timeout == -1:
             run.point(HoldMutex(self))
         else:
-            run.point(Attempt(HoldMutex(self), blocking and timeout > 0))
+            run.point(TryStep(HoldMutex(self), blocking and timeout > 0))
             if self.now.holder is not None:
                 return False
         self.state = self.now._replace(holder=run.running.path)
@@ -130,23 +140,29 @@ class HoldMutex(Acquire):
         return cast(QueueState, self.shared.state).holder
 
 
-class Look(HoldMutex):
+class LookAtQueue(HoldMutex):
+    """Ask for the size of a queue."""
+
     __slots__ = ()
     kind = "look at"
     writes = False
 
 
 class TaskDone(HoldMutex):
+    """Say that an item has been dealt with."""
+
     __slots__ = ()
     kind = "task_done"
 
 
-class Shut(HoldMutex):
+class ShutQueue(HoldMutex):
+    """Let nobody put anything in any more."""
+
     __slots__ = ()
     kind = "shutdown"
 
 
-class Call(Waiting):
+class QueueCall(Waiting):
     """A call that may have to wait for the queue's content: for ever, for a time, or not at all."""
 
     __slots__ = ("block", "timeout")
@@ -195,7 +211,9 @@ class Call(Waiting):
         return self.now.holder
 
 
-class Put(Call):
+class Put(QueueCall):
+    """Add an item, if there is room."""
+
     __slots__ = ("limit",)
     kind = "put"
 
@@ -206,23 +224,26 @@ class Put(Call):
     def can(self, state: QueueState) -> bool:
         return self.limit <= 0 or state.size < self.limit or state.shut
 
-    def waits_for(self) -> str:
+    def waits_for(self, purpose: Purpose | None) -> str:
         return f"to put into {self.shared}, which is full ({self.now.size} of {self.limit})"
 
 
-class Get(Call):
+class Get(QueueCall):
+    """Take an item, if there is any."""
+
     __slots__ = ()
     kind = "get"
 
     def can(self, state: QueueState) -> bool:
         return state.size > 0 or state.shut
 
-    def waits_for(self) -> str:
-        purpose = purpose_of(self)
+    def waits_for(self, purpose: Purpose | None) -> str:
         return purpose.text if purpose is not None else f"to get from {self.shared}, which is empty"
 
 
-class JoinQueue(Call):
+class JoinQueue(QueueCall):
+    """Wait until all items have been dealt with."""
+
     __slots__ = ()
     kind = "join"
 
@@ -236,7 +257,7 @@ class JoinQueue(Call):
     def at(self, lookup: Lookup) -> Sequence[Touch] | None:
         return ((self.shared, False),) if self.lets(lookup(self.shared)) else None
 
-    def waits_for(self) -> str:
+    def waits_for(self, purpose: Purpose | None) -> str:
         return f"to join {self.shared}, which has {counted(self.now.unfinished, 'unfinished task')}"
 
 
@@ -278,7 +299,7 @@ def queue_model(run: Scheduler, owner: Any) -> QueueModel:
         model.name, model.epoch = "", 0
         assert run.program is not None
         undo = run.program.undo
-        model.origin = run.program.takeover.label_of(owner)
+        model.origin = run.program.label_of(owner)
         conditions = [owner.not_empty, owner.not_full, owner.all_tasks_done]
         mutex = owner.mutex
         model.real = mutex.real if type(mutex) is Lock else mutex
@@ -291,3 +312,188 @@ def queue_model(run: Scheduler, owner: Any) -> QueueModel:
     if model.epoch != run.epoch:
         adopt(run, model)
     return cast(QueueModel, model)
+
+
+# -- the methods of `queue.Queue` -----------------------------------------------------------------
+
+
+def _init(self: Any, maxsize: int = 0) -> None:
+    run = session.current
+    if run.ident != get_ident():
+        original(queue.Queue, "__init__")(self, maxsize)
+        return
+    self.maxsize = maxsize
+    self._init(maxsize)
+    model = QueueModel(self)
+    self.mutex = model
+    self.not_empty = QueueCondition(model)
+    self.not_full = QueueCondition(model)
+    self.all_tasks_done = QueueCondition(model)
+    self.unfinished_tasks = 0
+    self.is_shutdown = False
+    setattr(self, ATTRIBUTE, model)
+
+
+class _Inside:
+    """The part of a call that no other thread can see from within: no points there."""
+
+    __slots__ = ("ident", "model", "owner", "run")
+
+    def __init__(self, run: Scheduler, model: QueueModel, owner: Any) -> None:
+        self.run = run
+        self.model = model
+        self.owner = owner
+
+    def __enter__(self) -> None:
+        self.ident = self.run.ident
+        self.run.ident = 0
+
+    def __exit__(self, *error: Any) -> None:
+        self.model.measure(self.owner)
+        for condition in self.model.waking:
+            if condition._waiters:  # threads that nobody controls
+                with condition:
+                    condition.notify_all()
+        self.run.ident = self.ident
+
+
+def check_timeout(timeout: float | None) -> None:
+    """Refuse a negative time, in the words of the library."""
+    if timeout is not None and timeout < 0:
+        raise ValueError("'timeout' must be a non-negative number")
+
+
+def _put(self: Any, item: Any, block: bool = True, timeout: float | None = None) -> None:
+    run = session.current
+    if run.ident != get_ident():
+        original(queue.Queue, "put")(self, item, block, timeout)
+        return
+    if block and self.maxsize > 0:
+        check_timeout(timeout)
+    model = queue_model(run, self)
+    operation = Put(model, self.maxsize, block, timeout)
+    run.point(operation)
+    if not operation.can(model.now):
+        if block:
+            spend(run, timeout or 0)
+        raise queue.Full
+    if model.now.shut:
+        raise _ShutDown
+    with _Inside(run, model, self):
+        self._put(item)
+        self.unfinished_tasks += 1
+
+
+def _get(self: Any, block: bool = True, timeout: float | None = None) -> Any:
+    run = session.current
+    if run.ident != get_ident():
+        return original(queue.Queue, "get")(self, block, timeout)
+    if block:
+        check_timeout(timeout)
+    model = queue_model(run, self)
+    operation = Get(model, block, timeout)
+    run.point(operation)
+    if not operation.can(model.now):
+        if block:
+            spend(run, timeout or 0)
+        raise queue.Empty
+    if model.now.shut and model.now.size == 0:
+        raise _ShutDown
+    with _Inside(run, model, self):
+        return self._get()
+
+
+def _task_done(self: Any) -> None:
+    run = session.current
+    if run.ident != get_ident():
+        original(queue.Queue, "task_done")(self)
+        return
+    model = queue_model(run, self)
+    run.point(TaskDone(model))
+    if self.unfinished_tasks <= 0:
+        raise ValueError("task_done() called too many times")
+    with _Inside(run, model, self):
+        self.unfinished_tasks -= 1
+
+
+def _join(self: Any) -> None:
+    run = session.current
+    if run.ident != get_ident():
+        original(queue.Queue, "join")(self)
+    else:
+        run.point(JoinQueue(queue_model(run, self)))
+
+
+def _shutdown(self: Any, immediate: bool = False) -> None:
+    run = session.current
+    if run.ident != get_ident():
+        original(queue.Queue, "shutdown")(self, immediate)
+        return
+    model = queue_model(run, self)
+    run.point(ShutQueue(model))
+    with _Inside(run, model, self):
+        self.is_shutdown = True
+        while immediate and self._qsize():
+            self._get()
+            if self.unfinished_tasks > 0:
+                self.unfinished_tasks -= 1
+
+
+def _measure(self: Any, name: str) -> int:
+    """The size of a queue, as a call of its own where a thread under control asks."""
+    run = session.current
+    if run.ident != get_ident():
+        return cast(int, original(queue.Queue, name)(self))
+    model = queue_model(run, self)
+    run.point(LookAtQueue(model))
+    return model.now.size
+
+
+def _qsize(self: Any) -> int:
+    return _measure(self, "qsize")
+
+
+def _empty(self: Any) -> bool:
+    if session.current.ident != get_ident():
+        return cast(bool, original(queue.Queue, "empty")(self))
+    return _measure(self, "empty") == 0
+
+
+def _full(self: Any) -> bool:
+    if session.current.ident != get_ident():
+        return cast(bool, original(queue.Queue, "full")(self))
+    size = _measure(self, "full")
+    return bool(0 < self.maxsize <= size)
+
+
+def _look(run: Scheduler, channel: Any, name: str) -> None:
+    model = queue_model(run, channel)
+    if model.now.holder != run.running.path:
+        run.point(LookInside(model))
+        if name == "queue":  # it may be kept, and looked at later
+            unobserved.note(f"{queue.Queue.__name__}.{name}")
+
+
+def _install(patches: Patches) -> None:
+    patches.methods(
+        queue.Queue,
+        __init__=_init,
+        put=_put,
+        get=_get,
+        task_done=_task_done,
+        join=_join,
+        shutdown=_shutdown,
+        qsize=_qsize,
+        empty=_empty,
+        full=_full,
+    )
+
+
+PRIMITIVE = Primitive(
+    words=("queue",),
+    classes=(queue.Queue, queue.LifoQueue, queue.PriorityQueue),
+    models=(QueueModel,),
+    private={queue.Queue: dict.fromkeys(("queue", "unfinished_tasks", "is_shutdown"), _look)},
+    parts=frozenset({"mutex"}),
+    install=_install,
+)

@@ -12,24 +12,34 @@ took it, or None.
 
 from __future__ import annotations
 
+import _thread
 import sys
+import threading
 from _thread import LockType as RealLock
 from _thread import RLock as RealRLock
 from _thread import allocate_lock, get_ident
 from collections.abc import Hashable
 from types import TracebackType
-from typing import Any
+from typing import Any, ClassVar
 
-from mazurka.runtime.core.naming import adopt, name_of, spend
-from mazurka.runtime.core.operations import Attempt, Object, Step, Waiting
+from mazurka.runtime.core.daemons import spend
+from mazurka.runtime.core.host import ControlSettings
+from mazurka.runtime.core.names import adopt, name_of
+from mazurka.runtime.core.operations import Object, Step, TryStep, Waiting
+from mazurka.runtime.core.patches import Patches
 from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.core.waiting import Purpose
+from mazurka.runtime.primitives.primitive import Primitive
 
 OUTSIDE = "outside"
 """Holds a lock that was taken before the run, or by a thread that nobody controls."""
 
 
 class Acquire(Waiting):
+    """Take a lock that nobody holds."""
+
     __slots__ = ()
+    shared: ControlledLock
     kind = "acquire"
 
     def ready(self) -> bool:
@@ -42,18 +52,25 @@ class Acquire(Waiting):
         state = self.shared.state
         return state if isinstance(state, str) else None
 
-    def waits_for(self) -> str:
-        depth = getattr(self.shared, "count", 1)
+    def takes(self) -> Object:
+        return self.shared
+
+    def waits_for(self, purpose: Purpose | None) -> str:
+        depth = self.shared.count
         times = "twice" if depth == 2 else f"{depth} times"
         return f"to acquire {self.shared}{f', taken {times}' if depth > 1 else ''}"
 
 
 class Release(Step):
+    """Give a lock back."""
+
     __slots__ = ()
     kind = "release"
 
 
-class LooksLocked(Step):
+class LookLocked(Step):
+    """See whether somebody holds a lock."""
+
     __slots__ = ()
     kind = "locked"
     writes = False
@@ -64,15 +81,18 @@ def check_timeout(blocking: bool, timeout: float) -> None:
     allocate_lock().acquire(blocking, timeout)
 
 
-class Lock(Object):
-    """`threading.Lock`."""
+class ControlledLock(Object):
+    """What both kinds of locks share."""
 
-    __slots__ = ("__weakref__", "real")
-    kind = "lock"
+    __slots__ = ("__weakref__", "count", "real")
+    stands_for: ClassVar[type]
 
     def __init__(self) -> None:
         self.state: Hashable = None
         self.real: Any = None
+        """The real lock inside, where there is one."""
+        self.count = 0
+        """How often its owner has taken it, where that can be more than once."""
         self.kept_by = self.origin = None
         run = session.current
         if run.ident == get_ident():
@@ -88,11 +108,37 @@ class Lock(Object):
 
     @property
     def __class__(self) -> Any:
-        return RealLock
+        return self.stands_for
 
     @__class__.setter
     def __class__(self, value: type) -> None:
         raise TypeError("the class of a lock cannot be changed")
+
+    def release(self) -> None:
+        raise NotImplementedError
+
+    def locked(self) -> bool:
+        raise NotImplementedError
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.release()
+
+    def _is_seen_locked(self) -> bool:
+        """Whether it is held, for its text: under control, this is to look at it."""
+        return self.locked() if session.current.ident == get_ident() else self.state is not None
+
+
+class Lock(ControlledLock):
+    """`threading.Lock`."""
+
+    __slots__ = ()
+    kind = "lock"
+    stands_for = RealLock
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
         run = session.current
@@ -104,7 +150,7 @@ class Lock(Object):
             run.point(Acquire(self))
         else:
             check_timeout(blocking, timeout)
-            run.point(Attempt(Acquire(self), blocking and timeout > 0))
+            run.point(TryStep(Acquire(self), blocking and timeout > 0))
             if self.state is not None:
                 if blocking:
                     spend(run, timeout)
@@ -136,21 +182,13 @@ class Lock(Object):
             return self._outside().locked()  # type: ignore[no-any-return]
         if self.epoch != run.epoch:
             adopt(run, self)
-        run.point(LooksLocked(self))
+        run.point(LookLocked(self))
         return self.state is not None
 
     __enter__ = acquire
     acquire_lock = acquire
     release_lock = release
     locked_lock = locked
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.release()
 
     def _at_fork_reinit(self) -> None:
         self.state = None
@@ -196,43 +234,19 @@ class Lock(Object):
         self.state = state
 
     def __repr__(self) -> str:
-        how = "locked" if _is_seen_locked(self) else "unlocked"
+        how = "locked" if self._is_seen_locked() else "unlocked"
         return f"<{how} _thread.lock object at {id(self):#x}>"
 
 
-class RLock(Object):
+class RLock(ControlledLock):
     """`threading.RLock`.  Only the outermost acquire and release are points.
 
     What happens in between is nobody else's business: others see whether it is held, no more.
     """
 
-    __slots__ = ("__weakref__", "count", "real")
+    __slots__ = ()
     kind = "rlock"
-
-    def __init__(self) -> None:
-        self.state: Hashable = None
-        self.real: Any = None
-        self.count = 0
-        self.kept_by = self.origin = None
-        run = session.current
-        if run.ident == get_ident():
-            me = run.running
-            number = me.objects
-            me.objects = number + 1
-            names = me.names
-            self.name = names[number] if number < len(names) else name_of(run, number)
-            self.epoch = run.epoch
-        else:
-            self.name = ""
-            self.epoch = 0
-
-    @property
-    def __class__(self) -> Any:
-        return RealRLock
-
-    @__class__.setter
-    def __class__(self, value: type) -> None:
-        raise TypeError("the class of a lock cannot be changed")
+    stands_for = RealRLock
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
         run = session.current
@@ -247,7 +261,7 @@ class RLock(Object):
             if blocking and timeout == -1:
                 run.point(Acquire(self))
             else:
-                run.point(Attempt(Acquire(self), blocking and timeout > 0))
+                run.point(TryStep(Acquire(self), blocking and timeout > 0))
                 if self.state is not None:
                     if blocking:
                         spend(run, timeout)
@@ -288,18 +302,10 @@ class RLock(Object):
             return True
         if self.epoch != run.epoch:
             adopt(run, self)
-        run.point(LooksLocked(self))
+        run.point(LookLocked(self))
         return self.state is not None
 
     __enter__ = acquire
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.release()
 
     def _is_owned(self) -> bool:
         run = session.current
@@ -366,19 +372,38 @@ class RLock(Object):
         return self.state == path
 
     def __repr__(self) -> str:
-        how = "locked" if _is_seen_locked(self) else "unlocked"
+        how = "locked" if self._is_seen_locked() else "unlocked"
         return f"<{how} _thread.RLock object count={self.count} at {id(self):#x}>"
 
 
-def _is_seen_locked(lock: Lock | RLock) -> bool:
-    """Whether it is, for its text: under control, this is to look at it."""
-    return lock.locked() if session.current.ident == get_ident() else lock.state is not None
-
-
-def low_level_lock() -> Any:
-    """`_thread.allocate_lock`.  The locks with which Python guards imports stay real."""
+def _allocate_lock() -> Any:
+    """Stand for `_thread.allocate_lock`.  The locks with which Python guards imports stay real."""
     importing = sys._getframe(1).f_globals.get("__name__") in _IMPORTERS
     return allocate_lock() if importing else Lock()
 
 
 _IMPORTERS = frozenset({"importlib._bootstrap", "_frozen_importlib"})
+
+
+def _replace(undo: Patches, settings: ControlSettings) -> list[tuple[Any, Any]]:
+    kinds = ((threading.Lock, Lock), (allocate_lock, Lock), (RealLock, Lock), (RealRLock, RLock))
+    return list(kinds)
+
+
+def _install(patches: Patches) -> None:
+    for name in ("Lock", "_allocate_lock", "_CRLock"):
+        patches.attribute(threading, name, RLock if name == "_CRLock" else Lock)
+    for name in ("allocate_lock", "allocate"):
+        patches.attribute(_thread, name, _allocate_lock)
+
+
+PRIMITIVE = Primitive(
+    words=("lock", "rlock"),
+    classes=(RealLock, RealRLock),
+    models=(Lock, RLock),
+    stand_ins={RealLock: Lock, RealRLock: RLock},
+    private={},
+    parts=frozenset(),
+    replace=_replace,
+    install=_install,
+)

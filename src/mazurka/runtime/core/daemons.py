@@ -7,7 +7,8 @@ the lives of all threads that are no daemons, like `threading.enumerate` does.
 
 This costs executions, since it matters then when threads end.  Most daemons come to an end, or wait
 for something that never comes, and need none of it.  The first run in which a daemon goes on and on
-teaches that it is needed (`Learned.news`); from then on the test's own thread shows its end, too.
+teaches that it is needed (`Host.hold_daemons`); from then on the test's own thread shows its end,
+too.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from collections.abc import Sequence
 from mazurka.runtime.core.operations import Object, Step, Yields, present
 from mazurka.runtime.core.scheduler import Scheduler
 from mazurka.runtime.core.tasks import Life, Unwind
-from mazurka.runtime.sharing.locations import learned
-from mazurka.stateless.runs import Lookup, Role, Touch
+from mazurka.runtime.core.waiting import Purpose
+from mazurka.stateless.runs import Lookup, Role, Shared, Touch
 
 PATIENCE = 8
 """How often a daemon may have slept after everybody else has ended."""
@@ -69,15 +70,21 @@ class Leashed(Step):
         own = {shared for shared, _ in touches}
         return (*touches, *((shared, False) for shared in looked if shared not in own))
 
-    def waits_for(self) -> str:
-        return self.operation.waits_for()
+    def waits_for(self, purpose: Purpose | None) -> str:
+        return self.operation.waits_for(None)
 
     def holder(self) -> str | None:
         return self.operation.holder()
 
+    def takes(self) -> Object | None:
+        return self.operation.takes()
+
+    def objects(self) -> tuple[Shared, ...]:
+        return ()
+
 
 def others(run: Scheduler) -> list[Life]:
-    """The threads with which the interpreter would go on."""
+    """Return the lives of the threads with which the interpreter would go on."""
     return [
         task.life
         for task in run.tasks
@@ -96,16 +103,26 @@ def hold(run: Scheduler) -> None:
     run.point = point  # type: ignore[method-assign]
 
 
-def watch(run: Scheduler) -> None:
-    """Time has passed for a daemon: does it go on for ever?"""
+def spend(run: Scheduler, seconds: float) -> None:
+    """Let time pass for the running thread."""
+    if seconds > 0:
+        run.timed = True
+        me = run.running
+        me.time += seconds
+        run.latest = max(run.latest, me.time)
+    if run.running.daemon:
+        _watch(run)
+
+
+def _watch(run: Scheduler) -> None:
+    """Ask whether a daemon for which time has passed goes on for ever."""
     assert run.program is not None
     if run.over or run.program.leashed or any(life.state == "alive" for life in others(run)):
         return
     me = run.running
     me.late += 1
     if me.late > PATIENCE:
-        run.program.leashed = run.program.lists = True
-        learned.news.append("daemon threads that never end")
+        run.program.hold_daemons()
         run.pending[me.number] = None  # it ends by itself
         run.ended.abandoned = True
         run.conclude()

@@ -1,0 +1,74 @@
+"""What a run needs to know of the program whose run it is.
+
+The rooms above build that program (`program.program.RealProgram`); a run, and the primitives, see
+it through this protocol only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from mazurka.runtime.core.operations import Object
+from mazurka.runtime.core.patches import Patches
+from mazurka.runtime.core.tasks import Path, Pool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ControlSettings:
+    """How a program is kept under control."""
+
+    patience: float = 5.0
+    """Seconds after which a thread that has not reached a scheduling point is reported."""
+    pin: bool = True
+    """Keep the threads of the program on one processor core."""
+    max_steps: int = 100_000
+    """Operations after which a run is given up: it may never end."""
+    deadline: float | None = None
+    """When no run may go on any more, by `time.perf_counter`."""
+    virtual_time: bool = True
+    """`time.sleep` and the clocks follow the schedule instead of the world."""
+    skips: Callable[[], tuple[type[BaseException], ...]] = tuple
+    """Returns the exceptions by which the test says that it is not to be run."""
+
+    @property
+    def propagate(self) -> tuple[type[BaseException], ...]:
+        """Exceptions of the test that end the exploration, and reach the caller as they are."""
+        return (KeyboardInterrupt, *self.skips())
+
+
+class Host(Protocol):
+    """A program whose runs go on in this process."""
+
+    settings: ControlSettings
+    pool: Pool
+    undo: Patches
+    """What is put back when the exploration ends."""
+    lists: bool
+    """Whether the program is known to look at the list of its threads."""
+    leashed: bool
+    """Whether daemons are known to go on for ever (`core.daemons`)."""
+    excepthook: Callable[..., object]
+    """`threading.excepthook` as the exploration found it."""
+
+    def number_of(self, path: Path) -> tuple[int, list[str]]:
+        """Return the number of the thread with a path, and the names of what it creates."""
+
+    def keep(self, shared: Object) -> None:
+        """Name an object that existed before the run, for the whole exploration."""
+
+    def label_of(self, owner: object) -> str | None:
+        """Return where an object was found before the first run, if it was."""
+
+    def take_over(self, space: dict[str, Any], prefix: str) -> None:
+        """Put what one dictionary holds under control, as before the first run."""
+
+    def out_of_reach(self) -> Sequence[tuple[str, Any]]:
+        """Return the locks and queues that could not be replaced, each with where it is held."""
+
+    def hold_daemons(self) -> None:
+        """Keep daemons on a leash, and their list up to date, from the next run on."""
+
+    def surrender(self, error: BaseException) -> None:
+        """Let the caller go on: the test's own thread, which calls this, cannot be ended."""
