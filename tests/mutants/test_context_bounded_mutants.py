@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from mazurka.errors import MazurkaError
-from mazurka.stateless.actions import StateHash
 from mazurka.stateless.context_bound import Bounds
 from mazurka.stateless.explored import RunOptions
 from mazurka.stateless.happens_before import Graph
+from mazurka.stateless.hashing import StateHash
 from mazurka.stateless.iterative import search_for
 from mazurka.stateless.recording import Recording, Touched
 from tests.soundness.simulated_threads import random_program, resting_program

@@ -19,10 +19,10 @@ from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions
 from mazurka.search.registry import load_strategy
 from mazurka.search.result import SearchResult
+from mazurka.stateless.actions import Action, Move
 from mazurka.stateless.dpor import DynamicReduction
-from mazurka.stateless.execution import Action, Move
 from mazurka.stateless.ir_execution import IRExecution
-from mazurka.stateless.search import ScheduleSearch
+from mazurka.stateless.sleep_sets import ScheduleSearch
 from mazurka.stateless.views import Effect, Views
 from tests.unit.ir.programs import Builder, crossed_locks, equals, load, plus, put
 
@@ -30,7 +30,7 @@ ALL = ("sleep-sets", "dpor", "source-dpor", "optimal-dpor")
 RACING = ("dpor", "source-dpor", "optimal-dpor")
 """Those that look for races."""
 
-next_actions = IRExecution.next_actions
+actions = IRExecution.actions
 effect = Views.effect
 
 
@@ -131,16 +131,21 @@ def guard_cells(execution: IRExecution, thread: int) -> frozenset[int]:
     return frozenset(found)
 
 
-def without_guards(self: IRExecution, thread: int) -> tuple[Action, ...]:
-    looked_at = guard_cells(self, thread)
-    return tuple(
-        replace(action, reads=action.reads - looked_at, watched=frozenset())
-        for action in next_actions(self, thread)
-    )
+def without_guards(self: IRExecution) -> dict[int, tuple[Action, ...]]:
+    return {
+        thread: tuple(
+            replace(action, reads=action.reads - guard_cells(self, thread), watched=frozenset())
+            for action in some
+        )
+        for thread, some in actions(self).items()
+    }
 
 
-def without_attempts(self: IRExecution, thread: int) -> tuple[Action, ...]:
-    return tuple(action for action in next_actions(self, thread) if action.enabled)
+def without_attempts(self: IRExecution) -> dict[int, tuple[Action, ...]]:
+    return {
+        thread: tuple(action for action in some if action.enabled)
+        for thread, some in actions(self).items()
+    }
 
 
 def no_reversals(*_: object) -> Iterator[object]:
@@ -179,14 +184,14 @@ REVERSALS = tuple(
 
 UNSOUND = [
     Mutant("dependence without guard reads",
-           ((f"{PACKAGE}.ir_execution.IRExecution.next_actions", without_guards),),
+           ((f"{PACKAGE}.ir_execution.IRExecution.actions", without_guards),),
            look_twice),
     Mutant("attempts read nothing",
-           ((f"{PACKAGE}.ir_execution.IRExecution.next_actions", without_attempts),),
+           ((f"{PACKAGE}.ir_execution.IRExecution.actions", without_attempts),),
            early_wait, RACING),
     Mutant("race reversal forgotten", REVERSALS, crossed_locks, RACING),
     Mutant("sleep set not woken by a dependent action",
-           ((f"{PACKAGE}.search.ScheduleSearch.still_asleep", nothing_wakes),),
+           ((f"{PACKAGE}.sleep_sets.ScheduleSearch.still_asleep", nothing_wakes),),
            look_twice),
     Mutant("views ignore what a step reads",
            ((f"{PACKAGE}.views.Views.read_from_others", only_own_reads),),

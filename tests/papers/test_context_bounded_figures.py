@@ -8,11 +8,12 @@ from __future__ import annotations
 import pytest
 
 from mazurka.ir.program import Program
+from mazurka.stateless.actions import Action
 from mazurka.stateless.context_bound import ContextBounds
-from mazurka.stateless.execution import Action
 from mazurka.stateless.explored import RunOptions
 from mazurka.stateless.ir_execution import IRExecution
 from mazurka.stateless.iterative import ALGORITHMS, DEFAULT, search_for
+from mazurka.stateless.runs import Ended
 from mazurka.stateless.sleep_sets import SleepSets
 from tests.unit.ir.programs import Builder, put
 from tests.unit.stateless.bodies import read_modify_write, reads, recorded, writes
@@ -42,21 +43,23 @@ def figure_1_model() -> tuple[Program, int]:
     return builder.program(), y
 
 
+MOST = 0
+"""The bound of the naive combination."""
+
+
 class NaiveCombination(SleepSets):
     """Sleep sets, and in addition no step that makes one preemption too many."""
 
-    bound = 0
-
     def choose(self, position: int) -> Action | None:
         awake = self.nodes[position].awake()
-        return next((a for a in awake if self.preemptions(position, a) <= self.bound), None)
+        return next((a for a in awake if self.preemptions(position, a) <= MOST), None)
 
     def preemptions(self, position: int, last: Action) -> int:
-        taken = [action.move.thread for action in self.trace.actions[:position]]
-        taken.append(last.move.thread)
+        taken = [action.thread for action in self.trace.actions[:position]]
+        taken.append(last.thread)
         return sum(
             taken[place] != taken[place + 1]
-            and any(action.move.thread == taken[place] for action in self.nodes[place + 1].enabled)
+            and any(action.thread == taken[place] for action in self.nodes[place + 1].enabled)
             for place in range(position)
         )
 
@@ -67,10 +70,9 @@ def final_values(kind: type[SleepSets]) -> set[int]:
     seen: set[int] = set()
 
     class Watched(kind):  # type: ignore[misc, valid-type]
-        def end(self) -> None:
-            super().end()
-            if not self.nodes[-1].enabled:
-                seen.add(execution.state[y])
+        def ended(self, end: Ended) -> None:
+            super().ended(end)
+            seen.add(execution.state[y])
 
     Watched(execution).run()
     return seen

@@ -29,7 +29,7 @@ from mazurka.search.options import SearchOptions
 from mazurka.search.registry import load_strategy
 from mazurka.stateless import iterative
 from mazurka.stateless.algorithm2 import Algorithm2
-from mazurka.stateless.cb_dfs import ContextBoundedDFS
+from mazurka.stateless.context_bounded import ContextBoundedDFS
 from mazurka.stateless.ir_runs import IRRuns
 from tests.soundness.whole_runs import Execution, Logged, Watched
 

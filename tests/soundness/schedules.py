@@ -13,9 +13,11 @@ from collections.abc import Iterator
 from mazurka.ir.interpreter import Interpreter, State
 from mazurka.ir.program import DEAD_ENDS, Program
 from mazurka.stateful.reference.full import Exploration, explore
-from mazurka.stateless.execution import Action
+from mazurka.stateless.actions import Action
+from mazurka.stateless.explored import RunOptions
 from mazurka.stateless.ir_execution import IRExecution
-from mazurka.stateless.search import ScheduleOptions, ScheduleSearch
+from mazurka.stateless.runs import Ended, choice_of
+from mazurka.stateless.sleep_sets import ScheduleSearch
 
 SECONDS = 2.0
 """What a search may take; the one without sleep sets may repeat itself for hours."""
@@ -39,13 +41,15 @@ def terminal_traces(program: Program, limit: int) -> set[Prefix] | None:
         for action in _enabled(execution, state):
             moved = True
             clock = _clock(len(program.threads), events, action)
-            longer = prefix | {(*action.move, clock)}
+            longer = prefix | {(action.thread, choice_of(action.move), clock)}
             if longer in seen:
                 continue
             if len(seen) >= limit:
                 return None
             seen.add(longer)
-            following = execution.interpreter.step(state, *action.move).state
+            following = execution.interpreter.step(
+                state, action.thread, choice_of(action.move)
+            ).state
             waiting.append((longer, following, (*events, (action, clock))))
         if not moved:
             ends.add(prefix)
@@ -57,12 +61,12 @@ def completed_traces(search: type[ScheduleSearch], program: Program) -> list[Pre
     completed: list[Prefix] = []
 
     class Watched(search):  # type: ignore[misc, valid-type]
-        def end(self) -> None:
-            super().end()
-            if not self.nodes[-1].enabled:
-                completed.append(_trace(len(program.threads), self.trace.actions))
+        def ended(self, end: Ended) -> None:
+            super().ended(end)
+            completed.append(_trace(len(program.threads), self.trace.actions))
 
-    found = Watched(IRExecution(program), ScheduleOptions(limit_seconds=SECONDS)).run()
+    options = RunOptions(limit_seconds=SECONDS, stop_at_first=False)
+    found = Watched(IRExecution(program), options).run()
     return None if "time" in found.limits else completed
 
 
@@ -70,11 +74,11 @@ def _trace(threads: int, actions: list[Action]) -> Prefix:
     events: tuple[tuple[Action, Clock], ...] = ()
     for action in actions:
         events += ((action, _clock(threads, events, action)),)
-    return frozenset((*action.move, clock) for action, clock in events)
+    return frozenset((action.thread, choice_of(action.move), clock) for action, clock in events)
 
 
 def _enabled(execution: IRExecution, state: State) -> Iterator[Action]:
-    for thread in execution.threads():
+    for thread in range(len(execution.program.threads)):
         for action in execution.actions_at(state, thread):
             if action.enabled:
                 yield action
@@ -82,11 +86,11 @@ def _enabled(execution: IRExecution, state: State) -> Iterator[Action]:
 
 def _clock(threads: int, events: tuple[tuple[Action, Clock], ...], action: Action) -> Clock:
     clock = [0] * threads
-    thread = action.move.thread
+    thread = action.thread
     for event, known in events:
         together = event.reads | event.writes
         conflict = event.writes & action.reads or action.writes & together
-        if event.move.thread == thread or conflict:
+        if event.thread == thread or conflict:
             clock = [max(pair) for pair in zip(clock, known, strict=True)]
     clock[thread] += 1
     return tuple(clock)

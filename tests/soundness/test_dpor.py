@@ -14,12 +14,14 @@ import pytest
 from mazurka.ir.program import DEAD_ENDS, Program
 from mazurka.search.result import Move, Violation
 from mazurka.stateful.reference.full import Exploration as Whole
+from mazurka.stateless.actions import Action
+from mazurka.stateless.answering import summary_of
 from mazurka.stateless.dpor import DynamicReduction, SleepingReduction
-from mazurka.stateless.execution import Action
+from mazurka.stateless.explored import Explored, RunOptions
 from mazurka.stateless.ir_execution import IRExecution, PlainIRExecution
 from mazurka.stateless.optimal_dpor import WakeupTrees
-from mazurka.stateless.search import Exploration, ScheduleOptions, ScheduleSearch
-from mazurka.stateless.sleep_sets import SleepSets
+from mazurka.stateless.runs import choice_of, thread_of
+from mazurka.stateless.sleep_sets import ScheduleSearch, SleepSets
 from mazurka.stateless.source_dpor import SourceSets
 from tests.soundness.reductions import Subject
 from tests.soundness.replaying import replays
@@ -57,9 +59,10 @@ def programs(first: int) -> list[tuple[str, Program, Whole]]:
     return found
 
 
-def search(kind: type[ScheduleSearch], program: Program) -> Exploration | None:
+def search(kind: type[ScheduleSearch], program: Program) -> Explored | None:
     """What a search finds; None if it takes too long, which only one of them may."""
-    options = ScheduleOptions(limit_seconds=SECONDS if kind is DynamicReduction else None)
+    limit = SECONDS if kind is DynamicReduction else None
+    options = RunOptions(limit_seconds=limit, stop_at_first=False)
     found = kind(IRExecution(program), options).run()
     return None if "time" in found.limits else found
 
@@ -71,7 +74,7 @@ def test_every_search_finds_what_can_happen(first: int) -> None:
             found = search(kind, program)
             if found is not None:
                 assert found.kinds == whole.kinds, (name, kind.__name__)
-                assert bool(found.deadlocks) == bool(whole.deadlocks), (name, kind.__name__)
+                assert ("deadlock" in found.kinds) == bool(whole.deadlocks), (name, kind.__name__)
 
 
 @portions
@@ -81,9 +84,9 @@ def test_what_is_found_first_replays(first: int) -> None:
         for kind in (SleepingReduction, WakeupTrees):
             found = search(kind, program)
             assert found is not None
-            for finding in found.findings[:1]:
-                path = tuple(Move(*move) for move in finding.schedule)
-                assert replays(program, Violation(finding.kind, path)), (name, finding)
+            for failing in found.failures[:1]:
+                path = tuple(Move(thread_of(move), choice_of(move)) for move in failing.schedule)
+                assert replays(program, Violation(failing.failed.kind, path)), (name, failing)
 
 
 @portions
@@ -108,7 +111,7 @@ def test_optimal_search_makes_no_run_in_vain(first: int) -> None:
     for name, program, _ in programs(first):
         found = search(WakeupTrees, program)
         assert found is not None
-        assert found.blocked == 0, name
+        assert found.abandoned == 0, name
 
 
 @portions
@@ -119,32 +122,36 @@ def test_better_searches_take_fewer_steps(first: int) -> None:
         assert alone is not None
         assert source is not None
         assert optimal is not None
-        assert optimal.transitions <= alone.transitions, name
-        assert source.transitions <= alone.transitions, name
+        assert optimal.steps <= alone.steps, name
+        assert source.steps <= alone.steps, name
 
 
 @portions
 def test_remembered_views_change_nothing(first: int) -> None:
     """Counts, findings and schedules are those of a search that asks the interpreter each time."""
     for name, program, _ in programs(first):
-        quick, plain = (SourceSets(kind(program)).run() for kind in (IRExecution, PlainIRExecution))
-        quick.seconds = plain.seconds = 0.0
-        assert quick == plain, name
+        quick, plain = (
+            SourceSets(kind(program), RunOptions(stop_at_first=False)).run()
+            for kind in (IRExecution, PlainIRExecution)
+        )
+        assert summary_of(quick) == summary_of(plain), name
 
 
 @portions
 def test_actions_change_only_by_conflicts(first: int) -> None:
-    """What searches rely on (`stateless.execution`): see there, 2 and 3."""
+    """What searches rely on (`stateless.actions`): see there."""
     for name, program, whole in programs(first):
         execution = IRExecution(program)
         for state in list(whole.states)[:100]:
-            actions = [execution.actions_at(state, thread) for thread in execution.threads()]
+            actions = [
+                execution.actions_at(state, thread) for thread in range(len(program.threads))
+            ]
             for action in (a for some in actions for a in some if a.enabled):
-                step = execution.interpreter.step(state, *action.move)
+                step = execution.interpreter.step(state, action.thread, choice_of(action.move))
                 if step.fault is not None and step.fault.fault in DEAD_ENDS:
                     continue
                 for thread, before in enumerate(actions):
-                    if thread != action.move.thread:
+                    if thread != action.thread:
                         after = execution.actions_at(step.state, thread)
                         same = [_described(a) for a in before] == [_described(a) for a in after]
                         conflict = any(not action.writes.isdisjoint(a.reads) for a in before)
@@ -159,7 +166,7 @@ def test_fixed_actions_touch_the_same_things_whatever_others_do(first: int) -> N
         execution = IRExecution(program)
         known: dict[object, tuple[frozenset[object], frozenset[object]]] = {}
         for state in whole.states:
-            for thread in execution.threads():
+            for thread in range(len(program.threads)):
                 own = tuple(
                     state[address]
                     for address, cell in enumerate(program.cells)

@@ -13,7 +13,8 @@ import pytest
 from mazurka.runtime.primitives.event import SetEvent
 from mazurka.stateless import iterative
 from mazurka.stateless.algorithm2 import Algorithm2
-from mazurka.stateless.bounded_search import NOBODY, Node
+from mazurka.stateless.context_bounded import BoundedNode
+from mazurka.stateless.search import NOBODY
 from tests.soundness.python_agreement import compare
 from tests.soundness.python_runs import module_of
 from tests.soundness.random_python import TOOLS, random_source
@@ -108,7 +109,7 @@ def test_a_search_that_leaves_something_out_is_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Hasty(Algorithm2):
-        def candidate(self, node: Node) -> int:
+        def candidate(self, node: BoundedNode) -> int:
             return NOBODY
 
     monkeypatch.setitem(iterative.ALGORITHMS, "algorithm-2", Hasty)

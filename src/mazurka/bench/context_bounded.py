@@ -32,7 +32,7 @@ from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.testing.collecting import collect
 from mazurka.stateless import iterative
 from mazurka.stateless.algorithm2 import Algorithm2
-from mazurka.stateless.cb_dfs import ContextBoundedDFS
+from mazurka.stateless.context_bounded import ContextBoundedDFS
 from mazurka.stateless.explored import INTERRUPTED, TIME, Level, RunOptions
 from mazurka.stateless.ir_runs import IRRuns
 

@@ -20,10 +20,10 @@ successors have been visited; whole executions are completed once each.
 
 from __future__ import annotations
 
-from mazurka.stateless.actions import EMPTY, StateHash
-from mazurka.stateless.bounded_search import Node
-from mazurka.stateless.context_bound import Exceeded
+from mazurka.stateless.context_bounded import BoundedNode
+from mazurka.stateless.explored import Exceeded
 from mazurka.stateless.graph_search import GraphSearch
+from mazurka.stateless.hashing import EMPTY, StateHash
 
 
 class Algorithm1(GraphSearch):
@@ -36,10 +36,10 @@ class Algorithm1(GraphSearch):
         """Successors that the bound kept the search from, at least once."""
         return super().restart()
 
-    def choose(self, node: Node) -> int:
+    def choose(self, node: BoundedNode) -> int:
         return self.candidate(node)
 
-    def candidate(self, node: Node) -> int:
+    def candidate(self, node: BoundedNode) -> int:
         thread = self.find(node)  # L5, L6
         if thread >= 0:
             self.visit(self.graph.hash ^ self._action)  # L7, L4

@@ -40,12 +40,13 @@ import math
 from collections.abc import Iterable
 
 from mazurka.errors import InternalError
-from mazurka.stateless.actions import EMPTY, StateHash
-from mazurka.stateless.bounded_search import NOBODY, Node
-from mazurka.stateless.context_bound import NEVER, Exceeded
-from mazurka.stateless.explored import Progress, RunOptions
+from mazurka.stateless.context_bound import NEVER
+from mazurka.stateless.context_bounded import BoundedNode
+from mazurka.stateless.explored import Exceeded, Progress, RunOptions
 from mazurka.stateless.graph_search import GraphSearch
+from mazurka.stateless.hashing import EMPTY, StateHash
 from mazurka.stateless.runs import Ended, Runnable
+from mazurka.stateless.search import NOBODY
 
 THEOREM_4 = "Theorem 4: a state that is not in H has a successor that is not"
 
@@ -78,7 +79,7 @@ class Algorithm2(GraphSearch):
         self.explored.executions = len(self.terminals)
         return EMPTY not in self.closed
 
-    def choose(self, node: Node) -> int:
+    def choose(self, node: BoundedNode) -> int:
         node.state = self.graph.hash
         if self.without_bounds:
             self.open.setdefault(node.state, len(node.order))
@@ -102,7 +103,7 @@ class Algorithm2(GraphSearch):
             raise InternalError(THEOREM_4)
         return True
 
-    def candidate(self, node: Node) -> int:
+    def candidate(self, node: BoundedNode) -> int:
         """By Theorem 4 a state has a successor to search if it is not in H."""
         return NOBODY if node.state in self.closed else self.choose(node)
 

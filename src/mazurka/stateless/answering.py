@@ -22,18 +22,15 @@ from mazurka.search.observer import Observer
 from mazurka.search.options import SearchOptions
 from mazurka.search.resources import default_limit_bytes, resident_bytes
 from mazurka.search.result import CUT_SHORT, Move, SearchResult, Statistics, Violation
+from mazurka.stateless.explored import Exceeded, Explored, RunOptions
 from mazurka.stateless.ir_execution import IRExecution, PlainIRExecution
-from mazurka.stateless.search import (
-    BOUND,
-    Exploration,
-    ScheduleOptions,
-    ScheduleSearch,
-    Stopped,
-)
-from mazurka.stateless.sleep_sets import SleepSets
+from mazurka.stateless.runs import choice_of, thread_of
+from mazurka.stateless.sleep_sets import BOUND, ScheduleSearch, SleepSets
 
 PRESERVED = frozenset({"assert", "deadlock"})
 STARTED_AGAIN = "a thread might be started again: searched with sleep sets alone"
+PULSE_SECONDS = 0.1
+"""How often somebody who watches is told."""
 UNFINISHED = "self-check: the interpreter did not come to an end within the time limit"
 
 
@@ -42,7 +39,6 @@ def answer(
 ) -> SearchResult:
     """Run a search that keeps failures and deadlocks: each belongs to some trace, and what happens
     in one execution of a trace happens in all of them."""
-    assert search.uses_sleep_sets, "executions are counted as traces"
     return _Answering(program, options, observer, search).answer()
 
 
@@ -72,39 +68,45 @@ class _Answering:
             return result
         return replace(result, notes=(*notes, self.checked(found)))
 
-    def explore(self, execution: IRExecution) -> Exploration:
-        options = ScheduleOptions(
+    def explore(self, execution: IRExecution) -> Explored:
+        options = RunOptions(
             stop_at_first=self.options.stop_at_first,
             limit_seconds=self.options.limit_seconds,
+            report_every=PULSE_SECONDS,
             ignored=PRESERVED - self.options.properties,
         )
         return self.search(execution, options, self.progress).run()
 
-    def progress(self, found: Exploration) -> None:
+    def progress(self, found: Explored) -> None:
         self.observer.progress(statistics_of(found))
         if resident_bytes() - self.bytes_before > self.limit_bytes:
-            found.limit("memory")
-            raise Stopped
+            raise Exceeded("memory")
 
-    def checked(self, found: Exploration) -> str:
+    def checked(self, found: Explored) -> str:
         """The search once more, every step asked of the interpreter, no view remembered."""
         again = self.explore(PlainIRExecution(self.program))
         if CUT_SHORT.intersection(again.limits):
             return UNFINISHED
-        if replace(again, seconds=0.0) != replace(found, seconds=0.0):
+        if summary_of(again) != summary_of(found):
             raise InternalError(
-                f"self-check: {found.executions:,} executions and {found.transitions:,}"
-                f" transitions, but {again.executions:,} and {again.transitions:,} where no view"
+                f"self-check: {found.executions:,} executions and {found.steps:,}"
+                f" transitions, but {again.executions:,} and {again.steps:,} where no view"
                 " is remembered"
             )
         return f"self-check: the interpreter's search of {found.executions:,} executions agrees"
 
 
-def statistics_of(found: Exploration) -> Statistics:
+def summary_of(found: Explored) -> tuple[object, ...]:
+    """All that a second search has to agree with."""
+    counts = found.executions, found.abandoned, found.steps, found.depth
+    return counts, found.failures, found.limits
+
+
+def statistics_of(found: Explored) -> Statistics:
     """Of each trace one execution at most is completed, so the traces need no count of their own
     (Godefroid, LNCS 1032, Theorem 5.5: a sleeping move cannot begin an execution that is new)."""
     return Statistics(
-        transitions=found.transitions,
+        transitions=found.steps,
         depth=found.depth,
         seconds=found.seconds,
         executions=found.executions,
@@ -112,8 +114,9 @@ def statistics_of(found: Exploration) -> Statistics:
     )
 
 
-def violation_in(found: Exploration) -> Violation | None:
-    first = next((finding for finding in found.findings if finding.kind != BOUND), None)
+def violation_in(found: Explored) -> Violation | None:
+    first = next((one for one in found.failures if one.failed.kind != BOUND), None)
     if first is None:
         return None
-    return Violation(first.kind, tuple(Move(*move) for move in first.schedule))
+    path = tuple(Move(thread_of(move), choice_of(move)) for move in first.schedule)
+    return Violation(first.failed.kind, path)

@@ -25,18 +25,15 @@ from __future__ import annotations
 import time
 from typing import TypeAlias
 
-from mazurka.stateless.actions import StateHash
+from mazurka.stateless.explored import Exceeded
 from mazurka.stateless.happens_before import Graph
+from mazurka.stateless.hashing import StateHash
 
 Arrival: TypeAlias = tuple[int, StateHash, int]
 """A thread t' whose step was last, the state before it, and CB of that step."""
 
 CHECK_EVERY = 1024
 NEVER = 1 << 30
-
-
-class Exceeded(Exception):  # noqa: N818 - it is control flow, not an error of ours
-    """A limit was reached in the midst of a computation; its argument names it."""
 
 
 class Bounds:

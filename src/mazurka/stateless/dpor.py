@@ -40,10 +40,10 @@ explored already.
 
 from __future__ import annotations
 
-from mazurka.stateless.execution import Action
+from mazurka.stateless.actions import Action, Events
 from mazurka.stateless.races import initials, reversals
-from mazurka.stateless.search import ScheduleSearch
-from mazurka.stateless.trace import Events, bits, up_to
+from mazurka.stateless.sleep_sets import ScheduleSearch
+from mazurka.stateless.trace import bits, up_to
 
 
 class DynamicReduction(ScheduleSearch):
@@ -55,11 +55,11 @@ class DynamicReduction(ScheduleSearch):
         node = self.nodes[position]
         awake = node.awake()
         if awake and not node.backtrack:
-            node.backtrack.add(awake[0].move.thread)
-        return next((action for action in awake if action.move.thread in node.backtrack), None)
+            node.backtrack.add(awake[0].thread)
+        return next((action for action in awake if action.thread in node.backtrack), None)
 
     def look_back(self) -> None:
-        for position in range(self.fresh + 1, len(self.nodes)):
+        for position in range(self.replayed + 1, len(self.nodes)):
             self.pulse()
             for thread, actions in self.nodes[position].actions.items():
                 past = self.trace.past(thread, position)
@@ -73,7 +73,7 @@ class DynamicReduction(ScheduleSearch):
         If the action was there one step earlier, and the last event does not matter to it, there is
         nothing new.
         """
-        known = self.nodes[position - 1].actions.get(action.move.thread, ())
+        known = self.nodes[position - 1].actions.get(action.thread, ())
         last = self.trace.actions[position - 1]
         if any(action is same for same in known) and not last.depends(action):
             return 0
@@ -89,20 +89,21 @@ class DynamicReduction(ScheduleSearch):
         between = past & ~up_to(earlier + 1)
         if between:
             first = next(bits(between))
-            node.backtrack.add(self.trace.actions[first].move.thread)
+            node.backtrack.add(self.trace.actions[first].thread)
         elif any(action.enabled for action in node.actions.get(thread, ())):
             node.backtrack.add(thread)
         else:
-            node.backtrack.update(action.move.thread for action in node.enabled)
+            node.backtrack.update(action.thread for action in node.enabled)
 
 
 class SleepingReduction(DynamicReduction):
     """With sleep sets."""
 
+    name = "dpor"
     uses_sleep_sets = True
 
     def look_back(self) -> None:
-        for reversal in reversals(self.trace, self.nodes[-1], self.execution, self.fresh):
+        for reversal in reversals(self.trace, self.nodes[-1], self.foresight, self.replayed):
             self.pulse()
             first, *_ = initials(reversal.sequence)
             self.nodes[reversal.position].backtrack.add(first)

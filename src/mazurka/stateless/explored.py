@@ -22,6 +22,10 @@ class DivergedError(MazurkaError):
     """The program did not do the same again under the same schedule."""
 
 
+class Exceeded(Exception):  # noqa: N818 - it is control flow, not an error of ours
+    """A limit was reached in the midst of a computation; its argument names it."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
     max_steps: int = 10_000
@@ -30,6 +34,8 @@ class RunOptions:
     """End the search with the first failure."""
     max_runs: int | None = None
     limit_seconds: float | None = None
+    ignored: frozenset[str] = frozenset()
+    """Kinds of failure that nobody asks for; the search goes on after them."""
     max_states: int | None = 2_000_000
     """How many prefixes of executions a search may know."""
     report_every: float = 0.1
@@ -38,10 +44,11 @@ class RunOptions:
 
 @dataclass(frozen=True, slots=True)
 class Failing:
-    """A failure, and the schedule that leads to it: the thread of each step."""
+    """A failure, and the schedule that leads to it."""
 
     failed: Failed
     schedule: tuple[int, ...]
+    """Moves; without nondeterministic steps, the numbers of threads."""
     preemptions: int
 
 
@@ -93,6 +100,11 @@ class Explored:
     def exhaustive(self) -> bool:
         """All executions were seen, however many preemptions they have."""
         return self.complete and self.levels[-1].exhaustive
+
+    @property
+    def kinds(self) -> set[str]:
+        """The kinds of failure that are known."""
+        return {failing.failed.kind for failing in self.failures}
 
     def is_new(self, failed: Failed) -> bool:
         """Whether no failure of this sort is known."""

@@ -9,13 +9,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mazurka.errors import InternalError
-from mazurka.stateless.actions import EMPTY, StateHash
-from mazurka.stateless.bounded_search import NOBODY, BoundedSearch, Node
-from mazurka.stateless.context_bound import ContextBounds, Exceeded
-from mazurka.stateless.explored import DivergedError, Failing, Level, Progress, RunOptions
+from mazurka.stateless.context_bound import ContextBounds
+from mazurka.stateless.context_bounded import BoundedNode, BoundedSearch
+from mazurka.stateless.explored import (
+    DivergedError,
+    Exceeded,
+    Failing,
+    Level,
+    Progress,
+    RunOptions,
+)
+from mazurka.stateless.hashing import EMPTY, StateHash
 from mazurka.stateless.lives import LifeGraph, LivesMatter
 from mazurka.stateless.recording import Touched
 from mazurka.stateless.runs import Abandon, Ended, Operation, Runnable, Slip
+from mazurka.stateless.search import NOBODY
 
 
 class GraphSearch(BoundedSearch):
@@ -102,7 +110,7 @@ class GraphSearch(BoundedSearch):
                 " same steps before: the program does not do the same again"
             )
 
-    def find(self, node: Node) -> int:
+    def find(self, node: BoundedNode) -> int:
         """The first thread t, of those not looked at, with next(s, t) not in H and CB(s, t) ≤ csb;
         s is where the graph ends."""
         graph, bound = self.graph, self.bound

@@ -6,7 +6,7 @@ the same graph are one execution.
 
 | paper | here |
 |---|---|
-| action ⟨o, t, n, v, m⟩, h(a) | `Graph.action`, `actions.action_hash` |
+| action ⟨o, t, n, v, m⟩, h(a) | `Graph.action`, `hashing.action_hash` |
 | h(A), the XOR of the h(a) | `Graph.hash`, kept up to date in both directions |
 | frontier F(s) | `Graph.maximal`, `Graph.frontier` |
 | s − t, and back again | `Graph.back`, `Graph.forth` |
@@ -32,7 +32,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from operator import itemgetter
 
-from mazurka.stateless.actions import StateHash
+from mazurka.stateless.hashing import StateHash
 from mazurka.stateless.recording import Recording, Stand, Touched
 from mazurka.stateless.runs import Shared
 
@@ -121,6 +121,19 @@ class Graph(Recording):
             state = self.states[number][(here & self.writes[number]).bit_count()]
             stand.answers[state] = touched
         return touched
+
+    def ask_at(self, stand: Stand, here: int) -> tuple[Touched | None, tuple[int, ...]]:
+        """What an operation touches at a prefix, None if it cannot go on; and the objects that it
+        looks at to find out."""
+        if stand.fixed is not None:
+            return stand.fixed, ()
+        number = stand.first
+        if number >= 0:
+            state = self.states[number][(here & self.writes[number]).bit_count()]
+            if state in stand.answers:
+                return stand.answers[state], (number,)
+        touched = self._ask(stand, here)
+        return touched, tuple(dict.fromkeys(self._looked_at))
 
     def next_hash(self, thread: int) -> StateHash | None:
         """The hash of next(s, t), None if the thread is not enabled at the cursor."""

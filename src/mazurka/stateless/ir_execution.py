@@ -1,4 +1,4 @@
-"""A program in the intermediate representation as an `Execution`, on the reference interpreter.
+"""A program in the intermediate representation run on the reference interpreter.
 
 An action is what one interpreter step of the thread would do in the present state, and its
 footprint is that step's, with three changes.
@@ -22,22 +22,31 @@ thread does is worked out once for all states that look the same to it
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from mazurka.ir.interpreter import Interpreter, Outcome, State, Step
 from mazurka.ir.program import FINISHED, WRONG, Program
 from mazurka.ir.values.footprints import Footprints
-from mazurka.stateless.execution import Action, Failure, Move
+from mazurka.stateless.actions import STUCK, Action, Events, Foresight, Move
 from mazurka.stateless.fixed_points import Point, PointTable
+from mazurka.stateless.runs import Abandon, Decider, Ended, Failed, move_of, thread_of
+from mazurka.stateless.trace import bits
 from mazurka.stateless.views import View, Views
 
 Actions = tuple[Action, ...]
 
-STUCK = -1
-"""The choice that an attempt names: none of those there are."""
+ENDLESS = (
+    "some execution never ends ({place} repeats), so schedules cannot be run to their end;"
+    " strategies that store states can answer (--strategy auto)"
+)
 
 
-class IRExecution:
-    """Runs a program on the interpreter; keeps the states it came through."""
+class IRExecution(Foresight):
+    """Runs a program on the interpreter; keeps the states of the present run.
+
+    A run that begins as the one before did begins where they part: states are tuples, so going
+    back costs nothing.
+    """
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -48,63 +57,93 @@ class IRExecution:
         self.views = Views(program, self.interpreter, self.describe)
         start = program.initial_state()
         self.states: list[State] = [start]
-        self.known: list[dict[int, View]] = [{}]
-        """For each state passed, the views worked out there or carried over unchanged."""
+        self.moves: list[Move] = []
+        self.known = [[self.view_at(start, thread) for thread in range(len(program.threads))]]
+        """For each state passed, what each thread can do there."""
         self.passed: dict[State, int] = {start: 0}
         """Where the run was first in each of its states."""
         self.returned: str | None = None
+        """Where a step began that has led back to where the run had been before."""
+        self.failures: list[Failed] = []
+        self._last: Decider | None = None
 
     @property
     def state(self) -> State:
         return self.states[-1]
 
-    def threads(self) -> Sequence[int]:
-        return range(len(self.program.threads))
+    def run(self, decider: Decider) -> Ended:
+        self.begin(decider)
+        pending: Sequence[None] = (None,) * len(self.program.threads)
+        while self.returned is None:
+            enabled = [move for view in self.known[-1] for move in view.effects]
+            if not enabled:
+                if self.deadlocked():
+                    self.failures.append(Failed(kind="deadlock", message=""))
+                return Ended(failures=self.failures, pending=pending)
+            try:
+                move = decider.decide(pending, enabled, -1)
+            except Abandon:
+                return Ended(failures=self.failures, pending=pending, abandoned=True)
+            self.step(move)
+        limit = ENDLESS.format(place=self.returned)
+        return Ended(failures=self.failures, pending=pending, abandoned=True, limit=limit)
 
-    def next_actions(self, thread: int) -> Actions:
-        return self.view(thread).actions
+    def begin(self, decider: Decider) -> None:
+        """Stand where the prefix of a run leads."""
+        prefix = decider.prefix
+        self.rewind(len(prefix) if decider is self._last else 0)
+        self._last = decider
+        for move in prefix[len(self.moves) :]:
+            self.step(move)
+        self.failures = []
+        decider.left(len(prefix))
 
-    def view(self, thread: int) -> View:
+    def actions(self) -> dict[int, Actions]:
+        return {thread: view.actions for thread, view in enumerate(self.known[-1])}
+
+    def step(self, move: Move) -> None:
+        thread = thread_of(move)
         known = self.known[-1]
-        view = known.get(thread)
-        if view is None:
-            view = known[thread] = self.view_at(self.states[-1], thread)
-        return view
-
-    def step(self, move: Move) -> Failure | None:
-        effect = self.view(move.thread).effects[move]
-        known, writes = self.known[-1], effect.writes
-        kept = {thread: view for thread, view in known.items() if writes.isdisjoint(view.reads)}
-        kept.pop(move.thread, None)
-        state = effect.applied(self.states[-1])
+        effect = known[thread].effects[move]
+        writes, state = effect.writes, effect.applied(self.states[-1])
         if self.passed.setdefault(state, len(self.states)) < len(self.states):
             self.returned = effect.place
-        self.known.append(kept)
+        if effect.failure is not None:
+            self.failures.append(replace(effect.failure, step=len(self.moves)))
+        self.known.append(
+            [
+                view
+                if writes.isdisjoint(view.reads) and other != thread
+                else self.view_at(state, other)
+                for other, view in enumerate(known)
+            ]
+        )
         self.states.append(state)
-        return effect.failure
-
-    def endless(self) -> str | None:
-        return self.returned
+        self.moves.append(move)
 
     def deadlocked(self) -> bool:
+        """Whether threads wait, none can go on, and nothing else has stopped one."""
         outcomes: set[Outcome] = set()
-        for number, thread in enumerate(self.program.threads):
+        for thread, view in zip(self.program.threads, self.known[-1], strict=True):
             if not thread.observer:
-                outcomes |= self.view(number).outcomes
+                outcomes |= view.outcomes
         return Outcome.WAITS in outcomes and outcomes <= {Outcome.WAITS, Outcome.FINISHED}
 
     def rewind(self, depth: int) -> None:
+        """Stand where the first `depth` steps led."""
         for position in range(depth + 1, len(self.states)):
             if self.passed.get(self.states[position]) == position:
                 del self.passed[self.states[position]]
         del self.states[depth + 1 :]
         del self.known[depth + 1 :]
+        del self.moves[depth:]
         self.returned = None
 
-    def preview(self, depth: int, moves: Sequence[Move], thread: int) -> Actions:
+    def preview(self, depth: int, events: Events, thread: int) -> Actions:
         state = self.states[depth]
-        for move in moves:
-            state = self.view_at(state, move.thread).effects[move].applied(state)
+        for position in bits(events):
+            move = self.moves[position]
+            state = self.view_at(state, thread_of(move)).effects[move].applied(state)
         return self.view_at(state, thread).actions
 
     def view_at(self, state: State, thread: int) -> View:
@@ -130,8 +169,8 @@ class IRExecution:
         """One attempt for all the choices with which the thread cannot move."""
         read: frozenset[int] = frozenset().union(*(step.footprint_reads for step in stuck))
         return Action(
-            move=Move(thread, STUCK),
-            kind=point.kind,
+            thread=thread,
+            move=move_of(thread, STUCK),
             reads=self.visits.reads(thread, read),
             writes=frozenset(),
             enabled=False,
@@ -142,10 +181,10 @@ class IRExecution:
         )
 
     def action(self, point: Point, step: Step, move: Move, also: frozenset[int]) -> Action:
-        thread = move.thread
+        thread = thread_of(move)
         return Action(
+            thread=thread,
             move=move,
-            kind=str(self.program.edges[step.edges[0]].kind),
             reads=self.visits.reads(thread, step.footprint_reads | also),
             writes=self.visits.writes(thread, step.footprint_writes),
             may_block=point.may_block,

@@ -16,8 +16,7 @@ from __future__ import annotations
 from mazurka.errors import OptionError
 from mazurka.stateless.algorithm1 import Algorithm1
 from mazurka.stateless.algorithm2 import Algorithm2
-from mazurka.stateless.bounded_search import BoundedSearch
-from mazurka.stateless.cb_dfs import ContextBoundedDFS
+from mazurka.stateless.context_bounded import BoundedSearch, ContextBoundedDFS
 from mazurka.stateless.explored import Explored, Progress, RunOptions
 from mazurka.stateless.graph_search import GraphSearch
 from mazurka.stateless.runs import Runnable

@@ -28,9 +28,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from mazurka.errors import InternalError
-from mazurka.stateless.execution import Action, Move
+from mazurka.stateless.actions import Action, Move
 from mazurka.stateless.races import reversals, without_initial
-from mazurka.stateless.search import Node, ScheduleSearch
+from mazurka.stateless.sleep_sets import ScheduleSearch, SleepingNode
 
 
 @dataclass
@@ -74,6 +74,10 @@ class WakeupTree:
 
 
 class WakeupTrees(ScheduleSearch):
+    """Wakeup trees and sleep sets."""
+
+    name = "optimal-dpor"
+
     def choose(self, position: int) -> Action | None:
         tree, node = self.trees[position], self.nodes[position]
         if not tree.branches and not node.explored:
@@ -81,13 +85,13 @@ class WakeupTrees(ScheduleSearch):
                 tree.append([action])
         if not tree.branches:
             return None
-        move = tree.branches[0][0].move
+        move, thread = tree.branches[0][0].move, tree.branches[0][0].thread
         for action in node.enabled:
-            if action.move.thread == move.thread and action.move != move:
+            if action.thread == thread and action.move != move:
                 self.insert(position, [action])
         return self.enabled_action(node, move)
 
-    def enabled_action(self, node: Node, move: Move) -> Action:
+    def enabled_action(self, node: SleepingNode, move: Move) -> Action:
         for action in node.enabled:
             if action.move == move:
                 return action
@@ -104,13 +108,13 @@ class WakeupTrees(ScheduleSearch):
         else:
             self.trees.append(self.trees[-1].subtree(by.move))
 
-    def left(self, position: int, by: Action) -> None:
+    def departed(self, position: int, by: Action) -> None:
         self.trees.pop()
         self.trees[position].remove(by.move)
 
     def look_back(self) -> None:
         """Of every run all races: an old one may have other events beside it now, which keep
         something from sleeping."""
-        for reversal in reversals(self.trace, self.nodes[-1], self.execution):
+        for reversal in reversals(self.trace, self.nodes[-1], self.foresight):
             self.pulse()
             self.insert(reversal.position, reversal.sequence)

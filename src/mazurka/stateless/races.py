@@ -24,6 +24,17 @@ but on f.  If f's thread can move after E e u, there is a run with E e u f', in 
 seen to race, since f' still reads what e has changed for f, or changes what e has read.  If it
 cannot, then because it reads what e has written; there is a run with E e u in it, and then those
 events of u that f depends on are one of the prefixes searched.
+
+*What attempts may read.*  Events that write something which no attempt of the thread may read need
+no search.  Where nobody knows what attempts may read (`Action.watched`), it is what they are seen
+to read at the prefixes that are searched, which may add events to search for, until there are no
+more.  That is enough.  Let W be all that is seen, F the events before the end of the point, and T
+any prefix with all that happens before the thread's last event, and with all events that come
+before e in the run.  Then W has all that an attempt reads at T.  For let g be the first event of F
+in the run that is not in T and writes something in W.  If there is none, an attempt at F sees what
+one at T sees.  Otherwise g was searched for, with all prefixes that have what comes before g and
+any of the later events that attempts depend on; among them the one that has just those which are
+in T.  There an attempt sees what it sees at T.
 """
 
 from __future__ import annotations
@@ -31,9 +42,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from mazurka.stateless.execution import Action, Execution
-from mazurka.stateless.search import Node
-from mazurka.stateless.trace import Events, Trace, bits, up_to
+from mazurka.stateless.actions import Action, Events, Foresight
+from mazurka.stateless.sleep_sets import SleepingNode
+from mazurka.stateless.trace import Trace, bits, up_to
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,28 +67,30 @@ class _Point:
     """The position of that action, or the length of the run."""
 
 
-def reversals(trace: Trace, last: Node, execution: Execution, fresh: int = 0) -> Iterator[Reversal]:
+def reversals(
+    trace: Trace, last: SleepingNode, foresight: Foresight, fresh: int = 0
+) -> Iterator[Reversal]:
     """All reversals of a run that earlier runs with the same first `fresh` events did not have."""
     for position, action in enumerate(trace.actions):
         if action.fixed and not action.may_block:
             if position >= fresh:
-                yield from _plain(trace, execution, position)
+                yield from _plain(trace, foresight, position)
         elif position >= fresh or not action.fixed:
-            point = _Point(action.move.thread, action, position)
-            yield from _Openings(trace, execution, point).reversals()
+            point = _Point(action.thread, action, position)
+            yield from _Openings(trace, foresight, point).reversals()
     for thread, actions in last.actions.items():
         for action in actions:
             if not action.enabled:
                 point = _Point(thread, action, len(trace))
-                yield from _Openings(trace, execution, point).reversals()
+                yield from _Openings(trace, foresight, point).reversals()
 
 
-def _plain(trace: Trace, execution: Execution, position: int) -> Iterator[Reversal]:
+def _plain(trace: Trace, foresight: Foresight, position: int) -> Iterator[Reversal]:
     action = trace.actions[position]
     for earlier in trace.races(position):
         if action.life is not None and action.life in trace.actions[earlier].writes:
-            point = _Point(action.move.thread, action, position)
-            yield from _Openings(trace, execution, point).without(earlier)
+            point = _Point(action.thread, action, position)
+            yield from _Openings(trace, foresight, point).without(earlier)
             continue
         others = up_to(len(trace)) & ~up_to(earlier) & ~trace.after(earlier)
         yield Reversal(earlier, [*trace.pick(others), action])
@@ -86,15 +99,20 @@ def _plain(trace: Trace, execution: Execution, position: int) -> Iterator[Revers
 class _Openings:
     """The prefixes of a run after which a thread could move at a point of its life."""
 
-    def __init__(self, trace: Trace, execution: Execution, point: _Point) -> None:
+    def __init__(self, trace: Trace, foresight: Foresight, point: _Point) -> None:
         self.trace = trace
-        self.execution = execution
+        self.foresight = foresight
         self.point = point
         self.past = trace.past(point.thread, point.end)
+        self.seen = set(point.action.reads | point.action.writes)
+        """What attempts are seen to read."""
 
     def reversals(self) -> Iterator[Reversal]:
-        for earlier in bits(self.rivals()):
-            yield from self.without(earlier)
+        done = 0
+        while rivals := self.rivals() & ~done:
+            for earlier in bits(rivals):
+                yield from self.without(earlier)
+            done |= rivals
 
     def rivals(self) -> Events:
         """The events that may have kept the thread from moving, or depend on what it did.
@@ -111,12 +129,10 @@ class _Openings:
 
     def writers(self) -> Events:
         """The events that have written what an attempt may read."""
-        trace, watched = self.trace, self.point.action.watched
-        if watched is None:
-            return sum(1 << i for i in range(len(trace)) if trace.actions[i].writes)
+        watched = self.point.action.watched
         found = 0
-        for thing in watched:
-            found |= trace.writers.get(thing, 0)
+        for thing in self.seen if watched is None else watched:
+            found |= self.trace.writers.get(thing, 0)
         return found
 
     def without(self, earlier: int) -> Iterator[Reversal]:
@@ -130,8 +146,9 @@ class _Openings:
         seen, waiting = {start}, [start]
         while waiting:
             prefix = waiting.pop()
-            moves = [action.move for action in trace.pick(prefix)]
-            actions = self.execution.preview(earlier, moves, self.point.thread)
+            actions = self.foresight.preview(earlier, prefix, self.point.thread)
+            for action in actions:
+                self.seen |= action.reads | action.writes
             for action in actions:
                 if action.enabled and action.depends(event):
                     yield Reversal(earlier, self.filled(prefix, allowed, action))
@@ -161,7 +178,7 @@ def initials(sequence: Sequence[Action]) -> list[int]:
     found: list[int] = []
     for position, action in enumerate(sequence):
         if not any(earlier.depends(action) for earlier in sequence[:position]):
-            found.append(action.move.thread)
+            found.append(action.thread)
     return found
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import TypeAlias
 
 from mazurka.errors import InternalError
-from mazurka.stateless.actions import EMPTY, StateHash, encoded, encoded_action_hash
+from mazurka.stateless.hashing import EMPTY, StateHash, encoded, encoded_action_hash
 from mazurka.stateless.preemptions import gives_way, live
 from mazurka.stateless.runs import Lookup, ObjectName, Operation, Role, Shared, Touch
 

@@ -1,8 +1,8 @@
-"""What a context-bounded search sees of a program: whole runs, decided at each scheduling point.
+"""What a search sees of a program: whole runs, decided at each scheduling point.
 
 Real threads cannot be copied, and stopping one costs more than most of its steps.  So a search does
-not drive a program step by step (`stateless.execution`); the program **runs**, from its start to
-its end, and asks the search at each **scheduling point** which thread goes on.  The question is
+not drive a program step by step; the program **runs**, from its start to its end, and asks the
+search at each **scheduling point** which thread goes on.  The question is
 asked by whatever thread is running, and costs a function call where the same thread goes on.
 
 What a search relies on:
@@ -175,6 +175,11 @@ class Failed:
     line: int | None = None
     details: tuple[str, ...] = ()
     """More lines for people: who waits for what and where."""
+    step: int | None = None
+    """The position of the step that failed, where nothing but what happens before that step has to
+    do with it."""
+    unfinished: bool = False
+    """The step never came to an end, so that nothing which depends on it is real."""
 
 
 @dataclass(kw_only=True)
@@ -185,6 +190,8 @@ class Ended:
     abandoned: bool = False
     pending: Sequence[Operation | None] = ()
     """Where the threads stand at the end; None for those that have ended."""
+    limit: str | None = None
+    """Why the run, and with it the search, cannot come to an end."""
 
 
 class Runnable(Protocol):

@@ -1,284 +1,284 @@
-"""The loop that all searches over schedules share: run to the end, look back, back up, run again.
+"""The loop that all searches over schedules share: follow a prefix, go on, back up, run again.
 
-A search is a stack of **nodes**, one for each prefix of the present run.  Going forward, an
-algorithm chooses an action at the last node; at the end of a run it looks for other orders that are
-worth a run and notes them at the nodes where they part; then the stack is cut back to the last node
-that has something left.  Only `choose` and `look_back` differ from algorithm to algorithm.
+A search is a stack of **nodes**, one for each point of the present run at which something is left
+to be decided.  The program runs from its start to its end and asks at each scheduling point who
+goes on (`decide`).  Where the run repeats the one before, the answer is a look into a list; at the
+last of these points another thread is taken than before; from there on the algorithm chooses.
+When the run has ended, the stack is cut back to the last node that has something left.
 
-A **sleep set** (Godefroid, *Partial-Order Methods for the Verification of Concurrent Systems*, LNCS
-1032, chapter 5) belongs to each node: moves that need not be taken from here, because whatever they
-lead to has been seen.  After a move has been explored it sleeps at its node; an action that depends
-on it wakes it up.  A run in which all that is enabled sleeps is given up: it is *blocked*.
+Only what is chosen and what is noted on the way differ: searches with a bound on preemptions
+(`context_bounded`), Algorithms 1 and 2 (`graph_search`), sleep sets and dynamic partial-order
+reduction (`sleep_sets`).
 
-Only programs whose executions all end can be searched in this way.  One that is seen to go round
-(`Execution.endless`), or is longer than `max_steps`, ends the search with that limit, and there is
-no verdict but what has been found.  Nor is one missed: a search that comes to its end has taken a
-finite number of steps and has completed, for every finite run, one that extends an equivalent run;
-an execution without an end has runs longer than all of those.
-
-After a step that never came to an end (`Failure.unfinished`) the other threads go on, for otherwise
-the orders in which the step comes later, or not at all, would never be found; but nothing that such
-a step happens before is reported.
+The search runs inside the program's threads.  Whatever goes wrong in it ends the run by `Abandon`
+and is raised again where the search was started.
 """
 
 from __future__ import annotations
 
 import time
-from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar, Generic, TypeVar
 
-from mazurka.stateless.execution import Action, Execution, Failure, Move
-from mazurka.stateless.trace import Events, Trace
-
-PULSE_SECONDS = 0.1
-"""How often somebody who watches is told."""
-ENDLESS = (
-    "some execution never ends ({place} repeats), so schedules cannot be run to their end;"
-    " strategies that store states can answer (--strategy auto)"
+from mazurka.stateless.explored import (
+    INTERRUPTED,
+    TIME,
+    DivergedError,
+    Exceeded,
+    Explored,
+    Level,
+    Progress,
+    RunOptions,
+    run_limit,
 )
-BOUND = "bound"
-"""The kind of failure that is a limit of the analysis, not an error in the program."""
-DEADLOCK = "deadlock"
+from mazurka.stateless.runs import Abandon, Decider, Ended, Operation, OutOfTime, Runnable
+
+NOBODY = -1
 
 
-@dataclass(frozen=True, kw_only=True)
-class ScheduleOptions:
-    max_steps: int = 10_000
-    """The longest execution."""
-    stop_at_first: bool = False
-    """End the search with the first failure or deadlock."""
-    limit_seconds: float | None = None
-    ignored: frozenset[str] = frozenset()
-    """Kinds of failure that nobody asks for; `deadlock` may be one.  The runs go on after them."""
-
-
-class Stopped(Exception):  # noqa: N818 - it is control flow, not an error of ours
-    """Raised by whoever is told about progress, to end the search there."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """Something that went wrong and the schedule that shows it: of a failure the last move.
-
-    A failure's schedule has only what happens before it.  The first finding of a search comes
-    after no other failure, unless an ignored one; later ones may.
-    """
-
-    kind: str
-    message: str
-    place: str
-    schedule: tuple[Move, ...]
-
-
-@dataclass
-class Exploration:
-    """What a search has seen.  Without limits it is complete."""
-
-    executions: int = 0
-    """Runs that came to an end: nobody could move any more."""
-    blocked: int = 0
-    """Runs given up because everything that could move was asleep."""
-    transitions: int = 0
-    """Steps taken, those of repeated prefixes not counted twice."""
-    faults: int = 0
-    """Steps taken that failed."""
-    deadlocks: int = 0
-    """Executions that ended in a deadlock."""
-    depth: int = 0
-    findings: list[Finding] = field(default_factory=list)
-    """The first of each sort: by kind, message and place."""
-    limits: tuple[str, ...] = ()
-    seconds: float = 0.0
-
-    @property
-    def kinds(self) -> set[str]:
-        return {finding.kind for finding in self.findings}
-
-    def add(self, finding: Finding) -> None:
-        sort = (finding.kind, finding.message, finding.place)
-        if all((known.kind, known.message, known.place) != sort for known in self.findings):
-            self.findings.append(finding)
-            if finding.kind == BOUND:
-                self.limit(finding.message)
-
-    def limit(self, message: str) -> None:
-        self.limits = tuple(dict.fromkeys((*self.limits, message)))
-
-
-@dataclass
 class Node:
-    """A prefix of the present run: what can happen next, and what has been decided about it."""
+    """A scheduling point of the present run."""
 
-    actions: dict[int, tuple[Action, ...]]
-    """The next actions of every thread, attempts of those that cannot move included."""
-    enabled: list[Action]
-    sleep: dict[Move, Action]
-    """Moves that are covered elsewhere."""
-    explored: set[Move] = field(default_factory=set)
-    """Moves taken from here, to the end of whatever they lead to."""
-    backtrack: set[int] = field(default_factory=set)
-    """The threads that are to be explored from here."""
+    __slots__ = ("depth",)
 
-    def awake(self) -> list[Action]:
-        return [
-            action
-            for action in self.enabled
-            if action.move not in self.sleep and action.move not in self.explored
-        ]
+    def __init__(self, depth: int) -> None:
+        self.depth = depth
+        """How many steps lead here."""
 
 
-class ScheduleSearch(ABC):
-    """A depth-first search over schedules."""
+AnyNode = TypeVar("AnyNode", bound=Node)
 
-    uses_sleep_sets = True
+
+class Search(Decider, Generic[AnyNode]):
+    """A depth-first search over the runs of a program."""
+
+    name: ClassVar[str]
+    bounded: ClassVar[bool] = True
+    """Whether preemptions can be bounded."""
 
     def __init__(
         self,
-        execution: Execution,
-        options: ScheduleOptions | None = None,
-        progress: Callable[[Exploration], None] | None = None,
+        program: Runnable,
+        options: RunOptions | None = None,
+        progress: Progress | None = None,
     ) -> None:
-        self.execution = execution
-        self.options = options or ScheduleOptions()
+        self.program = program
+        self.options = options or RunOptions()
+        self.most = self.options.max_steps
         self.progress = progress
-        self.trace = Trace()
-        self.nodes: list[Node] = []
-        self.found = Exploration()
-        self.unfinished: Events = 0
-        """Events of the present run that never came to an end."""
-        self.fresh = 0
-        """The position of the first event that no earlier run had."""
-        self.started = self.told = time.perf_counter()
+        self.bound: int | None = None
+        self.explored = Explored()
+        self.nodes: list[AnyNode] = []
+        self.schedule: list[int] = []
+        """The moves of the present run."""
+        self.replayed = 0
+        """How many points of the present run repeat the one before."""
+        self.branch = NOBODY
+        """Who goes on after them, where that is decided."""
+        self.depth = 0
+        self.cut = False
+        """Whether the bound has kept the search from a step."""
+        self._given_up = False
+        self._error: BaseException | None = None
+        self._started: float | None = None
+        self._reported = 0.0
+
+    # ---- what an algorithm says
 
     @abstractmethod
-    def choose(self, position: int) -> Action | None:
-        """What to do at a node now; None if nothing is left.  Asking twice changes nothing."""
+    def extend(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
+        """Go on where no run has been; raise `Abandon` if whatever can follow has been seen."""
 
     @abstractmethod
-    def look_back(self) -> None:
-        """At the end of a run: note at the nodes what other orders are worth a run."""
+    def candidate(self, node: AnyNode) -> int:
+        """Who else is to go on from an old node; NOBODY if nothing is left there."""
 
-    def entered(self, position: int, by: Action | None) -> None:  # noqa: B027 - for those who need it
-        """A node has been added."""
+    @abstractmethod
+    def note(self, end: Ended) -> None:
+        """Take down the failures of a run."""
 
-    def left(self, position: int, by: Action) -> None:  # noqa: B027 - for those who need it
-        """All that follows an action at a node has been explored."""
+    def turned(self, pending: Sequence[Operation | None], move: int) -> None:
+        """The run has come again to the last point it shares with the one before, and a thread
+        goes on that did not then."""
 
-    def run(self) -> Exploration:
-        self.started = self.told = time.perf_counter()
+    def undone(self) -> None:
+        """The step from the last node has been taken back, and what followed it."""
+
+    def ended(self, end: Ended) -> None:
+        """A run has come to its end."""
+
+    def restart(self) -> bool:
+        """Begin with a new bound; False if nothing is left to be seen within it."""
+        self.explored.executions = 0
+        return True
+
+    def is_exhaustive(self) -> bool:
+        """At the end of a level: whether no execution needs more preemptions."""
+        return not self.cut
+
+    @property
+    def states(self) -> int:
+        """How many states are stored."""
+        return 0
+
+    # ---- the loop
+
+    def explore(self, bound: int | None) -> Level:
+        """Run all executions with at most so many preemptions; None for any number."""
+        begun = time.perf_counter()
+        if self._started is None:
+            self._started = begun
+        self.bound, self.cut = bound, False
+        self.schedule.clear()
+        self.nodes.clear()
+        self.replayed, self.branch = 0, NOBODY
+        level = Level(bound=bound)
+        self.explored.levels.append(level)
         try:
-            self.search()
-        except Stopped:
-            pass
-        except KeyboardInterrupt:
-            self.found.limit("interrupted")
-        self.found.seconds = time.perf_counter() - self.started
-        return self.found
+            more = self.restart()
+            while more and not self.is_over():
+                self.run_once()
+                self.update(level, begun)
+                self.report()
+                more = not self.is_over() and self.back_up()
+            level.complete = not more and not self.explored.limits and not self.stops_here()
+            level.exhaustive = level.complete and self.is_exhaustive()
+        except Exceeded as limit:
+            self.explored.limit(str(limit))
+        self.update(level, begun)
+        return level
 
-    def search(self) -> None:
-        self.execution.rewind(0)
-        self.enter(None)
-        while True:
-            self.run_on()
-            if self.is_over():
-                return
-            self.look_back()
-            if not self.back_up():
-                return
+    def update(self, level: Level, begun: float) -> None:
+        explored, now = self.explored, time.perf_counter()
+        assert self._started is not None
+        explored.seconds = now - self._started
+        level.seconds = now - begun
+        explored.states = level.states = self.states
+        level.executions = explored.executions
+        level.failures = len(explored.failures)
 
-    def pulse(self) -> None:
-        """Called all the time: see what time it is."""
-        now = time.perf_counter()
+    def report(self) -> None:
+        """Tell whoever watches, now and then; they may raise `Exceeded`."""
+        if self.progress is not None:
+            now = time.perf_counter()
+            if now - self._reported >= self.options.report_every:
+                self._reported = now
+                self.progress(self.explored)
+
+    @property
+    def deadline(self) -> float | None:
         limit = self.options.limit_seconds
-        if limit is not None and now - self.started >= limit:
-            self.found.limit("time")
-            raise Stopped
-        if self.progress is not None and now - self.told >= PULSE_SECONDS:
-            self.told = now
-            self.found.seconds = now - self.started
-            self.progress(self.found)
+        return None if limit is None or self._started is None else self._started + limit
+
+    def stops_here(self) -> bool:
+        return self.options.stop_at_first and bool(self.explored.failures)
 
     def is_over(self) -> bool:
-        """Whether to stop before everything has been seen."""
-        place = self.execution.endless()
-        if place is not None:
-            self.found.limit(ENDLESS.format(place=place))
-        too_long = len(self.trace) >= self.options.max_steps and bool(self.nodes[-1].awake())
-        if too_long:
-            self.found.limit(f"an execution takes more than {self.options.max_steps:,} steps")
-        violated = bool(self.found.kinds - {BOUND})
-        return place is not None or too_long or (self.options.stop_at_first and violated)
+        explored, options = self.explored, self.options
+        if options.limit_seconds is not None and explored.seconds > options.limit_seconds:
+            explored.limit(TIME)
+        if options.max_runs is not None and explored.runs >= options.max_runs:
+            explored.limit(run_limit(options.max_runs))
+        return bool(explored.limits) or self.stops_here()
 
-    def run_on(self) -> None:
-        """Extend the present run to its end."""
-        while (action := self.choose(len(self.trace))) is not None:
-            if len(self.trace) >= self.options.max_steps or self.execution.endless() is not None:
-                return
-            self.pulse()
-            self.take(action)
-        self.end()
-
-    def take(self, action: Action) -> None:
-        failure = self.execution.step(action.move)
-        self.trace.push(action)
-        self.found.transitions += 1
-        self.found.depth = max(self.found.depth, len(self.trace))
-        if failure is not None:
-            self.note(failure)
-        self.enter(action)
-
-    def enter(self, by: Action | None) -> None:
-        threads = self.execution.threads()
-        actions = {thread: self.execution.next_actions(thread) for thread in threads}
-        enabled = [action for some in actions.values() for action in some if action.enabled]
-        sleep = self.still_asleep(by) if by is not None and self.uses_sleep_sets else {}
-        self.nodes.append(Node(actions, enabled, sleep))
-        self.entered(len(self.trace), by)
-
-    def still_asleep(self, by: Action) -> dict[Move, Action]:
-        """What sleeps on after an action: one that depends on it may now lead somewhere else."""
-        asleep = self.nodes[-1].sleep
-        return {move: action for move, action in asleep.items() if not action.depends(by)}
-
-    def note(self, failure: Failure) -> None:
-        last = len(self.trace) - 1
-        causes = self.trace.before[last]
-        real = not causes & self.unfinished
-        if failure.unfinished:
-            self.unfinished |= 1 << last
-        if real and failure.kind not in self.options.ignored:
-            self.found.faults += 1
-            schedule = tuple(action.move for action in self.trace.pick(causes))
-            self.found.add(Finding(failure.kind, failure.message, failure.place, schedule))
-
-    def end(self) -> None:
-        """Nothing was chosen: the execution is complete, or the run is given up."""
-        if self.nodes[-1].enabled:
-            self.found.blocked += 1
+    def run_once(self) -> None:
+        explored = self.explored
+        self.depth, self._given_up, self._error = 0, False, None
+        before = explored.steps
+        try:
+            end = self.program.run(self)
+        except KeyboardInterrupt:
+            explored.limit(INTERRUPTED)
             return
-        self.found.executions += 1
-        if DEADLOCK in self.options.ignored or self.unfinished:
+        except OutOfTime:
+            explored.limit(TIME)
             return
-        if self.execution.deadlocked():
-            self.found.deadlocks += 1
-            self.found.add(Finding(DEADLOCK, "", "", self.trace.schedule))
+        explored.runs += 1
+        if self._error is not None:
+            self.broken(end)
+            raise self._error
+        if self.depth < self.replayed or self.branch != NOBODY:
+            raise DivergedError(
+                f"the program ended after {self.depth} steps of a schedule that it had followed"
+                f" for {self.replayed + 1}: it does not do the same again"
+            )
+        explored.steps = before + len(self.schedule) - self.replayed
+        explored.depth = max(explored.depth, len(self.schedule))
+        if self._given_up:
+            explored.abandoned += 1
+        elif end.limit is not None:
+            explored.limit(end.limit)
+        else:
+            explored.executions += 1
+            self.ended(end)
+        self.note(end)
+
+    def broken(self, end: Ended) -> None:
+        """A run was ended by something that was raised in the search."""
+
+    @property
+    def prefix(self) -> Sequence[int]:
+        """Asked at the start of a run, when there is nothing else in the schedule."""
+        return self.schedule
+
+    def left(self, count: int) -> None:
+        self.depth = count
+
+    def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
+        depth = self.depth
+        self.depth = depth + 1
+        try:
+            if depth <= self.replayed:
+                if depth < self.replayed:
+                    return self.repeat(depth, enabled)
+                if self.branch != NOBODY:
+                    return self.turn(pending, enabled)
+            if depth >= self.most:
+                self.explored.limit(f"an execution takes more than {depth:,} steps")
+                raise Abandon
+            return self.extend(pending, enabled, last)
+        except Abandon:
+            self._given_up = True
+            raise
+        except BaseException as error:
+            self._error = error
+            raise Abandon from error
+
+    def repeat(self, depth: int, enabled: Sequence[int]) -> int:
+        """Do as the run before, for a program that does not follow the prefix itself."""
+        move = self.schedule[depth]
+        if move not in enabled:
+            raise self.diverged(move, depth)
+        return move
+
+    def turn(self, pending: Sequence[Operation | None], enabled: Sequence[int]) -> int:
+        """Leave the prefix that the run shares with the one before."""
+        move, self.branch = self.branch, NOBODY
+        if move not in enabled:
+            raise self.diverged(move, self.replayed)
+        self.turned(pending, move)
+        self.schedule.append(move)
+        return move
+
+    def diverged(self, thread: int, depth: int) -> DivergedError:
+        return DivergedError(
+            f"thread {thread} could go on after {depth} steps, and now it cannot, after the same"
+            " ones: the program does not do the same again"
+        )
 
     def back_up(self) -> bool:
-        """Return to the last node that has something left; False if there is none."""
-        while len(self.nodes) > 1:
-            self.nodes.pop()
-            action = self.trace.actions[-1]
-            self.trace.pop()
-            position = len(self.trace)
-            self.unfinished &= ~(1 << position)
-            node = self.nodes[-1]
-            node.explored.add(action.move)
-            if self.uses_sleep_sets:
-                node.sleep[action.move] = action
-            self.left(position, action)
-            if self.choose(position) is not None:
-                self.execution.rewind(position)
-                self.fresh = position
+        """Return to the last node that has a candidate; False if there is none."""
+        nodes, schedule = self.nodes, self.schedule
+        while nodes:
+            node = nodes[-1]
+            if len(schedule) > node.depth:
+                del schedule[node.depth :]
+                self.undone()
+            move = self.candidate(node)
+            if move != NOBODY:
+                self.branch = move
+                self.replayed = len(schedule)
                 return True
+            nodes.pop()
         return False

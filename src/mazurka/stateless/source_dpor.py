@@ -22,21 +22,25 @@ happened in it, rather than before each step; all choices of a thread are explor
 
 from __future__ import annotations
 
-from mazurka.stateless.execution import Action
+from mazurka.stateless.actions import Action
 from mazurka.stateless.races import initials, reversals
-from mazurka.stateless.search import ScheduleSearch
+from mazurka.stateless.sleep_sets import ScheduleSearch
 
 
 class SourceSets(ScheduleSearch):
+    """Source sets and sleep sets."""
+
+    name = "source-dpor"
+
     def choose(self, position: int) -> Action | None:
         node = self.nodes[position]
         awake = node.awake()
         if awake and not node.backtrack:
-            node.backtrack.add(awake[0].move.thread)
-        return next((action for action in awake if action.move.thread in node.backtrack), None)
+            node.backtrack.add(awake[0].thread)
+        return next((action for action in awake if action.thread in node.backtrack), None)
 
     def look_back(self) -> None:
-        for reversal in reversals(self.trace, self.nodes[-1], self.execution, self.fresh):
+        for reversal in reversals(self.trace, self.nodes[-1], self.foresight, self.replayed):
             self.pulse()
             node = self.nodes[reversal.position]
             first = initials(reversal.sequence)

@@ -10,12 +10,8 @@ not after e" one operation.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TypeAlias
 
-from mazurka.stateless.execution import Action, Move, SharedObject
-
-Events: TypeAlias = int
-"""A set of events: bit i is the event at position i."""
+from mazurka.stateless.actions import Action, Events, SharedObject
 
 
 def bits(events: Events) -> Iterator[int]:
@@ -47,16 +43,15 @@ class Trace:
     def __len__(self) -> int:
         return len(self.actions)
 
-    @property
-    def schedule(self) -> tuple[Move, ...]:
-        return tuple(action.move for action in self.actions)
-
     def push(self, action: Action) -> None:
         position = len(self.actions)
         event = 1 << position
-        before = event | self.past(action.move.thread)
-        for other in bits(self._latest_conflicts(action)):
-            before |= self.before[other]
+        before = event | self.past(action.thread)
+        conflicts = self._latest_conflicts(action)
+        while conflicts:
+            last = conflicts.bit_length() - 1
+            before |= self.before[last]
+            conflicts &= ~before
         self.actions.append(action)
         self.before.append(before)
         self.known_races.append(None)
@@ -72,7 +67,7 @@ class Trace:
 
     def _enter(self, action: Action, event: Events) -> None:
         """Add the last event to those of its thread and its objects, or take it out again."""
-        thread = action.move.thread
+        thread = action.thread
         self.of_thread[thread] = self.of_thread.get(thread, 0) ^ event
         for thing in action.reads:
             self.readers[thing] = self.readers.get(thing, 0) ^ event
@@ -104,7 +99,7 @@ class Trace:
             found |= self.writers.get(thing, 0)
         for thing in action.writes:
             found |= self.writers.get(thing, 0) | self.readers.get(thing, 0)
-        found &= ~self.of_thread.get(action.move.thread, 0)
+        found &= ~self.of_thread.get(action.thread, 0)
         return found if end is None else found & up_to(end)
 
     def maximal(self, events: Events) -> Iterator[int]:
@@ -119,7 +114,7 @@ class Trace:
         known = self.known_races[position]
         if known is None:
             action = self.actions[position]
-            past = self.past(action.move.thread, position)
+            past = self.past(action.thread, position)
             known = tuple(self.maximal(self.conflicting(action, position) & ~past))
             self.known_races[position] = known
         return known

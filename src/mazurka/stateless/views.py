@@ -17,7 +17,8 @@ from operator import itemgetter
 
 from mazurka.ir.interpreter import Interpreter, Outcome, State, Step
 from mazurka.ir.program import DEAD_ENDS, Program
-from mazurka.stateless.execution import Action, Failure, Move, SharedObject
+from mazurka.stateless.actions import Action, Move, SharedObject
+from mazurka.stateless.runs import Failed, move_of
 
 MOST_VIEWS = 200_000
 """Views kept at the same time; a view takes about a kilobyte."""
@@ -32,7 +33,7 @@ class Effect:
     changes: tuple[tuple[int, int], ...]
     """Addresses and the values written there, own cells that stay as they are left out."""
     writes: frozenset[SharedObject]
-    failure: Failure | None
+    failure: Failed | None
     place: str
     """File and line where the step begins."""
 
@@ -88,7 +89,7 @@ class Views:
 
     def add(self, state: State, thread: int, own: Hashable) -> View:
         steps = [
-            (Move(thread, choice), self.interpreter.step(state, thread, choice))
+            (move_of(thread, choice), self.interpreter.step(state, thread, choice))
             for choice in range(self.interpreter.choices(state, thread))
         ]
         view = self.work_out(state, thread, steps)
@@ -138,9 +139,15 @@ def _getter(addresses: tuple[int, ...]) -> Callable[[State], Hashable]:
     return itemgetter(*addresses)
 
 
-def _failure(step: Step) -> Failure | None:
+def _failure(step: Step) -> Failed | None:
     report = step.fault
     if report is None:
         return None
-    unfinished = report.fault in DEAD_ENDS
-    return Failure(str(report.fault), report.message, str(report.span), unfinished)
+    return Failed(
+        kind=str(report.fault),
+        message=report.message,
+        thread=step.thread,
+        file=report.span.file,
+        line=report.span.line,
+        unfinished=report.fault in DEAD_ENDS,
+    )

@@ -1,4 +1,4 @@
-"""For every primitive, Algorithm 2 runs each happens-before class of all schedules exactly once.
+"""For every primitive, searches run each happens-before class of all schedules exactly once.
 
 This holds only if the operations say the truth: about what they touch, in which states they can go
 on, and that their threads' pasts alone decide what comes next.
@@ -6,6 +6,7 @@ on, and that their threads' pasts alone decide what comes next.
 
 from __future__ import annotations
 
+import functools
 import queue
 import threading
 import time
@@ -20,8 +21,21 @@ from runtime_deciders import QUICK, Enumerate
 from mazurka.runtime.core.operations import present
 from mazurka.runtime.program.program import RealProgram
 from mazurka.stateless.algorithm2 import Algorithm2
+from mazurka.stateless.dpor import SleepingReduction
 from mazurka.stateless.explored import RunOptions
+from mazurka.stateless.optimal_dpor import WakeupTrees
 from mazurka.stateless.runs import Operation
+from mazurka.stateless.search import Search
+from mazurka.stateless.sleep_sets import SleepSets
+from mazurka.stateless.source_dpor import SourceSets
+
+SEARCHES: tuple[type[Search[Any]], ...] = (
+    Algorithm2,
+    SleepSets,
+    SleepingReduction,
+    SourceSets,
+    WakeupTrees,
+)
 
 
 class Classes(Enumerate):
@@ -273,10 +287,14 @@ def test_classes(test: Callable[[], None]) -> None:
 
     with RealProgram(test, QUICK) as program:
         classes, found = program.supervise(brute_force)
-        search = Algorithm2(program, RunOptions(stop_at_first=False))
-        program.supervise(lambda: search.explore(None))
-    assert search.explored.executions == len(classes)
-    assert {failing.failed.kind for failing in search.explored.failures} == found
+        searches = [kind(program, RunOptions(stop_at_first=False)) for kind in SEARCHES]
+        for search in searches:
+            program.supervise(functools.partial(search.explore, None))
+    for search in searches:
+        assert search.explored.executions == len(classes), search.name
+        assert search.explored.kinds == found, search.name
+        if isinstance(search, Algorithm2 | WakeupTrees):
+            assert search.explored.abandoned == 0
 
 
 def test_futures_are_waited_for_in_the_same_order_in_every_run() -> None:

@@ -9,10 +9,10 @@ from tests.unit.stateless.bodies import Thread, critical_sections, read_modify_w
 from tests.unit.stateless.simulated import Body, Simulated, World
 
 from mazurka.errors import InternalError
-from mazurka.stateless.actions import EMPTY
 from mazurka.stateless.algorithm1 import Algorithm1
 from mazurka.stateless.algorithm2 import Algorithm2
 from mazurka.stateless.explored import DivergedError, RunOptions
+from mazurka.stateless.hashing import EMPTY
 from mazurka.stateless.runs import Abandon, Decider, Ended
 
 ALL = RunOptions(stop_at_first=False)

@@ -15,7 +15,7 @@ from mazurka.search.registry import load_strategy
 from mazurka.search.result import SearchResult, Statistics
 from mazurka.search.strategy import Strategy
 from mazurka.stateless import answering
-from mazurka.stateless.execution import Move
+from mazurka.stateless.actions import Move
 from mazurka.stateless.ir_execution import IRExecution
 
 NAMES = ("sleep-sets", "dpor", "source-dpor", "optimal-dpor")
@@ -104,7 +104,7 @@ def test_time(name: str) -> None:
 
 
 def test_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mazurka.stateless.search.PULSE_SECONDS", 0.0)
+    monkeypatch.setattr("mazurka.stateless.answering.PULSE_SECONDS", 0.0)
     taken = iter(range(0, 10**9, 1000))
     monkeypatch.setattr(answering, "resident_bytes", lambda: next(taken))
     result = answer("optimal-dpor", read_modify_write(2, 2), limit_bytes=10_000)
@@ -127,7 +127,7 @@ def test_an_interrupted_search_has_counted_what_it_saw(monkeypatch: pytest.Monke
 
 
 def test_observers_hear_of_executions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mazurka.stateless.search.PULSE_SECONDS", 0.0)
+    monkeypatch.setattr("mazurka.stateless.answering.PULSE_SECONDS", 0.0)
     heard: list[Statistics] = []
 
     class Listening(Silent):

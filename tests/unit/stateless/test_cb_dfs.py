@@ -6,7 +6,7 @@ import pytest
 from tests.unit.stateless.bodies import critical_sections, writes
 from tests.unit.stateless.simulated import Body, Simulated, World
 
-from mazurka.stateless.cb_dfs import ContextBoundedDFS
+from mazurka.stateless.context_bounded import ContextBoundedDFS
 from mazurka.stateless.explored import Level, RunOptions
 
 

@@ -18,22 +18,35 @@ from tests.unit.ir.programs import crossed_locks
 
 from mazurka.ir.program import Program
 from mazurka.stateless.dpor import DynamicReduction, SleepingReduction
+from mazurka.stateless.explored import Explored, RunOptions
 from mazurka.stateless.ir_execution import IRExecution
 from mazurka.stateless.optimal_dpor import WakeupTrees
-from mazurka.stateless.search import Exploration, ScheduleSearch
-from mazurka.stateless.sleep_sets import EverySchedule, SleepSets
+from mazurka.stateless.runs import Decider, Ended
+from mazurka.stateless.sleep_sets import EverySchedule, ScheduleSearch, SleepSets
 from mazurka.stateless.source_dpor import SourceSets
 
 ONE_EACH = (SleepSets, SleepingReduction, SourceSets, WakeupTrees)
 """The searches that complete each trace exactly once."""
 EACH = (DynamicReduction, *ONE_EACH)
+ALL = RunOptions(stop_at_first=False)
 
 once = pytest.mark.parametrize("search", ONE_EACH)
 every = pytest.mark.parametrize("search", EACH)
 
 
-def result_of(program: Program, search: type[ScheduleSearch]) -> Exploration:
-    found = search(IRExecution(program)).run()
+class Deadlocks(IRExecution):
+    """Counts the runs that end in a deadlock."""
+
+    deadlocks = 0
+
+    def run(self, decider: Decider) -> Ended:
+        end = super().run(decider)
+        self.deadlocks += any(failed.kind == "deadlock" for failed in end.failures)
+        return end
+
+
+def result_of(program: Program, search: type[ScheduleSearch]) -> Explored:
+    found = search(IRExecution(program), ALL).run()
     assert found.limits == ()
     return found
 
@@ -43,7 +56,7 @@ def result_of(program: Program, search: type[ScheduleSearch]) -> Exploration:
 def test_threads_that_never_meet_run_once(search: type[ScheduleSearch], threads: int) -> None:
     found = result_of(own_variables(threads), search)
     assert found.executions == 1
-    assert found.transitions == threads or search is SleepSets
+    assert found.steps == threads or search is SleepSets
 
 
 @every
@@ -93,8 +106,9 @@ def test_lost_updates(search: type[ScheduleSearch], rounds: int, traces: int) ->
 @once
 def test_crossed_locks_deadlock_in_one_trace(search: type[ScheduleSearch]) -> None:
     """One thread after the other, the other way round, or each with its first lock."""
-    found = result_of(crossed_locks(), search)
-    assert (found.executions, found.deadlocks) == (3, 1)
+    program = Deadlocks(crossed_locks())
+    assert search(program, ALL).run().executions == 3
+    assert program.deadlocks == 1
 
 
 @once
@@ -143,4 +157,4 @@ def test_file_system(search: type[ScheduleSearch], threads: int) -> None:
 
 @pytest.mark.parametrize("threads", [12, 13])
 def test_optimal_search_makes_no_run_in_vain(threads: int) -> None:
-    assert result_of(indexer(threads), WakeupTrees).blocked == 0
+    assert result_of(indexer(threads), WakeupTrees).abandoned == 0

@@ -9,12 +9,12 @@ import pytest
 from tests.unit.stateless.bodies import critical_sections, reads, recorded, writes
 from tests.unit.stateless.simulated import Body, Simulated, World
 
-from mazurka.stateless.actions import EMPTY, action_hash, encoded
 from mazurka.stateless.happens_before import Graph
+from mazurka.stateless.hashing import EMPTY, action_hash, encoded
 from mazurka.stateless.runs import Shared
 
 PRINT_HASH = """
-from mazurka.stateless.actions import action_hash
+from mazurka.stateless.hashing import action_hash
 print(action_hash(1, 2, [(("queue", 0, 3), True, 4), ("x", False, 1)]))
 """
 

@@ -8,7 +8,7 @@ from tests.unit.ir.programs import Builder, crossed_locks, equals, load, plus, p
 from mazurka.ir.expressions import Binary, Const, Element, Load, negate
 from mazurka.ir.program import FINISHED, FIRST_LOCATION, Assign, Check, Fault, Kind, Program
 from mazurka.ir.values.footprints import Footprints
-from mazurka.stateless.execution import Execution, Move, enabled_actions
+from mazurka.stateless.actions import Action
 from mazurka.stateless.fixed_points import Point, PointTable
 from mazurka.stateless.ir_execution import IRExecution
 
@@ -17,47 +17,54 @@ def point(program: Program, location: int = FIRST_LOCATION, thread: int = 0) -> 
     return PointTable(program, thread, Footprints(program)).at(location)
 
 
-def test_it_is_an_execution() -> None:
-    execution: Execution = IRExecution(read_modify_write(2, 1))
-    assert [action.move for action in enabled_actions(execution)] == [Move(0), Move(1)]
+def enabled_actions(execution: IRExecution) -> list[Action]:
+    return [action for some in execution.actions().values() for action in some if action.enabled]
+
+
+def test_what_can_happen_first() -> None:
+    execution = IRExecution(read_modify_write(2, 1))
+    assert [action.move for action in enabled_actions(execution)] == [0, 1]
 
 
 def test_waiting_is_an_attempt_that_reads_the_lock() -> None:
     execution = IRExecution(critical_sections(2, 1))
     lock = 2
-    execution.step(Move(0))
-    (attempt,) = execution.next_actions(1)
+    execution.step(0)
+    (attempt,) = execution.actions()[1]
     assert (attempt.enabled, attempt.may_block, attempt.fixed) == (False, True, True)
     assert (attempt.reads, attempt.writes) == ({lock}, frozenset())
-    execution.step(Move(0))
-    assert execution.next_actions(1)[0] is attempt  # nobody has touched the lock
-    execution.step(Move(0))
-    assert execution.next_actions(1)[0].enabled
+    execution.step(0)
+    assert execution.actions()[1][0] is attempt  # nobody has touched the lock
+    execution.step(0)
+    assert execution.actions()[1][0].enabled
 
 
 def test_rewind_and_preview() -> None:
     execution = IRExecution(read_modify_write(2, 1))
     before = execution.state
-    execution.step(Move(0))
-    (later,) = execution.preview(0, [Move(1)], 1)
+    execution.step(0)
+    execution.step(1)
+    (later,) = execution.preview(0, 0b10, 1)
     assert later.writes == {1}
-    assert execution.next_actions(1)[0].reads == {1}  # still where it stood
+    (first,) = execution.preview(0, 0b10, 0)
+    assert first.reads == {1}
+    assert execution.actions()[0][0].writes == {1}  # still where it stood
     execution.rewind(0)
     assert execution.state == before
 
 
 def test_deadlock() -> None:
     execution = IRExecution(crossed_locks())
-    execution.step(Move(0))
+    execution.step(0)
     assert not execution.deadlocked()
-    execution.step(Move(1))
+    execution.step(1)
     assert execution.deadlocked()
     assert enabled_actions(execution) == []
 
 
 def test_choices_read_what_each_of_them_looks_at() -> None:
     execution = IRExecution(choice_that_others_enable())
-    possible, stuck = execution.next_actions(0)
+    possible, stuck = execution.actions()[0]
     assert (possible.enabled, stuck.enabled) == (True, False)
     assert possible.reads == stuck.reads == {1}
 
@@ -67,10 +74,10 @@ def test_failures() -> None:
     body = builder.thread()
     body.edge(body.at(), FINISHED, Check(Const(0), Fault.ASSERT, "never"), kind=Kind.ASSERT)
     execution = IRExecution(builder.program())
-    failure = execution.step(Move(0))
-    assert failure is not None
+    execution.step(0)
+    (failure,) = execution.failures
     assert (failure.kind, failure.message, failure.unfinished) == ("assert", "never", False)
-    assert execution.next_actions(0) == ()
+    assert execution.actions()[0] == ()
 
 
 def creating() -> Program:
@@ -91,12 +98,12 @@ def test_a_created_thread_comes_after_its_creation() -> None:
     program = creating()
     execution = IRExecution(program)
     counter = program.threads[1].counter
-    (idle,) = execution.next_actions(1)
+    (idle,) = execution.actions()[1]
     assert (idle.enabled, idle.reads) == (False, {counter})
-    (create,) = execution.next_actions(0)
+    (create,) = execution.actions()[0]
     assert create.writes == {counter}  # for the argument as well
-    execution.step(Move(0))
-    (first,) = execution.next_actions(1)
+    execution.step(0)
+    (first,) = execution.actions()[1]
     assert first.enabled
     assert counter in first.reads
     assert first.life == counter

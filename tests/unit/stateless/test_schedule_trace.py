@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from mazurka.stateless.execution import Action, Move
+from mazurka.stateless.actions import Action
 from mazurka.stateless.trace import Trace, bits, up_to
 
 
 def act(thread: int, reads: str = "", writes: str = "") -> Action:
-    return Action(Move(thread), "access", frozenset(reads), frozenset(writes))
+    return Action(thread, thread, frozenset(reads), frozenset(writes))
 
 
 def run(*actions: Action) -> Trace:

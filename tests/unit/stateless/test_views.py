@@ -13,11 +13,12 @@ from schedule_programs import (
 from tests.unit.ir.programs import Builder, crossed_locks, load, put
 
 from mazurka.ir.program import FINISHED, Kind, Program
+from mazurka.stateless.answering import summary_of
 from mazurka.stateless.dpor import SleepingReduction
-from mazurka.stateless.execution import Move
+from mazurka.stateless.explored import RunOptions
 from mazurka.stateless.ir_execution import IRExecution, PlainIRExecution
 from mazurka.stateless.optimal_dpor import WakeupTrees
-from mazurka.stateless.search import Exploration, ScheduleSearch
+from mazurka.stateless.sleep_sets import ScheduleSearch
 
 PROGRAMS = {
     "sections": critical_sections(3, 2),
@@ -31,10 +32,8 @@ PROGRAMS = {
 each = pytest.mark.parametrize("name", PROGRAMS)
 
 
-def everything(search: type[ScheduleSearch], execution: IRExecution) -> Exploration:
-    found = search(execution).run()
-    found.seconds = 0.0
-    return found
+def everything(search: type[ScheduleSearch], execution: IRExecution) -> object:
+    return summary_of(search(execution, RunOptions(stop_at_first=False)).run())
 
 
 @each
@@ -56,13 +55,13 @@ def test_forgetting_changes_nothing(name: str, monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_view_is_worked_out_once() -> None:
     execution = IRExecution(read_modify_write(2, 1))
-    first = execution.view(0)
-    execution.step(Move(1))
-    assert execution.view(0) is first  # a read of x changes nothing
-    execution.step(Move(1))
-    assert execution.view(0) is not first
+    first = execution.known[-1][0]
+    execution.step(1)
+    assert execution.known[-1][0] is first  # a read of x changes nothing
+    execution.step(1)
+    assert execution.known[-1][0] is not first
     execution.rewind(0)
-    assert execution.view(0) is first
+    assert execution.known[-1][0] is first
 
 
 def writer_and_setter() -> Program:
@@ -81,12 +80,12 @@ def test_a_write_that_changes_nothing_here_changes_something_elsewhere() -> None
     program = writer_and_setter()
     execution = IRExecution(program)
     x = next(a for a, cell in enumerate(program.cells) if cell.name == "x")
-    execution.step(Move(0))
+    execution.step(0)
     assert execution.state[x] == 1
     execution.rewind(0)
-    execution.step(Move(1))
+    execution.step(1)
     assert execution.state[x] == 2
-    execution.step(Move(0))
+    execution.step(0)
     assert execution.state[x] == 1
 
 
@@ -99,13 +98,13 @@ def test_a_state_that_comes_back_is_noticed_and_forgotten() -> None:
     other = builder.thread()
     other.edge(other.at(), FINISHED, kind=Kind.LOCAL)
     execution = IRExecution(builder.program())
-    execution.step(Move(0))
-    assert execution.endless() is None
-    execution.step(Move(0))
-    assert execution.endless() is not None
+    execution.step(0)
+    assert execution.returned is None
+    execution.step(0)
+    assert execution.returned is not None
     execution.rewind(1)
-    assert execution.endless() is None
-    execution.step(Move(1))
-    assert execution.endless() is None
-    execution.step(Move(0))
-    assert execution.endless() is None  # the other thread has moved in between
+    assert execution.returned is None
+    execution.step(1)
+    assert execution.returned is None
+    execution.step(0)
+    assert execution.returned is None  # the other thread has moved in between

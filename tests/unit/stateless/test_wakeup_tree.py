@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from test_schedule_trace import act
 
-from mazurka.stateless.execution import Action, Move
+from mazurka.stateless.actions import Action
 from mazurka.stateless.optimal_dpor import WakeupTree
 from mazurka.stateless.races import initials, without_initial
+from mazurka.stateless.runs import move_of
 
 P, Q, R = act(0, writes="x"), act(1, writes="x"), act(2, writes="y")
 
@@ -14,7 +15,7 @@ P, Q, R = act(0, writes="x"), act(1, writes="x"), act(2, writes="y")
 def paths(tree: WakeupTree) -> list[list[int]]:
     found = []
     for action, subtree in tree.branches:
-        thread = action.move.thread
+        thread = action.thread
         found.extend([[thread, *path] for path in paths(subtree)] or [[thread]])
     return found
 
@@ -37,7 +38,7 @@ def test_weak_initials() -> None:
     assert without_initial([P, Q], Q) is None  # it comes after P, on which it depends
     assert without_initial([P], R) == [P]  # not there, and depends on nothing
     assert without_initial([P], Q) is None
-    other_choice = Action(Move(0, 1), "choose", frozenset(), frozenset())
+    other_choice = Action(0, move_of(0, 1), frozenset(), frozenset())
     assert without_initial([P], other_choice) is None  # of the same thread
 
 

@@ -14,7 +14,7 @@ from mazurka.search.resources import refuse_many
 from mazurka.stateless import randomized
 from mazurka.stateless.algorithm1 import Algorithm1
 from mazurka.stateless.algorithm2 import Algorithm2
-from mazurka.stateless.cb_dfs import ContextBoundedDFS
+from mazurka.stateless.context_bounded import ContextBoundedDFS
 
 SEARCHES = {
     "algorithm2": Algorithm2.name,

@@ -44,12 +44,13 @@ from mazurka.runtime.exploring.workers.table import (
     OpenCounts,
     SharedTable,
 )
-from mazurka.stateless.actions import EMPTY, StateHash
 from mazurka.stateless.algorithm2 import Algorithm2
-from mazurka.stateless.bounded_search import NOBODY, BoundedSearch, Node
+from mazurka.stateless.context_bounded import BoundedNode, BoundedSearch
 from mazurka.stateless.explored import Level, RunOptions, run_limit
 from mazurka.stateless.graph_search import GraphSearch
+from mazurka.stateless.hashing import EMPTY, StateHash
 from mazurka.stateless.runs import Ended, Operation, Runnable
+from mazurka.stateless.search import NOBODY
 
 AT_ONCE = 50
 """How many terminal states are marked before another process gets the lock."""
@@ -105,7 +106,9 @@ class SharedAlgorithm2(Algorithm2):
         else:
             self.mark(states)
 
-    def enter(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> Node:
+    def enter(
+        self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int
+    ) -> BoundedNode:
         node = super().enter(pending, enabled, last)
         if self.random is not None and len(node.order) > 1:
             order = list(node.order)
@@ -117,7 +120,7 @@ class SharedAlgorithm2(Algorithm2):
         """Others may have closed the only successor meanwhile."""
         return False
 
-    def choose(self, node: Node) -> int:
+    def choose(self, node: BoundedNode) -> int:
         node.state = self.graph.hash
         thread = self.find(node)  # L8, L9
         if thread == NOBODY:
