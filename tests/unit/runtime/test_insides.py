@@ -19,7 +19,7 @@ from mazurka.runtime.core.patches import Patches
 from mazurka.runtime.primitives import lock as locks
 from mazurka.runtime.program import existing
 from mazurka.runtime.program.existing import Takeover
-from mazurka.runtime.rewrite.roots import named_objects
+from mazurka.runtime.rewrite.named_objects import named_objects
 
 
 def refuse(*_: Any, **__: Any) -> Any:

@@ -18,10 +18,10 @@ import pytest
 from rewriting_snippets import SNIPPETS
 from rewritten_sources import run_plain, under_control
 
-from mazurka.runtime.rewrite.bytecode import watched as instructions_watched
-from mazurka.runtime.rewrite.bytecode.codes import UnknownCodeError, assemble, take_apart
+from mazurka.runtime.rewrite.bytecode import rewriting
+from mazurka.runtime.rewrite.bytecode.assembly import UnknownCodeError, assemble, disassemble
+from mazurka.runtime.rewrite.bytecode.rewriting import is_rewritten, rewrite_code
 from mazurka.runtime.rewrite.bytecode.stack import EMPTY, entries_before
-from mazurka.runtime.rewrite.bytecode.watched import is_watched, watched
 
 NOT_UNDER_CONTROL = {"async"}  # an event loop waits for sockets
 MODULES = (collections, dataclasses, json.decoder, json.encoder, queue, textwrap, traceback)
@@ -31,7 +31,7 @@ def run_watched(source: str) -> ModuleType:
     """Run a source whose instructions have been rewritten."""
     module = ModuleType("snippet")
     code = compile(source, "snippet.py", "exec", dont_inherit=True)
-    exec(watched(code, is_top=True), module.__dict__)
+    exec(rewrite_code(code, is_top=True), module.__dict__)
     return module
 
 
@@ -53,7 +53,7 @@ def library_codes() -> Iterator[CodeType]:
 def test_what_is_taken_apart_is_put_together_as_it_was() -> None:
     count = 0
     for code in library_codes():
-        again = assemble(code, take_apart(code), code.co_consts, code.co_stacksize)
+        again = assemble(code, disassemble(code), code.co_consts, code.co_stacksize)
         assert again.co_code == code.co_code
         assert again.co_exceptiontable == code.co_exceptiontable
         assert list(again.co_positions()) == list(code.co_positions())
@@ -63,16 +63,16 @@ def test_what_is_taken_apart_is_put_together_as_it_was() -> None:
 
 def test_the_stack_is_known_before_each_instruction() -> None:
     for code in library_codes():
-        stacks = entries_before(take_apart(code), code.co_names)
+        stacks = entries_before(disassemble(code), code.co_names)
         assert max(map(len, stacks.values())) <= code.co_stacksize
-        rewritten = watched(code)
-        depths = entries_before(take_apart(rewritten), rewritten.co_names).values()
+        rewritten = rewrite_code(code)
+        depths = entries_before(disassemble(rewritten), rewritten.co_names).values()
         assert max(map(len, depths)) <= rewritten.co_stacksize
 
 
 def test_calls_have_an_empty_entry_beside_what_they_call() -> None:
     code = compile("f(1, g(2), k=3)", "", "eval")
-    parts = take_apart(code)
+    parts = disassemble(code)
     stacks = entries_before(parts, code.co_names)
     calls = [one for one in parts.instructions if one.name in ("CALL", "CALL_KW")]
     assert [stacks[id(one)].count(EMPTY) for one in calls] == [2, 1]
@@ -184,7 +184,7 @@ def test_lines_are_those_of_the_source() -> None:
     plain = failing.__code__
     with pytest.raises(IndexError) as before:
         failing([])
-    failing.__code__ = watched(plain)
+    failing.__code__ = rewrite_code(plain)
     try:
         with pytest.raises(IndexError) as after:
             failing([])
@@ -201,18 +201,18 @@ def test_the_same_code_keeps_its_places() -> None:
     text = "def f(o):\n    o.n += 1\n"
     one, other = (compile(text, "<string>", "exec") for _ in range(2))
     assert one is not other
-    assert watched(one) is watched(other)
-    assert watched(watched(one)) is watched(one)
-    assert is_watched(watched(one))
-    assert not is_watched(one)
-    assert watched(compile(text, "<else>", "exec")) is not watched(one)
+    assert rewrite_code(one) is rewrite_code(other)
+    assert rewrite_code(rewrite_code(one)) is rewrite_code(one)
+    assert is_rewritten(rewrite_code(one))
+    assert not is_rewritten(one)
+    assert rewrite_code(compile(text, "<else>", "exec")) is not rewrite_code(one)
 
 
 def test_what_is_not_understood_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     code = (lambda o: o.n * 31).__code__
-    monkeypatch.setattr(instructions_watched, "NEWEST", (3, 10))
+    monkeypatch.setattr(rewriting, "NEWEST", (3, 10))
     with pytest.raises(UnknownCodeError, match=f"Python 3.{sys.version_info[1]}"):
-        watched(code)
+        rewrite_code(code)
 
 
 def test_jumps_into_the_middle_are_refused() -> None:
@@ -224,7 +224,7 @@ def test_jumps_into_the_middle_are_refused() -> None:
     jump = next(at for at, one in _jumps(code) if one)
     units[jump + 1] = 250
     with pytest.raises(UnknownCodeError):
-        watched(code.replace(co_code=bytes(units)))
+        rewrite_code(code.replace(co_code=bytes(units)))
 
 
 def _jumps(code: CodeType) -> Iterator[tuple[int, bool]]:
@@ -243,7 +243,7 @@ def test_functions_keep_their_signature_and_cells() -> None:
 
         return inner
 
-    function = FunctionType(watched(outer.__code__), globals(), "outer", None, None)
+    function = FunctionType(rewrite_code(outer.__code__), globals(), "outer", None, None)
     function.__kwdefaults__ = {"b": 2}
     inner = function(1)
     assert inner.__code__.co_freevars == outer(1).__code__.co_freevars == ("a", "b")

@@ -10,13 +10,14 @@ import pytest
 from observed_programs import module_of
 from runtime_deciders import Follow
 
+from mazurka.runtime.core.access_sites import MARK
 from mazurka.runtime.core.patches import is_frozen
 from mazurka.runtime.program.program import RealProgram
-from mazurka.runtime.rewrite.bytecode.codes import UnknownCodeError
-from mazurka.runtime.rewrite.bytecode.watched import is_watched
-from mazurka.runtime.rewrite.modules import Instrument
+from mazurka.runtime.rewrite.bytecode.assembly import UnknownCodeError
+from mazurka.runtime.rewrite.bytecode.rewriting import is_rewritten
+from mazurka.runtime.rewrite.observed_code import ObservedCode
 from mazurka.runtime.rewrite.selection import named_modules, project_modules
-from mazurka.runtime.sharing.monitoring import MARK, unobserved
+from mazurka.runtime.sharing.monitoring import unobserved
 
 SOURCE = """
 import functools
@@ -59,8 +60,8 @@ twins = [lambda o: o.x, lambda o: o.x]
 """
 
 
-def instrument(module: ModuleType) -> Instrument:
-    return Instrument(lambda name, file: name == module.__name__)
+def instrument(module: ModuleType) -> ObservedCode:
+    return ObservedCode(lambda name, file: name == module.__name__)
 
 
 @pytest.mark.parametrize("few", [0, 8])
@@ -68,7 +69,7 @@ def test_functions_get_new_code_and_their_own_back(
     few: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However many modules there are; a few are enough to take another way here."""
-    monkeypatch.setattr("mazurka.runtime.rewrite.modules.FEW", few)
+    monkeypatch.setattr("mazurka.runtime.rewrite.live_functions.FEW", few)
     module = module_of(tmp_path, SOURCE)
     functions = [
         module.plain,
@@ -105,7 +106,7 @@ def test_what_cannot_be_instrumented_is_named(
     def refuse(code: CodeType, **_: bool) -> CodeType:
         raise UnknownCodeError("not this time")
 
-    monkeypatch.setattr("mazurka.runtime.rewrite.sourceless.watched", refuse)
+    monkeypatch.setattr("mazurka.runtime.rewrite.bytecode.rewriting.rewrite_code", refuse)
     module = module_of(tmp_path, SOURCE)
     with instrument(module) as active:
         assert active.skipped == {}  # there are several functions on one line in it
@@ -134,7 +135,7 @@ def test_a_source_that_has_changed_is_not_used_for_old_functions(tmp_path: Path)
     codes = [function.__code__ for function in functions]
     with instrument(module) as active:
         assert active.functions == 2
-        assert all(is_watched(function.__code__) for function in functions)
+        assert all(is_rewritten(function.__code__) for function in functions)
         assert [function.__code__.co_varnames for function in functions] == [("a",), ("a",)]
     assert [function.__code__ for function in functions] == codes
 
@@ -145,7 +146,7 @@ def test_modules_that_are_imported_meanwhile(
     (tmp_path / "imported_meanwhile.py").write_text("def f(o): return o.x\n")
     monkeypatch.syspath_prepend(tmp_path)
     finders = list(sys.meta_path)
-    with Instrument(lambda name, file: name == "imported_meanwhile") as active:
+    with ObservedCode(lambda name, file: name == "imported_meanwhile") as active:
         import imported_meanwhile  # type: ignore[import-not-found]
 
         assert active.functions == 1
@@ -180,10 +181,10 @@ def test_objects_are_frozen_while_a_program_runs_and_not_after() -> None:
     """Python 3.12 has frozen objects of its own before any program runs."""
     frozen: list[bool] = []
     with RealProgram(lambda: frozen.append(is_frozen())) as program:
-        with Instrument(lambda name, file: name == __name__) as instrument:
+        with ObservedCode(lambda name, file: name == __name__) as instrument:
             assert instrument.functions > 0
         program.run(Follow())
     assert frozen == [True]
     assert not is_frozen()
-    with Instrument(lambda name, file: name == __name__):
+    with ObservedCode(lambda name, file: name == __name__):
         assert not is_frozen()

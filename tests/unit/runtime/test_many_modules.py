@@ -11,7 +11,7 @@ import pytest
 from concurrent_programs import kept_update, lost_update
 
 import mazurka
-from mazurka.runtime.rewrite.modules import Instrument
+from mazurka.runtime.rewrite.observed_code import ObservedCode
 
 
 @pytest.fixture
@@ -36,10 +36,10 @@ def test_all_of_them_are_rewritten_and_put_back(collected: dict[str, ModuleType]
             if vars(collected[name])[key].__code__ is not code
         }
 
-    with Instrument(lambda name, file: file in files) as instrument:
-        assert instrument.modules.keys() >= collected.keys()
-        assert not instrument.skipped
-        assert not instrument.bare
+    with ObservedCode(lambda name, file: file in files) as code:
+        assert code.modules.keys() >= collected.keys()
+        assert not code.skipped
+        assert not code.sourceless
         assert __name__ in changed()
     assert not changed()
 

@@ -18,9 +18,10 @@ from observed_programs import find, module_of
 from mazurka.report.outcome import HOLDS, VIOLATED
 from mazurka.runtime.exploring.exploration import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions
-from mazurka.runtime.rewrite import sourceless as instrument_sourceless
-from mazurka.runtime.rewrite.bytecode.codes import UnknownCodeError
-from mazurka.runtime.rewrite.bytecode.watched import is_watched
+from mazurka.runtime.rewrite.bytecode import rewriting
+from mazurka.runtime.rewrite.bytecode.assembly import UnknownCodeError
+from mazurka.runtime.rewrite.bytecode.rewriting import is_rewritten
+from mazurka.runtime.rewrite.observed_code import has_code
 from mazurka.runtime.sharing.monitoring import MARK
 from mazurka.runtime.story.result import Result
 from mazurka.runtime.testing.decorator import make_test
@@ -194,21 +195,21 @@ def test_the_module_is_as_it_was_afterwards(tmp_path: Path, compiled: str) -> No
     codes = [function.__code__ for function in functions]
     explored(tmp_path, f"import {compiled} as lib\ndef program():\n    lib.add(1)\n")
     assert [function.__code__ for function in functions] == codes
-    assert not any(map(is_watched, codes))
+    assert not any(map(is_rewritten, codes))
     assert MARK not in vars(lib)
 
 
 def test_what_is_refused_is_named(
     tmp_path: Path, compiled: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = instrument_sourceless.watched
+    real = rewriting.rewrite_code
 
     def refuse(code: CodeType, **options: bool) -> CodeType:
         if code.co_name == "add":
             raise UnknownCodeError("not this one")
         return real(code, **options)
 
-    monkeypatch.setattr(instrument_sourceless, "watched", refuse)
+    monkeypatch.setattr(rewriting, "rewrite_code", refuse)
     result = explored(tmp_path, f"import {compiled} as lib\ndef program():\n    lib.add(1)\n")
     assert result.not_observed == ("add (no source; not this one)",)
 
@@ -362,4 +363,4 @@ def test_a_module_whose_source_is_broken_since(tmp_path: Path) -> None:
 def test_extension_modules_have_no_code(tmp_path: Path) -> None:
     module: Any = ModuleType("native")
     module.__file__ = str(tmp_path / f"native{importlib.machinery.EXTENSION_SUFFIXES[0]}")
-    assert not instrument_sourceless.has_code(module)
+    assert not has_code(module)

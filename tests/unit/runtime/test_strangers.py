@@ -16,10 +16,10 @@ from mazurka.report.outcome import HOLDS, VIOLATED
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.exploring.exploration import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions
-from mazurka.runtime.rewrite import sourceless as instrument_sourceless
-from mazurka.runtime.rewrite.bytecode.codes import UnknownCodeError
-from mazurka.runtime.rewrite.bytecode.watched import watched
-from mazurka.runtime.rewrite.strangers import Strangers
+from mazurka.runtime.rewrite.bytecode import rewriting
+from mazurka.runtime.rewrite.bytecode.assembly import UnknownCodeError
+from mazurka.runtime.rewrite.bytecode.rewriting import rewrite_code
+from mazurka.runtime.rewrite.detached import DetachedFunctions
 from mazurka.runtime.sharing.locations import learned
 from mazurka.runtime.story.result import Result
 from mazurka.runtime.testing.decorator import make_test
@@ -225,7 +225,7 @@ def test_what_cannot_be_watched_is_named(
     def unknown(*_: object, **__: object) -> None:
         raise UnknownCodeError("strange instructions")
 
-    monkeypatch.setattr(instrument_sourceless, "watched", unknown)
+    monkeypatch.setattr(rewriting, "rewrite_code", unknown)
     result = explored(tmp_path, CALLS[place] + CALLED_TWICE)
     assert result.verdict == HOLDS
     assert set(result.not_observed) - {"test_strangers"} == {
@@ -236,15 +236,15 @@ def test_what_cannot_be_watched_is_named(
 # -- which are ours ------------------------------------------------------------------------------
 
 
-def strangers(taken: list[FunctionType], *, wanted: bool = False) -> Strangers:
+def strangers(taken: list[FunctionType], *, wanted: bool = False) -> DetachedFunctions:
     def live(spaces: Any) -> list[FunctionType]:
         return [one for space in spaces for one in space.values() if type(one) is FunctionType]
 
     def take(function: FunctionType) -> None:
         taken.append(function)
-        function.__code__ = watched(function.__code__)
+        function.__code__ = rewrite_code(function.__code__)
 
-    return Strangers(lambda name, file: wanted, take, live)
+    return DetachedFunctions(lambda name, file: wanted, take, live)
 
 
 def made(text: str, file: str = "<string>", **names: Any) -> dict[str, Any]:
@@ -282,11 +282,11 @@ def test_who_is_found_late_makes_the_search_begin_anew_once(
     found = strangers(taken)
     learned.news.clear()
     first = made("def f(): pass\ndef g(): pass")
-    found.called(first["f"])
+    found.meet_call(first["f"])
     assert taken == [first["f"], first["g"]]  # whoever shares the namespace, too
     assert len(learned.news) == 1
     again = made("def f(): pass\ndef g(): pass")
-    found.called(again["f"])  # the same function in the next run
+    found.meet_call(again["f"])  # the same function in the next run
     assert taken[2:] == [again["f"]]
     assert len(learned.news) == 1
     learned.news.clear()

@@ -26,8 +26,8 @@ from mazurka.runtime.core.tasks import Join, StartThread
 from mazurka.runtime.program.program import RealProgram
 from mazurka.runtime.python.attributes import forget_classes
 from mazurka.runtime.python.library.identities import identities
-from mazurka.runtime.rewrite.modules import Instrument
-from mazurka.runtime.rewrite.roots import held_by_classes, named_objects
+from mazurka.runtime.rewrite.named_objects import held_by_classes, named_objects
+from mazurka.runtime.rewrite.observed_code import ObservedCode
 from mazurka.runtime.rewrite.selection import Rule, select_modules
 from mazurka.runtime.sharing.locations import PLACE, learned, order
 from mazurka.runtime.sharing.monitoring import unobserved
@@ -141,7 +141,7 @@ class ObservedProgram:
     ) -> None:
         self._test = test
         self.real = RealProgram(test, settings)
-        self.code = Instrument(is_wanted)
+        self.code = ObservedCode(is_wanted)
         self.restarts = 0
         self._known: set[str] = set()
         """All that runs have taught."""
@@ -172,7 +172,7 @@ class ObservedProgram:
             names.pin(thing, name)
             things.append(thing)
         things.extend(held_by_classes(modules, classes))
-        self.code.strangers.find([*things, *classes])
+        self.code.detached.find([*things, *classes])
 
     def __exit__(
         self,

@@ -1,8 +1,7 @@
-"""Parts of the standard library that reach into what they are given, in Python: they are rewritten
-like the program, as far as the program uses them.
+"""Parts of the standard library that reach into what they are given, in Python.
 
-Only these parts, and not the modules that they are in: Mazurka itself uses those modules, in the
-threads that it watches.
+They are rewritten like the program, as far as the program uses them.  Only these parts, and not the
+modules that they are in: Mazurka itself uses those modules, in the threads that it controls.
 """
 
 from __future__ import annotations
@@ -14,11 +13,12 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final, cast
 
+from mazurka.runtime.core.access_sites import MARK
 from mazurka.runtime.core.insides import is_module, names_in, names_in_class
 from mazurka.runtime.python.events import events_of
 from mazurka.runtime.python.library.managers import WATCHED_IF_HELD
 from mazurka.runtime.rewrite.source.statements import compile_tree
-from mazurka.runtime.sharing.monitoring import MARK
+from mazurka.runtime.rewrite.sources import RewrittenSource, source_file
 
 PARTS: Final[dict[str, frozenset[str]]] = {
     "collections": frozenset({"Counter", "UserDict", "UserList", "UserString", "ChainMap"}),
@@ -71,42 +71,30 @@ APART: Final[dict[str, frozenset[str]]] = {
 their own, since the others of the module are to be known for what they are; and functions that make
 objects of such classes."""
 
-_compiled: dict[str, CodeType | None] = {}
+ALL_NAMES: Final = frozenset[str]().union(*PARTS.values(), *WHOLE.values(), *APART.values())
+"""What a program uses of which nothing is known."""
+_rewritten: dict[str, RewrittenSource | None] = {}
 
 
-def used_parts(names: Iterable[str]) -> Iterator[tuple[ModuleType, CodeType]]:
+def used_parts(names: Iterable[str]) -> Iterator[tuple[ModuleType, RewrittenSource]]:
     """The modules of which a program with these names uses such parts, each with their code."""
     used = set(names)
     for name, parts in (*PARTS.items(), *WHOLE.items()):
-        module = sys.modules.get(name)
-        if module is None or not is_module(module) or not used & parts:
-            continue
-        if name in _NAMED and name not in used:
-            continue
-        if name not in _compiled:
-            _compiled[name] = _rewritten(module, None if name in WHOLE else parts)
-        code = _compiled[name]
-        if code is not None:
-            used.update(names_used(code))
-            yield module, code
+        if used & parts and (name not in _NAMED or name in used):
+            for module, source in _rewrite(name, None if name in WHOLE else parts):
+                used.update(source.names)
+                yield module, source
 
 
 def methods_apart(names: Iterable[str]) -> Iterator[tuple[type, str, Any]]:
     """Classes, names of methods, and what is to be in their places."""
     used = set(names)
     for name, parts in APART.items():
-        module = sys.modules.get(name)
-        if module is None or not is_module(module) or not used & parts:
-            continue
-        if name not in _compiled:
-            _compiled[name] = _rewritten(module, parts)
-        code = _compiled[name]
-        if code is None:
-            continue
-        space = {**names_in(module), MARK: events_of(module)}
-        for part in code.co_consts:
-            if isinstance(part, CodeType) and issubclass(type(space.get(part.co_name)), type):
-                yield from _methods_of(space[part.co_name], part, space)
+        for module, source in _rewrite(name, parts) if used & parts else ():
+            space = {**names_in(module), MARK: events_of(module)}
+            for part in source.whole.co_consts:
+                if isinstance(part, CodeType) and issubclass(type(space.get(part.co_name)), type):
+                    yield from _methods_of(space[part.co_name], part, space)
 
 
 def _methods_of(
@@ -125,21 +113,24 @@ def _methods_of(
             yield kind, code.co_name, staticmethod(new) if old is not held else new
 
 
-def names_used(code: CodeType) -> Iterator[str]:
-    """The names of variables and attributes in some code, and more."""
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from names_used(constant)
-        elif isinstance(constant, str):
-            yield constant
-        elif isinstance(constant, tuple):  # of `from ... import`
-            yield from (name for name in constant if isinstance(name, str))
+def _rewrite(
+    name: str, parts: frozenset[str] | None
+) -> Iterator[tuple[ModuleType, RewrittenSource]]:
+    """Rewrite parts of a module, or all of it, once; nothing where it has no source."""
+    module = sys.modules.get(name)
+    if module is None or not is_module(module):
+        return
+    if name not in _rewritten:
+        code = _compile(module, parts)
+        _rewritten[name] = None if code is None else RewrittenSource(code)
+    source = _rewritten[name]
+    if source is not None:
+        yield module, source
 
 
-def _rewritten(module: ModuleType, parts: frozenset[str] | None) -> CodeType | None:
-    file = names_in(module).get("__file__")
-    if type(file) is not str or not file.endswith(".py"):
+def _compile(module: ModuleType, parts: frozenset[str] | None) -> CodeType | None:
+    file = source_file(module)
+    if file is None:
         return None
     try:
         tree = ast.parse(Path(file).read_bytes(), file)
@@ -147,9 +138,7 @@ def _rewritten(module: ModuleType, parts: frozenset[str] | None) -> CodeType | N
         return None
     if parts is not None:
         tree.body = [part for part in tree.body if getattr(part, "name", "") in parts]
-    if not tree.body:
-        return None
     for part in tree.body:
         if isinstance(part, ast.ClassDef):
             part.body = [one for one in part.body if getattr(one, "name", "") not in _PRIVATE]
-    return compile_tree(tree, file)
+    return compile_tree(tree, file) if tree.body else None

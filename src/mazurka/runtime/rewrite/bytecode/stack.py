@@ -13,12 +13,12 @@ import sys
 from collections.abc import Sequence
 from typing import Final, TypeAlias
 
-from mazurka.runtime.rewrite.bytecode.codes import Instruction, Parts, UnknownCodeError
+from mazurka.runtime.rewrite.bytecode.assembly import Instruction, Parts, UnknownCodeError
 
 EMPTY: Final = "empty"
 VALUE: Final = "value"
 READY: Final = "ready"
-"""What `accesses_calls.method` has made of a method: it is called as it is."""
+"""What `Events.call_method` has made of a method: it is called as it is."""
 CLASS_MAKER: Final = "class maker"
 NAMED: Final = "named "
 """How entries begin that a name of the module, or of none, stands for."""

@@ -28,18 +28,12 @@ class _TargetEvents(NamedTuple):
 
 _EVENTS: Final[dict[type[ast.expr], _TargetEvents]] = {
     ast.Attribute: _TargetEvents(
-        write=Events.write_attribute,
-        target=Events.attribute_target,
-        hold=Events.hold_attribute,
-        augment=Events.augment_attribute,
-        delete=Events.delete_attribute,
+        *(Events.write_attribute, Events.attribute_target, Events.hold_attribute),
+        *(Events.augment_attribute, Events.delete_attribute),
     ),
     ast.Subscript: _TargetEvents(
-        write=Events.write_item,
-        target=Events.item_target,
-        hold=Events.hold_item,
-        augment=Events.augment_item,
-        delete=Events.delete_item,
+        *(Events.write_item, Events.item_target, Events.hold_item),
+        *(Events.augment_item, Events.delete_item),
     ),
 }
 
@@ -139,16 +133,14 @@ class Assignments(Expressions):
         if isinstance(target, (ast.Tuple, ast.List)):
             return [statement for part in target.elts for statement in self._delete(part)]
         if isinstance(target, (ast.Attribute, ast.Subscript)):
-            before: ast.expr = self.call(
-                _EVENTS[type(target)].delete, target, *self.operands(target)
-            )
-            return [place(ast.Expr(before), target)]
+            event = _EVENTS[type(target)].delete
+            return [place(ast.Expr(self.call(event, target, *self.operands(target))), target)]
         assert isinstance(target, ast.Name)
         deletion = place(ast.Delete([target]), target)
         match self.sharing_of(target.id):
             case "global":
-                before = self.call(Events.delete_global, target, self.name_constant(target.id))
-                return [place(ast.Expr(before), target)]
+                call = self.call(Events.delete_global, target, self.name_constant(target.id))
+                return [place(ast.Expr(call), target)]
             case "captured":
                 before = self.report_binding(target, place(ast.Constant(None), target))
                 return [place(ast.Expr(before), target), deletion]

@@ -1,4 +1,4 @@
-"""Puts instructions between those of a code object; see `runtime.rewrite.bytecode.watched`.
+"""Puts instructions between those of a code object: calls of events, with operands on the stack.
 
 A function is called with its operands by pushing it, bringing it below them by swaps, and pushing
 the constants that go with it: `[value, owner]` becomes `[store, value, owner, "name", 17]`.  In all
@@ -15,7 +15,7 @@ from types import CodeType
 from typing import Any, Final
 
 from mazurka.runtime.core.access_sites import AccessSite, number_of
-from mazurka.runtime.rewrite.bytecode.codes import Instruction, Parts, take_apart
+from mazurka.runtime.rewrite.bytecode.assembly import Instruction, Parts, disassemble
 from mazurka.runtime.rewrite.bytecode.stack import EMPTY_FIRST
 
 
@@ -30,31 +30,22 @@ class InstructionSite(AccessSite):
         return self.shown
 
 
-def _sampled() -> dict[str, int]:
-    """How many units of cache follow the instructions that are put in."""
-    sample = compile("if f(): f", "", "exec")
-    return {one.name: one.caches for one in take_apart(sample).instructions}
-
-
-_CACHES: Final = _sampled()
+_CACHES: Final = {
+    one.name: one.caches for one in disassemble(compile("if f(): f", "", "exec")).instructions
+}
+"""How many units of cache follow the instructions that are put in."""
 
 
 class Builder:
     """One code object while it is being rewritten."""
 
     def __init__(
-        self,
-        code: CodeType,
-        parts: Parts,
-        constants: Sequence[Any],
-        *,
-        names_watched: bool,
-        fills: bool,
+        self, code: CodeType, parts: Parts, constants: Sequence[Any], *, is_open: bool, fills: bool
     ) -> None:
         self.code = code
         self.row: Sequence[Instruction] = list(parts.instructions)
-        self.names_watched = names_watched
-        """Whether names outside of functions are variables of a namespace."""
+        self.is_open = is_open
+        """Whether names outside of functions are variables of a namespace, and observed."""
         self.fills = fills
         """Whether what it returns goes into a cache."""
         self.constants = list(constants)
@@ -64,17 +55,6 @@ class Builder:
         """The names of local variables, by their numbers."""
 
     # -- what is put in ----------------------------------------------------------------------
-
-    def site(self, like: Instruction, role: str, shown: str) -> int:
-        line, last_line, column, last_column = like.place
-        line = self.code.co_firstlineno if line is None else line
-        return number_of(
-            InstructionSite(
-                *(self.code.co_filename, line, column or 0, last_line or line, last_column or 0),
-                role,
-                shown,
-            )
-        )
 
     def constant(self, value: Any) -> Instruction:
         """An instruction that pushes a value."""
@@ -90,25 +70,28 @@ class Builder:
         swaps = [Instruction("SWAP", depth) for depth in range(operands + 1, 1, -1)]
         pushes = [self.constant(value) for value in constants]
         count = operands + len(constants) - 1
-        return [self.constant(function), *swaps, *pushes, *_calling(count)]
+        return [self.constant(function), *swaps, *pushes, *_perform_call(count)]
 
-    def below(self, depth: int, function: Any, *constants: Any) -> list[Instruction]:
-        """An entry of the stack is given to a function, and what that returns takes its place."""
-        call = self.call(function, 1, *constants)
-        if depth == 1:
-            return call
-        return [Instruction("SWAP", depth), *call, Instruction("SWAP", depth)]
+    def report(
+        self, at: Instruction, event: Any, shown: str, operands: int = 1, *constants: Any
+    ) -> list[Instruction]:
+        """A call of an event, with the number of its site as the last argument."""
+        return self.call(event, operands, *constants, self._number_site(at, event, shown))
 
-    def noted(self, function: Any, *constants: Any) -> list[Instruction]:
-        """A call that leaves nothing behind."""
-        return [*self.call(function, 0, *constants), drop()]
-
-    def with_cell(self, function: Any, number: int, *constants: Any) -> list[Instruction]:
-        """A call with the cell of a variable."""
+    def report_cell(self, at: Instruction, event: Any, name: str) -> list[Instruction]:
+        """A call of an event with the cell of the variable that an instruction uses."""
         loading = "LOAD_FAST" if sys.version_info >= (3, 13) else "LOAD_CLOSURE"
-        pushes = [self.constant(value) for value in constants]
-        cell = Instruction(loading, number)
-        return [self.constant(function), cell, *pushes, *_calling(len(constants)), drop()]
+        pushes = [self.constant(value) for value in (name, self._number_site(at, event, name))]
+        cell = Instruction(loading, at.argument)
+        return discard([self.constant(event), cell, *pushes, *_perform_call(len(pushes))])
+
+    def _number_site(self, at: Instruction, event: Any, shown: str) -> int:
+        line, last_line, column, last_column = at.place
+        line = self.code.co_firstlineno if line is None else line
+        place = (self.code.co_filename, line, column or 0, last_line or line, last_column or 0)
+        return number_of(InstructionSite(*place, event.__name__, shown))
+
+    # -- where it is put ---------------------------------------------------------------------
 
     def put_before(self, instruction: Instruction, row: Sequence[Instruction]) -> None:
         for one in row:
@@ -123,8 +106,16 @@ class Builder:
         instruction.caches, instruction.target = last.caches, last.target
 
 
-def drop() -> Instruction:
-    return Instruction("POP_TOP")
+def at_depth(depth: int, row: list[Instruction]) -> list[Instruction]:
+    """Do to an entry of the stack what is done to the top one."""
+    if depth == 1:
+        return row
+    return [Instruction("SWAP", depth), *row, Instruction("SWAP", depth)]
+
+
+def discard(row: list[Instruction]) -> list[Instruction]:
+    """Drop what instructions have left on the stack."""
+    return [*row, Instruction("POP_TOP")]
 
 
 def same(instruction: Instruction) -> Instruction:
@@ -133,7 +124,7 @@ def same(instruction: Instruction) -> Instruction:
     return Instruction(name, instruction.argument, caches=caches, target=instruction.target)
 
 
-def _calling(count: int) -> list[Instruction]:
+def _perform_call(count: int) -> list[Instruction]:
     names = ("PRECALL", "CALL") if "PRECALL" in dis.opmap else ("CALL",)
     return [Instruction(name, count, caches=_CACHES[name]) for name in names]
 

@@ -24,7 +24,7 @@ _JUMPS: Final = frozenset(dis.hasjrel)
 
 
 class UnknownCodeError(Exception):
-    """There is code that this module does not understand."""
+    """There is code that this package does not understand."""
 
 
 @dataclass(eq=False, slots=True)
@@ -69,7 +69,7 @@ class Parts:
 # -- taking apart --------------------------------------------------------------------------------
 
 
-def take_apart(code: CodeType) -> Parts:
+def disassemble(code: CodeType) -> Parts:
     instructions: list[Instruction] = []
     at: dict[int, Instruction] = {}
     jumps: list[tuple[Instruction, int]] = []
@@ -94,25 +94,25 @@ def take_apart(code: CodeType) -> Parts:
     try:
         for made, where in jumps:
             made.target = at[where]
-        handlers = list(_handlers(code.co_exceptiontable, at, len(units)))
+        handlers = list(_read_handlers(code.co_exceptiontable, at, len(units)))
     except KeyError:
         raise UnknownCodeError("a jump into the middle of an instruction") from None
     return Parts(instructions, handlers)
 
 
-def _handlers(table: bytes, at: dict[int, Instruction], size: int) -> Iterator[Handler]:
+def _read_handlers(table: bytes, at: dict[int, Instruction], size: int) -> Iterator[Handler]:
     numbers = iter(table)
     for first in numbers:
-        start = 2 * _number(first, numbers)
-        end = start + 2 * _number(next(numbers), numbers)
-        target = 2 * _number(next(numbers), numbers)
-        depth = _number(next(numbers), numbers)
+        start = 2 * _read_number(first, numbers)
+        end = start + 2 * _read_number(next(numbers), numbers)
+        target = 2 * _read_number(next(numbers), numbers)
+        depth = _read_number(next(numbers), numbers)
         covered = None if end == size else at[end]
         yield Handler(at[start], covered, at[target], depth >> 1, bool(depth & 1))
 
 
-def _number(first: int, rest: Iterator[int]) -> int:
-    """A number of the table of handlers: six bits a byte, the highest first."""
+def _read_number(first: int, rest: Iterator[int]) -> int:
+    """Read a number of the table of handlers: six bits a byte, the highest first."""
     number = first & 63
     while first & 64:
         first = next(rest)
@@ -126,93 +126,96 @@ def _number(first: int, rest: Iterator[int]) -> int:
 def assemble(
     code: CodeType, parts: Parts, constants: Sequence[object], stack_size: int
 ) -> CodeType:
-    """The same code object with other instructions."""
-    row: list[Instruction] = []
-    first_of: dict[int, Instruction] = {}
-    for instruction in parts.instructions:
-        added = [*instruction.before, instruction]
-        first_of[id(instruction)] = added[0]
-        row += added
-    starts, size = _lay_out(row, first_of)
-    units = bytearray()
-    for instruction in row:
-        argument = _argument(instruction, starts, first_of)
-        for shift in range(8 * (_bytes_of(instruction, argument, starts) - 1), 0, -8):
-            units += bytes((_PREFIX, argument >> shift & 255))
-        units += bytes((dis.opmap[instruction.name], argument & 255))
-        units += bytes((_CACHE, 0)) * instruction.caches
-    assert len(units) == 2 * size
+    """Give a code object other instructions."""
+    layout = _Layout(parts.instructions)
     return code.replace(
-        co_code=bytes(units),
+        co_code=layout.units(),
         co_consts=tuple(constants),
         co_stacksize=stack_size,
-        co_linetable=_line_table(code.co_firstlineno, row, starts, size),
-        co_exceptiontable=_handler_table(parts.handlers, starts, first_of, size),
+        co_linetable=layout.line_table(code.co_firstlineno),
+        co_exceptiontable=layout.handler_table(parts.handlers),
     )
 
 
-_Starts: TypeAlias = dict[int, tuple[int, int]]
-"""By the identity of an instruction: the unit at which it begins, and the first one after it."""
+class _Layout:
+    """Where each instruction lies, in units."""
 
+    def __init__(self, instructions: Sequence[Instruction]) -> None:
+        self._row = [one for last in instructions for one in (*last.before, last)]
+        self._first_of = {id(last): (*last.before, last)[0] for last in instructions}
+        """Where jumps to an instruction come."""
+        self._widths = dict.fromkeys(map(id, self._row), 1)
+        """How many units an instruction has, without its caches."""
+        self._starts: dict[int, int] = {}
+        self._size = 0
+        while self._grow():
+            pass
 
-def _lay_out(row: list[Instruction], first_of: dict[int, Instruction]) -> tuple[_Starts, int]:
-    """Where each instruction lies.  Prefixes of jumps move others, so sizes grow until they do."""
-    widths = dict.fromkeys(map(id, row), 1)
-    while True:
-        starts: _Starts = {}
-        unit = 0
-        for instruction in row:
-            end = unit + widths[id(instruction)] + instruction.caches
-            starts[id(instruction)] = (unit, end)
-            unit = end
+    def _grow(self) -> bool:
+        """Lay out the row; prefixes of jumps move others, so widths grow until they do no more."""
+        self._size = 0
+        for one in self._row:
+            self._starts[id(one)] = self._size
+            self._size += self._units_of(one)
         grown = False
-        for instruction in row:
-            needed = _width(_argument(instruction, starts, first_of))
-            if needed > widths[id(instruction)]:
-                widths[id(instruction)] = needed
+        for one in self._row:
+            needed = max(1, (self._argument(one).bit_length() + 7) // 8)
+            if needed > self._widths[id(one)]:
+                self._widths[id(one)] = needed
                 grown = True
-        if not grown:
-            return starts, unit
+        return grown
+
+    def _units_of(self, instruction: Instruction) -> int:
+        return self._widths[id(instruction)] + instruction.caches
+
+    def _unit_of(self, instruction: Instruction | None) -> int:
+        """Where a jump to an instruction comes; None is the end of the code."""
+        if instruction is None:
+            return self._size
+        return self._starts[id(self._first_of[id(instruction)])]
+
+    def _argument(self, instruction: Instruction) -> int:
+        if instruction.target is None:
+            return instruction.argument
+        end = self._starts[id(instruction)] + self._units_of(instruction)
+        distance = self._unit_of(instruction.target) - end
+        distance = -distance if instruction.goes_back else distance
+        if distance < 0:
+            raise UnknownCodeError(f"{instruction.name} in the other direction")
+        return distance
+
+    def units(self) -> bytes:
+        units = bytearray()
+        for one in self._row:
+            argument = self._argument(one)
+            for shift in range(8 * (self._widths[id(one)] - 1), 0, -8):
+                units += bytes((_PREFIX, argument >> shift & 255))
+            units += bytes((dis.opmap[one.name], argument & 255))
+            units += bytes((_CACHE, 0)) * one.caches
+        assert len(units) == 2 * self._size
+        return bytes(units)
+
+    def handler_table(self, handlers: Sequence[Handler]) -> bytes:
+        table = bytearray()
+        for handler in handlers:
+            start, end = self._unit_of(handler.start), self._unit_of(handler.end)
+            depth = handler.depth << 1 | handler.keeps_place
+            numbers = (start, end - start, self._unit_of(handler.target), depth)
+            for index, number in enumerate(numbers):
+                table += _high_first(number, 0 if index else 128)
+        return bytes(table)
+
+    def line_table(self, line: int) -> bytes:
+        table = bytearray()
+        for one in self._row:
+            for done in range(0, self._units_of(one), _MOST):
+                units = min(_MOST, self._units_of(one) - done)
+                line = _add_place(table, units, one.place, line)
+        return bytes(table)
 
 
-def _argument(instruction: Instruction, starts: _Starts, first_of: dict[int, Instruction]) -> int:
-    if instruction.target is None:
-        return instruction.argument
-    target = starts[id(first_of[id(instruction.target)])][0]
-    distance = target - starts[id(instruction)][1]
-    distance = -distance if instruction.goes_back else distance
-    if distance < 0:
-        raise UnknownCodeError(f"{instruction.name} in the other direction")
-    return distance
-
-
-def _width(argument: int) -> int:
-    return max(1, (argument.bit_length() + 7) // 8)
-
-
-def _bytes_of(instruction: Instruction, argument: int, starts: _Starts) -> int:
-    start, end = starts[id(instruction)]
-    return end - start - instruction.caches
-
-
-def _handler_table(
-    handlers: Sequence[Handler], starts: _Starts, first_of: dict[int, Instruction], size: int
-) -> bytes:
-    def unit_of(instruction: Instruction | None) -> int:
-        return size if instruction is None else starts[id(first_of[id(instruction)])][0]
-
-    table = bytearray()
-    for handler in handlers:
-        start, end = unit_of(handler.start), unit_of(handler.end)
-        depth = handler.depth << 1 | handler.keeps_place
-        numbers = (start, end - start, unit_of(handler.target), depth)
-        for index, number in enumerate(numbers):
-            table += _six_bits(number, 0 if index else 128)
-    return bytes(table)
-
-
-def _six_bits(number: int, mark: int) -> bytes:
-    """The first byte of an entry has a mark of its own."""
+def _high_first(number: int, mark: int) -> bytes:
+    """A number of the table of handlers; the first byte of an entry has a mark of its own."""
     parts = [number & 63]
     while number > 63:
         number >>= 6
@@ -221,24 +224,13 @@ def _six_bits(number: int, mark: int) -> bytes:
     return bytes(reversed(parts))
 
 
-# -- places in the source ------------------------------------------------------------------------
-
 _LONG, _LINE_ONLY, _NOWHERE = 14, 13, 15
 _MOST: Final = 8
-"""How many units an entry stands for."""
-
-
-def _line_table(line: int, row: list[Instruction], starts: _Starts, size: int) -> bytes:
-    table = bytearray()
-    for instruction in row:
-        start, end = starts[id(instruction)]
-        for unit in range(start, end, _MOST):
-            line = _add_place(table, min(_MOST, end - unit), instruction.place, line)
-    return bytes(table)
+"""How many units an entry of the table of places stands for."""
 
 
 def _add_place(table: bytearray, units: int, place: Place, before: int) -> int:
-    """One entry; gives the line that the next one counts from."""
+    """Add one entry; return the line that the next one counts from."""
     line, last_line, column, last_column = place
     if line is None:
         table.append(128 | _NOWHERE << 3 | units - 1)

@@ -1,0 +1,255 @@
+"""The code of a program that is observed, for as long as an exploration goes on.
+
+Modules stay as they were imported: by pytest, which rewrites assertions, or by anybody else.  Their
+sources are rewritten and compiled once more, and every live function that belongs to one of them,
+wherever it is held, is given the new code in place of its own.  The same is done to modules that
+are imported meanwhile, and to code that comes into being while the test runs.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from importlib.machinery import EXTENSION_SUFFIXES
+from types import CodeType, FrameType, FunctionType, ModuleType
+from typing import Any, Final, TypeAlias
+
+from mazurka.runtime.core.access_sites import MARK
+from mazurka.runtime.core.insides import is_module, module_of, names_in, qualified_name
+from mazurka.runtime.python.rewriter import at_present
+from mazurka.runtime.rewrite import generated, library
+from mazurka.runtime.rewrite.bytecode import rewriting
+from mazurka.runtime.rewrite.bytecode.assembly import UnknownCodeError
+from mazurka.runtime.rewrite.detached import DetachedFunctions, detached_functions
+from mazurka.runtime.rewrite.exchange import Exchange
+from mazurka.runtime.rewrite.imports import ImportFinder
+from mazurka.runtime.rewrite.live_functions import find_cached_functions, find_functions
+from mazurka.runtime.rewrite.selection import Rule
+from mazurka.runtime.rewrite.sources import (
+    NO_SOURCE,
+    RewrittenSource,
+    is_from_source,
+    rewrite_file,
+    source_file,
+)
+from mazurka.runtime.sharing.monitoring import unobserved
+
+_GENERATOR: Final = 0x20 | 0x80 | 0x200
+"""The flags of functions that return before they run."""
+_Spaces: TypeAlias = dict[int, tuple[dict[str, Any], RewrittenSource]]
+"""By identity: the namespaces of modules, and what their functions are to run."""
+
+
+def has_code(module: ModuleType) -> bool:
+    """Whether a module is made of Python's own code, whatever has become of its source."""
+    return not str(names_in(module).get("__file__")).endswith(tuple(EXTENSION_SUFFIXES))
+
+
+class ObservedCode:
+    """Keeps modules observed for as long as its context is open."""
+
+    def __init__(self, is_wanted: Rule) -> None:
+        self._is_wanted = is_wanted
+        self.modules: dict[str, ModuleType] = {}
+        """The modules that are observed."""
+        self.sourceless: dict[str, str] = {}
+        """Those of them that have no source to be rewritten, and why; their instructions are."""
+        self.skipped: dict[str, str] = {}
+        """Modules and functions that were wanted and could not be rewritten, and why."""
+        self.functions = 0
+        """How many functions of the program run rewritten code; none would be worth nothing."""
+        self._library: set[str] = set()
+        """Modules of the standard library of which parts are observed."""
+        self._cached: set[int] = set()
+        """The identities of functions with caches, if instructions have to be rewritten."""
+        self._exchange = Exchange()
+        self._finder = ImportFinder(self._observe_import)
+        self.detached = DetachedFunctions(is_wanted, self._observe_detached, self._find_detached)
+
+    def __enter__(self) -> ObservedCode:
+        self._observe_modules(
+            [
+                (name, module)
+                for name, module in list(sys.modules.items())
+                if is_module(module) and self._wants(name, module)
+            ]
+        )
+        unobserved.is_unseen = self._is_unobserved
+        at_present.rewriter = self
+        self._finder.install()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._finder.remove()
+        at_present.clear()
+        unobserved.is_unseen = None
+        self.detached.clear()
+        self._exchange.restore()
+        self.modules.clear()
+        self.sourceless.clear()
+        self._cached.clear()
+        self._library.clear()
+
+    def _wants(self, name: str, module: ModuleType) -> bool:
+        file = names_in(module).get("__file__")
+        return type(file) is str and self._is_wanted(name, file)
+
+    def _observe_import(self, name: str, module: ModuleType) -> None:
+        if self._wants(name, module) and name not in self.modules:
+            self._observe_modules([(name, module)])
+
+    # -- modules -----------------------------------------------------------------------------
+
+    def _observe_modules(self, found: Sequence[tuple[str, ModuleType]]) -> None:
+        spaces: _Spaces = {}
+        sources: dict[str, RewrittenSource] = {}
+        for name, module in found:
+            source = self._rewrite_module(name, module)
+            if source is not None:
+                self._mark(module, source, spaces)
+                self.modules[name] = module
+                if source is not NO_SOURCE:
+                    sources[name] = source
+        used = {name for source in sources.values() for name in source.names}
+        if self.sourceless:  # there is no telling what their code uses
+            used |= library.ALL_NAMES
+            self._cached = find_cached_functions()
+        self._observe_library(used, spaces)
+        if spaces:
+            for function in find_functions([space for space, _ in spaces.values()]):
+                self._observe_function(function, spaces[id(function.__globals__)][1])
+            self._observe_classes(sources, used)
+        for name, module in found:
+            if name in self.modules:
+                for function in detached_functions(module):
+                    self._observe_instructions(function, "made where nobody watches")
+
+    def _rewrite_module(self, name: str, module: ModuleType) -> RewrittenSource | None:
+        file = source_file(module)
+        reason = "no source"
+        if file is not None:
+            try:
+                return rewrite_file(file)
+            except (SyntaxError, ValueError, OSError, RecursionError) as error:
+                reason = f"{type(error).__name__}: {error}"
+        if not has_code(module):
+            self.skipped[name] = reason
+            return None
+        self.sourceless[name] = reason
+        return NO_SOURCE
+
+    def _mark(self, module: ModuleType, source: RewrittenSource, spaces: _Spaces) -> None:
+        space = names_in(module)
+        spaces[id(space)] = space, source
+        self._exchange.mark(module)
+
+    def _observe_library(self, used: set[str], spaces: _Spaces) -> None:
+        for module, source in library.used_parts(used):
+            if module.__name__ not in self._library and MARK not in names_in(module):
+                self._mark(module, source, spaces)
+                self._library.add(module.__name__)
+        for kind, name, method in library.methods_apart(used):
+            self._exchange.replace_method(kind, name, method)
+
+    # -- functions ---------------------------------------------------------------------------
+
+    def _observe_function(self, function: FunctionType, source: RewrittenSource) -> None:
+        code, home = function.__code__, function.__globals__.get("__name__", "")
+        found = source.find(code)
+        if len(found) == 1:
+            self._exchange.replace_code(function, found[0])
+            self.functions += home not in self._library
+        elif home in self._library:
+            return
+        elif home in self.sourceless:
+            self._observe_instructions(function, self.sourceless[home])
+        elif code.co_name != "<module>" and not generated.is_generated(code):
+            reason = "several functions look alike" if found else "made from other source"
+            self._observe_instructions(function, reason)
+
+    def _observe_instructions(self, function: FunctionType, reason: str) -> None:
+        """Rewrite a function without source; the result names it if that cannot be."""
+        code = function.__code__
+        fills = id(function) in self._cached and not code.co_flags & _GENERATOR
+        try:
+            rewritten = rewriting.rewrite_code(code, fills=fills)
+        except UnknownCodeError as error:
+            unobserved.packages.add(f"{code.co_qualname} ({reason}; {error})")
+            self.skipped[f"{function.__module__}.{code.co_qualname}"] = reason
+            return
+        if rewritten is not code:
+            self._exchange.replace_code(function, rewritten)
+            self.functions += 1
+
+    def _observe_detached(self, function: FunctionType) -> None:
+        self._observe_instructions(function, "made where nobody watches")
+
+    def _find_detached(self, spaces: Sequence[dict[str, Any]]) -> list[FunctionType]:
+        self._cached.update(find_cached_functions())
+        return find_functions(spaces)
+
+    # -- classes -----------------------------------------------------------------------------
+
+    def _observe_classes(self, sources: Mapping[str, RewrittenSource], used: set[str]) -> None:
+        has_dataclasses, has_attrs = "dataclass" in used, bool(used & {"attr", "attrs"})
+        if not has_dataclasses and not has_attrs:
+            return
+        for kind in generated.classes_in(sources):
+            module = self.modules[module_of(kind)]
+            if has_dataclasses:
+                line = sources[module_of(kind)].line_of(qualified_name(kind))
+                self._observe_dataclass(kind, module, line)
+            if has_attrs:
+                self._observe_order(kind, module, 1)
+
+    def _observe_dataclass(self, kind: type, module: ModuleType, line: int) -> None:
+        for function, code in generated.rewrite_dataclass(kind, str(module.__file__), line):
+            self._exchange.replace_code(function, code)
+        for function in generated.initializers_calling_c(kind):
+            self._observe_instructions(function, "generated")
+
+    def _observe_order(self, kind: type, module: ModuleType, line: int) -> None:
+        for name, method in generated.order_methods(kind, module, line):
+            self._exchange.replace_method(kind, name, method)
+
+    # -- code that turns up during the exploration (`python.rewriter.Rewriter`) ----------------
+
+    def watch_text(self, value: Any, mode: str, frame: FrameType) -> CodeType | None:
+        return rewriting.rewrite_text(value, mode, frame)
+
+    def watch_code(self, code: CodeType) -> CodeType:
+        try:
+            return rewriting.rewrite_code(code)
+        except UnknownCodeError as error:
+            unobserved.note(f"{code.co_qualname} ({error})")
+            return code
+
+    def watch_methods(self, kind: type) -> None:
+        for function in generated.generated_functions(kind):
+            try:
+                self._exchange.replace_code(function, rewriting.rewrite_code(function.__code__))
+            except UnknownCodeError as error:
+                unobserved.packages.add(f"{kind.__qualname__}.{function.__name__} ({error})")
+
+    def watch_class(self, kind: Any, line: int, module: ModuleType) -> None:
+        if not isinstance(kind, type):
+            return
+        self._observe_dataclass(kind, module, line)
+        for function, code in generated.rewrite_text_methods(kind):
+            self._exchange.replace_code(function, code)
+            function.__globals__[MARK] = vars(module)[MARK]
+        self._observe_order(kind, module, line)
+
+    def watch_called(self, function: FunctionType) -> bool:
+        return self.detached.meet_call(function)
+
+    def watch_used(self, kind: type) -> None:
+        self.detached.meet_class(kind)
+
+    def _is_unobserved(self, code: CodeType, module: object) -> bool:
+        """Whether code that begins in a module that is observed is not observed itself."""
+        if module in self._library or f"{module}.{code.co_qualname}" in self.skipped:
+            return False
+        if generated.fills_new_object(code) or not rewriting.touches_unobserved(code):
+            return False
+        return not is_from_source(code)

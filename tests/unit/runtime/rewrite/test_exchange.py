@@ -1,0 +1,90 @@
+"""Whatever outlives an exploration has its own code and methods again; nothing is kept alive."""
+
+from __future__ import annotations
+
+import gc
+from types import ModuleType
+from weakref import ref
+
+from mazurka.runtime.core.access_sites import MARK
+from mazurka.runtime.rewrite.exchange import Exchange
+
+
+def one() -> int:
+    return 1
+
+
+def two() -> int:
+    return 2
+
+
+class Colour:
+    """A class whose methods are replaced."""
+
+    def name(self) -> str:
+        return "red"
+
+
+class Hostile(type):
+    """Classes of this class must not be compared or hashed."""
+
+    def __hash__(cls) -> int:
+        raise AssertionError
+
+    def __eq__(cls, other: object) -> bool:
+        raise AssertionError
+
+    def __setattr__(cls, name: str, value: object) -> None:
+        raise AssertionError
+
+
+def test_functions_have_their_first_code_again() -> None:
+    code, exchange = one.__code__, Exchange()
+    exchange.replace_code(one, two.__code__)
+    exchange.replace_code(one, (lambda: 3).__code__)
+    assert one() == 3
+    exchange.restore()
+    assert one.__code__ is code
+
+
+def test_classes_have_their_first_methods_again() -> None:
+    class Made(metaclass=Hostile):
+        def method(self) -> int:
+            return 1
+
+    name, method = vars(Colour)["name"], vars(Made)["method"]
+    exchange = Exchange()
+    for number in (2, 3):
+        exchange.replace_method(Colour, "name", lambda self, number=number: number)
+        exchange.replace_method(Made, "method", lambda self, number=number: number)
+    assert (Colour().name(), Made().method()) == (3, 3)
+    exchange.replace_method(list, "append", name)  # a class of C stays as it is
+    exchange.restore()
+    assert vars(Colour)["name"] is name
+    assert vars(Made)["method"] is method
+
+
+def test_modules_lose_the_events() -> None:
+    module, exchange = ModuleType("some_module"), Exchange()
+    before = dict(vars(module))
+    exchange.mark(module)
+    assert MARK in vars(module)
+    exchange.restore()
+    assert vars(module) == before
+
+
+def test_what_a_run_has_made_is_not_kept_alive() -> None:
+    def made() -> int:
+        return 1
+
+    class Made:
+        def method(self) -> int:
+            return 1
+
+    function, kind, exchange = ref(made), ref(Made), Exchange()
+    exchange.replace_code(made, two.__code__)
+    exchange.replace_method(Made, "method", two)
+    del made, Made
+    gc.collect()
+    assert function() is kind() is None
+    exchange.restore()
