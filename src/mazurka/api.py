@@ -28,6 +28,7 @@ def check(
     order: str = "dfs",
     self_check: bool = False,
     properties: Iterable[str] = ("assert", "deadlock"),
+    language: str | None = None,
     definitions: Mapping[str, object] | None = None,
     merge: bool = True,
     granularity: str | None = None,
@@ -42,6 +43,7 @@ def check(
 ) -> Verdict:
     """Check a model: do its properties hold?
 
+    The file's name or content tells its language, unless `language` names one (`python`, `ir`).
     `definitions` override the model's constants.  The verdict is true where they hold, so a test
     can say `assert mazurka.check("model.py", definitions={"N": 3})`.  The options that strategies
     have of their own are given by name: `check("model.py", strategy="stubborn", proviso="sticky")`.
@@ -52,7 +54,7 @@ def check(
         order=order,
         self_check=self_check,
         properties=tuple(properties),
-        reading=_reading(definitions, merge, granularity, max_threads, max_depth),
+        reading=_reading(language, definitions, merge, granularity, max_threads, max_depth),
         limit_seconds=limit_seconds,
         limit_bytes=limit_bytes,
         explore_all=explore_all,
@@ -69,6 +71,7 @@ def compare(
     strategies: Iterable[str] | None = None,
     order: str = "dfs",
     properties: Iterable[str] = ("assert",),
+    language: str | None = None,
     definitions: Mapping[str, object] | None = None,
     merge: bool = True,
     granularity: str | None = None,
@@ -84,7 +87,7 @@ def compare(
         engine=engine,
         order=order,
         properties=tuple(properties),
-        reading=_reading(definitions, merge, granularity, max_threads, max_depth),
+        reading=_reading(language, definitions, merge, granularity, max_threads, max_depth),
         limit_seconds=limit_seconds,
         limit_bytes=limit_bytes,
         explore_all=True,
@@ -110,6 +113,7 @@ def save_trace(path: str | os.PathLike[str], verdict: Verdict) -> None:
 
 
 def _reading(
+    language: str | None,
     definitions: Mapping[str, object] | None,
     merge: bool,
     granularity: str | None,
@@ -117,6 +121,7 @@ def _reading(
     max_depth: int,
 ) -> Reading:
     return Reading(
+        language=language,
         definitions={name: str(value) for name, value in (definitions or {}).items()},
         merge=merge,
         granularity=granularity,

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
-from mazurka.errors import MazurkaError, OptionError
+from mazurka.frontend.registry import choose_language, load_frontend
 from mazurka.ir.program import Check, Fault, Program
 from mazurka.report.confirm import confirm
 from mazurka.report.outcome import HOLDS, INCONCLUSIVE, UNSOUND, VIOLATED, Finding
@@ -39,6 +38,7 @@ def check_file(path: str, options: CheckOptions, observer: Observer) -> Verdict:
     """Load a file and check it."""
     validate(options)
     strategy = choose_strategy(options)
+    options = name_language(path, options)
     program = load_program(path, options.reading)
     return check_program(path, program, strategy, options, observer)
 
@@ -162,44 +162,17 @@ def confirmed(program: Program, violation: Violation, observer: Observer) -> tup
 
 
 def load_program(path: str, reading: Reading) -> Program:
-    """Read a model, or the JSON that `mazurka export` writes, and make it ready to run."""
-    if Path(path).suffix == ".json":
-        return _load_exported(path, reading)
-    from mazurka.frontend.python import load_model
+    """Read a file in its language, and make the program ready to run."""
+    frontend = load_frontend(choose_language(path, reading.language))
+    program = frontend.load(path, reading)
+    if frontend.complete:
+        return program
     from mazurka.ir.passes.prepare import prepare
 
-    raw = load_model(
-        path,
-        dict(reading.definitions),
-        max_threads=reading.max_threads,
-        max_depth=reading.max_depth,
-    )
-    return prepare(raw, merge=reading.merge, granularity=granularity_of(reading))
+    return prepare(program, merge=reading.merge, granularity=granularity_of(reading))
 
 
-def _load_exported(path: str, reading: Reading) -> Program:
-    """An exported program is checked exactly as it stands in the file."""
-    from mazurka.ir.deserialize import load_json
-    from mazurka.ir.passes.prepare import prepare
-    from mazurka.ir.passes.validate import validate as validate_program
-
-    if reading.definitions:
-        raise OptionError("-D changes constants of a model; an exported program has none left")
-    if not reading.merge:
-        raise OptionError("--no-merge is an option of `export` where a program has been exported")
-    if reading.granularity is not None:
-        raise OptionError("--granularity is for models; an exported program's steps are settled")
-    if (reading.max_threads, reading.max_depth) != (Reading().max_threads, Reading().max_depth):
-        raise OptionError(
-            "--max-threads and --max-depth were settled when the program was exported"
-        )
-    program = load_json(path)
-    try:
-        if any(cell.inferred for cell in program.cells):
-            return prepare(program)
-        validate_program(program)
-    except MazurkaError as error:
-        if error.file is not None:
-            raise
-        raise MazurkaError(error.message, file=path) from error
-    return program
+def name_language(path: str, options: CheckOptions) -> CheckOptions:
+    """The same options, which say in which language the file is read."""
+    language = choose_language(path, options.reading.language)
+    return replace(options, reading=replace(options.reading, language=language))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from mazurka.checking import check_program, load_program
+from mazurka.checking import check_program, load_program, name_language
 from mazurka.errors import OptionError
 from mazurka.report.verdict import UNREDUCED, Verdict
 from mazurka.search.observer import Observer
@@ -71,6 +71,7 @@ def compare_file(
         able = ", ".join(strategies_for(options.properties)) or "none"
         raise OptionError(f"no strategy can answer this; for these properties there are: {able}")
     refuse_what_none_listens_to(chosen, options)
+    options = name_language(path, options)
     program = load_program(path, options.reading)
     verdicts: list[Verdict] = []
     for strategy in chosen:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mazurka.frontend.python import elaborate
+from mazurka.frontend.python.elaboration import elaborate
 from mazurka.ir.expressions import ZERO, Binary
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import FINISHED, FIRST_LOCATION, Check, Fault, Kind, Program

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from mazurka.frontend.python import elaborate
+from mazurka.frontend.python.elaboration import elaborate
 from mazurka.ir.interpreter import State, Step
 from mazurka.ir.native.step import native
 from mazurka.ir.passes.prepare import prepare

@@ -16,7 +16,7 @@ import pytest
 from mazurka.analysis import futures as futures_module
 from mazurka.analysis.futures import NOTHING, Futures, Touched
 from mazurka.analysis.lock_patterns import needed_locks
-from mazurka.frontend.python import elaborate
+from mazurka.frontend.python.elaboration import elaborate
 from mazurka.ir.interpreter import State, Step
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Edge, Kind, Program, Role

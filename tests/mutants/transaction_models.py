@@ -9,7 +9,7 @@ import textwrap
 from pathlib import Path
 
 from mazurka.checking import load_program
-from mazurka.frontend.python import elaborate
+from mazurka.frontend.python.elaboration import elaborate
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program
 from mazurka.search.reading import Reading

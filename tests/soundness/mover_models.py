@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Iterable
 
 from mazurka.analysis.movers import Mover
-from mazurka.frontend.python import elaborate
+from mazurka.frontend.python.elaboration import elaborate
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program
 

@@ -9,6 +9,15 @@ import typer
 from mazurka.errors import OptionError
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="A Python model, or exported JSON.")]
+Language = Annotated[
+    str | None,
+    typer.Option(
+        "--language",
+        metavar="NAME",
+        help="How to read FILE: python, or ir (exported JSON); its name or content tells unless"
+        " given.",
+    ),
+]
 Define = Annotated[
     list[str] | None,
     typer.Option(

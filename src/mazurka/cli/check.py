@@ -34,6 +34,7 @@ def check(
     ] = "auto",
     order: args.Order = "dfs",
     properties: args.Property = "assert,deadlock",
+    language: args.Language = None,
     define: args.Define = None,
     json: args.Json = False,
     limit_time: args.LimitTime = None,
@@ -91,6 +92,7 @@ def check(
             self_check=self_check,
             properties=args.parse_list(properties, "--property"),
             reading=Reading(
+                language=language,
                 definitions=args.parse_definitions(define),
                 merge=not no_merge,
                 granularity=granularity,

@@ -29,6 +29,7 @@ def export(
     output: Annotated[
         str | None, typer.Option("-o", "--output", metavar="FILE", help="Instead of stdout.")
     ] = None,
+    language: args.Language = None,
     define: args.Define = None,
     no_merge: args.NoMerge = False,
     max_threads: args.MaxThreads = 8,
@@ -46,6 +47,7 @@ def export(
 
         one_of("format", form, FORMATS)
         reading = Reading(
+            language=language,
             definitions=args.parse_definitions(define),
             merge=not no_merge,
             max_threads=max_threads,

@@ -33,6 +33,8 @@ def excerpt(error: MazurkaError, glyphs: Glyphs = UNICODE) -> list[str]:
 
 def _read_line(file: str, line: int) -> str:
     try:
+        if not Path(file).is_file():  # a pipe has been read to its end
+            return ""
         lines = Path(file).read_text(encoding="utf-8-sig").split("\n")
     except (OSError, ValueError):
         return ""

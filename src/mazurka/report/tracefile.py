@@ -156,12 +156,18 @@ def _reading(data: Fields) -> Reading:
         raise Malformed("a value in `definitions` is not a string")
     options = data.inner("options")
     return Reading(
+        language=_language(options),
         definitions={name: str(value) for name, value in definitions.items()},
         merge=options.get("merge", bool),
         granularity=_granularity(options),
         max_threads=_count(options.get("max_threads", int)),
         max_depth=_count(options.get("max_depth", int)),
     )
+
+
+def _language(options: Fields) -> str | None:
+    """Traces from before there were several languages do not name one."""
+    return None if options.values.get("language") is None else options.get("language", str)
 
 
 def _granularity(options: Fields) -> str | None:

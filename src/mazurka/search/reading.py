@@ -13,6 +13,8 @@ from mazurka.search.options import one_of
 class Reading:
     """The options that decide which program a file stands for."""
 
+    language: str | None = None
+    """The front end that reads the file; None where its name or its content decides."""
     definitions: Mapping[str, str] = field(default_factory=dict)
     merge: bool = True
     granularity: str | None = None
@@ -28,6 +30,7 @@ class Reading:
 
     def to_json(self) -> dict[str, object]:
         return {
+            "language": self.language,
             "merge": self.merge and self.granularity is None,
             "granularity": self.granularity,
             "max_threads": self.max_threads,

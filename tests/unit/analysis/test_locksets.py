@@ -15,7 +15,7 @@ from tests.soundness.random_programs import random_program
 from tests.unit.ir.programs import Builder, equals, put
 
 from mazurka.analysis.locksets import Protection, static_protection
-from mazurka.frontend.python import elaborate
+from mazurka.frontend.python.elaboration import elaborate
 from mazurka.ir.expressions import ZERO, Conditional, Expr
 from mazurka.ir.interpreter import Interpreter, State, Step
 from mazurka.ir.passes.prepare import prepare

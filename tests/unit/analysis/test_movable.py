@@ -14,7 +14,7 @@ from tests.soundness.profiles import random_programs
 from tests.soundness.random_programs import random_program
 
 from mazurka.analysis.movable import movable_locks
-from mazurka.frontend.python import elaborate
+from mazurka.frontend.python.elaboration import elaborate
 from mazurka.ir.interpreter import Interpreter, State, Step
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program

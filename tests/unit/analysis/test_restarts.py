@@ -8,7 +8,7 @@ import pytest
 from tests.unit.ir.programs import Body, Builder, equals, load, put
 
 from mazurka.analysis.restarts import only_asked_for_idle, restartable_threads
-from mazurka.frontend.python import elaborate
+from mazurka.frontend.python.elaboration import elaborate
 from mazurka.ir.expressions import Binary, Const
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import (

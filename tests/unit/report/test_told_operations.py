@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from mazurka.frontend.python import elaborate
+from mazurka.frontend.python.elaboration import elaborate
 from mazurka.ir.passes.prepare import prepare
 from mazurka.report.columns import Columns
 from mazurka.report.verdict import Verdict

@@ -9,7 +9,7 @@ import pytest
 
 from mazurka.bench.cartesian import CASES
 from mazurka.errors import UnsupportedError
-from mazurka.frontend.python import elaborate
+from mazurka.frontend.python.elaboration import elaborate
 from mazurka.ir.native.step import native
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program

@@ -1,19 +1,21 @@
 """Python models: files that are parsed, never executed, and become `mazurka.ir` programs.
 
-`docs/models.md` describes the language.  The result is raw: `ir.passes.prepare` infers ranges,
-folds constants and merges local steps afterwards.
+`docs/models.md` describes the language.  The result is raw: `mazurka.ir.passes.prepare` infers
+ranges, folds constants and merges local steps afterwards.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from mazurka.frontend.python.elaboration import elaborate
-from mazurka.frontend.python.source import read_source
+from mazurka.frontend.registry import Frontend
 from mazurka.ir.program import Program
+from mazurka.search.reading import Reading
 
-__all__ = ["elaborate", "load_model"]
+_TELLING = re.compile(r"^\s*(from|import) (mazurka|threading|queue)\b|^threads\b.*=", re.MULTILINE)
+"""A line that a Python model has and other languages do not."""
 
 
 def load_model(
@@ -24,6 +26,24 @@ def load_model(
     max_depth: int = 8,
 ) -> Program:
     """Read a model file; `definitions` override its constants (`-D NAME=VALUE`)."""
-    return elaborate(
-        read_source(path), str(path), definitions, max_threads=max_threads, max_depth=max_depth
+    from mazurka.frontend.kit.source import read_source
+    from mazurka.frontend.python.elaboration import elaborate
+
+    text = read_source(path, "a model file (`.py`)")
+    return elaborate(text, str(path), definitions, max_threads=max_threads, max_depth=max_depth)
+
+
+def _load(path: str, reading: Reading) -> Program:
+    return load_model(
+        path,
+        reading.definitions,
+        max_threads=reading.max_threads,
+        max_depth=reading.max_depth,
     )
+
+
+FRONTEND = Frontend(
+    suffixes=(".py",),
+    recognizes=lambda text: _TELLING.search(text) is not None,
+    load=_load,
+)

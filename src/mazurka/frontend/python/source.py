@@ -1,36 +1,16 @@
-"""From a path to a syntax tree, with an error for every way in which that can go wrong."""
+"""From text to a syntax tree, and from its nodes to places in the source."""
 
 from __future__ import annotations
 
 import ast
 import re
 import warnings
-from pathlib import Path
 
 from mazurka.errors import MazurkaError, UnsupportedError
 from mazurka.frontend.kit.arithmetic import fits
 from mazurka.ir.program import Span
 
 MOST_SHOWN = 40
-
-
-def read_source(path: str | Path) -> str:
-    """The text of a model file."""
-    file = str(path)
-    place = Path(path)
-    if place.is_dir():
-        raise MazurkaError("this is a directory; give a model file (`.py`)", file=file)
-    try:
-        data = place.read_bytes()
-    except FileNotFoundError:
-        raise MazurkaError("no such file", file=file) from None
-    except OSError as error:
-        raise MazurkaError(f"cannot be read: {error.strerror or error}", file=file) from None
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise MazurkaError("not a text file in UTF-8", file=file, line=line) from None
 
 
 def parse(source: str, file: str) -> ast.Module:

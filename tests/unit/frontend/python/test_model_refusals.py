@@ -8,7 +8,7 @@ import pytest
 from model_exploration import PRELUDE
 
 from mazurka.errors import UnsupportedError
-from mazurka.frontend.python import elaborate
+from mazurka.frontend.python.elaboration import elaborate
 
 LINES = PRELUDE.count("\n")
 

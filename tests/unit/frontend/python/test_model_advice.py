@@ -8,7 +8,7 @@ import pytest
 from model_exploration import PRELUDE
 
 from mazurka.errors import MazurkaError, OptionError
-from mazurka.frontend.python import elaborate
+from mazurka.frontend.python.elaboration import elaborate
 
 THREADS = "\nthreads = [f()]\n"
 

@@ -11,7 +11,8 @@ from model_exploration import PRELUDE, explore
 import mazurka.model
 from mazurka.errors import MazurkaError, OptionError
 from mazurka.frontend.kit import building
-from mazurka.frontend.python import elaborate, load_model
+from mazurka.frontend.python import load_model
+from mazurka.frontend.python.elaboration import elaborate
 from mazurka.frontend.python.lowering import CALLS
 from mazurka.ir.passes.validate import validate
 from mazurka.ir.program import FIRST_LOCATION, IDLE, Kind, Mode, Role

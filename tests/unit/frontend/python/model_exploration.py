@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from mazurka.frontend.python import elaborate
+from mazurka.frontend.python.elaboration import elaborate
 from mazurka.ir.interpreter import Interpreter, Outcome
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import WRONG, Program

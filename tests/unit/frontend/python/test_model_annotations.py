@@ -8,7 +8,7 @@ import pytest
 from model_exploration import PRELUDE
 
 from mazurka.errors import MazurkaError, OptionError
-from mazurka.frontend.python import elaborate
+from mazurka.frontend.python.elaboration import elaborate
 from mazurka.ir.passes.ranges import UnboundedError, infer_ranges
 from mazurka.ir.program import Check, Fault, Program, Role
 

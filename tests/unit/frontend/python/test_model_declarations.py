@@ -10,7 +10,7 @@ from model_exploration import PRELUDE
 
 from mazurka import model
 from mazurka.errors import UnsupportedError
-from mazurka.frontend.python import elaborate
+from mazurka.frontend.python.elaboration import elaborate
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program
 

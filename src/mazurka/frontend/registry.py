@@ -1,0 +1,86 @@
+"""Finds the front end that reads a file.
+
+A front end is a module or package in `mazurka.frontend` that defines `FRONTEND`; its name is the
+module's name.  Nothing else has to be edited to add one.  The name of a file decides which front
+end reads it; where that says nothing, its content does.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from mazurka import frontend as package
+from mazurka.errors import MazurkaError
+from mazurka.ir.program import Program
+from mazurka.search.options import one_of
+from mazurka.search.reading import Reading
+
+PARTS = frozenset({"kit", "registry"})
+"""Modules of `mazurka.frontend` that are no front ends."""
+FALLBACK = "python"
+"""Reads what cannot be looked at beforehand: a pipe, or a file that is not there."""
+LOOKED_AT = 100_000
+"""How many characters of a file are looked at to recognize its language."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frontend:
+    """One source language."""
+
+    suffixes: tuple[str, ...]
+    """How the names of its files end: `.py`."""
+    recognizes: Callable[[str], bool]
+    """Whether a text looks like this language; asked where the file's name does not tell."""
+    load: Callable[[str, Reading], Program]
+    """Read a file.  It raises `OptionError` for options that mean nothing to its language, and
+    `MazurkaError` for what it cannot read, with the place in the source."""
+    complete: bool = False
+    """Its programs are ready to run as they are: nothing is inferred, folded or merged."""
+
+
+def frontend_names() -> tuple[str, ...]:
+    """All languages, without importing any front end."""
+    found = {module.name for module in pkgutil.iter_modules(package.__path__)}
+    return tuple(sorted(found - PARTS))
+
+
+def load_frontend(name: str) -> Frontend:
+    one_of("language", name, frontend_names())
+    found = importlib.import_module(f"{package.__name__}.{name}").FRONTEND
+    assert isinstance(found, Frontend)
+    return found
+
+
+def choose_language(path: str, given: str | None = None) -> str:
+    """The language of a file: the one that is given, or else what its name or content says."""
+    if given is not None:
+        one_of("language", given, frontend_names())
+        return given
+    known = {name: load_frontend(name) for name in frontend_names()}
+    place = Path(path)
+    named = [name for name, each in known.items() if place.suffix in each.suffixes]
+    if len(named) == 1:
+        return named[0]
+    if not place.is_file():
+        return FALLBACK
+    text = _beginning(place)
+    for name in named or known:
+        if known[name].recognizes(text):
+            return name
+    languages = ", ".join(f"{name} ({' '.join(known[name].suffixes)})" for name in known)
+    raise MazurkaError(
+        f"neither its name nor its content tells the language; give --language: {languages}",
+        file=path,
+    )
+
+
+def _beginning(path: Path) -> str:
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            return file.read(LOOKED_AT)
+    except OSError as error:
+        raise MazurkaError(f"cannot be read: {error.strerror or error}", file=str(path)) from None

@@ -1,0 +1,66 @@
+"""Front ends are found by being present; a file's name or content chooses one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mazurka.errors import MazurkaError, OptionError
+from mazurka.frontend.registry import choose_language, frontend_names, load_frontend
+
+MODEL = "from mazurka.model import Int\n\n\ndef f():\n    pass\n\n\nthreads = [f()]\n"
+EXPORTED = '{"format": "mazurka-program", "threads": []}'
+
+
+def test_every_front_end_is_one_by_being_present() -> None:
+    assert frontend_names() == ("ir", "python")
+    suffixes = {name: load_frontend(name).suffixes for name in frontend_names()}
+    assert suffixes == {"ir": (".json",), "python": (".py",)}
+
+
+def test_an_unknown_language_is_refused_with_those_there_are() -> None:
+    with pytest.raises(OptionError, match=r"^language 'cobol' is not known; there are: ir, python"):
+        choose_language("model.py", "cobol")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "language"),
+    [
+        ("model.py", "this is not even Python", "python"),
+        ("program.json", "this is not even JSON", "ir"),
+        ("model", MODEL, "python"),
+        ("model.model", "threads = [f()]", "python"),
+        ("program", EXPORTED, "ir"),
+        ("program.txt", "\n " + EXPORTED, "ir"),
+    ],
+)
+def test_the_name_comes_before_the_content(
+    tmp_path: Path, name: str, text: str, language: str
+) -> None:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    assert choose_language(str(path)) == language
+
+
+def test_a_language_that_is_given_comes_before_both(tmp_path: Path) -> None:
+    path = tmp_path / "model.py"
+    path.write_text(MODEL, encoding="utf-8")
+    assert choose_language(str(path), "ir") == "ir"
+
+
+def test_a_file_that_tells_nothing_is_refused_with_the_languages(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("threads are fun", encoding="utf-8")
+    with pytest.raises(MazurkaError) as caught:
+        choose_language(str(path))
+    assert caught.value.message == (
+        "neither its name nor its content tells the language; give --language:"
+        " ir (.json), python (.py)"
+    )
+    assert caught.value.file == str(path)
+
+
+def test_a_file_that_is_not_there_is_reported_by_the_front_end(tmp_path: Path) -> None:
+    assert choose_language(str(tmp_path / "none.txt")) == "python"
+    assert choose_language(str(tmp_path)) == "python"
