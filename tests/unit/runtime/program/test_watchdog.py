@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 
 import pytest
-from runtime_deciders import Follow
+from tests.unit.runtime.runtime_deciders import Follow
 
 from mazurka.runtime.core.failures import ControlError
 from mazurka.runtime.core.host import ControlSettings

@@ -7,7 +7,7 @@ from collections import Counter, deque
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from concurrent_programs import (
+from tests.unit.runtime.concurrent_programs import (
     event_before_write,
     inner_executor,
     kept_update,

@@ -13,7 +13,7 @@ import time
 from typing import Any
 
 import pytest
-from runtime_deciders import QUICK, Follow, run_once
+from tests.unit.runtime.runtime_deciders import QUICK, Follow, run_once
 
 from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.patches import is_frozen

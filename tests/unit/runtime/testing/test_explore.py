@@ -6,7 +6,13 @@ import threading
 import unittest
 
 import pytest
-from concurrent_programs import PROGRAMS, Known, lock_order, module_lock_kept, run
+from tests.unit.runtime.concurrent_programs import (
+    PROGRAMS,
+    Known,
+    lock_order,
+    module_lock_kept,
+    run,
+)
 
 import mazurka
 from mazurka.errors import OptionError

@@ -81,7 +81,7 @@ def test_values_that_differ_are_a_note(program: Callable[[], None], place: str, 
     (note,) = result.notes
     assert place in note
     assert cause in note
-    assert "test_guard_values.py:" in note
+    assert "test_unstable_values.py:" in note
     assert note in " ".join(result.report().split())
     assert result.to_json()["notes"] == [note]
 
@@ -145,7 +145,7 @@ def test_an_ending_that_differs_names_the_value_and_the_line() -> None:
     result = mazurka.explore(fails_now_and_then, preemptions=1)
     assert result.error is not None
     assert result.error.file is not None
-    assert result.error.file.endswith("test_guard_values.py")
+    assert result.error.file.endswith("test_unstable_values.py")
     text = str(result.error)
     assert "it ends differently: " in text
     assert "What differs first: Box.value is " in text

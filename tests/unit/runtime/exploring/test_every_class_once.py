@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from runtime_deciders import QUICK, Enumerate
+from tests.unit.runtime.runtime_deciders import QUICK, Enumerate
 
 from mazurka.runtime.core.operations import present
 from mazurka.runtime.program.program import RealProgram

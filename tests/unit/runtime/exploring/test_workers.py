@@ -13,7 +13,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from concurrent_programs import PROGRAMS, Known, kept_update, lock_order, module_lock_kept, run
+from tests.unit.runtime.concurrent_programs import (
+    PROGRAMS,
+    Known,
+    kept_update,
+    lock_order,
+    module_lock_kept,
+    run,
+)
 
 import mazurka
 from mazurka.errors import OptionError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent_programs import lock_order, module_lock_kept
+from tests.unit.runtime.concurrent_programs import lock_order, module_lock_kept
 
 from mazurka.runtime.exploring.minimize import PlannedRun, fails_alike, minimize, propose_simpler
 from mazurka.runtime.exploring.schedules import Follow, split_segments
