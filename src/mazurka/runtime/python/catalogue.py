@@ -385,9 +385,11 @@ PACKAGES: Final[dict[str, Effect]] = {
     **dict.fromkeys(("functools", "heapq", "bisect", "sched"), Effect.CALLS_BACK),
     **dict.fromkeys(("pickle", "pprint", "statistics", "string"), Effect.READS_DEEPLY),
     **dict.fromkeys(("textwrap", "reprlib", "csv"), Effect.READS_DEEPLY),
+    **dict.fromkeys(("re", "base64", "hashlib", "json"), Effect.READS),
     "traceback": Effect.TOUCHES_ALL,  # it writes to what it is given
 }
-"""By package: what its Python functions do; what others do is named in the result."""
+"""By package: what its Python functions do.  Others show what they do, where they are rewritten
+(`rewrite.library`), or are named in the result (`sharing.monitoring`)."""
 CALLS_CLASSES: Final = frozenset({"threading", "concurrent", "mazurka", "heapq", "bisect"})
 """Packages whose functions call what they are given as the first argument, or by these names."""
 CALLED_NAMES: Final = ("target", "function", "fn", "func", "initializer", "key")
