@@ -16,7 +16,7 @@ from typing import Any
 from mazurka.runtime.core import access_sites
 from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.exploring.observed_program import ObservedProgram
-from mazurka.runtime.sharing.accesses import Access
+from mazurka.runtime.sharing.accesses import DataAccess
 from mazurka.runtime.sharing.locations import learned
 from mazurka.stateless.explored import Explored, RunOptions
 from mazurka.stateless.iterative import explore
@@ -114,7 +114,7 @@ class Trail(Decider):
         if chosen not in enabled:
             chosen = last if last in enabled else enabled[0]
         operation = pending[chosen]
-        if isinstance(operation, Access):
+        if isinstance(operation, DataAccess):
             self.accesses.append((chosen, operation.kind, site_of(operation.site).text))
             touches = operation.at(lambda shared: shared.state)
             self.touches.append((chosen, [(str(shared.name), bool(w)) for shared, w in touches]))

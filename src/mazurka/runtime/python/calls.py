@@ -1,9 +1,9 @@
 """Calls: what rewritten code calls instead of a function, and what stands for functions as values.
 
 `f(x)` becomes `receive(call(f)(x))`.  Functions of the program are called as they are, with no
-frame in between.  What any other call touches is what the catalogue says (`Effect`); the functions
-that perform effects are registered here (`performs`), and so are those that know the callable
-objects of C code by their types (`calls_kind`).
+frame in between.  What any other call touches is what the catalogue says
+(`CallEffect`).  The functions that perform effects are registered here (`performs`), and so are
+those that know the callable objects of C code by their types (`calls_kind`).
 
 A thread's target, a callback and a sort key are called by code that nobody has rewritten.  What
 rewritten code passes to such code is therefore a *handle*, where it is a function whose call
@@ -40,7 +40,7 @@ from mazurka.runtime.python.catalogue import (
     ROWS,
     TAKES_FUNCTIONS,
     CachedFunction,
-    Effect,
+    CallEffect,
 )
 from mazurka.runtime.python.containers import family_of
 from mazurka.runtime.python.rewriter import at_present
@@ -62,12 +62,12 @@ def leave(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
     return function(*arguments, **named)
 
 
-performers: Final[dict[Effect, Performer]] = {}
+performers: Final[dict[CallEffect, Performer]] = {}
 """By effect: what calls the functions that have it."""
 _by_identity: dict[int, Performer] = {
     id(function): leave
     for effect, functions in ROWS
-    if effect is Effect.TOUCHES_NOTHING
+    if effect is CallEffect.TOUCHES_NOTHING
     for function in functions
 }
 """By the identity of a function or a class: what calls it."""
@@ -77,7 +77,7 @@ _by_kind: dict[type, Callable[[Any, int], Any]] = {}
 _of_kind = _by_kind.get
 
 
-def performs(*effects: Effect) -> Callable[[AnyPerformer], AnyPerformer]:
+def performs(*effects: CallEffect) -> Callable[[AnyPerformer], AnyPerformer]:
     """Register what calls the functions that have an effect."""
 
     def register(performer: AnyPerformer) -> AnyPerformer:
@@ -153,7 +153,7 @@ def _call_class(kind: type, site: int) -> Any:
     if kind not in unobserved.kinds:
         at_present.rewriter.watch_used(kind)
         unobserved.called(kind)
-    if PACKAGES.get(kind.__module__) is Effect.CALLS_BACK:
+    if PACKAGES.get(kind.__module__) is CallEffect.CALLS_BACK:
         return partial(call_back, kind, site)
     performer = _constructor(kind)
     return kind if performer is leave else partial(performer, kind, site)
@@ -174,7 +174,7 @@ def _call_stranger(function: Any, inner: FunctionType, site: int) -> Any:
             return partial(performer, function, site)
         progress()
         if inner.__name__ == "_make":
-            effect = Effect.READS_DEEPLY
+            effect = CallEffect.READS_DEEPLY
     elif _goes_past(inner):
         unobserved.note(inner.__qualname__)
     elif inner.__closure__ is None and inner.__name__ not in TAKES_FUNCTIONS:
@@ -216,22 +216,22 @@ def _constructor(kind: type) -> Performer:
     return found[0]
 
 
-def _constructor_effect(kind: type) -> Effect | None:
+def _constructor_effect(kind: type) -> CallEffect | None:
     own: Any = (kind.__init__, kind.__new__, type(kind).__call__)  # type: ignore[misc]
     if any(type(function) is FunctionType for function in own):
         return None  # its code is watched
     if family_of(kind) in CONTAINERS or issubclass(kind, (tuple, frozenset)):
-        return Effect.READS
+        return CallEffect.READS
     is_plain = own[:2] == (object.__init__, object.__new__)
     if is_plain or issubclass(kind, (BaseException, type)):
         return None
-    return Effect.TOUCHES_ALL
+    return CallEffect.TOUCHES_ALL
 
 
 # -- functions as values -------------------------------------------------------------------------
 
 
-class Handle:
+class FunctionHandle:
     """A built-in function or method as a value.  It is like it in all other respects."""
 
     __slots__ = ("_call", "_method")
@@ -256,7 +256,7 @@ class Handle:
 
     def __eq__(self, other: object) -> bool:
         method: object = self._method
-        return method == (other._method if isinstance(other, Handle) else other)
+        return method == (other._method if isinstance(other, FunctionHandle) else other)
 
     def __hash__(self) -> int:
         return hash(self._method)
@@ -286,7 +286,7 @@ def hold_method(function: Any, site: int) -> Any:
 def handle(function: Any, site: int) -> Any:
     """What stands for a function where it is a value; itself if its calls touch nothing."""
     called = call(function, site)
-    return function if called is function else Handle(function, called)
+    return function if called is function else FunctionHandle(function, called)
 
 
 def handles(values: Any, site: int) -> list[Any]:
@@ -307,7 +307,7 @@ def _may_touch(value: Any) -> bool:
     return kind in _TOUCHING
 
 
-@performs(Effect.CALLS_BACK)
+@performs(CallEffect.CALLS_BACK)
 def call_back(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
     """Call a function of the library that will call what it is given, now or later."""
     classes = False

@@ -194,7 +194,7 @@ STORES_ARGUMENTS: Final = frozenset({"append", "appendleft", "insert", "remove",
 # -- functions -----------------------------------------------------------------------------------
 
 
-class Effect(Enum):
+class CallEffect(Enum):
     """What a call does to what it is given."""
 
     TOUCHES_NOTHING = auto()
@@ -261,60 +261,63 @@ _IN_PLACE: Final = (
     *(operator.imatmul, operator.imod, operator.imul, operator.ior, operator.ipow),
     *(operator.irshift, operator.isub, operator.itruediv, operator.ixor),
 )
-ROWS: Final[tuple[tuple[Effect, tuple[Any, ...]], ...]] = (
-    (Effect.TOUCHES_NOTHING, (isinstance, issubclass, callable, range, abs, ord, chr)),
-    (Effect.TOUCHES_NOTHING, (object, type, super, slice, property, staticmethod, classmethod)),
-    (Effect.TOUCHES_NOTHING, (threading.local, ContextVar, types.MappingProxyType)),
-    (Effect.TOUCHES_NOTHING, (types.SimpleNamespace, types.MethodType, memoryview)),
-    (Effect.TOUCHES_NOTHING, (operator.attrgetter, operator.itemgetter, operator.methodcaller)),
-    (Effect.TOUCHES_NOTHING, (itertools.count, itertools.repeat, complex)),
-    (Effect.LOOKS, (len, bool)),
-    (Effect.READS, (*GATHERING, int, float)),
-    (Effect.READS_DEEPLY, (sorted, min, max, repr, ascii, format, str, hash)),
-    (Effect.READS_DEEPLY, (operator.eq, operator.ne, operator.lt, operator.le, operator.gt)),
-    (Effect.READS_DEEPLY, (operator.ge, operator.contains, operator.countOf, operator.indexOf)),
-    (Effect.CHANGES_FIRST, (heapq.heappush, heapq.heappop, heapq.heapify, heapq.heapreplace)),
-    (Effect.CHANGES_FIRST, (heapq.heappushpop, bisect.insort, bisect.insort_left, random.shuffle)),
-    (Effect.CHANGES_FIRST, (COUNT_ELEMENTS, operator.setitem, operator.delitem, *_IN_PLACE)),
-    (Effect.MAKES_ITERATOR, LAZY),
-    (Effect.ITERATES, (iter, reversed)),
-    (Effect.ADVANCES, (next,)),
-    (Effect.REDUCES, (functools.reduce,)),
-    (Effect.TEES, (itertools.tee,)),
-    (Effect.PRINTS, (print,)),
-    (Effect.PRINTS_TRACEBACK, (traceback.print_exc, traceback.print_exception)),
-    (Effect.PRINTS_TRACEBACK, (traceback.print_tb, traceback.print_stack)),
-    (Effect.PRINTS_TRACEBACK, (traceback.print_last, traceback.print_list)),
-    (Effect.WARNS, (warnings.warn, warnings.warn_explicit)),
-    (Effect.IDENTIFIES, (id,)),
-    (Effect.MAKES_FUNCTION, (types.FunctionType,)),
-    (Effect.LISTS_ATTRIBUTES, (dir,)),
-    (Effect.SHOWS_ATTRIBUTES, (vars,)),
-    (Effect.READS_ATTRIBUTE, (getattr,)),
-    (Effect.READS_STATIC_ATTRIBUTE, (inspect.getattr_static,)),
-    (Effect.READS_OWN_ATTRIBUTE, (object.__getattribute__, type.__getattribute__)),
-    (Effect.HAS_ATTRIBUTE, (hasattr,)),
-    (Effect.WRITES_ATTRIBUTE, (setattr, object.__setattr__, type.__setattr__)),
-    (Effect.DELETES_ATTRIBUTE, (delattr, object.__delattr__, type.__delattr__)),
+ROWS: Final[tuple[tuple[CallEffect, tuple[Any, ...]], ...]] = (
+    (CallEffect.TOUCHES_NOTHING, (isinstance, issubclass, callable, range, abs, ord, chr)),
+    (CallEffect.TOUCHES_NOTHING, (object, type, super, slice, property, staticmethod, classmethod)),
+    (CallEffect.TOUCHES_NOTHING, (threading.local, ContextVar, types.MappingProxyType)),
+    (CallEffect.TOUCHES_NOTHING, (types.SimpleNamespace, types.MethodType, memoryview)),
+    (CallEffect.TOUCHES_NOTHING, (operator.attrgetter, operator.itemgetter, operator.methodcaller)),
+    (CallEffect.TOUCHES_NOTHING, (itertools.count, itertools.repeat, complex)),
+    (CallEffect.LOOKS, (len, bool)),
+    (CallEffect.READS, (*GATHERING, int, float)),
+    (CallEffect.READS_DEEPLY, (sorted, min, max, repr, ascii, format, str, hash)),
+    (CallEffect.READS_DEEPLY, (operator.eq, operator.ne, operator.lt, operator.le, operator.gt)),
+    (CallEffect.READS_DEEPLY, (operator.ge, operator.contains, operator.countOf, operator.indexOf)),
+    (CallEffect.CHANGES_FIRST, (heapq.heappush, heapq.heappop, heapq.heapify, heapq.heapreplace)),
+    (
+        CallEffect.CHANGES_FIRST,
+        (heapq.heappushpop, bisect.insort, bisect.insort_left, random.shuffle),
+    ),
+    (CallEffect.CHANGES_FIRST, (COUNT_ELEMENTS, operator.setitem, operator.delitem, *_IN_PLACE)),
+    (CallEffect.MAKES_ITERATOR, LAZY),
+    (CallEffect.ITERATES, (iter, reversed)),
+    (CallEffect.ADVANCES, (next,)),
+    (CallEffect.REDUCES, (functools.reduce,)),
+    (CallEffect.TEES, (itertools.tee,)),
+    (CallEffect.PRINTS, (print,)),
+    (CallEffect.PRINTS_TRACEBACK, (traceback.print_exc, traceback.print_exception)),
+    (CallEffect.PRINTS_TRACEBACK, (traceback.print_tb, traceback.print_stack)),
+    (CallEffect.PRINTS_TRACEBACK, (traceback.print_last, traceback.print_list)),
+    (CallEffect.WARNS, (warnings.warn, warnings.warn_explicit)),
+    (CallEffect.IDENTIFIES, (id,)),
+    (CallEffect.MAKES_FUNCTION, (types.FunctionType,)),
+    (CallEffect.LISTS_ATTRIBUTES, (dir,)),
+    (CallEffect.SHOWS_ATTRIBUTES, (vars,)),
+    (CallEffect.READS_ATTRIBUTE, (getattr,)),
+    (CallEffect.READS_STATIC_ATTRIBUTE, (inspect.getattr_static,)),
+    (CallEffect.READS_OWN_ATTRIBUTE, (object.__getattribute__, type.__getattribute__)),
+    (CallEffect.HAS_ATTRIBUTE, (hasattr,)),
+    (CallEffect.WRITES_ATTRIBUTE, (setattr, object.__setattr__, type.__setattr__)),
+    (CallEffect.DELETES_ATTRIBUTE, (delattr, object.__delattr__, type.__delattr__)),
 )
 """What calls of functions and types do."""
-_MODULES: Final[dict[str | None, Effect]] = dict.fromkeys(
+_MODULES: Final[dict[str | None, CallEffect]] = dict.fromkeys(
     (
         *("builtins", "math", "cmath", "time", "itertools", "_functools", "_bisect", "_json"),
         *("sys", "_operator"),
     ),
-    Effect.READS,
+    CallEffect.READS,
 )
 """By module: what those of its C functions do that have no row."""
 _CALLING: Final = frozenset({operator.call})
 """Functions of those modules that do not."""
 
 
-def effect_of(function: Any) -> Effect:
+def effect_of(function: Any) -> CallEffect:
     """What a C function of a module does that has no row of its own."""
     if function in _CALLING:
-        return Effect.TOUCHES_ALL
-    return _MODULES.get(getattr(function, "__module__", None), Effect.TOUCHES_ALL)
+        return CallEffect.TOUCHES_ALL
+    return _MODULES.get(getattr(function, "__module__", None), CallEffect.TOUCHES_ALL)
 
 
 _GOING_THROUGH: Final = frozenset(
@@ -380,13 +383,13 @@ TAKES_FUNCTIONS: Final = frozenset(
     {"__init__", "submit", "map", "add_done_callback", "wait_for", "start_new_thread"}
 )
 """Functions of those packages that call what they are given."""
-PACKAGES: Final[dict[str, Effect]] = {
-    **dict.fromkeys(("mazurka", "threading", "concurrent", "contextlib"), Effect.CALLS_BACK),
-    **dict.fromkeys(("functools", "heapq", "bisect", "sched"), Effect.CALLS_BACK),
-    **dict.fromkeys(("pickle", "pprint", "statistics", "string"), Effect.READS_DEEPLY),
-    **dict.fromkeys(("textwrap", "reprlib", "csv"), Effect.READS_DEEPLY),
-    **dict.fromkeys(("re", "base64", "hashlib", "json"), Effect.READS),
-    "traceback": Effect.TOUCHES_ALL,  # it writes to what it is given
+PACKAGES: Final[dict[str, CallEffect]] = {
+    **dict.fromkeys(("mazurka", "threading", "concurrent", "contextlib"), CallEffect.CALLS_BACK),
+    **dict.fromkeys(("functools", "heapq", "bisect", "sched"), CallEffect.CALLS_BACK),
+    **dict.fromkeys(("pickle", "pprint", "statistics", "string"), CallEffect.READS_DEEPLY),
+    **dict.fromkeys(("textwrap", "reprlib", "csv"), CallEffect.READS_DEEPLY),
+    **dict.fromkeys(("re", "base64", "hashlib", "json"), CallEffect.READS),
+    "traceback": CallEffect.TOUCHES_ALL,  # it writes to what it is given
 }
 """By package: what its Python functions do.  Others show what they do, where they are rewritten
 (`rewrite.library`), or are named in the result (`sharing.monitoring`)."""

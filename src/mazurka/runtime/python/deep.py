@@ -24,7 +24,7 @@ from mazurka.runtime.python.attributes import home_of, is_entry, space_of
 from mazurka.runtime.python.containers import Part, PendingAccess, enter, part_of
 from mazurka.runtime.python.opaque import opaque_parts
 from mazurka.runtime.python.variables import variable_at
-from mazurka.runtime.sharing.accesses import Access, How, Read, Together
+from mazurka.runtime.sharing.accesses import DataAccess, How, Read, Together
 from mazurka.runtime.sharing.locations import points
 from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.runtime.sharing.names import names as all_names
@@ -136,7 +136,7 @@ def perform_deep(
 def _stand(reach: DeepReach, more: Sequence[Part], site: int) -> list[PendingAccess]:
     """Stand before reading all of it, where that needs a point."""
     standings = enter([*reach.parts, *more], site)
-    operations: list[Access] = [standing.operation for standing in standings]
+    operations: list[DataAccess] = [standing.operation for standing in standings]
     locations = []
     for thing, name in reach.variables:
         location, variable = variable_at(all_names.see(thing), name)

@@ -18,7 +18,7 @@ from mazurka.runtime.core.access_sites import sites
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python.callbacks import LONE, Stepped, runs_code, search_through, step_through
-from mazurka.runtime.python.calls import Handle
+from mazurka.runtime.python.calls import FunctionHandle
 from mazurka.runtime.python.catalogue import BUILT_IN, METHODS, PLAIN, VIEWS
 from mazurka.runtime.python.containers import (
     UNKNOWN,
@@ -316,7 +316,7 @@ def match_attribute(look: Callable[[], Any]) -> None:
         unobserved.note("an attribute in a pattern")
 
 
-_C_FACTORIES: Final = frozenset({*BUILT_IN, MethodWrapperType, Handle, type(None)})
+_C_FACTORIES: Final = frozenset({*BUILT_IN, MethodWrapperType, FunctionHandle, type(None)})
 """Types of factories that are C code."""
 
 
@@ -343,7 +343,7 @@ def read_or_make(table: defaultdict[Any, Any], key: Any, site: int) -> Any:
     factory: Any = table.default_factory
     parts: list[Part] = [(table, dict, How.ENSURE, key)]
     if type(factory) is not type:
-        if type(factory) is Handle:
+        if type(factory) is FunctionHandle:
             factory = factory.function
         parts += _changed_by(factory)
         if type(factory) in BUILT_IN:

@@ -37,7 +37,7 @@ from mazurka.runtime.python.catalogue import (
     VIEWS,
     WRITES_LINES,
     CachedFunction,
-    Effect,
+    CallEffect,
     effect_of,
     goes_through,
     is_of_c,
@@ -96,13 +96,13 @@ from mazurka.runtime.sharing.monitoring import unobserved
 # -- effects -------------------------------------------------------------------------------------
 
 
-@performs(Effect.LOOKS)
+@performs(CallEffect.LOOKS)
 def look(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
     """Call a function that looks at what is in containers."""
     return perform_all(parts_of(arguments, How.LOOK), site, function, *arguments, **named)
 
 
-@performs(Effect.READS)
+@performs(CallEffect.READS)
 def read(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
     """Call a function that reads the containers that it is given."""
     if "key" in named:
@@ -119,7 +119,7 @@ def read(function: Callable[..., Any], site: int, /, *arguments: Any, **named: A
     return perform_all(parts, site, function, *arguments, **named)
 
 
-@performs(Effect.READS_DEEPLY)
+@performs(CallEffect.READS_DEEPLY)
 def read_deeply(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
     """Call a function that compares or writes out what it is given, and what is in that."""
     if "key" in named or (arguments and asks_elements(function, arguments[0])):
@@ -137,7 +137,7 @@ _COMPARING: Final = frozenset({sorted, min, max})
 _GATHERING: Final = frozenset(GATHERING)
 
 
-@performs(Effect.CHANGES_FIRST)
+@performs(CallEffect.CHANGES_FIRST)
 def change_first(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
     """Call a function that changes its first argument, and reads the others."""
     note_comparisons(function, arguments, site)
@@ -153,7 +153,7 @@ def change_first(function: Callable[..., Any], site: int, /, *arguments: Any, **
     return perform_all(parts, site, function, *arguments, **named)
 
 
-@performs(Effect.TOUCHES_ALL)
+@performs(CallEffect.TOUCHES_ALL)
 def touch_all(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
     """Call a function of which nothing is known: it may change whatever it is given."""
     values = (*arguments, *named.values())
@@ -167,7 +167,7 @@ def _call_foreign(function: Callable[..., Any], site: int, /, *arguments: Any, *
     called = dict(zip(named, handles(named.values(), site), strict=True))
     arguments = tuple(handles(arguments, site))
     note_comparisons(function, arguments, site)
-    if effect_of(function) is Effect.TOUCHES_ALL:
+    if effect_of(function) is CallEffect.TOUCHES_ALL:
         return touch_all(function, site, *arguments, **called)
     through = goes_through(function)
     if through:
@@ -186,7 +186,7 @@ def _note_generators(function: Any, values: Any, site: int) -> None:
         unobserved.note(f"a generator inside of {function.__qualname__}")
 
 
-@performs(Effect.MAKES_ITERATOR)
+@performs(CallEffect.MAKES_ITERATOR)
 def make_iterator(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
     """Call a function that makes an iterator, which goes through the arguments step by step."""
     for name in _CALLED & named.keys():
@@ -197,7 +197,7 @@ def make_iterator(function: Callable[..., Any], site: int, /, *arguments: Any, *
 _CALLED: Final = frozenset({"func", "key"})
 
 
-@performs(Effect.ITERATES)
+@performs(CallEffect.ITERATES)
 def make_plain_iterator(function: Callable[..., Any], site: int, /, *arguments: Any) -> Any:
     """`iter` and `reversed`: an iterator in the hands of the program."""
     if len(arguments) > 1:
@@ -208,7 +208,7 @@ def make_plain_iterator(function: Callable[..., Any], site: int, /, *arguments: 
     return iterator_over(value, site, items, function is iter)
 
 
-@performs(Effect.ADVANCES)
+@performs(CallEffect.ADVANCES)
 def advance_iterator(function: Callable[..., Any], site: int, /, *arguments: Any) -> Any:
     """`next`: something moves that no frame shows."""
     progress()
@@ -217,7 +217,7 @@ def advance_iterator(function: Callable[..., Any], site: int, /, *arguments: Any
     return function(*arguments)
 
 
-@performs(Effect.REDUCES)
+@performs(CallEffect.REDUCES)
 def reduce_steps(function: Any, site: int, /, *arguments: Any) -> Any:
     """`functools.reduce`: what is called may be code of the program, which runs in between."""
     callback, *rest = handles(arguments, site)
@@ -225,7 +225,7 @@ def reduce_steps(function: Any, site: int, /, *arguments: Any) -> Any:
     return function(callback, *sources, *rest[1:])
 
 
-@performs(Effect.MAKES_FUNCTION)
+@performs(CallEffect.MAKES_FUNCTION)
 def make_function(make: Any, _site: int, /, *arguments: Any, **named: Any) -> Any:
     """`types.FunctionType(code, ...)`"""
     code = arguments[0] if arguments else named.get("code")
@@ -238,7 +238,7 @@ def make_function(make: Any, _site: int, /, *arguments: Any, **named: Any) -> An
     return make(*arguments, **named)
 
 
-@performs(Effect.LISTS_ATTRIBUTES)
+@performs(CallEffect.LISTS_ATTRIBUTES)
 def list_attributes(function: Callable[..., Any], site: int, /, *arguments: Any) -> Any:
     """`dir`: the names of the attributes that something has."""
     space = None

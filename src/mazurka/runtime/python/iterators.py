@@ -21,8 +21,8 @@ from typing import Any, Final
 from mazurka.runtime.core.access_sites import sites
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.python.callbacks import Stepped, Turns, note_user, runs_code, share
-from mazurka.runtime.python.calls import Handle, performs
-from mazurka.runtime.python.catalogue import CALLBACK_AT, LAZY, PLAIN, Effect, is_of_c
+from mazurka.runtime.python.calls import FunctionHandle, performs
+from mazurka.runtime.python.catalogue import CALLBACK_AT, LAZY, PLAIN, CallEffect, is_of_c
 from mazurka.runtime.python.containers import Part, family, is_built_in, part_of, parts_of, perform
 from mazurka.runtime.python.loops import how_stepping, iterator_of
 from mazurka.runtime.python.opaque import is_iterator, part_of_opaque
@@ -259,7 +259,7 @@ def is_simple(value: Any) -> bool:
 def _is_code(function: Any) -> bool:
     """Whether code of the program may run when something is called."""
     kind = type(function)
-    if function is None or kind in (Handle, BuiltinFunctionType, MethodDescriptorType):
+    if function is None or kind in (FunctionHandle, BuiltinFunctionType, MethodDescriptorType):
         return False
     return not (issubclass(kind, type) and is_of_c(function))
 
@@ -338,7 +338,7 @@ class TeeIterator:
         kept += [element, TeeLink()]
 
 
-@performs(Effect.TEES)
+@performs(CallEffect.TEES)
 def tee(function: Any, site: int, /, iterable: Any, n: int = 2) -> Any:
     """`itertools.tee`"""
     kind = type(iterable)

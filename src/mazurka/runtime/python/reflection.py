@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python.calls import performs
-from mazurka.runtime.python.catalogue import Effect
+from mazurka.runtime.python.catalogue import CallEffect
 from mazurka.runtime.python.expressions import read_item
 from mazurka.runtime.python.variables import (
     delete_attribute,
@@ -27,7 +27,7 @@ from mazurka.runtime.python.variables import (
 from mazurka.runtime.sharing.accesses import How
 
 
-@performs(Effect.READS_ATTRIBUTE)
+@performs(CallEffect.READS_ATTRIBUTE)
 def get_attribute(_: Any, site: int, thing: Any, name: str, *default: Any) -> Any:
     try:
         return read_dict(thing, site) if name == "__dict__" else read_attribute(thing, name, site)
@@ -37,7 +37,7 @@ def get_attribute(_: Any, site: int, thing: Any, name: str, *default: Any) -> An
         raise
 
 
-@performs(Effect.READS_OWN_ATTRIBUTE)
+@performs(CallEffect.READS_OWN_ATTRIBUTE)
 def get_own_attribute(function: Any, site: int, thing: Any, name: str) -> Any:
     """`object.__getattribute__(thing, name)`, from a class that has its own `__getattribute__`."""
     if session.current.ident == get_ident():
@@ -45,7 +45,7 @@ def get_own_attribute(function: Any, site: int, thing: Any, name: str) -> Any:
     return function(thing, name)
 
 
-@performs(Effect.READS_STATIC_ATTRIBUTE)
+@performs(CallEffect.READS_STATIC_ATTRIBUTE)
 def get_static_attribute(
     function: Any, site: int, obj: Any, attr: str, *default: Any, **named: Any
 ) -> Any:
@@ -55,7 +55,7 @@ def get_static_attribute(
     return function(obj, attr, *default, **named)
 
 
-@performs(Effect.HAS_ATTRIBUTE)
+@performs(CallEffect.HAS_ATTRIBUTE)
 def has_attribute(_: Any, site: int, thing: Any, name: str) -> bool:
     try:
         read_attribute(thing, name, site)
@@ -64,12 +64,12 @@ def has_attribute(_: Any, site: int, thing: Any, name: str) -> bool:
     return True
 
 
-@performs(Effect.WRITES_ATTRIBUTE)
+@performs(CallEffect.WRITES_ATTRIBUTE)
 def set_attribute(function: Any, site: int, thing: Any, name: str, value: Any) -> None:
     write_own(thing, name, site, How.WRITE, function, thing, name, value)
 
 
-@performs(Effect.DELETES_ATTRIBUTE)
+@performs(CallEffect.DELETES_ATTRIBUTE)
 def remove_attribute(function: Any, site: int, thing: Any, name: str) -> None:
     write_own(thing, name, site, How.REMOVE, function, thing, name)
 
@@ -87,7 +87,7 @@ def _get_bound(function: Any, site: int, name: str) -> Any:
     return function(name)
 
 
-@performs(Effect.SHOWS_ATTRIBUTES)
+@performs(CallEffect.SHOWS_ATTRIBUTES)
 def show_attributes(function: Any, site: int, thing: Any) -> Any:
     """`vars(thing)`"""
     space_shown = function(thing)

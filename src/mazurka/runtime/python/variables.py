@@ -30,7 +30,14 @@ from mazurka.runtime.python.attributes import (
 from mazurka.runtime.python.calls import hold_method
 from mazurka.runtime.python.catalogue import BUILT_IN
 from mazurka.runtime.python.containers import PendingAccess
-from mazurka.runtime.sharing.accesses import Access, How, Read, ReadSeveral, Variable, Write
+from mazurka.runtime.sharing.accesses import (
+    DataAccess,
+    How,
+    Read,
+    ReadSeveral,
+    SharedVariable,
+    Write,
+)
 from mazurka.runtime.sharing.locations import SEVERAL, Location, learned, points, progress, suspect
 from mazurka.runtime.sharing.names import EVERYBODY, Seen, known, objects, see
 
@@ -61,9 +68,9 @@ def touch(seen: Seen, name: str, site: int, written: bool) -> None:
         _read(location, site)
 
 
-def _stand(location: Location, variable: Variable, site: int, written: bool) -> None:
+def _stand(location: Location, variable: SharedVariable, site: int, written: bool) -> None:
     """Stand before an access until it is chosen."""
-    operation: Access = Write(variable, site) if written else Read(variable, site)
+    operation: DataAccess = Write(variable, site) if written else Read(variable, site)
     session.current.point(operation)
     location.use_at_point(site, written)
     if written:
@@ -126,7 +133,7 @@ def _new_location(name: str) -> Location:
     return location
 
 
-def variable_at(seen: Seen, name: str) -> tuple[Location, Callable[[], Variable]]:
+def variable_at(seen: Seen, name: str) -> tuple[Location, Callable[[], SharedVariable]]:
     """A location of an object, and what stands for it in operations."""
     location = seen.get(name)
     if location is None or location is _SETTLED:
@@ -134,10 +141,10 @@ def variable_at(seen: Seen, name: str) -> tuple[Location, Callable[[], Variable]
     return location, lambda: _variable(location, seen, name)
 
 
-def _variable(location: Location, seen: Seen, name: str) -> Variable:
-    variable: Variable | None = location.shared
+def _variable(location: Location, seen: Seen, name: str) -> SharedVariable:
+    variable: SharedVariable | None = location.shared
     if variable is None:
-        variable = location.shared = Variable(f"{seen.name}.{name}")
+        variable = location.shared = SharedVariable(f"{seen.name}.{name}")
         variable.origin = f"{seen.origin or seen.name}.{name}"
     return variable
 

@@ -24,7 +24,7 @@ Keys: TypeAlias = frozenset[Token] | int | None
 """What is in a container: the keys, or the length; None if elements are not told apart."""
 
 
-class Variable(Object):
+class SharedVariable(Object):
     """An attribute, a global or a closure cell; or an element of a container."""
 
     __slots__ = ()
@@ -42,18 +42,18 @@ class Structure(Object):
 
     def __init__(self, name: str, keys: Keys) -> None:
         super().__init__(name, (0, keys))
-        self.elements: dict[Token, Variable] = {}
+        self.elements: dict[Token, SharedVariable] = {}
         self.keyed = True
         """Whether the elements of a key have objects of their own (those of a set do not)."""
 
-    def element(self, token: Token) -> Variable:
+    def element(self, token: Token) -> SharedVariable:
         found = self.elements.get(token)
         if found is None:
-            found = self.elements[token] = Variable(f"{self.name}[{token!r}]")
+            found = self.elements[token] = SharedVariable(f"{self.name}[{token!r}]")
         return found
 
 
-class Access(Step):
+class DataAccess(Step):
     """A read or a write of one variable."""
 
     __slots__ = ("site", "value")
@@ -69,16 +69,16 @@ class Access(Step):
         """What was read or written, where somebody asked for it."""
 
 
-class Read(Access):
+class Read(DataAccess):
     __slots__ = ()
 
 
-class ReadSeveral(Access):
+class ReadSeveral(DataAccess):
     """A read that finds something because something else is not there."""
 
     __slots__ = ("variables",)
 
-    def __init__(self, variables: Sequence[Variable], site: int) -> None:
+    def __init__(self, variables: Sequence[SharedVariable], site: int) -> None:
         super().__init__(variables[0], site)
         self.variables = variables
 
@@ -86,7 +86,7 @@ class ReadSeveral(Access):
         return tuple((variable, False) for variable in self.variables)
 
 
-class Write(Access):
+class Write(DataAccess):
     __slots__ = ()
     kind = "write"
     writes = True
@@ -118,7 +118,7 @@ WRITING = frozenset({How.WRITE, How.ENSURE, How.REMOVE, How.TAKE, How.CHANGE})
 """What may write."""
 
 
-class ContainerAccess(Access):
+class ContainerAccess(DataAccess):
     """One atomic operation on a built-in container."""
 
     __slots__ = ("how", "token")
@@ -185,12 +185,12 @@ class ContainerAccess(Access):
             shared.state = (state[0] + 1, keys) if shared is self.shared else state + 1
 
 
-class Together(Access):
+class Together(DataAccess):
     """One atomic operation on several containers: `a.extend(b)`, `a == b`."""
 
     __slots__ = ("parts",)
 
-    def __init__(self, parts: Sequence[Access]) -> None:
+    def __init__(self, parts: Sequence[DataAccess]) -> None:
         super().__init__(parts[0].shared, parts[0].site)
         self.parts = parts
 

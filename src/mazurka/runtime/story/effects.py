@@ -15,7 +15,7 @@ from mazurka.runtime.core.operations import ReadClock, Step
 from mazurka.runtime.core.spinning import Spin
 from mazurka.runtime.core.values import MISSING, attribute_of, element_of, of_class, shown
 from mazurka.runtime.python.containers import family_of
-from mazurka.runtime.sharing.accesses import Access, ContainerAccess, How, Together
+from mazurka.runtime.sharing.accesses import ContainerAccess, DataAccess, How, Together
 from mazurka.runtime.sharing.names import Seen, objects
 from mazurka.runtime.story.labels import Labels
 from mazurka.runtime.story.story import Effects
@@ -24,11 +24,11 @@ _AUGMENTED = re.compile(r" *(?:\*\*|//|<<|>>|[-+*/%&|^@])= ")
 """Between the place and the rest of `place += rest`."""
 
 
-def data_access(operation: object) -> Access | None:
+def data_access(operation: object) -> DataAccess | None:
     """The access that an operation is; None where it synchronizes."""
     if isinstance(operation, Spin):
         return data_access(operation.operation)
-    return operation if isinstance(operation, Access) else None
+    return operation if isinstance(operation, DataAccess) else None
 
 
 def kind_of(operation: Step) -> str:
@@ -81,7 +81,7 @@ class Place:
         return None if found is MISSING or self.is_opaque else shown(found)
 
 
-def find_place(access: Access, labels: Labels, frame: FrameType | None) -> Place:
+def find_place(access: DataAccess, labels: Labels, frame: FrameType | None) -> Place:
     """The place of an access, for the thread that stands at the frame."""
     text = _AUGMENTED.split(sites[access.site].text, maxsplit=1)[0]
     found = _holder(access)
@@ -109,7 +109,7 @@ def find_place(access: Access, labels: Labels, frame: FrameType | None) -> Place
     return Place(whole if key is None else f"{whole}[{key!r}]", whole, kept, "", key)
 
 
-def _part(access: Access) -> ContainerAccess | None:
+def _part(access: DataAccess) -> ContainerAccess | None:
     """The operation on a container that an access is, or the first of those that it consists of."""
     first = access.parts[0] if isinstance(access, Together) else access
     return first if isinstance(first, ContainerAccess) else None
@@ -144,7 +144,7 @@ def _captured(text: str, frame: FrameType | None) -> str | None:
     return found[0] if found[0] in (*code.co_freevars, *code.co_cellvars) else None
 
 
-def _holder(access: Access) -> tuple[Seen, str] | None:
+def _holder(access: DataAccess) -> tuple[Seen, str] | None:
     """The object that a location belongs to, and its name there; no name for a container."""
     wanted: Any = access.shared
     for seen in list(objects.values()):
@@ -203,7 +203,7 @@ DELETED = "deleted"
 NOT_THERE = "missing"
 
 
-def _noted(access: Access) -> str:
+def _noted(access: DataAccess) -> str:
     """Which element of a set has come or gone: all of them may be too many to be shown."""
     part = _part(access)
     if part is None or part.shared.keyed or part.how not in _SETS:

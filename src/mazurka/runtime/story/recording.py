@@ -23,7 +23,7 @@ from mazurka.runtime.core.waiting import purpose_at
 from mazurka.runtime.primitives.condition import Notify, Wake
 from mazurka.runtime.primitives.registry import say_once
 from mazurka.runtime.python.loops import NextRound
-from mazurka.runtime.sharing.accesses import Access, Structure, Variable
+from mazurka.runtime.sharing.accesses import DataAccess, SharedVariable, Structure
 from mazurka.runtime.story.effects import (
     Before,
     Place,
@@ -240,7 +240,7 @@ class Recorder(Decider):
         label = self._labels.of(shared)
         if isinstance(shared, Life):
             return self._labels_by_path.get(shared.path, label)
-        if not isinstance(shared, Object) or isinstance(shared, (Variable, Structure)):
+        if not isinstance(shared, Object) or isinstance(shared, (SharedVariable, Structure)):
             return label
         return label if label.startswith(f"{shared.kind} ") else f"{shared.kind} {label}"
 
@@ -256,7 +256,7 @@ class Recorder(Decider):
 def _place_of(operation: object) -> int | None:
     if isinstance(operation, Spin):
         return _place_of(operation.operation)
-    return operation.site if isinstance(operation, (Access, NextRound)) else None
+    return operation.site if isinstance(operation, (DataAccess, NextRound)) else None
 
 
 def _started_by(operation: Step) -> str | None:

@@ -15,7 +15,7 @@ from tests.unit.runtime.observed_programs import module_of
 import mazurka
 from mazurka.runtime.python import catalogue, functions
 from mazurka.runtime.python.calls import performers
-from mazurka.runtime.python.catalogue import METHODS, ROWS, Effect, effect_of, method_effect
+from mazurka.runtime.python.catalogue import METHODS, ROWS, CallEffect, effect_of, method_effect
 from mazurka.runtime.python.events import Events
 from mazurka.runtime.sharing.accesses import How
 
@@ -30,8 +30,8 @@ def test_no_function_has_two_rows() -> None:
 
 def test_every_effect_is_performed() -> None:
     assert Events.call is not None, "whoever rewrites code has loaded all performers"
-    assert {*performers, Effect.TOUCHES_NOTHING} == set(Effect)
-    assert performers[Effect.TOUCHES_ALL] is functions.touch_all
+    assert {*performers, CallEffect.TOUCHES_NOTHING} == set(CallEffect)
+    assert performers[CallEffect.TOUCHES_ALL] is functions.touch_all
 
 
 # -- the default ---------------------------------------------------------------------------------
@@ -39,7 +39,7 @@ def test_every_effect_is_performed() -> None:
 
 @pytest.mark.parametrize("function", [marshal.dumps, struct.pack_into, zlib.crc32])
 def test_a_function_without_a_row_touches_everything(function: Any) -> None:
-    assert effect_of(function) is Effect.TOUCHES_ALL
+    assert effect_of(function) is CallEffect.TOUCHES_ALL
 
 
 @pytest.mark.parametrize("container", METHODS, ids=lambda kind: kind.__name__)

@@ -20,7 +20,7 @@ from weakref import WeakValueDictionary
 
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python.calls import performs
-from mazurka.runtime.python.catalogue import PLAIN, Effect
+from mazurka.runtime.python.catalogue import PLAIN, CallEffect
 from mazurka.runtime.sharing.locations import learned
 from mazurka.runtime.sharing.names import Seen, name_of, names
 
@@ -58,7 +58,7 @@ class Identities:
 identities = Identities()
 
 
-@performs(Effect.IDENTIFIES)
+@performs(CallEffect.IDENTIFIES)
 def identify(function: Any, site: int, /, *arguments: Any) -> int:
     """`id(thing)`"""
     address: int = function(*arguments)

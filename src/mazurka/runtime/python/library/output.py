@@ -15,7 +15,7 @@ from types import BuiltinMethodType
 from typing import Any
 
 from mazurka.runtime.python.calls import performers, performs
-from mazurka.runtime.python.catalogue import Effect
+from mazurka.runtime.python.catalogue import CallEffect
 from mazurka.runtime.python.containers import Part, part_of, perform, perform_all
 from mazurka.runtime.python.deep import perform_deep
 from mazurka.runtime.python.opaque import part_of_opaque
@@ -34,7 +34,7 @@ def _is_of_c(file: Any) -> bool:
     return getattr(type(file), "__module__", "") == "_io"
 
 
-@performs(Effect.PRINTS)
+@performs(CallEffect.PRINTS)
 def print_text(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
     """`print`"""
     file = named.get("file")
@@ -66,7 +66,7 @@ class _Shown:
         return getattr(self._file, name)
 
 
-@performs(Effect.PRINTS_TRACEBACK)
+@performs(CallEffect.PRINTS_TRACEBACK)
 def print_traceback(
     function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any
 ) -> Any:
@@ -77,7 +77,7 @@ def print_traceback(
     if file is None:
         stream = read_attribute(sys, "stderr", site)
         if not _is_kept(stream):
-            return performers[Effect.TOUCHES_ALL](function, site, *arguments, **named)
+            return performers[CallEffect.TOUCHES_ALL](function, site, *arguments, **named)
         file = stream
     if "file" in given and "file" not in named:  # it was given by its position
         return _print_traceback_to(file, function, site, *arguments)
@@ -94,7 +94,7 @@ def _print_traceback_to(
     return function(*arguments[:place], _Shown(file, site), *arguments[place + 1 :])
 
 
-@performs(Effect.WARNS)
+@performs(CallEffect.WARNS)
 def warn(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
     """`warnings.warn(...)`, `warnings.warn_explicit(...)`"""
     progress()
