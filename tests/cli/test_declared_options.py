@@ -1,0 +1,130 @@
+"""A strategy with an option of its own is one file: nothing else has to know of it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mazurka import check, compare
+from mazurka.errors import InternalError, OptionError
+from mazurka.search.registry import declared_options, load_strategy
+from mazurka.stateful import strategies
+
+TOY = """\
+from mazurka.search.options import Option
+from mazurka.search.result import SearchResult, Statistics
+from mazurka.search.strategy import Strategy
+
+FRUIT = Option(name="ripe_fruit", default="apple", values=("apple", "plum"), help="What to eat.")
+BITES = Option(name="bites", default=3, help="How often to bite.")
+
+
+def run(program, options, observer):
+    eaten = f"{options.value(BITES)} bites of a {options.value(FRUIT)}"
+    return SearchResult(Statistics(states=1), notes=(eaten,))
+
+
+STRATEGY = Strategy(
+    name="toy",
+    summary="eats",
+    preserves=frozenset({"assert", "deadlock"}),
+    orders=("dfs",),
+    run=run,
+    options=(FRUIT, BITES),
+)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder whose files are strategies of the stateful engine."""
+    path = tmp_path / "more_strategies"
+    path.mkdir()
+    monkeypatch.setattr(strategies, "__path__", [*strategies.__path__, str(path)])
+    yield path
+    for file in path.glob("*.py"):
+        sys.modules.pop(f"{strategies.__name__}.{file.stem}", None)
+
+
+@pytest.fixture
+def toy(folder: Path) -> None:
+    (folder / "toy.py").write_text(TOY, encoding="utf-8")
+
+
+@pytest.mark.usefixtures("toy")
+def test_it_belongs_to_the_engine_of_its_package():
+    assert load_strategy("toy").engine == "stateful"
+
+
+@pytest.mark.usefixtures("toy")
+@pytest.mark.parametrize("command", ["check", "compare"])
+def test_help_lists_the_options_with_their_strategies(mazurka, command):
+    lines = [" ".join(line.split()) for line in mazurka(command, "--help").out.splitlines()]
+    start = lines.index("Options of --strategy toy:")
+    assert lines[start + 1].startswith("--bites N How often to bite.")
+    assert lines[start + 2].startswith("--ripe-fruit apple|plum What to eat.")
+    assert "Options of --strategy ample, lock-patterns, stubborn:" in lines
+
+
+@pytest.mark.usefixtures("toy")
+def test_check_takes_them_and_json_says_so(mazurka, model):
+    asked = ("--strategy", "toy", "--ripe-fruit", "plum", "--bites=4", "--json")
+    found = mazurka("check", model("holds"), *asked).json
+    assert (found["engine"], found["strategy"]) == ("stateful", "toy")
+    assert found["notes"] == ["4 bites of a plum"]
+    assert (found["options"]["ripe_fruit"], found["options"]["bites"]) == ("plum", 4)
+    usual = mazurka("check", "holds.py", "--strategy", "toy", "--json").json
+    assert usual["notes"] == ["3 bites of a apple"]
+    assert (usual["options"]["ripe_fruit"], usual["options"]["bites"]) == ("apple", 3)
+
+
+@pytest.mark.usefixtures("toy")
+def test_compare_gives_them_to_those_who_take_them(mazurka, model):
+    asked = ("--strategies", "full,toy", "--bites", "5", "--json")
+    plain, found = mazurka("compare", model("holds"), *asked).json["results"]
+    assert found["notes"] == ["5 bites of a apple"]
+    assert (plain["options"]["bites"], found["options"]["bites"]) == (3, 5)
+
+
+@pytest.mark.usefixtures("toy")
+def test_the_python_interface_takes_them(model):
+    name = model("holds")
+    assert check(name, strategy="toy", ripe_fruit="plum").notes == ("3 bites of a plum",)
+    (verdict,) = compare(name, strategies=["toy"], bites=1).verdicts
+    assert verdict.notes == ("1 bites of a apple",)
+
+
+@pytest.mark.usefixtures("toy")
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"strategy": "toy", "ripe_fruit": "pear"}, "ripe fruit 'pear' is not known; there are"),
+        ({"strategy": "toy", "bites": "many"}, "--bites needs int, not 'many'"),
+        ({"strategy": "toy", "crumbs": 3}, "no option 'crumbs'; strategies have: bites, cycle"),
+        ({"strategy": "cpc", "bites": 4}, "--bites means nothing to strategy 'cpc'; .* toy"),
+        ({"strategy": "auto", "bites": 4}, "--bites needs --strategy toy"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(model, options, words):
+    with pytest.raises(OptionError, match=words):
+        check(model("holds"), **options)
+
+
+@pytest.mark.usefixtures("toy")
+def test_an_option_may_be_declared_twice_if_both_mean_the_same(folder):
+    (folder / "other.py").write_text(TOY.replace('"toy"', '"other"'), encoding="utf-8")
+    assert "bites" in declared_options()
+    (folder / "third.py").write_text(TOY.replace("default=3", "default=4"), encoding="utf-8")
+    with pytest.raises(InternalError, match="--bites is declared twice, differently"):
+        declared_options()
+
+
+def test_declarations_and_the_options_of_all_strategies_are_apart():
+    """A declared option with the name of another one would hide it."""
+    import inspect
+
+    fixed = {*inspect.signature(check).parameters, *inspect.signature(compare).parameters}
+    assert fixed.isdisjoint(declared_options())
