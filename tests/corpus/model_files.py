@@ -25,7 +25,7 @@ from mazurka.search.observer import Silent
 from mazurka.search.registry import load_strategy, strategy_names
 from mazurka.search.request import CheckOptions
 from mazurka.search.strategy import Strategy
-from mazurka.stateful.reference.full import Exploration, explore
+from mazurka.stateful.reference.full import StateSpace, explore
 from tests.soundness.schedules import ends
 
 REDUCTIONS = tuple(
@@ -105,7 +105,7 @@ class Expectation:
         definitions = tuple(sorted(self.definitions.items()))
         return _program(self.path, definitions, self.max_threads, self.max_depth, merge)
 
-    def reference(self, *, merge: bool = True) -> Exploration:
+    def reference(self, *, merge: bool = True) -> StateSpace:
         return explore(self.program(merge=merge), races=True, limit=REFERENCE_LIMIT)
 
     def asked_of(self, strategy: Strategy) -> Expectation:
@@ -118,7 +118,7 @@ class Expectation:
             return replace(self, properties=properties, verdict="holds", kind=None, message="")
         return replace(self, properties=properties)
 
-    def kinds_in(self, found: Exploration) -> set[str]:
+    def kinds_in(self, found: StateSpace) -> set[str]:
         """The violations of an exploration that these options ask for."""
         return found.kinds - (OPTIONAL_KINDS - set(self.properties))
 

@@ -25,17 +25,17 @@ from mazurka.ir.program import Program
 from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions
 from mazurka.search.result import SearchResult
-from mazurka.stateful import cartesian, cartesian_search, engine
+from mazurka.stateful import cartesian_search, engine
 from mazurka.stateful.cartesian_search import Vectors, search_cartesian
+from mazurka.stateful.reference import cartesian
 from mazurka.stateful.reference.cartesian import (
     Cartesian,
     Prefix,
     StuckEnd,
     Transition,
     explore_cartesian,
-    is_dead_end,
 )
-from mazurka.stateful.reference.full import explore
+from mazurka.stateful.reference.full import explore, is_dead_end
 
 KERNELS = Path(engine.__file__).parent / "kernels"
 OPTIONS = SearchOptions(properties=frozenset({"assert", "deadlock"}), stop_at_first=False)

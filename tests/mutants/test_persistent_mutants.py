@@ -14,19 +14,19 @@ from typing import Any
 import pytest
 
 from mazurka.analysis import futures as futures_module
-from mazurka.analysis.futures import NOTHING, Futures, Touched
+from mazurka.analysis.futures import NOTHING, CellSets, Futures
 from mazurka.analysis.lock_patterns import needed_locks
 from mazurka.frontend.python.elaboration import elaborate
 from mazurka.ir.interpreter import State, Step
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Edge, Kind, Program, Role
 from mazurka.ir.values.footprints import Footprints
-from mazurka.stateful import persistent
+from mazurka.stateful.reference import stubborn
 from mazurka.stateful.reference.full import explore
 from mazurka.stateful.reference.stubborn import (
-    Attempt,
-    PersistentSearch,
     PersistentSets,
+    StubbornSearch,
+    ThreadAttempt,
     explore_persistent,
 )
 from mazurka.stateful.variants import Proviso, Relation
@@ -37,7 +37,7 @@ original_uses = PersistentSets.uses
 
 def only_what_happens(
     self: PersistentSets, thread: int, location: int, steps: list[Step]
-) -> Touched:
+) -> CellSets:
     """Failed attempts read nothing."""
     return original_uses(self, thread, location, [step for step in steps if step.happened])
 
@@ -72,15 +72,15 @@ def nothing_is_sticky(program: Program) -> list[frozenset[int]]:
     return [frozenset() for _ in program.threads]
 
 
-def reads_nothing(self: Futures, thread: int, edge: Edge) -> Touched:
+def reads_nothing(self: Futures, thread: int, edge: Edge) -> CellSets:
     return NOTHING
 
 
 def next_of_two(
     self: PersistentSets,
     state: State,
-    attempts: list[Attempt],
-    allowed: Callable[[list[Attempt]], bool],
+    attempts: list[ThreadAttempt],
+    allowed: Callable[[list[ThreadAttempt]], bool],
 ) -> frozenset[int] | None:
     """The proviso is asked of the first set only."""
     for number, threads in enumerate(self.candidates(state, attempts)):
@@ -95,19 +95,19 @@ MUTANTS: list[tuple[str, Any, str, Any, str, Proviso]] = [
      Proviso.STACK),
     ("failed attempts read nothing", PersistentSets, "uses", only_what_happens,
      "waits for a third", Proviso.STACK),
-    ("locks are held although others release them", persistent, "pattern_locks", every_lock,
+    ("locks are held although others release them", stubborn, "pattern_locks", every_lock,
      "released by another", Proviso.STACK),
     ("an acquisition counts for each of several locks", futures_module, "needed_locks", any_target,
      "another lock", Proviso.STACK),
     ("trying in vain counts as taking", futures_module, "needed_locks", by_kind,
      "tries the lock", Proviso.STACK),
-    ("proviso dropped", PersistentSearch, "is_allowed", lambda *_: True,
+    ("proviso dropped", StubbornSearch, "is_allowed", lambda *_: True,
      "goes round for ever", Proviso.STACK),
     ("a set that closes a cycle gives way to any other", PersistentSets, "choose", next_of_two,
      "two go round for ever", Proviso.STACK),
-    ("nothing is sticky", persistent, "sticky_locations", nothing_is_sticky,
+    ("nothing is sticky", stubborn, "sticky_locations", nothing_is_sticky,
      "goes round for ever", Proviso.STICKY),
-    ("steps without an end can stand alone", Attempt, "dead_end", False,
+    ("steps without an end can stand alone", ThreadAttempt, "dead_end", False,
      "never ends", Proviso.STACK),
     ("no thread is started again", futures_module, "restartable_threads", no_threads,
      "started again", Proviso.STACK),
@@ -174,5 +174,5 @@ def test_ignoring_lock_patterns_explores_too_much(
     program = figure(number)
     assert explore_persistent(program).transitions == transitions
     assert explore_persistent(program, relation=Relation.STATIC).transitions == more
-    monkeypatch.setattr(persistent, "pattern_locks", ignored)
+    monkeypatch.setattr(stubborn, "pattern_locks", ignored)
     assert explore_persistent(program).transitions == more

@@ -15,7 +15,7 @@ import pytest
 
 from mazurka.analysis.cell_use import Broken
 from mazurka.analysis.discipline import Discipline
-from mazurka.analysis.movers import Mover, Reading
+from mazurka.analysis.movers import Mover, MoverUse
 from mazurka.ir.interpreter import State, Step
 from mazurka.ir.program import FINISHED, Kind
 from mazurka.stateful.reference.cpc import Record, Transactions
@@ -121,7 +121,7 @@ MUTANTS: list[tuple[str, Any, str, Any, Search]] = [
      Search("fig3")),
     ("L18 skipped", Transactions, "must_end", ends_only_when_stuck, Search("fig1")),
     ("L19 where there is no successor", Transactions, "must_end", paper_without_successors,
-     Search("deadlock", reading=Reading.BLOCKING)),
+     Search("deadlock", mover_use=MoverUse.BLOCKING)),
     ("L7 skipped", Transactions, "explore", never_ends_before, Search("for a moment")),
     ("CPC set without cause", Transactions, "execute", complete_from_the_start, Search("fig1")),
     ("cycles not noticed", Transactions, "push", unseen_cycle,

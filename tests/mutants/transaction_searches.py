@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mazurka.analysis.movers import Reading
+from mazurka.analysis.movers import MoverUse
 from mazurka.ir.native.step import native
 from mazurka.ir.program import Program
 from mazurka.search.observer import Silent
@@ -12,7 +12,7 @@ from mazurka.search.options import SearchOptions
 from mazurka.search.result import SearchResult
 from mazurka.stateful.reference.cpc import explore_transactions
 from mazurka.stateful.reference.full import explore
-from mazurka.stateful.rounds import Rounds
+from mazurka.stateful.rounds import TransactionSearch
 from mazurka.stateful.transactions import Transaction
 from mazurka.stateful.variants import Completion
 from tests.mutants.transaction_models import program_of
@@ -24,11 +24,11 @@ class Search:
 
     model: str
     completion: Completion = Completion.COMMIT_POINTS
-    reading: Reading = Reading.FULL
+    mover_use: MoverUse = MoverUse.FULL
 
     @property
     def asked(self) -> frozenset[str]:
-        return frozenset({"assert"} if self.reading is Reading.FULL else {"assert", "deadlock"})
+        return frozenset({"assert"} if self.mover_use is MoverUse.FULL else {"assert", "deadlock"})
 
     @property
     def program(self) -> Program:
@@ -40,7 +40,7 @@ class Search:
 
     def finds(self) -> bool:
         """The verdict of the search as written."""
-        done, _ = explore_transactions(self.program, self.completion, reading=self.reading)
+        done, _ = explore_transactions(self.program, self.completion, mover_use=self.mover_use)
         return not done.kinds.isdisjoint(self.asked)
 
     def finds_natively(self) -> bool:
@@ -48,13 +48,13 @@ class Search:
 
     def states(self) -> int:
         """How many states the last round of the search as written has."""
-        done, _ = explore_transactions(self.program, self.completion, reading=self.reading)
+        done, _ = explore_transactions(self.program, self.completion, mover_use=self.mover_use)
         return len(done.states)
 
     def states_natively(self) -> int:
         return self.search_natively().statistics.states
 
     def search_natively(self) -> SearchResult:
-        how = Transaction(completion=self.completion, reading=self.reading)
+        how = Transaction(completion=self.completion, mover_use=self.mover_use)
         options = SearchOptions(properties=self.asked, stop_at_first=False)
-        return Rounds(native(self.program), options, Silent(), how).run()
+        return TransactionSearch(native(self.program), options, Silent(), how).run()

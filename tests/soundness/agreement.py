@@ -10,7 +10,7 @@ import numpy as np
 from mazurka.ir.interpreter import Interpreter, Outcome, Step
 from mazurka.ir.native.step import ENDED, INVALID, STOPPED, WAITS, NativeProgram
 from mazurka.ir.program import DEAD_ENDS, FAULTS, Fault, Program
-from mazurka.stateful.reference.full import Exploration, explore
+from mazurka.stateful.reference.full import StateSpace, explore
 
 CODES = {
     Outcome.WAITS: WAITS,
@@ -85,7 +85,7 @@ def disagreement(
 ) -> str | None:
     """The first difference between interpreter and native code; counts what it compared."""
     covered = Counter() if covered is None else covered
-    exploration: Exploration = explore(program, races=False, limit=limit)
+    exploration: StateSpace = explore(program, races=False, limit=limit)
     runner = NativeRunner(program)
     interpreter = Interpreter(program)
     covered["states"] += len(exploration.states)

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from mazurka.ir.interpreter import Interpreter, State, Step
 from mazurka.ir.program import Program
 from mazurka.search.result import Move
-from mazurka.stateful.reference.full import Exploration, explore
-from mazurka.stateful.reference.stubborn import PersistentSets, is_dead_end
+from mazurka.stateful.reference.full import StateSpace, explore, is_dead_end
+from mazurka.stateful.reference.stubborn import PersistentSets
 from tests.soundness.reductions import Subject
 
 
-def small_programs(seeds: Iterable[int], states: int) -> Iterator[tuple[str, Program, Exploration]]:
+def small_programs(seeds: Iterable[int], states: int) -> Iterator[tuple[str, Program, StateSpace]]:
     """The random programs of these numbers that have no more states than that."""
     for seed in seeds:
         subject = Subject(seed)
@@ -42,7 +42,7 @@ class Dependence:
 class Space:
     """All states of a small program, with the steps from them."""
 
-    def __init__(self, program: Program, whole: Exploration) -> None:
+    def __init__(self, program: Program, whole: StateSpace) -> None:
         self.program = program
         self.interpreter = Interpreter(program)
         self.steps = {

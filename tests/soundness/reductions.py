@@ -22,7 +22,7 @@ from mazurka.search.observer import Silent
 from mazurka.search.options import PROPERTIES, SearchOptions
 from mazurka.search.result import SearchResult
 from mazurka.search.strategy import Strategy
-from mazurka.stateful.reference.full import Exploration, explore
+from mazurka.stateful.reference.full import StateSpace, explore
 from mazurka.stateful.variants import MOVERS, PROVISO
 from tests.soundness.classification import Use, uses_of_cells, wrong_class
 from tests.soundness.disciplined_programs import disciplined_program
@@ -106,7 +106,7 @@ class Oracle:
     """All that can happen in a program."""
 
     program: Program
-    whole: Exploration
+    whole: StateSpace
 
     @cached_property
     def uses(self) -> dict[str, set[Use]]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from mazurka.ir.interpreter import Interpreter, State
 from mazurka.ir.program import DEAD_ENDS, Program
-from mazurka.stateful.reference.full import Exploration, explore
+from mazurka.stateful.reference.full import StateSpace, explore
 from mazurka.stateless.actions import Action
 from mazurka.stateless.explored import RunOptions
 from mazurka.stateless.ir_execution import IRExecution
@@ -96,7 +96,7 @@ def _clock(threads: int, events: tuple[tuple[Action, Clock], ...], action: Actio
     return tuple(clock)
 
 
-def ends(program: Program, whole: Exploration) -> bool:
+def ends(program: Program, whole: StateSpace) -> bool:
     """Whether every execution ends: the graph of the reachable states has no cycle."""
     interpreter = Interpreter(program)
     following = {state: set(_successors(interpreter, state)) for state in whole.states}
@@ -121,7 +121,7 @@ def _successors(interpreter: Interpreter, state: State) -> Iterator[State]:
             yield step.state
 
 
-def explored_if_it_ends(program: Program, limit: int) -> Exploration | None:
+def explored_if_it_ends(program: Program, limit: int) -> StateSpace | None:
     """All that can happen, or None for a program that is too large or need not end."""
     whole = explore(program, races=False, limit=limit)
     return whole if whole.complete and ends(program, whole) else None

@@ -16,7 +16,7 @@ import pytest
 from mazurka.ir.interpreter import Interpreter, Outcome, State
 from mazurka.ir.program import IDLE, Program
 from mazurka.stateful.reference.cartesian import Cartesian, explore_cartesian
-from mazurka.stateful.reference.full import Exploration, explore
+from mazurka.stateful.reference.full import StateSpace, explore
 from mazurka.stateful.variants import CycleRule, Finished
 from tests.soundness.reductions import Subject
 
@@ -31,7 +31,7 @@ SEARCHES = list(product(CycleRule, Finished))
 portions = pytest.mark.parametrize("first", range(0, PROGRAMS, PORTION))
 
 
-def programs(seeds: Iterable[int]) -> Iterator[tuple[str, Program, Exploration]]:
+def programs(seeds: Iterable[int]) -> Iterator[tuple[str, Program, StateSpace]]:
     for seed in seeds:
         subject = Subject(seed)
         program = subject.program()
@@ -49,7 +49,7 @@ def local_states(program: Program, states: Iterable[State]) -> list[set[State]]:
     return [{tuple(state[own] for own in cells) for state in states} for cells in owned]
 
 
-def assert_same(name: str, program: Program, whole: Exploration, search: Cartesian) -> None:
+def assert_same(name: str, program: Program, whole: StateSpace, search: Cartesian) -> None:
     assert search.covered <= whole.states.keys(), name
     assert search.local_states == local_states(program, whole.states), name
     expected = {(move, report) for _, move, report in whole.faults}
@@ -91,7 +91,7 @@ def test_observers_neither_make_nor_prevent_deadlocks() -> None:
     assert different
 
 
-def features(program: Program, whole: Exploration) -> Iterator[str]:
+def features(program: Program, whole: StateSpace) -> Iterator[str]:
     """What the theory has to be extended for, and what is hard for it, as far as it happens."""
     interpreter = Interpreter(program)
     for state in whole.states:

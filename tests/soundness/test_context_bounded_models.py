@@ -8,7 +8,7 @@ import functools
 import pytest
 
 from mazurka.ir.program import DEAD_ENDS, Program
-from mazurka.stateful.reference.full import Exploration as Whole
+from mazurka.stateful.reference.full import StateSpace as Whole
 from mazurka.stateless.explored import RunOptions
 from mazurka.stateless.ir_runs import IRRuns
 from mazurka.stateless.iterative import explore, search_for

@@ -13,7 +13,7 @@ import pytest
 
 from mazurka.ir.program import DEAD_ENDS, Program
 from mazurka.search.result import Move, Violation
-from mazurka.stateful.reference.full import Exploration as Whole
+from mazurka.stateful.reference.full import StateSpace as Whole
 from mazurka.stateless.actions import Action
 from mazurka.stateless.answering import summary_of
 from mazurka.stateless.dpor import DynamicReduction, SleepingReduction

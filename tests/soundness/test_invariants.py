@@ -11,7 +11,7 @@ from mazurka.ir.passes.validate import validate
 from mazurka.ir.program import Program
 from mazurka.search.options import SearchOptions
 from mazurka.search.registry import load_strategy, strategy_names
-from mazurka.stateful.reference.full import Exploration, explore
+from mazurka.stateful.reference.full import StateSpace, explore
 from tests.soundness.reductions import SECONDS, Agreement, Oracle, Subject, compare, consult
 from tests.soundness.watching import MESSAGE, unequal_pair, watched
 
@@ -27,7 +27,7 @@ STRATEGIES = [name for name in strategy_names() if load_strategy(name).sound]
 portions = pytest.mark.parametrize("first", range(0, PROGRAMS, PORTION))
 
 
-def subjects(first: int) -> Iterator[tuple[str, Program, Exploration, Program, bool]]:
+def subjects(first: int) -> Iterator[tuple[str, Program, StateSpace, Program, bool]]:
     """A program, all that it can do, the program with an observer, and whether nothing is wrong."""
     turn = 0
     for seed in range(first, first + PORTION):

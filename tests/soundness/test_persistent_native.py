@@ -13,7 +13,7 @@ from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions
 from mazurka.search.registry import load_strategy
 from mazurka.stateful.persistent_search import Sets, search_persistent
-from mazurka.stateful.reference.full import Exploration, explore
+from mazurka.stateful.reference.full import StateSpace, explore
 from mazurka.stateful.reference.stubborn import explore_persistent
 from mazurka.stateful.variants import Proviso, Relation
 from tests.soundness.reductions import Agreement, Subject, compare_all, consult
@@ -29,7 +29,7 @@ STRATEGIES = ("stubborn", "lock-patterns", "ample")
 portions = pytest.mark.parametrize("first", range(FIRST, FIRST + PROGRAMS, PORTION))
 
 
-def programs(first: int) -> Iterator[tuple[str, Program, Exploration]]:
+def programs(first: int) -> Iterator[tuple[str, Program, StateSpace]]:
     for seed in range(first, first + PORTION):
         subject = Subject(seed)
         program = subject.program()

@@ -16,8 +16,8 @@ import pytest
 
 from mazurka.analysis.futures import futures_of
 from mazurka.ir.program import Edge, Kind, Program
-from mazurka.stateful.reference.full import Exploration, explore
-from mazurka.stateful.reference.stubborn import PersistentSearch, PersistentSets, explore_persistent
+from mazurka.stateful.reference.full import StateSpace, explore
+from mazurka.stateful.reference.stubborn import PersistentSets, StubbornSearch, explore_persistent
 from mazurka.stateful.variants import Proviso, Relation
 from tests.soundness.persistent_sets import Space, refuted, small_programs
 from tests.soundness.random_programs import random_program
@@ -33,14 +33,14 @@ RESTARTING = 60
 portions = pytest.mark.parametrize("first", range(0, PROGRAMS, PORTION))
 
 
-def assert_persistent(name: str, program: Program, whole: Exploration) -> None:
+def assert_persistent(name: str, program: Program, whole: StateSpace) -> None:
     space = Space(program, whole)
     for relation, proviso in product(Relation, Proviso):
         for _, seed, dependence in refuted(PersistentSets(program, relation, proviso), space):
             pytest.fail(f"{name}, {relation}, {proviso}, from thread {seed}: {dependence}")
 
 
-def assert_same(name: str, program: Program, whole: Exploration, search: PersistentSearch) -> None:
+def assert_same(name: str, program: Program, whole: StateSpace, search: StubbornSearch) -> None:
     assert search.complete, name
     assert search.states <= whole.states.keys(), name
     expected = {(move, report) for _, move, report in whole.faults}
@@ -53,7 +53,7 @@ def assert_same(name: str, program: Program, whole: Exploration, search: Persist
     assert search.kinds == whole.kinds, name
 
 
-def assert_nothing_is_lost(name: str, program: Program, whole: Exploration) -> None:
+def assert_nothing_is_lost(name: str, program: Program, whole: StateSpace) -> None:
     for relation, proviso in product(Relation, Proviso):
         search = explore_persistent(program, relation=relation, proviso=proviso)
         assert_same(f"{name}, {relation}, {proviso}", program, whole, search)
@@ -96,7 +96,7 @@ def test_reductions_reduce() -> None:
     assert total[Relation.LOCK_PATTERNS] < total[Relation.AMPLE]
 
 
-def restarting(seeds: Iterable[int]) -> Iterator[tuple[str, Program, Exploration]]:
+def restarting(seeds: Iterable[int]) -> Iterator[tuple[str, Program, StateSpace]]:
     """Random programs in which a thread is started without a look at whether it runs already."""
     for seed in seeds:
         program = random_program(Random(seed))

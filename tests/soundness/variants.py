@@ -11,7 +11,7 @@ from mazurka.ir.passes.merge import merge_local_steps
 from mazurka.ir.passes.ranges import infer_ranges
 from mazurka.ir.passes.validate import validate
 from mazurka.ir.program import Program
-from mazurka.stateful.reference.full import Exploration, explore
+from mazurka.stateful.reference.full import StateSpace, explore
 
 
 def folded(program: Program) -> Program:
@@ -24,7 +24,7 @@ def prepared(program: Program) -> Program:
     return reset_dead_locals(merge_local_steps(folded(program)))
 
 
-def seen_from_outside(program: Program, exploration: Exploration) -> set[tuple[int, ...]]:
+def seen_from_outside(program: Program, exploration: StateSpace) -> set[tuple[int, ...]]:
     """The contents of the shared cells in all reachable states: what passes must not change."""
     shared = [address for address, cell in enumerate(program.cells) if cell.owner is None]
     return {tuple(state[address] for address in shared) for state in exploration.states}

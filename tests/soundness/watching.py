@@ -21,7 +21,7 @@ from mazurka.ir.program import (
     Span,
     Thread,
 )
-from mazurka.stateful.reference.full import Exploration
+from mazurka.stateful.reference.full import StateSpace
 
 MESSAGE = "the invariant is violated"
 CANDIDATES = 12
@@ -44,7 +44,7 @@ def watched(program: Program, condition: Expr) -> Program:
 
 
 def unequal_pair(
-    program: Program, whole: Exploration, rng: Random, *, holding: bool
+    program: Program, whole: StateSpace, rng: Random, *, holding: bool
 ) -> tuple[Expr, bool]:
     """A condition over two shared cells, `not (a == v and b == w)`, and whether it always holds.
 

@@ -52,21 +52,21 @@ RESTING = (FINISHED, WRONG, IDLE)
 
 
 @dataclass(frozen=True, slots=True)
-class Touched:
+class CellSets:
     """Cells that may be read and cells that may be written: bit n stands for address n."""
 
     reads: int = 0
     writes: int = 0
 
-    def __or__(self, other: Touched) -> Touched:
-        return Touched(self.reads | other.reads, self.writes | other.writes)
+    def __or__(self, other: CellSets) -> CellSets:
+        return CellSets(self.reads | other.reads, self.writes | other.writes)
 
-    def interferes(self, other: Touched) -> bool:
+    def interferes(self, other: CellSets) -> bool:
         """Whether one of the two writes what the other one uses."""
         return bool(self.writes & (other.reads | other.writes) or self.reads & other.writes)
 
 
-NOTHING = Touched()
+NOTHING = CellSets()
 
 
 class Futures:
@@ -108,43 +108,43 @@ class Futures:
         )
         """Whether an observer does more than look.  Deadlocks do not wait for observers, so that
         one which an observer resolves may be passed over by a reduced search."""
-        self._now: dict[tuple[int, int], Touched] = {}
-        self._later: dict[tuple[int, frozenset[int]], list[Touched]] = {}
+        self._now: dict[tuple[int, int], CellSets] = {}
+        self._later: dict[tuple[int, frozenset[int]], list[CellSets]] = {}
 
-    def now(self, thread: int, location: int) -> Touched:
+    def now(self, thread: int, location: int) -> CellSets:
         """What a step from a location may touch; for a thread that rests, what it waits for."""
         key = thread, location
         if key not in self._now:
             self._now[key] = self._find_now(thread, location)
         return self._now[key]
 
-    def later(self, thread: int, location: int, held: frozenset[int] = frozenset()) -> Touched:
+    def later(self, thread: int, location: int, held: frozenset[int] = frozenset()) -> CellSets:
         """What the thread may touch, now and ever after, while another one holds these locks."""
         key = thread, held & self.needed_by[thread]
         if key not in self._later:
             self._later[key] = _Ahead(self, *key).by_location()
         return self._later[key][location]
 
-    def everywhere(self, thread: int) -> Touched:
+    def everywhere(self, thread: int) -> CellSets:
         """What a thread touches in any of its edges, reachable or not."""
         return self._everywhere[thread]
 
-    def _find_everywhere(self, thread: int) -> Touched:
+    def _find_everywhere(self, thread: int) -> CellSets:
         found = self.own[thread]
         for touched in (*self.guards[thread], *self.operations[thread]):
             found |= touched
         return found
 
-    def _find_now(self, thread: int, location: int) -> Touched:
+    def _find_now(self, thread: int, location: int) -> CellSets:
         automaton = self.program.threads[thread]
         if location in RESTING:
-            return Touched(reads=1 << automaton.counter)
+            return CellSets(reads=1 << automaton.counter)
         found = self.own[thread]
         for position in reach(automaton, location).edges:
             found |= self.guards[thread][position] | self.operations[thread][position]
         return found
 
-    def _own(self, thread: int) -> Touched:
+    def _own(self, thread: int) -> CellSets:
         """What the steps of a thread use, as far as other threads are concerned with it."""
         automaton, mine = self.program.threads[thread], self.mine[thread]
         read = written = 0
@@ -159,18 +159,18 @@ class Futures:
             written &= ~counter
         if thread in self.unwatched:
             read &= ~counter
-        return Touched(reads=written, writes=read)
+        return CellSets(reads=written, writes=read)
 
-    def _of_operations(self, thread: int, edge: Edge) -> Touched:
+    def _of_operations(self, thread: int, edge: Edge) -> CellSets:
         touched = self.footprints.of_edge(replace(edge, guard=None))
         others = ~self.mine[thread]
-        return Touched(bits(touched.reads) & others, bits(touched.writes) & others)
+        return CellSets(bits(touched.reads) & others, bits(touched.writes) & others)
 
-    def _of_guard(self, thread: int, edge: Edge) -> Touched:
+    def _of_guard(self, thread: int, edge: Edge) -> CellSets:
         if edge.guard is None:
             return NOTHING
         loads = self.footprints.loads(edge.guard, edge.choices)
-        return Touched(reads=bits(loads) & ~self.mine[thread])
+        return CellSets(reads=bits(loads) & ~self.mine[thread])
 
 
 def bits(cells: Iterable[int]) -> int:
@@ -219,7 +219,7 @@ class _Ahead:
         """Atomic locations from which no way leads on: the step has not happened."""
         self._seal()
 
-    def by_location(self) -> list[Touched]:
+    def by_location(self) -> list[CellSets]:
         found = [self._here(location) for location in range(len(self.thread.locations))]
         self._close(found)
         futures, number = self.futures, self.number
@@ -231,7 +231,7 @@ class _Ahead:
         found[IDLE] |= again
         return found
 
-    def _here(self, location: int) -> Touched:
+    def _here(self, location: int) -> CellSets:
         """What the edges of a location may touch, as far as they can be taken."""
         futures, number = self.futures, self.number
         leaving = self.thread.outgoing[location]
@@ -246,7 +246,7 @@ class _Ahead:
             found |= futures.operations[number][position]
         return found
 
-    def _close(self, found: list[Touched]) -> None:
+    def _close(self, found: list[CellSets]) -> None:
         """Add to each location what lies behind it."""
         arriving: list[list[int]] = [[] for _ in found]
         for position, edge in enumerate(self.thread.edges):

@@ -51,7 +51,7 @@ EDGE_MOVERS = {Use.TAKE: Mover.RIGHT, Use.AWAIT: Mover.RIGHT, Use.GIVE: Mover.LE
 
 
 @dataclass(frozen=True)
-class Access:
+class EdgeAccess:
     """An edge that may touch a cell."""
 
     thread: int
@@ -80,16 +80,16 @@ class Laws:
         return [self.footprints.of_edge(edge) for edge in self.program.edges]
 
     @cached_property
-    def accesses(self) -> dict[int, list[Access]]:
+    def accesses(self) -> dict[int, list[EdgeAccess]]:
         """By cell: the edges that may touch it, apart from a thread's own local cells."""
-        found: dict[int, list[Access]] = defaultdict(list)
+        found: dict[int, list[EdgeAccess]] = defaultdict(list)
         for thread, automaton in enumerate(self.program.threads):
             first = self.program.first_edge[thread]
             for position, edge in enumerate(automaton.edges):
                 touched = self.touched[first + position]
                 for cell in touched.reads | touched.writes:
                     if self.program.cells[cell].owner != thread:
-                        access = Access(thread, first + position, edge, cell in touched.writes)
+                        access = EdgeAccess(thread, first + position, edge, cell in touched.writes)
                         found[cell].append(access)
         return found
 
@@ -149,7 +149,7 @@ def _family(laws: Laws, address: int, kinds: set[Kind]) -> Law | None:
 
 
 def _flag(
-    laws: Laws, address: int, accesses: list[Access], uses: list[tuple[Use, int]]
+    laws: Laws, address: int, accesses: list[EdgeAccess], uses: list[tuple[Use, int]]
 ) -> Law | None:
     """An event, or a thread's status, which its creator sets to *started* before the end of the
     thread sets it to *done*: starting moves left only if no other thread could join too early."""

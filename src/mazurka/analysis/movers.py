@@ -21,7 +21,7 @@ class Mover(enum.IntFlag):
         return ("non-mover", "right mover", "left mover", "both-mover")[self]
 
 
-class Reading(enum.Enum):
+class MoverUse(enum.Enum):
     """How much of a mover a search makes use of."""
 
     FULL = "full"
@@ -33,8 +33,8 @@ class Reading(enum.Enum):
     """Both-movers only: paper 002's invisible steps; all others are visible."""
 
     def of(self, mover: Mover) -> Mover:
-        if self is Reading.FULL or mover is Mover.BOTH:
+        if self is MoverUse.FULL or mover is Mover.BOTH:
             return mover
-        if self is Reading.BLOCKING:
+        if self is MoverUse.BLOCKING:
             return mover & Mover.LEFT
         return Mover.NONE

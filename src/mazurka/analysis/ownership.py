@@ -28,14 +28,14 @@ Place: TypeAlias = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class StepReach:
     """What one step from a location can do."""
 
     edges: tuple[int, ...]
     rests: tuple[int, ...]
 
 
-def reach(thread: Thread, location: int) -> Reach:
+def reach(thread: Thread, location: int) -> StepReach:
     """The edges that a step from a location may take, and where it may come to rest."""
     edges: list[int] = []
     rests: set[int] = set()
@@ -50,7 +50,7 @@ def reach(thread: Thread, location: int) -> Reach:
             if thread.locations[target].mode is not Mode.VISIBLE and target not in seen:
                 seen.add(target)
                 work.append(target)
-    return Reach(tuple(edges), tuple(sorted(rests)))
+    return StepReach(tuple(edges), tuple(sorted(rests)))
 
 
 def regions(program: Program, number: int) -> list[int]:

@@ -91,7 +91,7 @@ from __future__ import annotations
     GROUP_OF,          # array by cell: its group, as a bit
     OWNERS,            # array by cell: the thread whose local it is, plus one
     RULES,             # RULE_... flags
-    READING,           # how much of a mover counts: `analysis.movers.Reading`, in order
+    MOVER_USE,           # how much of a mover counts: `analysis.movers.Reading`, in order
     FIXED,             # array by edge: movers that are known beforehand
     TOUCHED_FROM,      # bytes by cell and location code: 1 where it was touched from there
     BROKEN_CELL,       # what was found

@@ -15,7 +15,7 @@ from mazurka.stateful.conduct import Conductor
 from mazurka.stateful.engine import kernel
 from mazurka.stateful.memory import Area
 from mazurka.stateful.store import Store
-from mazurka.stateful.view import View
+from mazurka.stateful.view import ProgramView
 
 ORIGIN_BYTES = 8
 
@@ -33,7 +33,7 @@ class BreadthFirst:
         self.native = native
         self.layout = native.layout
         self.conductor = Conductor(native, options, observer)
-        self.view = View(native, options)
+        self.view = ProgramView(native, options)
         self.numbers = self.view.block.numbers
         limit = self.conductor.limit_bytes
         words = self.layout.words + len(extra[0])

@@ -15,7 +15,7 @@ from mazurka.ir.interpreter import Interpreter, Outcome, State
 from mazurka.search.result import Move
 from mazurka.stateful import blocks
 from mazurka.stateful.store import Store
-from mazurka.stateful.view import View
+from mazurka.stateful.view import ProgramView
 
 Moves: TypeAlias = tuple[Move, ...]
 
@@ -24,7 +24,7 @@ WAITS, STOPPED = -1, -2
 
 
 @dataclass(frozen=True)
-class Prefix:
+class PrefixRecord:
     """A prefix of the last vector, as the kernel has left it."""
 
     first: Move
@@ -43,7 +43,7 @@ class Prefix:
 class VectorSchedules:
     """How to get to what a search has found."""
 
-    def __init__(self, view: View, store: Store, interpreter: Interpreter) -> None:
+    def __init__(self, view: ProgramView, store: Store, interpreter: Interpreter) -> None:
         self.view = view
         self.store = store
         self.layout = view.layout
@@ -94,11 +94,11 @@ class VectorSchedules:
 
     # --- the last vector ----------------------------------------------------------------------
 
-    def prefixes(self) -> Iterator[Prefix]:
+    def prefixes(self) -> Iterator[PrefixRecord]:
         fields = self.view.kept[blocks.PREFIXES].numbers
         count = self.view.block.numbers[blocks.PREFIX_COUNT]
         for base in range(0, count * blocks.PREFIX_FIELDS, blocks.PREFIX_FIELDS):
-            yield Prefix(
+            yield PrefixRecord(
                 Move(fields[base + blocks.PREFIX_THREAD], fields[base + blocks.PREFIX_CHOICE]),
                 fields[base + blocks.PREFIX_LENGTH],
                 fields[base + blocks.PREFIX_FLAGS],
@@ -133,7 +133,7 @@ class VectorSchedules:
             state = self.interpreter.step(state, move.thread, move.choice).state
         return state, partial(self.path_through, position, tuple(moves))
 
-    def stuck_ends(self) -> Iterator[Prefix]:
+    def stuck_ends(self) -> Iterator[PrefixRecord]:
         """For each thread that does not observe a prefix at whose end it is stuck."""
         every = list(self.prefixes())
         for number, thread in enumerate(self.view.program.threads):

@@ -23,7 +23,7 @@ from mazurka.stateful.engine import kernel
 from mazurka.stateful.memory import Area
 from mazurka.stateful.store import Store
 from mazurka.stateful.variants import WORKERS, CycleRule, Finished
-from mazurka.stateful.view import View
+from mazurka.stateful.view import ProgramView
 
 ORIGIN_BYTES = 16
 MOST_THREADS = 64
@@ -42,7 +42,7 @@ class Vectors:
     finished: Finished = Finished.EXITS
 
 
-class VectorView(View):
+class VectorView(ProgramView):
     """A program, and room for one vector at a time, in a block of its own."""
 
     def __init__(self, native: NativeProgram, options: SearchOptions, how: Vectors) -> None:
@@ -206,7 +206,7 @@ class CartesianSearch:
             self.look_away(self.view)
         return False
 
-    def look_away(self, view: View) -> None:
+    def look_away(self, view: ProgramView) -> None:
         """One violation is enough: from now on only bounds that are passed are of interest."""
         view.block.numbers[blocks.FAULTS_WANTED] &= BOUND_WANTED
         view.block.numbers[blocks.DEADLOCK_WANTED] = 0

@@ -13,7 +13,7 @@ number of workers, whatever the timing was.
 |---|---|
 | WorkSet, CoveredSet | the log from POSITION on, the store |
 | `WorkerThread` | `Worker.work` |
-| *select and remove s from WorkSet* | `Batch.claim` |
+| *select and remove s from WorkSet* | `Backlog.claim` |
 | ActiveThreads, *wait until* | the workers of a round are waited for |
 | WorkSet = WorkSet ∪ {last(prefix)} | `ConcurrentSearch.merge` |
 """
@@ -76,7 +76,7 @@ class Share:
     ends: int = 0
 
 
-class Batch:
+class Backlog:
     """The states from one position of the log to another, in shares that workers claim."""
 
     def __init__(self, first: int, last: int, size: int) -> None:
@@ -130,7 +130,7 @@ class Worker:
             self.numbers[position] = search.block.numbers[position]
         self.numbers[blocks.OUTBOX_USED] = 0
 
-    def work(self, batch: Batch, until: float, available: int) -> None:
+    def work(self, batch: Backlog, until: float, available: int) -> None:
         """Make vectors until none is left in the batch, or for some time; go on where it was."""
         while not self.out_of_memory:
             if self.share is None and not self.take(batch.claim()):
@@ -188,7 +188,7 @@ class ConcurrentSearch(CartesianSearch):
             Worker(native, options, how, self.kernel)
             for _ in range(min(options.value(WORKERS), most) - LEAST_WORKERS)
         ]
-        self.batch: Batch | None = None
+        self.batch: Backlog | None = None
 
     def run(self) -> SearchResult:
         with ThreadPoolExecutor(len(self.workers) - 1) as self.pool:
@@ -221,7 +221,7 @@ class ConcurrentSearch(CartesianSearch):
         self.numbers[blocks.VECTOR_OPEN] = 0  # a worker begins it again
         many = min(waiting, max(len(self.workers), BATCH_MOVES // moves))
         few = max(1, many // (4 * len(self.workers)))
-        self.batch = Batch(position, position + many, min(few, max(1, WORTH_CLAIMING // moves)))
+        self.batch = Backlog(position, position + many, min(few, max(1, WORTH_CLAIMING // moves)))
         for worker in self.workers:
             self.view.catch_up_with(worker.view)
         for worker in self.workers:
@@ -234,7 +234,7 @@ class ConcurrentSearch(CartesianSearch):
         begun = self.numbers[blocks.VECTOR_MOVES] if self.numbers[blocks.VECTOR_OPEN] else 0
         return max(1, average, begun)
 
-    def work(self, batch: Batch) -> None:
+    def work(self, batch: Backlog) -> None:
         """Let all workers work for a round."""
         until = time.perf_counter() + ROUND_SECONDS
         free = self.conductor.limit_bytes - self.store.used_bytes() - self.other_bytes()
@@ -247,7 +247,7 @@ class ConcurrentSearch(CartesianSearch):
         for other in others:
             other.result()
 
-    def merge(self, batch: Batch) -> bool:
+    def merge(self, batch: Backlog) -> bool:
         """Enter what the workers have handed in; whether the search is over."""
         for share in batch.shares:
             assert share.worker is not None

@@ -14,7 +14,7 @@ from mazurka.stateful.conduct import Conductor
 from mazurka.stateful.engine import kernel
 from mazurka.stateful.memory import Area
 from mazurka.stateful.store import Store
-from mazurka.stateful.view import View
+from mazurka.stateful.view import ProgramView
 
 FRAME_BYTES = 16
 LOOK_AHEAD = 8
@@ -26,7 +26,7 @@ class DepthFirst:
     def __init__(self, native: NativeProgram, options: SearchOptions, observer: Observer) -> None:
         self.layout = native.layout
         self.conductor = Conductor(native, options, observer)
-        self.view = View(native, options)
+        self.view = ProgramView(native, options)
         self.numbers = self.view.block.numbers
         limit = self.conductor.limit_bytes
         self.inline = self.layout.words == 1

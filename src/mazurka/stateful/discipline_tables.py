@@ -10,21 +10,21 @@ from collections.abc import Callable
 
 from mazurka.analysis.cell_use import MOST_CANDIDATES
 from mazurka.analysis.discipline import Discipline
-from mazurka.analysis.movers import Reading
+from mazurka.analysis.movers import MoverUse
 from mazurka.analysis.ownership import reach
 from mazurka.ir.native.layout import Slot
 from mazurka.ir.program import FINISHED, IDLE, Kind, Thread
 from mazurka.stateful import blocks
 from mazurka.stateful.memory import Area
-from mazurka.stateful.view import FOOTPRINT_LENGTH, View
+from mazurka.stateful.view import FOOTPRINT_LENGTH, ProgramView
 
 IMPOSSIBLE = (1 << 64) - 1
 """A code that no cell has."""
-READINGS = (Reading.FULL, Reading.BLOCKING, Reading.INVISIBLE)
+MOVER_USES = (MoverUse.FULL, MoverUse.BLOCKING, MoverUse.INVISIBLE)
 
 
 class DisciplineTables:
-    def __init__(self, view: View, discipline: Discipline, reading: Reading) -> None:
+    def __init__(self, view: ProgramView, discipline: Discipline, mover_use: MoverUse) -> None:
         self.view = view
         self.discipline = discipline
         self.program = discipline.program
@@ -34,7 +34,7 @@ class DisciplineTables:
         numbers[blocks.CELLS] = len(self.program.cells)
         numbers[blocks.EDGES] = len(self.program.edges)
         numbers[blocks.LOCK_COUNT] = len(discipline.locks)
-        numbers[blocks.READING] = READINGS.index(reading)
+        numbers[blocks.MOVER_USE] = MOVER_USES.index(mover_use)
         if blocks.FOOTPRINT not in view.kept:
             view.lengthen_footprint(FOOTPRINT_LENGTH)
         self.places = [(thread, location or 0) for thread, location in view.places()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mazurka.analysis.movers import Reading
+from mazurka.analysis.movers import MoverUse
 from mazurka.ir.program import Program
 from mazurka.search.observer import Observer
 from mazurka.search.options import SearchOptions
@@ -18,19 +18,19 @@ def transaction_strategy(
     summary: str,
     completion: Completion,
     *,
-    reading: Reading | None = None,
+    mover_use: MoverUse | None = None,
     inner_loop: bool = False,
     sound: bool = True,
 ) -> Strategy:
-    """A strategy that searches by transactions; `reading` is chosen by property if not given."""
+    """A strategy that searches by transactions; `mover_use` is chosen by property if not given."""
 
     def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
-        from mazurka.stateful.rounds import reading_for, search_transactions
+        from mazurka.stateful.rounds import mover_use_for, search_transactions
         from mazurka.stateful.transactions import Transaction
 
         how = Transaction(
             completion=completion,
-            reading=reading or reading_for(options),
+            mover_use=mover_use or mover_use_for(options),
             inner_loop=inner_loop,
         )
         return search_transactions(program, options, observer, how)

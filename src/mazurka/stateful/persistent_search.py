@@ -21,7 +21,7 @@ from mazurka.stateful.memory import Area
 from mazurka.stateful.persistent_tables import PersistentTables
 from mazurka.stateful.store import Store
 from mazurka.stateful.variants import Proviso, Relation
-from mazurka.stateful.view import View
+from mazurka.stateful.view import ProgramView
 
 FRAME_BYTES = 24
 """A position, how far its steps have been tried, and a set of threads."""
@@ -43,7 +43,7 @@ class PersistentSearch:
     ) -> None:
         self.layout = code.layout
         self.conductor = Conductor(code, options, observer)
-        self.view = View(code, options)
+        self.view = ProgramView(code, options)
         self.numbers = self.view.block.numbers
         limit = self.conductor.limit_bytes
         self.store = Store(

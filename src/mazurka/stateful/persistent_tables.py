@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mazurka.analysis.futures import RESTING, Futures, Touched, futures_of
+from mazurka.analysis.futures import RESTING, CellSets, Futures, futures_of
 from mazurka.analysis.lock_patterns import pattern_locks
 from mazurka.analysis.sticky import sticky_locations
 from mazurka.ir.program import IDLE, Program
@@ -18,7 +18,7 @@ from mazurka.stateful import blocks
 from mazurka.stateful.discipline_tables import code_of
 from mazurka.stateful.memory import Area
 from mazurka.stateful.variants import Proviso, Relation
-from mazurka.stateful.view import View
+from mazurka.stateful.view import ProgramView
 
 MOST_LOCKS = 64
 """Locks that stand in a pattern; a lock that is left out only makes sets larger."""
@@ -29,7 +29,7 @@ FIRST_PATTERNS = 8
 class PersistentTables:
     """Owns the arrays that describe a program's futures to the kernel."""
 
-    def __init__(self, view: View, relation: Relation, proviso: Proviso) -> None:
+    def __init__(self, view: ProgramView, relation: Relation, proviso: Proviso) -> None:
         self.view = view
         self.program = view.program
         self.futures = futures_of(self.program)
@@ -86,7 +86,7 @@ class PersistentTables:
         others = (each for each in range(len(self.program.threads)) if each != thread)
         return not any(self.futures.everywhere(other).interferes(now) for other in others)
 
-    def own(self, thread: int, location: int) -> Touched:
+    def own(self, thread: int, location: int) -> CellSets:
         """What a step uses beside its footprint; for a thread that rests, what it waits for."""
         futures = self.futures
         return futures.now(thread, location) if location in RESTING else futures.own[thread]
@@ -114,7 +114,7 @@ class PersistentTables:
     def table_words(self) -> int:
         return 2 * self.column_words * len(self.places)
 
-    def put(self, area: Area, row: int, touched: Touched) -> None:
+    def put(self, area: Area, row: int, touched: CellSets) -> None:
         """Enter a pair of bit sets."""
         base = row * 2 * self.column_words
         for part, cells in enumerate((touched.reads, touched.writes)):

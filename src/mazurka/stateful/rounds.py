@@ -16,7 +16,7 @@ from functools import cached_property
 from mazurka.analysis.beforehand import known_beforehand
 from mazurka.analysis.discipline import Discipline
 from mazurka.analysis.locksets import Protection, static_protection
-from mazurka.analysis.movers import Reading
+from mazurka.analysis.movers import MoverUse
 from mazurka.ir.native.step import NativeProgram, native
 from mazurka.ir.program import Program
 from mazurka.search.observer import Observer
@@ -27,7 +27,7 @@ from mazurka.stateful.transactions import Transaction, TransactionRound
 from mazurka.stateful.variants import MOVERS
 
 
-class Rounds:
+class TransactionSearch:
     """The rounds of one search."""
 
     def __init__(
@@ -153,9 +153,9 @@ def reason_for(search: TransactionRound) -> str:
 def search_transactions(
     program: Program, options: SearchOptions, observer: Observer, how: Transaction
 ) -> SearchResult:
-    return Rounds(native(program), options, observer, how).run()
+    return TransactionSearch(native(program), options, observer, how).run()
 
 
-def reading_for(options: SearchOptions) -> Reading:
+def mover_use_for(options: SearchOptions) -> MoverUse:
     """Right movers lose deadlocks and races: they count only where nobody asks for these."""
-    return Reading.FULL if options.properties <= {"assert"} else Reading.BLOCKING
+    return MoverUse.FULL if options.properties <= {"assert"} else MoverUse.BLOCKING

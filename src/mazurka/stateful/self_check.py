@@ -18,7 +18,7 @@ from mazurka.ir.program import Program
 from mazurka.search.options import SearchOptions
 from mazurka.search.result import SearchResult
 from mazurka.stateful.reference.cartesian import Cartesian
-from mazurka.stateful.reference.cpc import Stopped, assert_theorem_2, explore_transactions
+from mazurka.stateful.reference.cpc import GivenUp, assert_theorem_2, explore_transactions
 from mazurka.stateful.reference.full import explore
 from mazurka.stateful.reference.stubborn import explore_persistent
 from mazurka.stateful.transactions import Transaction
@@ -44,12 +44,12 @@ def check_transactions(
         done, _ = explore_transactions(
             program,
             how.completion,
-            reading=how.reading,
+            mover_use=how.mover_use,
             races="race" in options.properties,
             discipline=Discipline(program, options.value(MOVERS)),
             stop=_time_is_up(options),
         )
-    except Stopped:
+    except GivenUp:
         return UNFINISHED
     claim = ""
     if how.completion in (Completion.COMMIT_POINTS, Completion.EVERY_STATE):

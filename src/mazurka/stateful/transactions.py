@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from mazurka.analysis.cell_use import Broken
 from mazurka.analysis.discipline import Discipline
-from mazurka.analysis.movers import Reading
+from mazurka.analysis.movers import MoverUse
 from mazurka.errors import InternalError
 from mazurka.ir.interpreter import State, Step
 from mazurka.ir.native.step import NativeProgram
@@ -26,7 +26,7 @@ from mazurka.stateful.engine import kernel
 from mazurka.stateful.memory import Area
 from mazurka.stateful.store import Store
 from mazurka.stateful.variants import Completion
-from mazurka.stateful.view import View
+from mazurka.stateful.view import ProgramView
 
 FRAME_BYTES = 16
 LOOK_AHEAD = 8
@@ -40,7 +40,7 @@ class Transaction:
     """How a strategy searches."""
 
     completion: Completion
-    reading: Reading
+    mover_use: MoverUse
     inner_loop: bool = False
 
 
@@ -59,14 +59,14 @@ class TransactionRound:
         self.how = how
         self.discipline = discipline
         self.conductor = Conductor(native, options, observer)
-        self.view = View(native, options)
-        self.tables = DisciplineTables(self.view, discipline, how.reading)
+        self.view = ProgramView(native, options)
+        self.tables = DisciplineTables(self.view, discipline, how.mover_use)
         self.numbers = self.view.block.numbers
         limit = self.conductor.limit_bytes
         self.store = Store(
             self.view.block, self.layout.words, inline=False, limit_bytes=limit, observer=observer
         )
-        self.info_bytes = info_bytes(len(self.layout.program.threads), how.reading)
+        self.info_bytes = info_bytes(len(self.layout.program.threads), how.mover_use)
         self.broken: Broken | None = None
         self.broken_at: tuple[State, Step] | None = None
         self.last_transition = 0
@@ -211,7 +211,7 @@ class TransactionRound:
             state, move = step.state, Move(move.thread)
 
 
-def info_bytes(threads: int, reading: Reading) -> int:
+def info_bytes(threads: int, mover_use: MoverUse) -> int:
     """Bytes for each state: flags, and a bit for each thread that can be before its commit."""
-    bits = blocks.INFO_FIRST_THREAD + (threads if reading is Reading.FULL else 0)
+    bits = blocks.INFO_FIRST_THREAD + (threads if mover_use is MoverUse.FULL else 0)
     return -(-bits // 8)

@@ -18,7 +18,7 @@ FOOTPRINT_LENGTH = 1 << 12
 ACCESS_KINDS = 4
 
 
-class View:
+class ProgramView:
     """Owns the arrays that describe a program to the kernels."""
 
     def __init__(self, native: NativeProgram, options: SearchOptions) -> None:

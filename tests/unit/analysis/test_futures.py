@@ -12,7 +12,7 @@ from tests.soundness.profiles import random_programs
 from tests.soundness.random_programs import random_program
 from tests.unit.ir.programs import Body, Builder, equals, load, put
 
-from mazurka.analysis.futures import NOTHING, Futures, Touched, bits
+from mazurka.analysis.futures import NOTHING, CellSets, Futures, bits
 from mazurka.ir.expressions import ZERO, Binary, Const, Element
 from mazurka.ir.interpreter import Interpreter
 from mazurka.ir.program import (
@@ -32,7 +32,7 @@ from mazurka.stateful.reference.full import explore
 STATES = 150
 
 
-def contains(larger: Touched, smaller: Touched) -> bool:
+def contains(larger: CellSets, smaller: CellSets) -> bool:
     return larger | smaller == larger
 
 
@@ -41,7 +41,7 @@ def assert_covers(program: Program) -> None:
     for state in explore(program, races=False, limit=STATES).states:
         for _, step in interpreter.steps(state):
             thread, here = step.thread, interpreter.location(state, step.thread)
-            footprint = Touched(bits(step.footprint_reads), bits(step.footprint_writes))
+            footprint = CellSets(bits(step.footprint_reads), bits(step.footprint_writes))
             assert contains(futures.now(thread, here), footprint)
             if step.happened:
                 after = interpreter.location(step.state, thread)
@@ -74,9 +74,9 @@ def test_sections_and_guards_are_part_of_a_step() -> None:
     body.edge(behind, FINISHED, put(rest, 1))
     other.line(put(x, 1))
     futures = Futures(builder.program())
-    assert futures.now(0, start) == Touched(bits([y, z]), bits([x, z]))
-    assert futures.later(0, start) == Touched(bits([y, z]), bits([x, z, rest]))
-    assert futures.later(0, behind) == futures.now(0, behind) == Touched(0, bits([rest]))
+    assert futures.now(0, start) == CellSets(bits([y, z]), bits([x, z]))
+    assert futures.later(0, start) == CellSets(bits([y, z]), bits([x, z, rest]))
+    assert futures.later(0, behind) == futures.now(0, behind) == CellSets(0, bits([rest]))
     assert futures.later(0, FINISHED) == futures.later(0, WRONG) == NOTHING
     assert futures.everywhere(0) == futures.later(0, start)
 
@@ -86,7 +86,7 @@ def test_index_that_is_not_known_means_every_element() -> None:
     index = builder.shared("i", 0, 2)
     array = [builder.shared(f"a[{n}]", 0, 3) for n in range(3)]
     body.line(Assign(Element(Const(array[0]), load(index), 3, 1), ZERO))
-    assert Futures(builder.program()).now(0, FIRST_LOCATION) == Touched(bits([index]), bits(array))
+    assert Futures(builder.program()).now(0, FIRST_LOCATION) == CellSets(bits([index]), bits(array))
 
 
 class Holding:
@@ -190,7 +190,7 @@ def test_arguments_are_settled_when_a_thread_is_started() -> None:
         x = builder.shared("x", 0, 3)
         worker.line(put(x, load(argument)))
         futures = Futures(builder.program())
-        assert futures.own[1] == Touched(bits([argument]) if late else 0, 0)
+        assert futures.own[1] == CellSets(bits([argument]) if late else 0, 0)
         assert futures.later(1, IDLE).writes == bits([x])
 
 
@@ -202,7 +202,7 @@ def test_thread_that_is_started_again_may_do_everything_anywhere() -> None:
     x, y = builder.shared("x", 0, 3), builder.shared("y", 0, 3)
     worker.line(put(x, 1), put(y, 1))
     futures = Futures(builder.program())
-    everything = Touched(bits([worker.counter]), bits([x, y]))
+    everything = CellSets(bits([worker.counter]), bits([x, y]))
     for location in (IDLE, FINISHED, WRONG, FIRST_LOCATION, FIRST_LOCATION + 1):
         assert futures.later(1, location) == everything
 
@@ -214,7 +214,7 @@ def test_who_looks_at_a_counter() -> None:
         watched.line(put(builder.shared("x", 0, 3), 1))
         watching.edge(watching.at(), FINISHED, guard=equals(watched.counter, value))
         own = Futures(builder.program()).own[0]
-        assert own == Touched(0, bits([watched.counter]) if used else 0)
+        assert own == CellSets(0, bits([watched.counter]) if used else 0)
 
 
 @pytest.mark.parametrize("writes", [False, True])

@@ -19,7 +19,7 @@ from mazurka.ir.passes.granularity import Granularity, one_step_a_line
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.passes.validate import validate
 from mazurka.ir.program import FINISHED, Edge, Kind, Mode, Program, Span
-from mazurka.stateful.reference.full import Exploration, explore
+from mazurka.stateful.reference.full import StateSpace, explore
 
 VISIBLE, MERGED, ATOMIC = Mode.VISIBLE, Mode.MERGED, Mode.ATOMIC
 X, LOCAL = 1, 3
@@ -202,7 +202,7 @@ def with_longer_lines(program: Program, rng: Random) -> Program:
     return replace(program, threads=threads)
 
 
-def shared_values(program: Program, found: Exploration) -> set[tuple[int, ...]]:
+def shared_values(program: Program, found: StateSpace) -> set[tuple[int, ...]]:
     shared = [address for address, cell in enumerate(program.cells) if cell.owner is None]
     return {tuple(state[address] for address in shared) for state in found.states}
 

@@ -19,7 +19,7 @@ from mazurka.search.result import SearchResult, Statistics
 from mazurka.stateful import blocks
 from mazurka.stateful.cartesian_schedules import VectorSchedules
 from mazurka.stateful.cartesian_search import Vectors, cartesian_search
-from mazurka.stateful.cartesian_workers import Batch, ConcurrentSearch
+from mazurka.stateful.cartesian_workers import Backlog, ConcurrentSearch
 from mazurka.stateful.strategies.cartesian import STRATEGY
 
 OPTIONS = SearchOptions(limit_bytes=1 << 28)
@@ -72,7 +72,7 @@ def search(
 
 
 def test_batch_is_claimed_once_and_in_order() -> None:
-    batch = Batch(3, 10, 3)
+    batch = Backlog(3, 10, 3)
     claimed = [batch.claim() for _ in range(4)]
     assert [(share.first, share.last) for share in claimed if share] == [(3, 6), (6, 9), (9, 10)]
     assert claimed[-1] is None
@@ -87,7 +87,7 @@ def test_counts_do_not_depend_on_the_number_of_workers(workers: int) -> None:
 
 
 def test_batches_are_made_where_there_is_enough_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    batches: list[Batch] = []
+    batches: list[Backlog] = []
     work = ConcurrentSearch.work
     monkeypatch.setattr(
         ConcurrentSearch, "work", lambda self, batch: batches.append(batch) or work(self, batch)

@@ -11,7 +11,7 @@ from mazurka.ir.native.step import NativeProgram
 from mazurka.ir.program import FINISHED, Kind, Program
 from mazurka.search.options import SearchOptions
 from mazurka.stateful import view
-from mazurka.stateful.view import View
+from mazurka.stateful.view import ProgramView
 
 RACES = SearchOptions(properties=frozenset({"race"}))
 
@@ -26,7 +26,7 @@ def choosing(outcomes: int) -> Program:
 
 def refusal(program: Program, options: SearchOptions) -> str | None:
     """Why a program is refused; nothing is compiled for that."""
-    checked = View.__new__(View)
+    checked = ProgramView.__new__(ProgramView)
     checked.program, checked.layout = program, NativeProgram(program).layout
     checked.race_wanted = "race" in options.properties
     try:
@@ -59,7 +59,7 @@ def test_refusals(program: Program, options: SearchOptions, expected: str | None
 
 
 def test_the_room_for_footprints_doubles() -> None:
-    made = View(NativeProgram(modular_counters(2, 2)), RACES)
+    made = ProgramView(NativeProgram(modular_counters(2, 2)), RACES)
     length = view.FOOTPRINT_LENGTH
     for _ in range(3):
         made.lengthen_footprint()
@@ -70,7 +70,7 @@ def test_the_room_for_footprints_doubles() -> None:
 
 def test_choices_at_a_packed_state() -> None:
     program = choosing(5)
-    made = View(NativeProgram(program), SearchOptions())
+    made = ProgramView(NativeProgram(program), SearchOptions())
     start = list(made.layout.pack(program.initial_state()))
     ended = list(made.layout.pack((0, 4, FINISHED)))
     assert (made.choices_at(start, 0), made.choices_at(ended, 0)) == (5, 1)

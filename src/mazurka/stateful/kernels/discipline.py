@@ -20,10 +20,10 @@ BROKEN, TOO_LONG = -1, -2
 NEVER, ALWAYS, DATA, LOCK, COUNT, FLAG, FOREIGN = range(7)
 """`mazurka.analysis.laws.Law`."""
 
-FULL_READING, BLOCKING_READING = 0, 1
+FULL_USE, BLOCKING_USE = 0, 1
 
 
-class Rules(NamedTuple):
+class DisciplineRules(NamedTuple):
     """The tables (`mazurka.stateful.blocks` explains them)."""
 
     laws: Any
@@ -41,7 +41,7 @@ class Rules(NamedTuple):
     group_of: Any
     owners: Any
     flags: Any
-    reading: Any
+    mover_use: Any
     fixed: Any
     touched_from: Any
     place_count: Any
@@ -49,7 +49,7 @@ class Rules(NamedTuple):
     footprint_place: Any
 
 
-class Attempt(NamedTuple):
+class StepAttempt(NamedTuple):
     """A step that was taken, or could not be: the states before and after it, and what it was."""
 
     source: Any
@@ -66,7 +66,7 @@ class Attempt(NamedTuple):
 def rules_in(block: Any) -> Any:
     cells, edges = block[blocks.CELLS], block[blocks.EDGES]
     locks, places = block[blocks.LOCK_COUNT], block[blocks.CHOICES_LENGTH]
-    return Rules(
+    return DisciplineRules(
         numbers_at(block[blocks.LAWS], cells),
         numbers_at(block[blocks.USES], cells),
         numbers_at(block[blocks.CANDIDATES], cells * blocks.MOST_CANDIDATES),
@@ -82,7 +82,7 @@ def rules_in(block: Any) -> Any:
         words_at(block[blocks.GROUP_OF], cells),
         numbers_at(block[blocks.OWNERS], cells),
         block[blocks.RULES],
-        block[blocks.READING],
+        block[blocks.MOVER_USE],
         numbers_at(block[blocks.FIXED], edges),
         block[blocks.TOUCHED_FROM],
         places,
@@ -120,9 +120,9 @@ def mover_of(machine: Any, block: Any, rules: Any, attempt: Any, recorded: Any) 
         mover = rules.fixed[attempt.edge]
     if attempt.happened and changes_access(machine, rules, attempt):
         return NONE
-    if mover == BOTH or rules.reading == FULL_READING:
+    if mover == BOTH or rules.mover_use == FULL_USE:
         return mover
-    return mover & LEFT if rules.reading == BLOCKING_READING else NONE
+    return mover & LEFT if rules.mover_use == BLOCKING_USE else NONE
 
 
 @compiled

@@ -15,7 +15,7 @@ CHOICE_MASK = (1 << (blocks.FRAME_TID_SHIFT - blocks.FRAME_CHOICE_SHIFT)) - 1
 TID_MASK = (1 << (blocks.FRAME_NUM_SHIFT - blocks.FRAME_TID_SHIFT)) - 1
 
 
-class Frame(NamedTuple):
+class RecordFrame(NamedTuple):
     """A record, taken apart: the paper's TraversalInfo."""
 
     flags: Any
@@ -52,7 +52,7 @@ def batch_in(block: Any) -> Any:
 @compiled
 def frame_of(word: Any) -> Any:
     number = np.int64(word)
-    return Frame(
+    return RecordFrame(
         number & blocks.FRAME_FLAGS,
         (number >> blocks.FRAME_CHOICE_SHIFT) & CHOICE_MASK,
         (number >> blocks.FRAME_TID_SHIFT) & TID_MASK,

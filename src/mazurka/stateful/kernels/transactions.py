@@ -30,7 +30,7 @@ from mazurka.stateful.kernels.discipline import (
     BROKEN,
     LEFT,
     RIGHT,
-    Attempt,
+    StepAttempt,
     mover_of,
     place_of,
     rules_in,
@@ -55,7 +55,7 @@ from mazurka.stateful.kernels.records import (
     PHASE,
     RM,
     XEND,
-    Frame,
+    RecordFrame,
     batch_in,
     frame_of,
     frame_word,
@@ -96,7 +96,7 @@ def attempt_step(
     happened = result >= 0
     edge = result & LOW_WORD if happened else np.int64(0)
     fault = result >> 32 if happened else np.int64(0)
-    return result, recorded, Attempt(source, target, thread, edge, fault, happened, place)
+    return result, recorded, StepAttempt(source, target, thread, edge, fault, happened, place)
 
 
 @compiled
@@ -214,7 +214,7 @@ def execute(
         poke(batch.results, count, np.uint64(mover | (attempt.fault << MOVER_BITS)))
         poke(batch.lengths, count, np.uint64(1 + extra))
         count += 1
-    return count, Frame(flags, choice, tid, num_tids), reason
+    return count, RecordFrame(flags, choice, tid, num_tids), reason
 
 
 @compiled
@@ -305,7 +305,7 @@ def run(address: Any) -> Any:
                     height += 1
                     deepest = max(deepest, height)
             if pushed or reason != blocks.DONE:
-                behind = Frame(behind.flags, here.choice, here.tid, here.num_tids)
+                behind = RecordFrame(behind.flags, here.choice, here.tid, here.num_tids)
                 break
         poke(frames, top, frame_word(flags, behind.choice, behind.tid, behind.num_tids))
         if flags & CPC:

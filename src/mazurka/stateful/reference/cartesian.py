@@ -68,8 +68,9 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from mazurka.ir.interpreter import FaultReport, Interpreter, Outcome, State, Step
-from mazurka.ir.program import DEAD_ENDS, IDLE, Program
+from mazurka.ir.program import IDLE, Program
 from mazurka.search.result import Move
+from mazurka.stateful.reference.full import is_dead_end
 from mazurka.stateful.variants import CycleRule, Finished
 
 Transition: TypeAlias = tuple[int, Step]
@@ -151,10 +152,6 @@ def with_cells(step: Step, cells: Iterable[int]) -> Step:
     if step.happened:
         writes = writes.union(cells)
     return replace(step, footprint_reads=reads.union(cells), footprint_writes=writes)
-
-
-def is_dead_end(step: Step) -> bool:
-    return step.fault is not None and step.fault.fault in DEAD_ENDS
 
 
 @dataclass

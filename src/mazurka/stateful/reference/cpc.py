@@ -24,17 +24,18 @@ from dataclasses import dataclass, field
 
 from mazurka.analysis.cell_use import Broken
 from mazurka.analysis.discipline import Discipline
-from mazurka.analysis.movers import Mover, Reading
+from mazurka.analysis.movers import Mover, MoverUse
 from mazurka.ir.interpreter import FaultReport, Interpreter, Outcome, State, Step
-from mazurka.ir.program import DEAD_ENDS, Program
+from mazurka.ir.program import Program
 from mazurka.search.races import races_between
 from mazurka.search.result import Move
+from mazurka.stateful.reference.full import is_dead_end
 from mazurka.stateful.variants import Completion
 
 Key = tuple[State, int | None]
 
 
-class Stopped(Exception):  # noqa: N818 - it is an answer, not an error
+class GivenUp(Exception):  # noqa: N818 - it is an answer, not an error
     """The search was told to give up."""
 
 
@@ -69,10 +70,10 @@ class Transactions:
     program: Program
     completion: Completion
     discipline: Discipline
-    reading: Reading = Reading.FULL
+    mover_use: MoverUse = MoverUse.FULL
     races_wanted: bool = False
     stop: Callable[[], bool] = lambda: False
-    """Asked all along whether to give up (`Stopped`)."""
+    """Asked all along whether to give up (`GivenUp`)."""
 
     def __post_init__(self) -> None:
         self.interpreter = Interpreter(self.program)
@@ -102,7 +103,7 @@ class Transactions:
         self.push(start)  # L1, L2
         while self.stack:  # L3
             if self.stop():
-                raise Stopped
+                raise GivenUp
             q = self.stack[-1]  # L4
             step = self.next_step(q)
             if step is not None:  # L5
@@ -116,7 +117,7 @@ class Transactions:
         successor = self.execute(q, step)  # L6
         q.xend = q.xend or (not q.phase and not successor.lm)  # L7
         q.cpc = q.cpc or q.xend  # L8
-        if step.fault is not None and step.fault.fault in DEAD_ENDS:
+        if is_dead_end(step):
             return
         q.successors += 1
         known = self.table.get(successor.key)
@@ -194,7 +195,7 @@ class Transactions:
         return None
 
     def execute(self, q: Record, step: Step) -> Record:
-        mover = self.reading.of(self.discipline.mover(q.state, step))
+        mover = self.mover_use.of(self.discipline.mover(q.state, step))
         self.transitions += 1
         if step.fault is not None:
             self.faults.append((q.state, Move(q.tid, q.choice - 1), step.fault))
@@ -221,7 +222,7 @@ def explore_transactions(
     program: Program,
     completion: Completion,
     *,
-    reading: Reading = Reading.FULL,
+    mover_use: MoverUse = MoverUse.FULL,
     races: bool = False,
     discipline: Discipline | None = None,
     stop: Callable[[], bool] = lambda: False,
@@ -230,7 +231,7 @@ def explore_transactions(
     discipline = discipline or Discipline(program)
     broken: list[Broken] = []
     while True:
-        attempt = Transactions(program, completion, discipline, reading, races, stop)
+        attempt = Transactions(program, completion, discipline, mover_use, races, stop)
         try:
             attempt.search()
         except Broken as found:
@@ -270,6 +271,6 @@ def _left_successors(done: Transactions, record: Record) -> Iterator[State]:
     for choice in range(done.interpreter.choices(record.state, record.tid)):
         step = done.interpreter.step(record.state, record.tid, choice)
         if step.happened:
-            mover = done.reading.of(done.discipline.mover(record.state, step))
+            mover = done.mover_use.of(done.discipline.mover(record.state, step))
             if mover & Mover.LEFT and (step.state, None) in done.table:
                 yield step.state

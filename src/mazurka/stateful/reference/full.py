@@ -17,7 +17,7 @@ from mazurka.search.result import Move
 
 
 @dataclass
-class Exploration:
+class StateSpace:
     """Everything that can happen in a program."""
 
     states: dict[State, tuple[State, Move] | None] = field(default_factory=dict)
@@ -55,10 +55,10 @@ def explore(
     races: bool = True,
     limit: int | None = None,
     stop: Callable[[], bool] = lambda: False,
-) -> Exploration:
+) -> StateSpace:
     """Visit all states of a program, or the first `limit` of them, or until `stop` says so."""
     interpreter = Interpreter(program)
-    found = Exploration()
+    found = StateSpace()
     start = program.initial_state()
     found.states[start] = None
     queue: deque[State] = deque([start])
@@ -82,7 +82,7 @@ def explore(
             found.transitions += 1
             if step.fault is not None:
                 found.faults.append((state, move, step.fault))
-                if step.fault.fault in DEAD_ENDS:
+                if is_dead_end(step):
                     continue
             if step.state not in found.states:
                 if limit is not None and len(found.states) >= limit:
@@ -99,3 +99,8 @@ def explore(
                 for first, second, address in races_between(program, moved)
             )
     return found
+
+
+def is_dead_end(step: Step) -> bool:
+    """Whether nothing can follow a step, which has failed on its way."""
+    return step.fault is not None and step.fault.fault in DEAD_ENDS

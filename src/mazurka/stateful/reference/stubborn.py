@@ -11,7 +11,7 @@ steps of some threads are explored, such that whatever the others do has nothing
 | T_s, begun with an enabled t | `PersistentSets.closure`, as a set of threads; `seed` |
 | cstub, min of the J_i | `PersistentSets.candidates`, `choose` |
 | conflict_i(j); steps 2(a)ii and 2(b)i | `PersistentSets.conflict` |
-| used(t), touch-now | `Attempt.uses` |
+| used(t), touch-now | `ThreadAttempt.uses` |
 | touch-now-later, -LS | `mazurka.analysis.futures` |
 | CLP(T_i, s): the locks held | `PersistentSets.held_by` |
 | sticky(pc) | `mazurka.analysis.sticky` |
@@ -76,24 +76,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from mazurka.analysis.futures import RESTING, Futures, Touched, bits, futures_of
+from mazurka.analysis.futures import RESTING, CellSets, Futures, bits, futures_of
 from mazurka.analysis.lock_patterns import pattern_locks
 from mazurka.analysis.sticky import sticky_locations
 from mazurka.ir.interpreter import FaultReport, Interpreter, Outcome, State, Step
-from mazurka.ir.program import DEAD_ENDS, Program
+from mazurka.ir.program import Program
 from mazurka.search.result import Move
+from mazurka.stateful.reference.full import is_dead_end
 from mazurka.stateful.variants import Proviso, Relation
 
 
 @dataclass(frozen=True)
-class Attempt:
+class ThreadAttempt:
     """What a thread does in a state if its turn comes."""
 
     thread: int
     location: int
     steps: tuple[tuple[int, Step], ...]
     """With their choices; those that do not happen as well."""
-    uses: Touched
+    uses: CellSets
 
     @property
     def enabled(self) -> bool:
@@ -108,12 +109,8 @@ class Attempt:
         return ((Move(self.thread, choice), step) for choice, step in self.steps if step.happened)
 
 
-def is_several(attempts: list[Attempt]) -> bool:
+def is_several(attempts: list[ThreadAttempt]) -> bool:
     return sum(attempt.enabled for attempt in attempts) > 1
-
-
-def is_dead_end(step: Step) -> bool:
-    return step.fault is not None and step.fault.fault in DEAD_ENDS
 
 
 class PersistentSets:
@@ -137,32 +134,32 @@ class PersistentSets:
 
     # --- what threads do in a state -----------------------------------------------------------
 
-    def attempts(self, state: State) -> list[Attempt]:
+    def attempts(self, state: State) -> list[ThreadAttempt]:
         return [self.attempt(state, thread) for thread in sorted(self.everyone)]
 
-    def attempt(self, state: State, thread: int) -> Attempt:
+    def attempt(self, state: State, thread: int) -> ThreadAttempt:
         choices = range(self.interpreter.choices(state, thread))
         steps = ((choice, self.interpreter.step(state, thread, choice)) for choice in choices)
         valid = tuple((c, step) for c, step in steps if step.outcome is not Outcome.INVALID)
         location = self.interpreter.location(state, thread)
         uses = self.uses(thread, location, [step for _, step in valid])
-        return Attempt(thread, location, valid, uses)
+        return ThreadAttempt(thread, location, valid, uses)
 
-    def uses(self, thread: int, location: int, steps: list[Step]) -> Touched:
+    def uses(self, thread: int, location: int, steps: list[Step]) -> CellSets:
         """The cells that decide about an attempt, and those that it would write."""
         if location in RESTING:
             return self.futures.now(thread, location)
         reads = bits(cell for step in steps for cell in step.footprint_reads)
         writes = bits(cell for step in steps for cell in step.footprint_writes)
-        return Touched(reads, writes) | self.futures.own[thread]
+        return CellSets(reads, writes) | self.futures.own[thread]
 
     # --- Algo 2 and Algo 3 --------------------------------------------------------------------
 
     def choose(
         self,
         state: State,
-        attempts: list[Attempt],
-        allowed: Callable[[list[Attempt]], bool] = lambda _: True,
+        attempts: list[ThreadAttempt],
+        allowed: Callable[[list[ThreadAttempt]], bool] = lambda _: True,
     ) -> frozenset[int] | None:
         """The first candidate that is allowed and whose steps all end; None if there is none."""
         for threads in self.candidates(state, attempts):
@@ -171,7 +168,7 @@ class PersistentSets:
                 return threads
         return None
 
-    def candidates(self, state: State, attempts: list[Attempt]) -> list[frozenset[int]]:
+    def candidates(self, state: State, attempts: list[ThreadAttempt]) -> list[frozenset[int]]:
         """The closures begun with each thread that can move, first those with the fewest such."""
         if self.futures.observers_meddle:
             return []
@@ -181,7 +178,7 @@ class PersistentSets:
             return [closure for closure in closures if len(closure) == 1]
         return sorted(closures, key=lambda closure: len(closure.intersection(enabled)))
 
-    def closure(self, state: State, attempts: list[Attempt], seed: int) -> frozenset[int]:
+    def closure(self, state: State, attempts: list[ThreadAttempt], seed: int) -> frozenset[int]:
         """All threads that are in conflict with the seed, or with one that is."""
         found, work = {seed}, [seed]
         while work:
@@ -193,7 +190,7 @@ class PersistentSets:
                     work.append(other.thread)
         return frozenset(found)
 
-    def conflict(self, one: Attempt, other: Attempt, held: frozenset[int]) -> bool:
+    def conflict(self, one: ThreadAttempt, other: ThreadAttempt, held: frozenset[int]) -> bool:
         """Whether the other thread might be the first to interfere with what this one does."""
         thread, location = other.thread, other.location
         if not one.enabled:  # 2(a)ii
@@ -230,7 +227,7 @@ def persistent_threads(
 
 
 @dataclass
-class PersistentSearch:
+class StubbornSearch:
     """A depth-first search with a persistent set from each state, and what it has found."""
 
     sets: PersistentSets
@@ -285,14 +282,14 @@ class PersistentSearch:
             self.pending.discard(state)
         return [step.state for step in self.take(state, chosen) if not is_dead_end(step)]
 
-    def is_allowed(self, chosen: list[Attempt]) -> bool:
+    def is_allowed(self, chosen: list[ThreadAttempt]) -> bool:
         """The proviso, as far as it depends on the search."""
         if self.proviso is Proviso.STICKY:
             return True
         successors = {step.state for attempt in chosen for _, step in attempt.moves}
         return not successors <= self.pending
 
-    def take(self, state: State, chosen: list[Attempt]) -> Iterator[Step]:
+    def take(self, state: State, chosen: list[ThreadAttempt]) -> Iterator[Step]:
         for attempt in chosen:
             for move, step in attempt.moves:
                 self.transitions += 1
@@ -300,7 +297,7 @@ class PersistentSearch:
                     self.faults.append((state, move, step.fault))
                 yield step
 
-    def look_for_deadlock(self, state: State, attempts: list[Attempt]) -> None:
+    def look_for_deadlock(self, state: State, attempts: list[ThreadAttempt]) -> None:
         threads = self.sets.program.threads
         outcomes = {
             step.outcome
@@ -319,8 +316,8 @@ def explore_persistent(
     proviso: Proviso = Proviso.STACK,
     limit: int | None = None,
     stop: Callable[[], bool] = lambda: False,
-) -> PersistentSearch:
+) -> StubbornSearch:
     """Search a program with this reduction."""
-    search = PersistentSearch(PersistentSets(program, relation, proviso), proviso, limit, stop)
+    search = StubbornSearch(PersistentSets(program, relation, proviso), proviso, limit, stop)
     search.search()
     return search

@@ -20,7 +20,7 @@ is saved.  Acquire and release are visible, so deadlocks and races are kept as w
 
 from __future__ import annotations
 
-from mazurka.analysis.movers import Reading
+from mazurka.analysis.movers import MoverUse
 from mazurka.stateful.families import transaction_strategy
 from mazurka.stateful.variants import Completion
 
@@ -28,6 +28,6 @@ STRATEGY = transaction_strategy(
     "optimistic",
     "invisible steps run in one go; classes of variables inferred",
     Completion.COMMIT_POINTS,
-    reading=Reading.INVISIBLE,
+    mover_use=MoverUse.INVISIBLE,
     inner_loop=True,
 )
