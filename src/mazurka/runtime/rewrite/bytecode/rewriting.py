@@ -11,7 +11,7 @@ from mazurka.runtime.core.access_sites import MARK
 from mazurka.runtime.python.events import Events
 from mazurka.runtime.rewrite.bytecode.assembly import UnknownCodeError, assemble, disassemble
 from mazurka.runtime.rewrite.bytecode.builder import Builder
-from mazurka.runtime.rewrite.bytecode.rules import Rules
+from mazurka.runtime.rewrite.bytecode.rules import InstructionRules
 from mazurka.runtime.rewrite.bytecode.stack import entries_before
 
 NEWEST: Final = (3, 14)
@@ -63,7 +63,7 @@ def _rewrite(code: CodeType, is_top: bool, fills: bool) -> CodeType:
     constants = [rewrite_code(one) if isinstance(one, CodeType) else one for one in code.co_consts]
     is_open = is_top and not code.co_flags & _OPTIMIZED
     builder = Builder(code, parts, constants, is_open=is_open, fills=fills)
-    rules = Rules(builder)
+    rules = InstructionRules(builder)
     for number, instruction in enumerate(list(parts.instructions)):
         stack = stacks.get(id(instruction))
         if stack is not None:

@@ -83,7 +83,7 @@ _PLAIN_LOADS: Final = {
 """Loads that rely on how soon what they push is used, and those that do not."""
 
 
-class Rules:
+class InstructionRules:
     """Rewrites the instructions of one code object, one by one."""
 
     def __init__(self, builder: Builder) -> None:

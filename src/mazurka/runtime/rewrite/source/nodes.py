@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from mazurka.runtime.core.access_sites import MARK, AccessSite, number_of
 from mazurka.runtime.python.events import Events
-from mazurka.runtime.rewrite.source.scopes import Scope, Survey, mangle
+from mazurka.runtime.rewrite.source.scopes import Scope, ScopeFinder, mangle
 
 _PLACE: Final = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 _LOAD: Final = ast.Load()
@@ -45,7 +45,7 @@ class Nodes(ast.NodeTransformer):
 
     def __init__(self, tree: ast.Module, file: str) -> None:
         self.file = file
-        self.scopes = Survey(tree).scopes
+        self.scopes = ScopeFinder(tree).scopes
         self.scope: Scope = self.scopes[tree]
         self.class_name: str | None = None
 

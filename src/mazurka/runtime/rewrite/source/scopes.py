@@ -110,7 +110,7 @@ class Scope:
         return name not in self.settled or name in self.rebound or len(self.bound[name]) > 1
 
 
-class Survey(ast.NodeVisitor):
+class ScopeFinder(ast.NodeVisitor):
     """Finds the scopes of a module."""
 
     def __init__(self, tree: ast.Module) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from types import FunctionType, ModuleType
 
 import pytest
-from concurrent_programs import kept_update, lost_update
+from tests.unit.runtime.concurrent_programs import kept_update, lost_update
 
 import mazurka
 from mazurka.runtime.rewrite.observed_code import ObservedCode

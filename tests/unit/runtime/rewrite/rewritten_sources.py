@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from runtime_deciders import QUICK, Follow
+from tests.unit.runtime.runtime_deciders import QUICK, Follow
 
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.exploring.observed_program import OrderKeeper

@@ -10,7 +10,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 import pytest
-from observed_programs import module_of
+from tests.unit.runtime.observed_programs import module_of
 
 from mazurka.report.outcome import HOLDS, VIOLATED
 from mazurka.runtime.core.scheduler import session
@@ -228,7 +228,7 @@ def test_what_cannot_be_watched_is_named(
     monkeypatch.setattr(rewriting, "rewrite_code", unknown)
     result = explored(tmp_path, CALLS[place] + CALLED_TWICE)
     assert result.verdict == HOLDS
-    assert set(result.not_observed) - {"test_strangers"} == {
+    assert set(result.not_observed) - {"test_detached"} == {
         "inc (made where nobody watches; strange instructions)"
     }
 

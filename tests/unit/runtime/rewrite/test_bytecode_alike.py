@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from observed_programs import find
+from tests.unit.runtime.observed_programs import find
 
 HEAD = """
 import threading
@@ -100,6 +100,6 @@ def test_instructions_show_what_source_shows(
     assert by_instructions.outcomes == by_source.outcomes
     assert by_instructions.kinds == by_source.kinds
     assert by_instructions.not_observed == by_source.not_observed
-    assert set(by_source.not_observed) <= {"observed_programs"}  # who calls `program`
+    assert set(by_source.not_observed) <= {"tests"}  # who calls `program`
     if name != "a match":  # what patterns ask for is read at once where there is source
         assert by_instructions.explored.executions == by_source.explored.executions

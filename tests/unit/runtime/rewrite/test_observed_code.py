@@ -7,8 +7,8 @@ from pathlib import Path
 from types import CodeType, ModuleType
 
 import pytest
-from observed_programs import module_of
-from runtime_deciders import Follow
+from tests.unit.runtime.observed_programs import module_of
+from tests.unit.runtime.runtime_deciders import Follow
 
 from mazurka.runtime.core.access_sites import MARK
 from mazurka.runtime.core.patches import is_frozen

@@ -13,7 +13,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import pytest
-from observed_programs import find, module_of
+from tests.unit.runtime.observed_programs import find, module_of
 
 from mazurka.report.outcome import HOLDS, VIOLATED
 from mazurka.runtime.exploring.exploration import explore_test

@@ -6,7 +6,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from observed_programs import module_of
+from tests.unit.runtime.observed_programs import module_of
 
 from mazurka.report.outcome import VIOLATED
 from mazurka.runtime.exploring.exploration import explore_test
