@@ -1,9 +1,9 @@
 """One thread's control-flow automaton while it is being built.
 
-Code is added at `current`; None means that control cannot get here (after a `return`, say), and
-whatever would be added is dropped.  A `Label` is a location that several jumps may lead to; it
-also collects which variables have a value on *every* way to it, so that reading a variable that
-may have none is refused instead of guessed.
+Code is added at `current`.  Where that is None, control cannot get here (after a `return`, say),
+and whatever would be added is dropped.  A `Label` is a location that several jumps may lead to.  It
+also collects which variables have a value on *every* path to it, so that a front end can refuse to
+read a variable that may have none.
 """
 
 from __future__ import annotations
@@ -26,31 +26,40 @@ from mazurka.ir.program import (
 
 @dataclass(eq=False, slots=True)
 class Label:
+    """A location that jumps can name before its code is there."""
+
     location: int
     bound: frozenset[str] | None = None
-    """The variables bound on every way that leads here; None while there is no way."""
+    """The variables bound on every path that leads here; None while there is no path."""
 
 
 @dataclass(slots=True)
 class Automaton:
+    """Locations and edges, and where the next edge begins."""
+
     locations: list[Location] = field(default_factory=lambda: [Location()] * FIRST_LOCATION)
     edges: list[Edge] = field(default_factory=list)
     current: int | None = None
+    """The location where code is added; None where control cannot get to."""
     bound: frozenset[str] = frozenset()
+    """The variables that surely have a value at `current`."""
     atomic_depth: int = 0
+    """How many atomic sections surround the code."""
 
     def new_location(self, span: Span | None = None) -> int:
         mode = Mode.ATOMIC if self.atomic_depth else Mode.VISIBLE
         self.locations.append(Location(mode, span))
         return len(self.locations) - 1
 
-    def label(self, span: Span | None = None) -> Label:
+    def new_label(self, span: Span | None = None) -> Label:
+        """Make a location for code that is added later, with `place`."""
         return Label(self.new_location(span))
 
     def begin(self, span: Span | None) -> None:
+        """Make the entry, where the first edge begins."""
         self.current = self.new_location(span)
 
-    def edge(
+    def add_edge(
         self,
         kind: Kind,
         span: Span,
@@ -63,7 +72,7 @@ class Automaton:
         subject: Expr | None = None,
         text: str = "",
     ) -> None:
-        """An edge from here to the label; more edges may leave this location."""
+        """Add an edge from `current` to the label; more edges may leave from there."""
         if self.current is None:
             return
         if self.atomic_depth:
@@ -89,12 +98,12 @@ class Automaton:
         target.bound = self.bound if target.bound is None else target.bound & self.bound
 
     def jump(self, target: Label, span: Span) -> None:
-        """Go on at the label."""
-        self.edge(Kind.LOCAL, span, target)
+        """Let control go on at the label, and nowhere else."""
+        self.add_edge(Kind.LOCAL, span, target)
         self.current = None
 
     def place(self, label: Label, span: Span) -> None:
-        """Code that follows is the label's; control that arrives here joins it."""
+        """Add the code that follows at the label; control that arrives here joins it."""
         if self.current is not None:
             self.jump(label, span)
         if label.bound is None:
@@ -102,8 +111,8 @@ class Automaton:
         else:
             self.current, self.bound = label.location, label.bound
 
-    def finished(self) -> tuple[tuple[Location, ...], tuple[Edge, ...]]:
-        """Locations and edges, without empty jumps and what nothing leads to.
+    def finish(self) -> tuple[tuple[Location, ...], tuple[Edge, ...]]:
+        """The locations and edges, without empty jumps and what nothing leads to.
 
         The entry is the first location of the program's own, `FIRST_LOCATION`.
         """
@@ -129,7 +138,7 @@ class Automaton:
         return tuple(locations), tuple(kept)
 
     def _forwarding(self) -> dict[int, int]:
-        """Locations that only jump on, with where they lead."""
+        """Map locations that only jump on to where they lead."""
         count: dict[int, int] = {}
         for edge in self.edges:
             count[edge.source] = count.get(edge.source, 0) + 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mazurka.frontend.kit.arithmetic import binary, conditional
-from mazurka.frontend.kit.building import ThreadBuilder
+from mazurka.frontend.kit.builder import ThreadBuilder
 from mazurka.frontend.kit.shapes import CellForm, Reference, SyncShape
 from mazurka.ir.expressions import ONE, ZERO, Const, Expr, Load
 from mazurka.ir.program import Assign, Kind, Role, Span
@@ -34,7 +34,7 @@ class BarrierShape(SyncShape):
         """Arrive, and leave when all have arrived; returns how many came before this thread."""
         owner = build.pin(owner, span)
         inside, leaving = Load(owner.address), Load(owner.cell(1))
-        index = Const(build.temporary(Role.INT, span))
+        index = Const(build.take_temporary(Role.INT, span))
         complete = binary("eq", binary("add", Load(index), ONE), Const(self.parties))
         build.act(
             Kind.ARRIVE,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from mazurka.frontend.kit.arithmetic import binary, both, conditional, either, total
-from mazurka.frontend.kit.building import ThreadBuilder
+from mazurka.frontend.kit.builder import ThreadBuilder
 from mazurka.frontend.kit.locks import LockShape
 from mazurka.frontend.kit.shapes import CellForm, Reference, SyncShape
 from mazurka.ir.expressions import ONE, ZERO, Const, Element, Expr, Load, negate
@@ -61,7 +61,7 @@ class ConditionShape(SyncShape):
         return Reference(self.lock, owner.address, True, owner.title)
 
     def _must_hold(self, build: ThreadBuilder, owner: Reference, what: str) -> Check:
-        held = self.lock.held(build, self.lock_of(owner))
+        held = self.lock.may_release(build, self.lock_of(owner))
         return Check(held, Fault.LOCK, f"{what} on `{owner.title}` without holding its lock")
 
     # --- the waiters ---------------------------------------------------------------------------
@@ -155,7 +155,7 @@ class ConditionShape(SyncShape):
         operations: list[Operation] = [self._must_hold(build, owner, "wait")]
         count: Expr = ONE
         if self.lock.depth:
-            kept = Const(build.temporary(Role.INT, span))
+            kept = Const(build.take_temporary(Role.INT, span))
             operations += [Assign(kept, Load(lock.cell(1))), Assign(lock.cell(1), ZERO)]
             count = Load(kept)
         operations += [self._enqueue(build, owner), Assign(lock.address, ZERO)]

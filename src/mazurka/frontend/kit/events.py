@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mazurka.frontend.kit.arithmetic import binary
-from mazurka.frontend.kit.building import ThreadBuilder
+from mazurka.frontend.kit.builder import ThreadBuilder
 from mazurka.frontend.kit.shapes import CellForm, Reference, SyncShape
 from mazurka.ir.expressions import ONE, ZERO, Expr, Load
 from mazurka.ir.program import Assign, Kind, Role, Span

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mazurka.frontend.kit.arithmetic import binary, conditional, either
-from mazurka.frontend.kit.building import ThreadBuilder
+from mazurka.frontend.kit.builder import ThreadBuilder
 from mazurka.frontend.kit.shapes import CellForm, Reference, SyncShape
 from mazurka.ir.expressions import ONE, ZERO, Const, Expr, Load, negate
 from mazurka.ir.program import Assign, Check, Fault, Kind, Operation, Role, Span
@@ -36,7 +36,7 @@ class LockShape(SyncShape):
 
     # --- parts of steps, also used by conditions -----------------------------------------------
 
-    def free(self, build: ThreadBuilder, lock: Reference) -> Expr:
+    def is_free(self, build: ThreadBuilder, lock: Reference) -> Expr:
         """Whether the acting thread could take the lock now."""
         owner = Load(lock.address)
         available = binary("eq", owner, ZERO)
@@ -54,7 +54,7 @@ class LockShape(SyncShape):
             Assign(lock.cell(1), binary("add", count, ONE)),
         )
 
-    def held(self, build: ThreadBuilder, lock: Reference) -> Expr:
+    def may_release(self, build: ThreadBuilder, lock: Reference) -> Expr:
         """Whether the acting thread may release the lock."""
         owner = Load(lock.address)
         return binary("eq", owner, build.me) if self.owned else binary("ne", owner, ZERO)
@@ -66,7 +66,7 @@ class LockShape(SyncShape):
             if self.owned
             else f"release of `{lock.title}`, which is not locked"
         )
-        check = Check(self.held(build, lock), Fault.LOCK, message)
+        check = Check(self.may_release(build, lock), Fault.LOCK, message)
         if not self.depth:
             return (check, Assign(lock.address, ZERO))
         count = lock.cell(1)
@@ -87,7 +87,7 @@ class LockShape(SyncShape):
             f"acquire {lock.title}",
             lock,
             *self.take(build, lock),
-            guard=self.free(build, lock),
+            guard=self.is_free(build, lock),
         )
 
     def try_acquire(self, build: ThreadBuilder, lock: Reference, span: Span) -> Expr:
@@ -98,8 +98,8 @@ class LockShape(SyncShape):
             f"try to acquire {lock.title}",
             lock,
             *self.take(build, lock),
-            success=self.free(build, lock),
-            failure=negate(self.free(build, lock)),
+            success=self.is_free(build, lock),
+            failure=negate(self.is_free(build, lock)),
         )
 
     def release(self, build: ThreadBuilder, lock: Reference, span: Span) -> None:

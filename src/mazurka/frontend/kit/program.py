@@ -92,7 +92,7 @@ class ProgramDraft:
             threads.append(self._thread(len(threads), title, automaton, observer=True))
         return Program(
             PurePath(self.file).stem,
-            tuple(draft.finished() for draft in self.storage.cells),
+            tuple(draft.finish() for draft in self.storage.cells),
             tuple(threads),
             dict(constants or {}),
             {self.file: self.source},
@@ -108,7 +108,7 @@ class ProgramDraft:
         active: bool = True,
         observer: bool = False,
     ) -> Thread:
-        locations, edges = automaton.finished()
+        locations, edges = automaton.finish()
         draft = self.storage.cells[number + 1]
         draft.name, draft.high = f"{title} at", len(locations) - 1
         draft.initial = FIRST_LOCATION if active else IDLE

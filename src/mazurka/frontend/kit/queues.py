@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from mazurka.frontend.kit.arithmetic import binary
-from mazurka.frontend.kit.building import ThreadBuilder
+from mazurka.frontend.kit.builder import ThreadBuilder
 from mazurka.frontend.kit.shapes import CellForm, NumberShape, Reference, SyncShape
 from mazurka.ir.expressions import ONE, ZERO, Const, Element, Expr, Load
 from mazurka.ir.program import Assign, Check, Fault, Kind, Operation, Role, Span
@@ -89,7 +89,7 @@ class QueueShape(SyncShape):
     def get(self, build: ThreadBuilder, owner: Reference, span: Span) -> Expr:
         """Wait for an item and take it out; returns it."""
         owner = build.pin(owner, span)
-        item, count = Const(build.temporary(Role.INT, span)), Load(owner.address)
+        item, count = Const(build.take_temporary(Role.INT, span)), Load(owner.address)
         build.act(
             Kind.GET,
             span,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mazurka.frontend.kit.arithmetic import binary, both
-from mazurka.frontend.kit.building import ThreadBuilder
+from mazurka.frontend.kit.builder import ThreadBuilder
 from mazurka.frontend.kit.shapes import CellForm, Reference, SyncShape
 from mazurka.ir.expressions import ONE, ZERO, Expr, Load
 from mazurka.ir.program import Assign, Check, Fault, Kind, Role, Span

@@ -25,7 +25,7 @@ class CellDraft:
     inferred: bool
     span: Span | None
 
-    def finished(self) -> Cell:
+    def finish(self) -> Cell:
         return Cell(
             self.name,
             self.low,

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from mazurka.frontend.kit.arithmetic import binary
 from mazurka.frontend.kit.automaton import Label
-from mazurka.frontend.kit.building import ThreadBuilder
+from mazurka.frontend.kit.builder import ThreadBuilder
 from mazurka.frontend.kit.program import DONE, NEW, STARTED, ThreadPlan
 from mazurka.frontend.kit.shapes import INTEGER, Reference
 from mazurka.ir.expressions import ZERO, Const, Expr, Load
@@ -68,7 +68,7 @@ def create_in_loop(
         role=Role.SYNC,
         span=span,
     )
-    handle = Const(build.temporary(Role.HANDLE, span))
+    handle = Const(build.take_temporary(Role.HANDLE, span))
     made = Load(Const(counter))
     ways: list[tuple[Expr | None, tuple[Operation, ...]]] = []
     for position in range(slots):
@@ -82,7 +82,7 @@ def create_in_loop(
         )
         ways.append((binary("eq", made, Const(position)), operations))
     ways.append((binary("eq", made, Const(slots)), (_bound_check(build, function),)))
-    build.ways(Kind.CREATE, span, f"create {function}", ways, atomic=True)
+    build.take_one_of(Kind.CREATE, span, f"create {function}", ways, atomic=True)
     return Load(handle)
 
 
@@ -90,7 +90,7 @@ def exceed(build: ThreadBuilder, span: Span, function: str) -> None:
     """Say that there are too many threads of this kind; control does not go on."""
     check = _bound_check(build, function)
     build.step(Kind.CREATE, span, f"create {function}", operations=(check,), atomic=True)
-    build.building().current = None
+    build.require_automaton().current = None
 
 
 def _bound_check(build: ThreadBuilder, function: str) -> Check:
@@ -128,7 +128,7 @@ def join(build: ThreadBuilder, span: Span, handle: Expr, title: str) -> None:
     address = _status(build, handle)
     message = f"join of `{title}`, which has not been started"
     status = Load(address)
-    build.ways(
+    build.take_one_of(
         Kind.JOIN,
         span,
         f"join {title}",
@@ -150,10 +150,12 @@ def is_alive(build: ThreadBuilder, span: Span, handle: Expr, title: str) -> Expr
 
 def finish(build: ThreadBuilder, plan: ThreadPlan, span: Span) -> None:
     """End the thread; whoever joins it learns of that where it was created."""
-    automaton, end = build.building(), Label(FINISHED)
+    automaton, end = build.require_automaton(), Label(FINISHED)
     if plan.active or not build.program.status:
         automaton.jump(end, span)
         return
     done = Assign(Const(build.program.status + plan.number), Const(DONE))
-    automaton.edge(Kind.EXIT, span, end, operations=(done,), atomic=True, text=f"end {plan.name}")
+    automaton.add_edge(
+        Kind.EXIT, span, end, operations=(done,), atomic=True, text=f"end {plan.name}"
+    )
     automaton.current = None

@@ -83,8 +83,8 @@ def _sum(low: Lowering, node: ast.Call) -> Value:
     argument = only(low, node)
     if not isinstance(argument, ast.GeneratorExp) or not _is_conditional(argument):
         return Number(_combined("add", [ZERO, *_item_numbers(low, argument)]))
-    low.building()
-    total = low.temporary(Role.INT, low.span(node))
+    low.require_automaton()
+    total = low.take_temporary(Role.INT, low.span(node))
     low.set_cell(total, ZERO, low.span(node))
 
     def add(value: Value, place: ast.expr) -> None:
@@ -107,14 +107,14 @@ def _each(
         visit(low.value(item), item)
         return
     first, *rest = generators
-    outer, automaton = low.overlay, low.building()
+    outer, automaton = low.overlay, low.require_automaton()
     for value in static_items(low, first.iter):
         if not low.reachable:
             break
         low.overlay = outer | loop_variables(low, first.target, value)
-        skip = automaton.label(low.span(item))
+        skip = automaton.new_label(low.span(item))
         for test in first.ifs:
-            follow = automaton.label(low.span(test))
+            follow = automaton.new_label(low.span(test))
             branch_on(low, test, follow, skip)
             automaton.place(follow, low.span(test))
         if low.reachable:
@@ -135,12 +135,12 @@ def _all(low: Lowering, node: ast.Call) -> Value:
 
 def _decide(low: Lowering, node: ast.Call, *, deciding: bool) -> Value:
     """Stop at the first item whose truth is the deciding one."""
-    automaton, argument = low.building(), only(low, node)
-    result, end = low.temporary(Role.BOOL, low.span(node)), automaton.label(low.span(node))
+    automaton, argument = low.require_automaton(), only(low, node)
+    result, end = low.take_temporary(Role.BOOL, low.span(node)), automaton.new_label(low.span(node))
     low.set_cell(result, Const(int(deciding)), low.span(node))
 
     def look(value: Value, place: ast.expr) -> None:
-        follow = automaton.label(low.span(node))
+        follow = automaton.new_label(low.span(node))
         ways: tuple[Label, Label] = (end, follow) if deciding else (follow, end)
         low.branch_at(place, truth_of(low, value, place), *ways)
         automaton.place(follow, low.span(node))

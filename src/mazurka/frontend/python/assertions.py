@@ -32,7 +32,7 @@ def _assert(low: Lowering, node: ast.Assert) -> None:
         operations=(Check(condition, Fault.ASSERT, message),),
     )
     if isinstance(condition, Const):
-        low.building().current = None  # it fails, and its thread ends here
+        low.require_automaton().current = None  # it fails, and its thread ends here
 
 
 def refuse_tuple(low: Lowering, test: ast.expr) -> None:

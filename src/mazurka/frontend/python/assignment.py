@@ -10,15 +10,15 @@ import ast
 
 from mazurka.frontend.kit.shapes import Blueprint, NumberShape, Reference
 from mazurka.frontend.python.containers import as_array
-from mazurka.frontend.python.context import Variable
+from mazurka.frontend.python.context import Activation, LocalVariable
 from mazurka.frontend.python.lowering import Lowering
 from mazurka.frontend.python.survey import own_nodes
 from mazurka.frontend.python.values import (
-    Handle,
     Interval,
     Nothing,
     Number,
     Sequence,
+    ThreadHandle,
     Value,
     kind_of,
 )
@@ -71,7 +71,7 @@ def assign_items(low: Lowering, targets: list[ast.expr], value: Value, node: ast
 
 def _is_settled(item: Value) -> bool:
     match item:
-        case Number(expr) | Reference(_, expr) | Handle(expr):
+        case Number(expr) | Reference(_, expr) | ThreadHandle(expr):
             return not any(isinstance(part, Load) for part in walk(expr))
         case Sequence(items):
             return all(_is_settled(inner) for inner in items)
@@ -86,8 +86,8 @@ def settle(low: Lowering, item: Value, node: ast.AST) -> Value:
             return Number(low.keep(expr, low.span(node)), boolean)
         case Reference(shape, address, shared, title):
             return Reference(shape, low.keep(address, low.span(node), Role.POINTER), shared, title)
-        case Handle(expr):
-            return Handle(low.keep(expr, low.span(node), Role.HANDLE))
+        case ThreadHandle(expr):
+            return ThreadHandle(low.keep(expr, low.span(node), Role.HANDLE))
         case Sequence(items, growing, None):  # one that has a name has its own copies already
             return Sequence([settle(low, inner, node) for inner in items], growing)
         case _:
@@ -108,7 +108,7 @@ def assign_name(low: Lowering, name: str, value: Value, node: ast.AST) -> None:
     if isinstance(value, Blueprint):
         value = create_object(low, name, value, node)
     known = frame.variables.get(name)
-    if not isinstance(known, Variable) and _needs_no_cell(low, name, value):
+    if not isinstance(known, LocalVariable) and _needs_no_cell(low, name, value):
         if known is not None or frame.facts.stores[name] > 1:
             _check_static_rebinding(low, name, value, node)
         frame.variables[name] = value
@@ -154,7 +154,7 @@ def _own_interval(low: Lowering, name: str, value: Interval, node: ast.AST) -> I
 def _needs_no_cell(low: Lowering, name: str, value: Value) -> bool:
     if isinstance(value, Nothing) and low.frame.facts.stores[name] > 1:
         return False
-    if not isinstance(value, Number | Reference | Handle):
+    if not isinstance(value, Number | Reference | ThreadHandle):
         return True
     once = low.frame.facts.stores[name] == 1 and low.unrolled == low.frame.unrolled
     return once and is_fixed(value)
@@ -163,7 +163,7 @@ def _needs_no_cell(low: Lowering, name: str, value: Value) -> bool:
 def is_fixed(value: Value) -> bool:
     """Whether the value is known while elaborating, address and all."""
     match value:
-        case Number(expr) | Reference(_, expr) | Handle(expr):
+        case Number(expr) | Reference(_, expr) | ThreadHandle(expr):
             return isinstance(expr, Const)
         case Sequence(items):
             return all(is_fixed(item) for item in items)
@@ -174,8 +174,8 @@ def is_fixed(value: Value) -> bool:
 def bind_cell(low: Lowering, name: str, value: Value, node: ast.AST) -> None:
     """Store a value in the variable's cell, which its first assignment makes."""
     known = low.frame.variables.get(name)
-    if not isinstance(known, Variable):
-        if known is not None and not isinstance(known, Number | Reference | Handle):
+    if not isinstance(known, LocalVariable):
+        if known is not None and not isinstance(known, Number | Reference | ThreadHandle):
             _check_static_rebinding(low, name, known, node)
         low.frame.variables[name] = _into_cell(low, name, value, node)
     else:
@@ -191,29 +191,29 @@ def _check_static_rebinding(low: Lowering, name: str, known: Value, node: ast.AS
         )
 
 
-def _into_cell(low: Lowering, name: str, value: Value, node: ast.AST) -> Variable:
+def _into_cell(low: Lowering, name: str, value: Value, node: ast.AST) -> LocalVariable:
     target, shared = None, True
     match value:
         case Number(_, boolean):
             role = Role.BOOL if boolean else Role.INT
         case Reference(shape, _, is_shared):
             role, target, shared = Role.POINTER, shape, is_shared
-        case Handle() | Nothing():
+        case ThreadHandle() | Nothing():
             role = Role.HANDLE
         case _:
             raise low.refuse(node, f"`{name}` cannot hold {kind_of(value)} here")
-    cell = low.local_cell(name, low.span(node), role)
-    variable = Variable(name, cell, role, target, shared)
+    cell = low.add_local(name, low.span(node), role)
+    variable = LocalVariable(name, cell, role, target, shared)
     _store(low, variable, value, node)
     return variable
 
 
-def _store(low: Lowering, variable: Variable, value: Value, node: ast.AST) -> None:
+def _store(low: Lowering, variable: LocalVariable, value: Value, node: ast.AST) -> None:
     expr = _fitting(low, variable, value, node)
     low.set_cell(variable.cell, expr, low.span(node), f"{variable.name} = {_brief(node)}")
 
 
-def _fitting(low: Lowering, variable: Variable, value: Value, node: ast.AST) -> Expr:
+def _fitting(low: Lowering, variable: LocalVariable, value: Value, node: ast.AST) -> Expr:
     """What to store, if the variable can hold it."""
     match value:
         case Number(expr, boolean) if variable.role in (Role.INT, Role.BOOL):
@@ -231,7 +231,7 @@ def _fitting(low: Lowering, variable: Variable, value: Value, node: ast.AST) -> 
                     " use another name for the shared one",
                 )
             return address
-        case Handle(expr) if variable.role is Role.HANDLE:
+        case ThreadHandle(expr) if variable.role is Role.HANDLE:
             return expr
         case Nothing() if variable.role is Role.HANDLE:
             return Const(0)
@@ -252,7 +252,7 @@ def _brief(node: ast.AST) -> str:
 def create_object(low: Lowering, name: str, blueprint: Blueprint, node: ast.AST) -> Reference:
     """An object made by a function: its cells are set whenever the code runs."""
     model = low.program
-    low.building()
+    low.require_automaton()
     if low.loop_depth:
         _check_single_use(low, name, node)
     escapes = low.number in model.escaping
@@ -295,3 +295,29 @@ def _check_single_use(low: Lowering, name: str, node: ast.AST) -> None:
                 node,
                 f"`{name}` is made in a loop and used under another name; make it before the loop",
             )
+
+
+def bind_parameter(
+    low: Lowering, frame: Activation, name: str, value: Value, node: ast.AST
+) -> None:
+    """The caller's scalars cannot change during the call, so a plain one needs no copy."""
+    if isinstance(value, Blueprint):
+        value = create_object(low, name, value, node)
+    if name not in frame.facts.stores and _is_simple_value(value):
+        frame.variables[name] = value
+        return
+    low.frames.append(frame)
+    bind_cell(low, name, value, node)
+    low.frames.pop()
+
+
+def _is_simple_value(value: Value) -> bool:
+    match value:
+        case Number(expr) | Reference(_, expr) | ThreadHandle(expr):
+            return _is_atom(expr)
+        case _:
+            return True
+
+
+def _is_atom(expr: Expr) -> bool:
+    return isinstance(expr, Const) or (isinstance(expr, Load) and isinstance(expr.address, Const))

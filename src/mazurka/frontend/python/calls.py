@@ -6,17 +6,16 @@ import ast
 
 from mazurka.frontend.kit.shapes import RecordShape, Reference, SyncShape
 from mazurka.frontend.python.arguments import bind_parameters
-from mazurka.frontend.python.assignment import own_copy
-from mazurka.frontend.python.context import Frame, Variable
+from mazurka.frontend.python.assignment import bind_parameter, own_copy
+from mazurka.frontend.python.context import Activation, LocalVariable
 from mazurka.frontend.python.lowering import CALLS, Lowering, expression
+from mazurka.frontend.python.objects import find_method, instantiate
 from mazurka.frontend.python.primitives.methods import find_methods
 from mazurka.frontend.python.primitives.threads import call_handle
-from mazurka.frontend.python.records import find_method, instantiate
 from mazurka.frontend.python.statements import RESULT
 from mazurka.frontend.python.values import (
     Closure,
     Function,
-    Handle,
     Imported,
     Method,
     Nothing,
@@ -24,10 +23,10 @@ from mazurka.frontend.python.values import (
     RecordClass,
     Sequence,
     ThreadCall,
+    ThreadHandle,
     Value,
     kind_of,
 )
-from mazurka.frontend.python.variables import bind_parameter
 from mazurka.ir.expressions import Const
 from mazurka.ir.program import Fault
 
@@ -70,7 +69,7 @@ def _call_method(low: Lowering, owner: Value, name: str, node: ast.Call) -> Valu
             if low.collecting:
                 return ThreadCall(Function(method), values, ast.unparse(node))
             return inline(low, method, values, node)
-        case Handle(expr):
+        case ThreadHandle(expr):
             return call_handle(low, expr, name, node)
         case Sequence() if name == "append":
             return _append(low, owner, node)
@@ -100,7 +99,7 @@ def inline(
     low: Lowering, definition: ast.FunctionDef, values: dict[str, Value], node: ast.AST
 ) -> Value:
     """The body of the function in place of its call."""
-    automaton = low.building()
+    automaton = low.require_automaton()
     if not low.reachable:
         return Number(Const(0))
     _check_definition(low, definition)
@@ -110,7 +109,7 @@ def inline(
         low.fail(Fault.BOUND, message, low.span(node))
         return Number(Const(0))
     frame = new_frame(low, definition)
-    frame.exit = automaton.label(low.span(node))
+    frame.exit = automaton.new_label(low.span(node))
     overlay, low.overlay = low.overlay, {}
     for parameter, value in values.items():
         bind_parameter(low, frame, parameter, value, node)
@@ -125,19 +124,19 @@ def inline(
     return _result(low, frame, definition, returned)
 
 
-def _result(low: Lowering, frame: Frame, definition: ast.FunctionDef, returned: bool) -> Value:
+def _result(low: Lowering, frame: Activation, definition: ast.FunctionDef, returned: bool) -> Value:
     if not low.reachable:
         return Number(Const(0))
     if not returned or frame.result is None:
         return Nothing(None if frame.result is None else definition)
-    if isinstance(frame.result, Variable):
+    if isinstance(frame.result, LocalVariable):
         return frame.result.fetch()
     return frame.result
 
 
-def new_frame(low: Lowering, definition: ast.FunctionDef) -> Frame:
+def new_frame(low: Lowering, definition: ast.FunctionDef) -> Activation:
     low.program.frames += 1
-    return Frame(
+    return Activation(
         low.program.frames,
         definition.name,
         low.program.facts_of(definition),

@@ -11,15 +11,15 @@ import ast
 from mazurka.frontend.kit.arithmetic import binary, boolean, both, conditional, unary
 from mazurka.frontend.kit.automaton import Label
 from mazurka.frontend.kit.shapes import Reference
-from mazurka.frontend.python.context import Variable
+from mazurka.frontend.python.context import LocalVariable
 from mazurka.frontend.python.expressions import as_number, truth_of
 from mazurka.frontend.python.lowering import Lowering, expression
 from mazurka.frontend.python.values import (
-    Handle,
     Interval,
     Nothing,
     Number,
     Sequence,
+    ThreadHandle,
     Value,
     kind_of,
 )
@@ -61,13 +61,13 @@ def _lazy_chain(low: Lowering, node: ast.Compare, left: Value) -> Value:
 
 def _stepwise_chain(low: Lowering, node: ast.Compare, left: Value) -> Value:
     """`a < b < c` where c takes steps: it is evaluated only where a < b."""
-    automaton = low.building()
-    result, end = low.temporary(Role.BOOL, low.span(node)), automaton.label(low.span(node))
+    automaton = low.require_automaton()
+    result, end = low.take_temporary(Role.BOOL, low.span(node)), automaton.new_label(low.span(node))
     for position, other in enumerate(node.comparators):
         right = low.value(other)
         low.set_cell(result, comparison(low, node, position, left, right), low.span(node))
         if position < len(node.ops) - 1:
-            follow = automaton.label(low.span(node))
+            follow = automaton.new_label(low.span(node))
             low.branch_at(node, Load(Const(result)), follow, end)
             automaton.place(follow, low.span(node))
         left = right
@@ -91,13 +91,13 @@ def _identity(low: Lowering, x: Value, y: Value, node: ast.AST) -> Expr:
     match x, y:
         case Nothing(), Nothing():
             return Const(1)
-        case (Handle(expr), Nothing()) | (Nothing(), Handle(expr)):
+        case (ThreadHandle(expr), Nothing()) | (Nothing(), ThreadHandle(expr)):
             return binary("eq", expr, Const(0))
         case (Nothing(), _) | (_, Nothing()):
             return Const(0)
         case Reference(_, first), Reference(_, second):
             return binary("eq", first, second)
-        case Handle(first), Handle(second):
+        case ThreadHandle(first), ThreadHandle(second):
             return binary("eq", first, second)
         case Number(first, True), Number(second, True):
             return binary("eq", first, second)
@@ -145,15 +145,15 @@ def _or(test: Expr, result: Expr) -> Expr:
 
 
 def _stepwise_boolop(low: Lowering, node: ast.BoolOp, conjunction: bool) -> Value:
-    automaton = low.building()
+    automaton = low.require_automaton()
     span, truths = low.span(node), True
-    result, end = low.temporary(Role.INT, low.span(node)), automaton.label(low.span(node))
+    result, end = low.take_temporary(Role.INT, low.span(node)), automaton.new_label(low.span(node))
     for position, operand in enumerate(node.values):
         value = low.value(operand)
         truths = truths and isinstance(value, Number) and value.boolean
         low.set_cell(result, as_number(low, value, operand), low.span(operand))
         if position < len(node.values) - 1:
-            follow = automaton.label(span)
+            follow = automaton.new_label(span)
             ways = (follow, end) if conjunction else (end, follow)
             low.branch_at(operand, boolean(Load(Const(result))), *ways)
             automaton.place(follow, span)
@@ -183,9 +183,9 @@ def _merge(low: Lowering, node: ast.IfExp, test: Expr, then: Value, otherwise: V
 
 
 def _stepwise_conditional(low: Lowering, node: ast.IfExp) -> Value:
-    automaton = low.building()
+    automaton = low.require_automaton()
     span = low.span(node)
-    true, false, end = (automaton.label(span) for _ in range(3))
+    true, false, end = (automaton.new_label(span) for _ in range(3))
     branch_on(low, node.test, true, false)
     results: list[Value] = []
     cell: int | None = None
@@ -196,7 +196,7 @@ def _stepwise_conditional(low: Lowering, node: ast.IfExp) -> Value:
         value = low.value(operand)
         results.append(value)
         content, role = _content(low, value, operand)
-        cell = low.temporary(role, low.span(node)) if cell is None else cell
+        cell = low.take_temporary(role, low.span(node)) if cell is None else cell
         low.set_cell(cell, content, low.span(operand))
         automaton.jump(end, span)
     automaton.place(end, span)
@@ -210,7 +210,7 @@ def _content(low: Lowering, value: Value, node: ast.AST) -> tuple[Expr, Role]:
             return expr, Role.INT
         case Reference(_, address):
             return address, Role.POINTER
-        case Handle(expr):
+        case ThreadHandle(expr):
             return expr, Role.HANDLE
         case _:
             raise low.refuse(node, f"`{ast.unparse(node)}` is {kind_of(value)}; use if/else")
@@ -221,8 +221,8 @@ def _joined(low: Lowering, node: ast.IfExp, results: list[Value], content: Expr)
     first = results[0]
     if all(isinstance(value, Number) for value in results):
         return Number(content, all(isinstance(v, Number) and v.boolean for v in results))
-    if all(isinstance(value, Handle) for value in results):
-        return Handle(content)
+    if all(isinstance(value, ThreadHandle) for value in results):
+        return ThreadHandle(content)
     if isinstance(first, Reference) and all(
         isinstance(value, Reference) and value.shape == first.shape for value in results
     ):
@@ -233,12 +233,12 @@ def _joined(low: Lowering, node: ast.IfExp, results: list[Value], content: Expr)
 
 def branch_on(low: Lowering, node: ast.expr, true: Label, false: Label) -> None:
     """Evaluate a condition and go to one of two labels, lazily as Python does."""
-    automaton = low.building()
+    automaton = low.require_automaton()
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         branch_on(low, node.operand, false, true)
     elif isinstance(node, ast.BoolOp) and not is_simple(low, node):
         for operand in node.values[:-1]:
-            follow = automaton.label(low.span(operand))
+            follow = automaton.new_label(low.span(operand))
             if isinstance(node.op, ast.And):
                 branch_on(low, operand, follow, false)
             else:
@@ -257,13 +257,13 @@ def is_simple(low: Lowering, node: ast.AST) -> bool:
         case ast.Constant(value):
             return isinstance(value, int)
         case ast.Name(name):
-            known: Variable | Value | None = low.overlay.get(name)
+            known: LocalVariable | Value | None = low.overlay.get(name)
             if known is None and low.frames:
                 known = low.frame.variables.get(name)
             if known is None:
                 known = low.program.globals.get(name)
             return isinstance(known, Number) or (
-                isinstance(known, Variable) and known.role in (Role.INT, Role.BOOL)
+                isinstance(known, LocalVariable) and known.role in (Role.INT, Role.BOOL)
             )
         case ast.BinOp(left, _, right):
             return is_simple(low, left) and is_simple(low, right)

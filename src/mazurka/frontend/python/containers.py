@@ -22,12 +22,12 @@ from mazurka.frontend.python.lowering import Lowering, expression
 from mazurka.frontend.python.values import (
     Draft,
     DraftField,
-    Handle,
     Imported,
     Interval,
     Method,
     Number,
     Sequence,
+    ThreadHandle,
     Value,
     kind_of,
 )
@@ -56,7 +56,7 @@ def _attribute(low: Lowering, node: ast.Attribute) -> Value:
             if isinstance(blueprint.shape, NumberShape):
                 return Number(blueprint.initials[0])
             return DraftField(owner, offset, blueprint.shape)
-        case Reference() | Handle() | Sequence():
+        case Reference() | ThreadHandle() | Sequence():
             return Method(owner, node.attr)
         case _:
             raise low.refuse(node, f"{kind_of(owner)} has no attribute `{node.attr}`")
@@ -152,8 +152,10 @@ def _item(low: Lowering, node: ast.Subscript, items: list[Value]) -> Value:
         numbers = [item for item in items if isinstance(item, Number)]
         chosen = select(place, [number.expr for number in numbers])
         return Number(chosen, all(number.boolean for number in numbers))
-    if all(isinstance(item, Handle) for item in items):
-        return Handle(select(place, [item.expr for item in items if isinstance(item, Handle)]))
+    if all(isinstance(item, ThreadHandle) for item in items):
+        return ThreadHandle(
+            select(place, [item.expr for item in items if isinstance(item, ThreadHandle)])
+        )
     objects = [item for item in items if isinstance(item, Reference)]
     if len(objects) == length and all(item.shape == objects[0].shape for item in objects):
         address = select(place, [item.address for item in objects])

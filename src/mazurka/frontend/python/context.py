@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from mazurka.frontend.kit.automaton import Label
 from mazurka.frontend.kit.program import ProgramDraft, ThreadPlan
 from mazurka.frontend.kit.shapes import Reference, Shape
-from mazurka.frontend.python.survey import FunctionFacts, Survey, facts_of
-from mazurka.frontend.python.values import Handle, Number, Value
+from mazurka.frontend.python.survey import FunctionFacts, ModelSurvey, facts_of
+from mazurka.frontend.python.values import Number, ThreadHandle, Value
 from mazurka.ir.expressions import Const, Load
 from mazurka.ir.program import Role
 
 
 @dataclass(slots=True)
-class Variable:
+class LocalVariable:
     """A local variable that lives in a cell of its own."""
 
     name: str
@@ -33,20 +33,20 @@ class Variable:
             assert self.target is not None
             return Reference(self.target, content, self.shared, self.name)
         if self.role is Role.HANDLE:
-            return Handle(content)
+            return ThreadHandle(content)
         return Number(content, self.role is Role.BOOL)
 
 
 @dataclass(eq=False, slots=True)
-class Frame:
+class Activation:
     """One activation of a function, inlined at its call."""
 
     number: int
     name: str
     facts: FunctionFacts
     exit: Label | None = None
-    variables: dict[str, Variable | Value] = field(default_factory=dict)
-    result: Variable | Value | None = None
+    variables: dict[str, LocalVariable | Value] = field(default_factory=dict)
+    result: LocalVariable | Value | None = None
     cleanups: int = 0
     """The height of the clean-up stack when the function was entered."""
     uncertain: int = 0
@@ -67,7 +67,7 @@ class FunctionThread(ThreadPlan):
 
     function: ast.FunctionDef | None = None
     """None for `main`, which runs the module's own statements."""
-    arguments: Mapping[str, Variable | Value] = field(default_factory=dict)
+    arguments: Mapping[str, LocalVariable | Value] = field(default_factory=dict)
     lineage: frozenset[str] = frozenset()
     """The functions run by the threads that led to its creation, and its own."""
 
@@ -85,7 +85,7 @@ class Invariant:
 class Model(ProgramDraft):
     """A Python model while its threads are elaborated."""
 
-    survey: Survey
+    survey: ModelSurvey
     escaping: frozenset[int]
     """Threads whose local objects other threads can reach."""
     known: frozenset[str]

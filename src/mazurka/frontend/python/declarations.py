@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from mazurka.errors import OptionError
-from mazurka.frontend.kit.building import NotStatic
+from mazurka.frontend.kit.builder import NotStatic
 from mazurka.frontend.kit.shapes import INTEGER, TRUTH, Blueprint, NumberShape, Reference
 from mazurka.frontend.python.containers import as_array
 from mazurka.frontend.python.context import FunctionThread, Model
@@ -23,13 +23,13 @@ from mazurka.frontend.python.statements import declared_shape
 from mazurka.frontend.python.survey import free_names, stored_names
 from mazurka.frontend.python.values import (
     Function,
-    Handle,
     Nothing,
     Number,
     RecordClass,
     Sequence,
     Text,
     ThreadCall,
+    ThreadHandle,
     Value,
     kind_of,
 )
@@ -251,7 +251,7 @@ class Declarations:
 
     def _start_threads(self, value: Sequence, node: ast.stmt) -> bool:
         """Threads of the `threads` list; False for a list of thread objects."""
-        if value.items and all(isinstance(item, Handle) for item in value.items):
+        if value.items and all(isinstance(item, ThreadHandle) for item in value.items):
             return False
         if not value.items:
             raise self.low.refuse(node, f"`threads` is empty; write for example {EXAMPLE}")

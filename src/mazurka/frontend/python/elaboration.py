@@ -19,16 +19,17 @@ from mazurka.frontend.python import (
     aggregates,
     assertions,
     calls,
-    constructors,
     containers,
     invariants,
     loops,
+    objects,
     operations,
     protection,
     statements,
 )
 from mazurka.frontend.python.annotations import understand_annotations
-from mazurka.frontend.python.context import Frame, FunctionThread, Model, Variable
+from mazurka.frontend.python.assignment import bind_parameter
+from mazurka.frontend.python.context import Activation, FunctionThread, LocalVariable, Model
 from mazurka.frontend.python.declarations import Declarations
 from mazurka.frontend.python.invariants import build_observer
 from mazurka.frontend.python.lowering import CALLS, Lowering
@@ -44,19 +45,18 @@ from mazurka.frontend.python.primitives import (
 )
 from mazurka.frontend.python.primitives.threads import parameter_cell
 from mazurka.frontend.python.source import parse, shortened
-from mazurka.frontend.python.survey import Survey, facts_of, survey
-from mazurka.frontend.python.values import Handle, Number
-from mazurka.frontend.python.variables import bind_parameter
+from mazurka.frontend.python.survey import ModelSurvey, facts_of, survey
+from mazurka.frontend.python.values import Number, ThreadHandle
 from mazurka.ir.program import Program, Span
 
 HANDLERS = (
     aggregates,
     assertions,
     calls,
-    constructors,
     containers,
     invariants,
     loops,
+    objects,
     operations,
     protection,
     statements,
@@ -115,7 +115,7 @@ def _settle(
     module: ast.Module,
     source: str,
     file: str,
-    facts: Survey,
+    facts: ModelSurvey,
     limits: tuple[int, int],
     definitions: Mapping[str, int],
 ) -> Program:
@@ -157,7 +157,7 @@ def _build(model: Model, plan: FunctionThread, body: list[ast.stmt]) -> Automato
     span = Span(model.file, (plan.function or body[0]).lineno) if body else plan.span
     automaton.begin(span)
     frame = _frame(model, plan, body)
-    frame.exit = None if plan.function is None else automaton.label(span)
+    frame.exit = None if plan.function is None else automaton.new_label(span)
     _bind_arguments(low, plan, frame)
     low.frames.append(frame)
     for name in plan.arguments:
@@ -170,22 +170,22 @@ def _build(model: Model, plan: FunctionThread, body: list[ast.stmt]) -> Automato
     return automaton
 
 
-def _frame(model: Model, plan: FunctionThread, body: list[ast.stmt]) -> Frame:
+def _frame(model: Model, plan: FunctionThread, body: list[ast.stmt]) -> Activation:
     model.frames += 1
     facts = model.facts_of(plan.function) if plan.function else facts_of(body)
     name = plan.function.name if plan.function else "main"
-    return Frame(model.frames, name, facts, is_module=plan.function is None)
+    return Activation(model.frames, name, facts, is_module=plan.function is None)
 
 
-def _bind_arguments(low: Lowering, plan: FunctionThread, frame: Frame) -> None:
+def _bind_arguments(low: Lowering, plan: FunctionThread, frame: Activation) -> None:
     node = plan.function or ast.Pass(lineno=1, col_offset=0)
     if plan.function is not None and plan.function.decorator_list:
         raise low.refuse(plan.function, f"the decorators of `{frame.name}` are not supported")
     for name, value in plan.arguments.items():
-        if isinstance(value, Variable):
+        if isinstance(value, LocalVariable):
             # The creator writes the cell, so a variable that changes gets one of its own.
             bind_parameter(low, frame, name, value.fetch(), node)
-        elif name in frame.facts.stores and isinstance(value, Number | Reference | Handle):
+        elif name in frame.facts.stores and isinstance(value, Number | Reference | ThreadHandle):
             cell = parameter_cell(low, name, value, plan.number, node, initial=True)
             frame.variables[name] = cell
         else:

@@ -15,18 +15,18 @@ from mazurka.frontend.kit.arithmetic import (
     unary,
 )
 from mazurka.frontend.kit.shapes import Reference
-from mazurka.frontend.python.context import Variable
+from mazurka.frontend.python.context import LocalVariable
 from mazurka.frontend.python.imports import builtin, undefined
 from mazurka.frontend.python.lowering import Lowering, expression
 from mazurka.frontend.python.values import (
     Closure,
     Function,
-    Handle,
     Nothing,
     Number,
     RecordClass,
     Sequence,
     Text,
+    ThreadHandle,
     Value,
     kind_of,
     no_number,
@@ -69,10 +69,10 @@ def _constant(low: Lowering, node: ast.Constant) -> Value:
 @expression(ast.Name)
 def _name(low: Lowering, node: ast.Name) -> Value:
     found = lookup(low, node.id, node)
-    return found.fetch() if isinstance(found, Variable) else found
+    return found.fetch() if isinstance(found, LocalVariable) else found
 
 
-def lookup(low: Lowering, name: str, node: ast.AST) -> Variable | Value:
+def lookup(low: Lowering, name: str, node: ast.AST) -> LocalVariable | Value:
     """What a name stands for here."""
     if name in low.overlay:
         return low.overlay[name]
@@ -192,7 +192,7 @@ def truth_of(low: Lowering, value: Value, node: ast.AST) -> Expr:
             return Const(0)
         case Sequence(items):
             return Const(int(bool(items)))
-        case Handle(expr):
+        case ThreadHandle(expr):
             return binary("ne", expr, Const(0))
         case Reference():
             return Const(1)

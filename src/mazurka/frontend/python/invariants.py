@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from mazurka.frontend.kit.automaton import Automaton, Label
 from mazurka.frontend.python.assertions import check_message, message_text, refuse_tuple
-from mazurka.frontend.python.context import Frame, Invariant, Model
+from mazurka.frontend.python.context import Activation, Invariant, Model
 from mazurka.frontend.python.expressions import truth_of
 from mazurka.frontend.python.lowering import Lowering, callable_name
 from mazurka.frontend.python.survey import facts_of, free_names
@@ -61,7 +61,7 @@ def build_observer(model: Model, number: int, invariant: Invariant) -> Automaton
     node, threads = invariant.node, len(model.plans)
     automaton.begin(low.span(node))
     model.frames += 1
-    low.frames.append(Frame(model.frames, "invariant", facts_of([]), is_module=True))
+    low.frames.append(Activation(model.frames, "invariant", facts_of([]), is_module=True))
     automaton.atomic_depth = 1
     text = f"invariant {ast.unparse(invariant.condition)}"[:100]
     low.step(Kind.ATOMIC, low.span(node), text, atomic=True)

@@ -11,7 +11,7 @@ from mazurka.frontend.kit.shapes import ArrayShape, NumberShape, Reference
 from mazurka.frontend.python.assignment import assign, bind_cell, is_fixed, settle
 from mazurka.frontend.python.conditions import branch_on
 from mazurka.frontend.python.containers import count_back, known_items
-from mazurka.frontend.python.context import Variable
+from mazurka.frontend.python.context import LocalVariable
 from mazurka.frontend.python.lowering import Loop, Lowering, statement
 from mazurka.frontend.python.sections import leave_to
 from mazurka.frontend.python.survey import creates_or_grows, leaves_early, stored_names
@@ -24,9 +24,9 @@ MOST_UNROLLED_THREADS = 64
 
 @statement(ast.While)
 def _while(low: Lowering, node: ast.While) -> None:
-    automaton = low.building()
+    automaton = low.require_automaton()
     span = low.span(node)
-    head, body, otherwise, after = (automaton.label(span) for _ in range(4))
+    head, body, otherwise, after = (automaton.new_label(span) for _ in range(4))
     automaton.place(head, span)
     low.loop_depth += 1
     mark = len(low.held)
@@ -40,7 +40,7 @@ def _while(low: Lowering, node: ast.While) -> None:
 
 def _body(low: Lowering, node: ast.While | ast.For, after: Label, again: Label) -> None:
     """One round of the loop, which then goes on at `again`."""
-    automaton = low.building()
+    automaton = low.require_automaton()
     low.uncertain += 1
     low.loops.append(Loop(after, again, len(low.cleanups)))
     if low.reachable:
@@ -53,7 +53,7 @@ def _body(low: Lowering, node: ast.While | ast.For, after: Label, again: Label) 
 
 def _finish(low: Lowering, node: ast.While | ast.For, otherwise: Label, after: Label) -> None:
     """The `else` part runs where no `break` was taken."""
-    automaton = low.building()
+    automaton = low.require_automaton()
     automaton.place(otherwise, low.span(node))
     low.uncertain += 1
     if low.reachable:
@@ -109,13 +109,13 @@ def _few_items(low: Lowering, interval: Interval, node: ast.For) -> list[Value] 
 
 def _unroll(low: Lowering, node: ast.For, items: list[Value]) -> None:
     """One copy of the body for each item: the loop variable is known in each."""
-    automaton = low.building()
-    span, after = low.span(node), automaton.label(low.span(node))
+    automaton = low.require_automaton()
+    span, after = low.span(node), automaton.new_label(low.span(node))
     early = leaves_early(node.body)
     low.unrolled += 1
     low.uncertain += early
     for item in items:
-        again = automaton.label(span)
+        again = automaton.new_label(span)
         low.loops.append(Loop(after, again, len(low.cleanups)))
         _bind_item(low, node, item, early)
         if low.reachable:
@@ -177,8 +177,8 @@ def _repeat(
     With `surely` there is a first round, which is not tested: what the body binds then has a value
     behind the loop.
     """
-    automaton, span = low.building(), low.span(node)
-    head, body, again, otherwise, after = (automaton.label(span) for _ in range(5))
+    automaton, span = low.require_automaton(), low.span(node)
+    head, body, again, otherwise, after = (automaton.new_label(span) for _ in range(5))
     low.loop_depth += 1
     if not surely:
         automaton.place(head, span)
@@ -201,7 +201,7 @@ def _repeat(
 def _is_own(low: Lowering, node: ast.For, counter: int) -> bool:
     assert isinstance(node.target, ast.Name)
     variable = low.frame.variables.get(node.target.id)
-    return isinstance(variable, Variable) and variable.cell == counter
+    return isinstance(variable, LocalVariable) and variable.cell == counter
 
 
 def _counter(low: Lowering, node: ast.For, start: Expr) -> int:
@@ -211,15 +211,15 @@ def _counter(low: Lowering, node: ast.For, start: Expr) -> int:
     private = facts.is_local(name) and name not in facts.loads_outside_loops
     shared_name = low.frame.is_module and name in low.program.globals
     variable = low.frame.variables.get(name)
-    plain = variable is None or (isinstance(variable, Variable) and variable.role is Role.INT)
+    plain = variable is None or (isinstance(variable, LocalVariable) and variable.role is Role.INT)
     if private and not shared_name and plain and not stored_names(node.body)[name]:
-        bound = low.building().bound
+        bound = low.require_automaton().bound
         bind_cell(low, name, Number(start), node)
-        low.building().bound = bound  # the name has no value if the range is empty
+        low.require_automaton().bound = bound  # the name has no value if the range is empty
         variable = low.frame.variables[name]
-        assert isinstance(variable, Variable)
+        assert isinstance(variable, LocalVariable)
         return variable.cell
-    cell = low.temporary(Role.INT, low.span(node))
+    cell = low.take_temporary(Role.INT, low.span(node))
     low.set_cell(cell, start, low.span(node))
     return cell
 
@@ -234,7 +234,7 @@ def _over_array(low: Lowering, node: ast.For, array: Reference) -> None:
         _unroll(low, node, [settle(low, item, node) for item in items])
         return
     base = low.keep(array.address, low.span(node), Role.POINTER)
-    counter = low.temporary(Role.INT, low.span(node))
+    counter = low.take_temporary(Role.INT, low.span(node))
     low.set_cell(counter, Const(0), low.span(node))
     index = Load(Const(counter))
     place = element(base, count_back(index, shape.length), shape.length, shape.element.size)

@@ -14,9 +14,9 @@ from typing import TypeVar
 
 from mazurka.errors import UnsupportedError
 from mazurka.frontend.kit.automaton import Label
-from mazurka.frontend.kit.building import ThreadBuilder
+from mazurka.frontend.kit.builder import ThreadBuilder
 from mazurka.frontend.kit.shapes import NumberShape, Reference
-from mazurka.frontend.python.context import Frame, Model
+from mazurka.frontend.python.context import Activation, Model
 from mazurka.frontend.python.source import span_of
 from mazurka.frontend.python.values import Number, Value, no_number
 from mazurka.ir.expressions import Const, Expr, Load
@@ -81,7 +81,7 @@ class Lowering(ThreadBuilder):
     """One thread's Python code on its way to an automaton."""
 
     program: Model
-    frames: list[Frame] = field(default_factory=list)
+    frames: list[Activation] = field(default_factory=list)
     lineage: frozenset[str] = frozenset()
     """The functions run by the threads that led to this one's creation, and its own."""
     cleanups: list[Callable[[], None]] = field(default_factory=list)
@@ -153,7 +153,7 @@ class Lowering(ThreadBuilder):
     # --- variables -------------------------------------------------------------------------
 
     @property
-    def frame(self) -> Frame:
+    def frame(self) -> Activation:
         return self.frames[-1]
 
     @property

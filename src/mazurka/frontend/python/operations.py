@@ -141,14 +141,14 @@ def _choose_number(low: Lowering, node: ast.Call, interval: Interval) -> Value:
 
 
 def _choice(low: Lowering, node: ast.Call, count: int, value: Expr, role: Role = Role.INT) -> Expr:
-    automaton = low.building()
+    automaton = low.require_automaton()
     if automaton.atomic_depth and low.loop_depth > low.atomic_loops:
         raise low.refuse(
             node,
             "`choose` in a loop inside `atomic()` would choose any number of times in one step;"
             " choose before the section",
         )
-    cell = Const(low.temporary(role, low.span(node)))
+    cell = Const(low.take_temporary(role, low.span(node)))
     low.step(
         Kind.CHOOSE,
         low.span(node),
@@ -177,7 +177,7 @@ def _direct_condition(low: Lowering, condition: ast.expr) -> Expr | None:
 
     Such a thread simply waits for its condition, without a state for having read too early.
     """
-    automaton = low.building()
+    automaton = low.require_automaton()
     edges, locations, held = len(automaton.edges), len(automaton.locations), len(low.held)
     current, bound = automaton.current, automaton.bound
     low.direct = 0
@@ -211,9 +211,9 @@ def _place(
 @callable_name("mazurka.model.cas")
 def _cas(low: Lowering, node: ast.Call) -> Value:
     place, (old, new) = _place(low, node, "cas", ("old", "new"))
-    done = Const(low.temporary(Role.BOOL, low.span(node)))
+    done = Const(low.take_temporary(Role.BOOL, low.span(node)))
     same = binary("eq", Load(place.address), old)
-    low.ways(
+    low.take_one_of(
         Kind.ATOMIC,
         low.span(node),
         f"cas {place.title}",
@@ -240,7 +240,7 @@ def _swap(low: Lowering, node: ast.Call) -> Value:
 
 def _exchange(low: Lowering, node: ast.Call, what: str, place: Reference, value: Expr) -> Value:
     """Put in a new value and get the old one, in one step."""
-    old = Const(low.temporary(Role.INT, low.span(node)))
+    old = Const(low.take_temporary(Role.INT, low.span(node)))
     low.step(
         Kind.ATOMIC,
         low.span(node),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from mazurka.frontend.kit.building import NotStatic
+from mazurka.frontend.kit.builder import NotStatic
 from mazurka.frontend.kit.conditions import ConditionShape
 from mazurka.frontend.kit.locks import LockShape
 from mazurka.frontend.kit.rwlocks import RWLockShape

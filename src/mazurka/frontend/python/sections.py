@@ -46,7 +46,7 @@ def _is_atomic(low: Lowering, node: ast.expr) -> bool:
 
 def _atomic(low: Lowering, node: ast.With, rest: list[ast.withitem]) -> None:
     """One step from begin to end; a section inside another adds nothing."""
-    automaton = low.building()
+    automaton = low.require_automaton()
     if automaton.atomic_depth == 0:
         low.atomic_loops = low.loop_depth
         automaton.atomic_depth = 1
@@ -61,10 +61,10 @@ def _atomic(low: Lowering, node: ast.With, rest: list[ast.withitem]) -> None:
 
 
 def _end_atomic(low: Lowering, node: ast.With) -> None:
-    automaton = low.building()
+    automaton = low.require_automaton()
     automaton.atomic_depth -= 1
     if automaton.atomic_depth == 0 and low.reachable:
-        outside = automaton.label(low.span(node))
+        outside = automaton.new_label(low.span(node))
         automaton.jump(outside, low.span(node))
         automaton.place(outside, low.span(node))
 
@@ -131,7 +131,7 @@ def _check_stays(low: Lowering, body: list[ast.stmt]) -> None:
 
 def leave_to(low: Lowering, target: Label, height: int, node: ast.AST) -> None:
     """Jump out of the blocks above `height`, leaving each, innermost first."""
-    automaton = low.building()
+    automaton = low.require_automaton()
     depth, saved = automaton.atomic_depth, low.cleanups
     for top in range(len(saved) - 1, height - 1, -1):
         low.cleanups = saved[:top]

@@ -9,7 +9,7 @@ from mazurka.frontend.kit.shapes import BOOLEAN, NumberShape, Reference
 from mazurka.frontend.python.annotations import RangeCheck
 from mazurka.frontend.python.assignment import assign, assign_name, bind_cell, settle
 from mazurka.frontend.python.conditions import branch_on
-from mazurka.frontend.python.context import Variable
+from mazurka.frontend.python.context import LocalVariable
 from mazurka.frontend.python.expressions import arithmetic, as_number
 from mazurka.frontend.python.lowering import Lowering, statement
 from mazurka.frontend.python.sections import leave_to
@@ -107,11 +107,11 @@ def _declare(low: Lowering, name: str, shape: NumberShape, node: ast.AST) -> Non
         raise low.refuse(node, f"declare the range of `{name}` where it is first assigned")
     if name in low.frame.variables:
         return
-    cell = low.local_cell(name, low.span(node), shape.role)
+    cell = low.add_local(name, low.span(node), shape.role)
     draft = low.program.storage.cells[cell]
     draft.low, draft.high, draft.inferred = shape.low, shape.high, shape.inferred
     draft.initial = min(max(0, shape.low), shape.high)
-    low.frame.variables[name] = Variable(name, cell, shape.role)
+    low.frame.variables[name] = LocalVariable(name, cell, shape.role)
 
 
 def declared_shape(low: Lowering, annotation: ast.expr) -> NumberShape | None:
@@ -168,9 +168,9 @@ def check_parameter(low: Lowering, node: RangeCheck) -> None:
 
 @statement(ast.If)
 def _if(low: Lowering, node: ast.If) -> None:
-    automaton = low.building()
+    automaton = low.require_automaton()
     span = low.span(node)
-    true, false, end = (automaton.label(span) for _ in range(3))
+    true, false, end = (automaton.new_label(span) for _ in range(3))
     branch_on(low, node.test, true, false)
     both_ways = true.bound is not None and false.bound is not None
     low.uncertain += both_ways

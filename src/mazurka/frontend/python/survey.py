@@ -138,7 +138,7 @@ def _escaping_loads(body: Iterable[ast.AST]) -> frozenset[str]:
 
 
 @dataclass(frozen=True)
-class Survey:
+class ModelSurvey:
     """Facts about a whole model file."""
 
     functions: dict[str, ast.FunctionDef]
@@ -179,7 +179,7 @@ class Survey:
         return bool(self.calls & {"join", "is_alive"})
 
 
-def survey(module: ast.Module) -> Survey:
+def survey(module: ast.Module) -> ModelSurvey:
     functions = {n.name: n for n in module.body if isinstance(n, ast.FunctionDef)}
     classes = {n.name: n for n in module.body if isinstance(n, ast.ClassDef)}
     defined = list(functions.values())
@@ -204,7 +204,7 @@ def survey(module: ast.Module) -> Survey:
             calls.add(call_name(node))
             if call_name(node) in ATOMIC_WRITERS and node.args:
                 written.update(_names([node.args[0]]))
-    return Survey(
+    return ModelSurvey(
         functions,
         classes,
         frozenset(written),

@@ -27,7 +27,7 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
-class Handle:
+class ThreadHandle:
     """A created thread: its number plus one."""
 
     expr: Expr
@@ -146,7 +146,7 @@ class Closure:
 Value: TypeAlias = (
     Number
     | Reference
-    | Handle
+    | ThreadHandle
     | Sequence
     | Interval
     | Function
@@ -172,7 +172,7 @@ def kind_of(value: Value) -> str:
             return "a number"
         case Reference(shape) | Blueprint(shape) | DraftField(_, _, shape):
             return f"an object ({shape.title})"
-        case Handle():
+        case ThreadHandle():
             return "a thread"
         case Sequence():
             return "a list"

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from mazurka.errors import OptionError, UnsupportedError
 from mazurka.frontend.kit.arithmetic import binary
 from mazurka.frontend.kit.automaton import Automaton
-from mazurka.frontend.kit.building import ThreadBuilder
+from mazurka.frontend.kit.builder import ThreadBuilder
 from mazurka.frontend.kit.locks import LockShape
 from mazurka.frontend.kit.program import ProgramDraft, ThreadPlan
 from mazurka.frontend.kit.shapes import Blueprint, NumberShape, Reference
@@ -47,13 +47,13 @@ def load(path: str, reading: Reading) -> Program:
             raise UnsupportedError.at(here, "a thread is written `thread NAME: statements`")
         plan = ThreadPlan(thread, found[1], here)
         build = ThreadBuilder(program, thread, Automaton())
-        build.building().begin(here)
+        build.require_automaton().begin(here)
         for words, span in statements(found, here):
             translate(build, objects, words, span)
             build.release(0)  # the statement has ended: its temporaries are free
         finish(build, plan, here)
         plans.append(plan)
-        automata.append(build.building())
+        automata.append(build.require_automaton())
     return program.assemble(plans, automata)
 
 

@@ -10,7 +10,7 @@ from model_exploration import PRELUDE, explore
 
 import mazurka.model
 from mazurka.errors import MazurkaError, OptionError
-from mazurka.frontend.kit import building
+from mazurka.frontend.kit import builder
 from mazurka.frontend.python import load_model
 from mazurka.frontend.python.elaboration import elaborate
 from mazurka.frontend.python.lowering import CALLS
@@ -129,7 +129,7 @@ def test_deep_nesting_is_an_error_and_not_a_crash(expression: str) -> None:
 
 
 def test_a_model_that_grows_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(building, "MOST_EDGES", 20_000)
+    monkeypatch.setattr(builder, "MOST_EDGES", 20_000)
     source = PRELUDE + (
         "def a(n):\n    if choose(0, 1): return n\n    return a(n) + a(n) + a(n) + a(n) + a(n)\n"
         "threads = [a(1)]"

@@ -7,12 +7,18 @@ import ast
 from mazurka.frontend.kit.conditions import ConditionShape
 from mazurka.frontend.kit.locks import LockShape
 from mazurka.frontend.kit.shapes import Blueprint, Reference
-from mazurka.frontend.python.arguments import evaluate_arguments, match_arguments
+from mazurka.frontend.python.arguments import match_arguments
 from mazurka.frontend.python.calls import predicate
 from mazurka.frontend.python.expressions import truth_of
 from mazurka.frontend.python.lowering import Lowering, callable_name
 from mazurka.frontend.python.primitives.locks import LockMethods, recursive_lock
-from mazurka.frontend.python.primitives.methods import Handler, Methods, gives_up, methods_of
+from mazurka.frontend.python.primitives.methods import (
+    Handler,
+    Methods,
+    gives_up,
+    methods_of,
+    without_arguments,
+)
 from mazurka.frontend.python.values import DraftField, Guard, Nothing, Number, Value, kind_of
 from mazurka.ir.expressions import ONE, Const
 
@@ -26,7 +32,7 @@ class ConditionMethods(Methods[ConditionShape]):
             "wait": self._wait,
             "wait_for": self._wait_for,
             "notify": self._notify,
-            "notify_all": self._notify_all,
+            "notify_all": without_arguments("notify_all", self.shape.notify_all),
         }
 
     def _acquire(self, low: Lowering, owner: Reference, node: ast.Call) -> Value:
@@ -48,7 +54,7 @@ class ConditionMethods(Methods[ConditionShape]):
     def _wait(self, low: Lowering, owner: Reference, node: ast.Call) -> Value:
         given = match_arguments(low, node, ("timeout",), "wait")
         timed = gives_up(low, given.get("timeout"))
-        if low.building().atomic_depth and not timed:
+        if low.require_automaton().atomic_depth and not timed:
             raise low.refuse(
                 node,
                 f"`{owner.title}.wait()` inside `atomic()` can never go through: others would have"
@@ -64,8 +70,8 @@ class ConditionMethods(Methods[ConditionShape]):
                 node, "`wait_for` takes a predicate and no timeout; use `wait` in a loop"
             )
         function = low.value(given["predicate"])
-        automaton, span = low.building(), low.span(node)
-        head, again, after = (automaton.label(span) for _ in range(3))
+        automaton, span = low.require_automaton(), low.span(node)
+        head, again, after = (automaton.new_label(span) for _ in range(3))
         automaton.place(head, span)
         low.loop_depth += 1
         test = given["predicate"]
@@ -82,11 +88,6 @@ class ConditionMethods(Methods[ConditionShape]):
         given = match_arguments(low, node, ("n",), "notify")
         count = low.constant(given["n"], "the argument of `notify`") if "n" in given else 1
         self.shape.notify(low, owner, low.span(node), count=count)
-        return Nothing()
-
-    def _notify_all(self, low: Lowering, owner: Reference, node: ast.Call) -> Value:
-        evaluate_arguments(low, node, (), "notify_all")
-        self.shape.notify_all(low, owner, low.span(node))
         return Nothing()
 
 

@@ -8,8 +8,14 @@ from mazurka.frontend.kit.events import EventShape
 from mazurka.frontend.kit.shapes import Blueprint, Reference
 from mazurka.frontend.python.arguments import evaluate_arguments, match_arguments
 from mazurka.frontend.python.lowering import Lowering, callable_name
-from mazurka.frontend.python.primitives.methods import Handler, Methods, gives_up, methods_of
-from mazurka.frontend.python.values import Nothing, Number, Value
+from mazurka.frontend.python.primitives.methods import (
+    Handler,
+    Methods,
+    gives_up,
+    methods_of,
+    without_arguments,
+)
+from mazurka.frontend.python.values import Number, Value
 from mazurka.ir.expressions import ONE
 
 
@@ -17,25 +23,11 @@ from mazurka.ir.expressions import ONE
 class EventMethods(Methods[EventShape]):
     def named(self) -> dict[str, Handler]:
         return {
-            "set": self._set,
-            "clear": self._clear,
-            "is_set": self._is_set,
+            "set": without_arguments("set", self.shape.set),
+            "clear": without_arguments("clear", self.shape.clear),
+            "is_set": without_arguments("is_set", self.shape.is_set),
             "wait": self._wait,
         }
-
-    def _set(self, low: Lowering, owner: Reference, node: ast.Call) -> Value:
-        evaluate_arguments(low, node, (), "set")
-        self.shape.set(low, owner, low.span(node))
-        return Nothing()
-
-    def _clear(self, low: Lowering, owner: Reference, node: ast.Call) -> Value:
-        evaluate_arguments(low, node, (), "clear")
-        self.shape.clear(low, owner, low.span(node))
-        return Nothing()
-
-    def _is_set(self, low: Lowering, owner: Reference, node: ast.Call) -> Value:
-        evaluate_arguments(low, node, (), "is_set")
-        return Number(self.shape.is_set(low, owner, low.span(node)), boolean=True)
 
     def _wait(self, low: Lowering, owner: Reference, node: ast.Call) -> Value:
         """With a timeout: the answer is whatever the flag is when the time is up."""

@@ -11,17 +11,24 @@ from mazurka.frontend.kit.locks import LockShape
 from mazurka.frontend.kit.shapes import Blueprint, Reference
 from mazurka.frontend.python.arguments import evaluate_arguments
 from mazurka.frontend.python.lowering import Lowering, callable_name
-from mazurka.frontend.python.primitives.methods import Handler, Methods, may_fail, methods_of
-from mazurka.frontend.python.values import Guard, Nothing, Number, Value
+from mazurka.frontend.python.primitives.methods import (
+    Handler,
+    Methods,
+    may_fail,
+    methods_of,
+    without_arguments,
+)
+from mazurka.frontend.python.values import Guard, Number, Value
 from mazurka.ir.expressions import ONE, ZERO
 
 
 @methods_of(LockShape)
 class LockMethods(Methods[LockShape]):
     def named(self) -> dict[str, Handler]:
-        found: dict[str, Handler] = {"acquire": self._acquire, "release": self._release}
+        release = without_arguments("release", self.shape.release)
+        found: dict[str, Handler] = {"acquire": self._acquire, "release": release}
         if not self.shape.depth:
-            found["locked"] = self._locked
+            found["locked"] = without_arguments("locked", self.shape.locked)
         return found
 
     def _acquire(self, low: Lowering, owner: Reference, node: ast.Call) -> Value:
@@ -29,15 +36,6 @@ class LockMethods(Methods[LockShape]):
             return Number(self.shape.try_acquire(low, owner, low.span(node)), boolean=True)
         self.shape.acquire(low, owner, low.span(node))
         return Number(ONE, boolean=True)
-
-    def _release(self, low: Lowering, owner: Reference, node: ast.Call) -> Value:
-        evaluate_arguments(low, node, (), "release")
-        self.shape.release(low, owner, low.span(node))
-        return Nothing()
-
-    def _locked(self, low: Lowering, owner: Reference, node: ast.Call) -> Value:
-        evaluate_arguments(low, node, (), "locked")
-        return Number(self.shape.locked(low, owner, low.span(node)), boolean=True)
 
     def enter(self, low: Lowering, guard: Guard, node: ast.AST) -> None:
         self.shape.acquire(low, guard.owner, low.span(node))

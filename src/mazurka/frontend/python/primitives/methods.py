@@ -7,10 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar
 
+from mazurka.frontend.kit.builder import ThreadBuilder
 from mazurka.frontend.kit.shapes import Reference, Shape, SyncShape
-from mazurka.frontend.python.arguments import match_arguments
+from mazurka.frontend.python.arguments import evaluate_arguments, match_arguments
 from mazurka.frontend.python.lowering import Lowering
-from mazurka.frontend.python.values import Guard, Value
+from mazurka.frontend.python.values import Guard, Nothing, Number, Value
+from mazurka.ir.expressions import Expr
+from mazurka.ir.program import Span
 
 Handler: TypeAlias = Callable[[Lowering, Reference, ast.Call], Value]
 
@@ -48,6 +51,22 @@ class Methods(Generic[S]):
     def leave(self, low: Lowering, guard: Guard, node: ast.AST) -> None:
         """End a `with` block."""
         raise low.refuse(node, f"a {self.shape.title} cannot be used in `with`")
+
+
+def without_arguments(
+    name: str | None,
+    operation: Callable[[ThreadBuilder, Reference, Span], Expr | None],
+    *,
+    boolean: bool = True,
+) -> Handler:
+    """A method that takes no arguments; its messages call it `name`, or else as it is written."""
+
+    def handler(low: Lowering, owner: Reference, node: ast.Call) -> Value:
+        evaluate_arguments(low, node, (), name or ast.unparse(node.func))
+        answer = operation(low, owner, low.span(node))
+        return Nothing() if answer is None else Number(answer, boolean)
+
+    return handler
 
 
 METHODS: dict[type[Shape], type[Methods[Any]]] = {}

@@ -8,7 +8,12 @@ from mazurka.frontend.kit.queues import UNBOUNDED_CAPACITY, QueueShape
 from mazurka.frontend.kit.shapes import BOOLEAN, INTEGER, Blueprint, NumberShape, Reference
 from mazurka.frontend.python.arguments import evaluate_arguments, match_arguments
 from mazurka.frontend.python.lowering import Lowering, callable_name
-from mazurka.frontend.python.primitives.methods import Handler, Methods, methods_of
+from mazurka.frontend.python.primitives.methods import (
+    Handler,
+    Methods,
+    methods_of,
+    without_arguments,
+)
 from mazurka.frontend.python.values import Imported, Nothing, Number, Value, kind_of
 
 
@@ -18,10 +23,10 @@ class QueueMethods(Methods[QueueShape]):
         return {
             "put": self._put,
             "get": self._get,
-            "qsize": self._qsize,
-            "empty": self._empty,
-            "full": self._full,
-            "task_done": self._task_done,
+            "qsize": without_arguments("qsize", self.shape.size_now, boolean=False),
+            "empty": without_arguments("empty", self.shape.empty),
+            "full": without_arguments("full", self.shape.full),
+            "task_done": without_arguments("task_done", self.shape.finish_task),
             "join": self._join,
         }
 
@@ -48,23 +53,6 @@ class QueueMethods(Methods[QueueShape]):
     def _get(self, low: Lowering, owner: Reference, node: ast.Call) -> Value:
         _blocking_item(low, node, "get", ("block", "timeout"))
         return Number(self.shape.get(low, owner, low.span(node)))
-
-    def _qsize(self, low: Lowering, owner: Reference, node: ast.Call) -> Value:
-        evaluate_arguments(low, node, (), "qsize")
-        return Number(self.shape.size_now(low, owner, low.span(node)))
-
-    def _empty(self, low: Lowering, owner: Reference, node: ast.Call) -> Value:
-        evaluate_arguments(low, node, (), "empty")
-        return Number(self.shape.empty(low, owner, low.span(node)), boolean=True)
-
-    def _full(self, low: Lowering, owner: Reference, node: ast.Call) -> Value:
-        evaluate_arguments(low, node, (), "full")
-        return Number(self.shape.full(low, owner, low.span(node)), boolean=True)
-
-    def _task_done(self, low: Lowering, owner: Reference, node: ast.Call) -> Value:
-        evaluate_arguments(low, node, (), "task_done")
-        self.shape.finish_task(low, owner, low.span(node))
-        return Nothing()
 
     def _join(self, low: Lowering, owner: Reference, node: ast.Call) -> Value:
         evaluate_arguments(low, node, (), "join")

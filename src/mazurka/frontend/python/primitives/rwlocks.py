@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
-from typing import TypeAlias
 
-from mazurka.frontend.kit.building import ThreadBuilder
 from mazurka.frontend.kit.rwlocks import RWLockShape
 from mazurka.frontend.kit.shapes import Blueprint, Reference
 from mazurka.frontend.python.arguments import evaluate_arguments
 from mazurka.frontend.python.lowering import Lowering, callable_name
-from mazurka.frontend.python.primitives.methods import Handler, Methods, methods_of
-from mazurka.frontend.python.values import Guard, Nothing, Value
-from mazurka.ir.program import Span
-
-LockAction: TypeAlias = Callable[[ThreadBuilder, Reference, Span], None]
+from mazurka.frontend.python.primitives.methods import (
+    Handler,
+    Methods,
+    methods_of,
+    without_arguments,
+)
+from mazurka.frontend.python.values import Guard, Value
 
 
 @methods_of(RWLockShape)
@@ -24,10 +23,10 @@ class RWLockMethods(Methods[RWLockShape]):
         return {
             "read": lambda low, owner, node: _guard(low, owner, node, "read"),
             "write": lambda low, owner, node: _guard(low, owner, node, "write"),
-            "acquire_read": _method(self.shape.acquire_read),
-            "release_read": _method(self.shape.release_read),
-            "acquire_write": _method(self.shape.acquire_write),
-            "release_write": _method(self.shape.release_write),
+            "acquire_read": without_arguments(None, self.shape.acquire_read),
+            "release_read": without_arguments(None, self.shape.release_read),
+            "acquire_write": without_arguments(None, self.shape.acquire_write),
+            "release_write": without_arguments(None, self.shape.release_write),
         }
 
     def enter(self, low: Lowering, guard: Guard, node: ast.AST) -> None:
@@ -41,15 +40,6 @@ class RWLockMethods(Methods[RWLockShape]):
         reads = guard.mode == "read"
         release = self.shape.release_read if reads else self.shape.release_write
         release(low, guard.owner, low.span(node))
-
-
-def _method(operation: LockAction) -> Handler:
-    def handler(low: Lowering, owner: Reference, node: ast.Call) -> Value:
-        evaluate_arguments(low, node, (), ast.unparse(node.func))
-        operation(low, owner, low.span(node))
-        return Nothing()
-
-    return handler
 
 
 def _guard(low: Lowering, owner: Reference, node: ast.Call, mode: str) -> Value:

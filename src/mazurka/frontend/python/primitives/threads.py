@@ -18,16 +18,16 @@ from mazurka.frontend.kit.threads import (
 )
 from mazurka.frontend.python.arguments import match_arguments, parameters, static_default, uncalled
 from mazurka.frontend.python.assignment import create_object, is_fixed
-from mazurka.frontend.python.context import FunctionThread, Variable
+from mazurka.frontend.python.context import FunctionThread, LocalVariable
 from mazurka.frontend.python.lowering import Lowering, callable_name
-from mazurka.frontend.python.records import find_method
+from mazurka.frontend.python.objects import find_method
 from mazurka.frontend.python.values import (
     Function,
-    Handle,
     Method,
     Nothing,
     Number,
     Sequence,
+    ThreadHandle,
     Value,
     kind_of,
 )
@@ -51,7 +51,7 @@ def _spawn(low: Lowering, node: ast.Call) -> Value:
     names = [name for name in parameters(low, function) if name not in bound]
     given = match_arguments(low, call, names, function.name)
     arguments = bound | {name: low.value(expr) for name, expr in given.items()}
-    low.building()
+    low.require_automaton()
     return _create(low, function, arguments, node, start=True)
 
 
@@ -132,12 +132,12 @@ def _create(
         def make_slot() -> Slot:
             return _slot(low, function, arguments, node, fixed=False)
 
-        return Handle(create_in_loop(low, span, name, max(0, left), make_slot, start=start))
+        return ThreadHandle(create_in_loop(low, span, name, max(0, left), make_slot, start=start))
     if left <= 0:
         exceed(low, span, name)
-        return Handle(ZERO)
+        return ThreadHandle(ZERO)
     slot = _slot(low, function, arguments, node)
-    return Handle(create(low, span, name, slot, start=start))
+    return ThreadHandle(create(low, span, name, slot, start=start))
 
 
 def _complete(
@@ -181,7 +181,7 @@ def _slot(
     number = len(model.plans)
     if number >= MOST_THREADS:
         raise low.refuse(node, f"the model has more than {MOST_THREADS} threads")
-    bound: dict[str, Variable | Value] = {}
+    bound: dict[str, LocalVariable | Value] = {}
     stores = model.facts_of(function).stores
     for name, value in arguments.items():
         if fixed and is_fixed(value) and name not in stores:
@@ -211,7 +211,7 @@ def thread_title(function: ast.FunctionDef, arguments: dict[str, Value]) -> str:
 
 def parameter_cell(
     low: Lowering, name: str, value: Value, number: int, node: ast.AST, *, initial: bool
-) -> Variable:
+) -> LocalVariable:
     """A cell for an argument of a thread; with `initial` it holds the value from the beginning."""
     role, target = Role.INT, None
     match value:
@@ -219,7 +219,7 @@ def parameter_cell(
             role = Role.BOOL if boolean else Role.INT
         case Reference(shape, expr, _):
             role, target = Role.POINTER, shape
-        case Handle(expr):
+        case ThreadHandle(expr):
             role = Role.HANDLE
         case _:
             raise low.refuse(node, f"a thread made here cannot get {kind_of(value)}")
@@ -227,16 +227,16 @@ def parameter_cell(
     cell = low.program.storage.add(
         name, owner=number, role=role, initial=first, inferred=True, span=low.span(node)
     )
-    return Variable(name, cell, role, target)
+    return LocalVariable(name, cell, role, target)
 
 
 def _hand_over(plan: FunctionThread, arguments: dict[str, Value]) -> tuple[Operation, ...]:
     """Write the arguments that have cells."""
     operations: list[Operation] = []
     for name, variable in plan.arguments.items():
-        if isinstance(variable, Variable):
+        if isinstance(variable, LocalVariable):
             match arguments[name]:
-                case Number(expr) | Reference(_, expr) | Handle(expr):
+                case Number(expr) | Reference(_, expr) | ThreadHandle(expr):
                     operations.append(Assign(Const(variable.cell), expr))
     return tuple(operations)
 
@@ -246,7 +246,7 @@ def _join(low: Lowering, node: ast.Call) -> Value:
     if len(node.args) != 1 or node.keywords:
         raise low.refuse(node, "`join` takes one thread: `join(handle)`")
     value = low.value(node.args[0])
-    if not isinstance(value, Handle):
+    if not isinstance(value, ThreadHandle):
         raise low.refuse(node, f"`join` needs a thread, not {kind_of(value)}")
     join(low, low.span(node), value.expr, ast.unparse(node.args[0]))
     return Nothing()

@@ -43,7 +43,7 @@ class ThreadBuilder:
     free: dict[Role, list[int]] = field(default_factory=dict)
     """Temporaries that can be used again."""
 
-    def building(self) -> Automaton:
+    def require_automaton(self) -> Automaton:
         """The automaton, where there is one."""
         if self.automaton is None:
             raise NotStatic
@@ -61,7 +61,7 @@ class ThreadBuilder:
 
     # --- edges -----------------------------------------------------------------------------
 
-    def edge(
+    def add_edge(
         self,
         kind: Kind,
         span: Span,
@@ -83,7 +83,7 @@ class ThreadBuilder:
                 " use fewer threads, less recursion (--max-depth) or loops instead of repeated"
                 " calls",
             )
-        self.building().edge(
+        self.require_automaton().add_edge(
             kind,
             span,
             target,
@@ -108,7 +108,7 @@ class ThreadBuilder:
         subject: Expr | None = None,
     ) -> None:
         """Add one edge and go on behind it."""
-        self.ways(
+        self.take_one_of(
             kind,
             span,
             text,
@@ -118,7 +118,7 @@ class ThreadBuilder:
             subject=subject,
         )
 
-    def ways(
+    def take_one_of(
         self,
         kind: Kind,
         span: Span,
@@ -130,10 +130,10 @@ class ThreadBuilder:
         subject: Expr | None = None,
     ) -> None:
         """Add edges with exclusive guards to one location and go on there."""
-        automaton = self.building()
-        target = automaton.label(span)
+        automaton = self.require_automaton()
+        target = automaton.new_label(span)
         for guard, operations in ways:
-            self.edge(
+            self.add_edge(
                 kind,
                 span,
                 text,
@@ -179,8 +179,8 @@ class ThreadBuilder:
         otherwise: Sequence[Operation] = (),
     ) -> Expr:
         """Operate on an object if that is possible now: 1 where it was done, 0 where it was not."""
-        answer = Const(self.temporary(Role.BOOL, span))
-        self.ways(
+        answer = Const(self.take_temporary(Role.BOOL, span))
+        self.take_one_of(
             kind,
             span,
             text,
@@ -197,31 +197,31 @@ class ThreadBuilder:
         self, span: Span, text: str, owner: Reference, value: Expr, role: Role = Role.BOOL
     ) -> Expr:
         """Look at an object in one step; the answer may be out of date in the next."""
-        cell = Const(self.temporary(role, span))
+        cell = Const(self.take_temporary(role, span))
         self.act(Kind.INSPECT, span, text, owner, Assign(cell, value))
         return Load(cell)
 
     def branch(self, test: Expr, span: Span, text: str, true: Label, false: Label) -> None:
         """Go to one of two labels; a constant leaves one way only."""
-        automaton = self.building()
+        automaton = self.require_automaton()
         if isinstance(test, Const):
             automaton.jump(true if test.value else false, span)
             return
-        self.edge(Kind.LOCAL, span, text, true, guard=test)
-        self.edge(Kind.LOCAL, span, f"not ({text})", false, guard=negate(test))
+        self.add_edge(Kind.LOCAL, span, text, true, guard=test)
+        self.add_edge(Kind.LOCAL, span, f"not ({text})", false, guard=negate(test))
         automaton.current = None
 
     def fail(self, fault: Fault, message: str, span: Span) -> None:
         """Add a step that goes wrong; control does not go on behind it."""
         self.step(Kind.LOCAL, span, message, operations=(Check(Const(0), fault, message),))
-        self.building().current = None
+        self.require_automaton().current = None
 
     # --- data ------------------------------------------------------------------------------
 
     def load(self, place: Reference, span: Span) -> Expr:
         """Read a number, in a step of its own where it is shared; returns what was read."""
         boolean = isinstance(place.shape, NumberShape) and place.shape.role is Role.BOOL
-        cell = Const(self.temporary(Role.BOOL if boolean else Role.INT, span))
+        cell = Const(self.take_temporary(Role.BOOL if boolean else Role.INT, span))
         self.step(
             Kind.ACCESS if place.shared else Kind.LOCAL,
             span,
@@ -239,17 +239,17 @@ class ThreadBuilder:
             operations=(Assign(place.address, value),),
         )
 
-    def local_cell(self, name: str, span: Span, role: Role = Role.INT) -> int:
+    def add_local(self, name: str, span: Span, role: Role = Role.INT) -> int:
         """Add a cell of this thread, whose range is inferred; returns its address."""
-        self.building()
+        self.require_automaton()
         return self.program.storage.add(
             name, owner=self.number, role=role, inferred=True, span=span
         )
 
-    def temporary(self, role: Role, span: Span) -> int:
+    def take_temporary(self, role: Role, span: Span) -> int:
         """Take a cell of this thread until the statement ends; returns its address."""
         spare = self.free.setdefault(role, [])
-        cell = spare.pop() if spare else self.local_cell("temporary", span, role)
+        cell = spare.pop() if spare else self.add_local("temporary", span, role)
         self.held.append((role, cell))
         return cell
 
@@ -267,7 +267,7 @@ class ThreadBuilder:
         """The same value, safe from later assignments to variables it mentions."""
         if isinstance(expr, Const):
             return expr
-        cell = self.temporary(role, span)
+        cell = self.take_temporary(role, span)
         self.set_cell(cell, expr, span)
         return Load(Const(cell))
 

@@ -1,7 +1,7 @@
-"""Records: classes whose instances are runs of fields.
+"""Make objects: records, which are instances of classes, and arrays.
 
-Two styles are understood: annotated fields (`balance: Int[0, 9] = 0`, as in a dataclass), and an
-`__init__` that does nothing but set fields (`self.lock = Mutex()`).
+Two styles of classes are understood: annotated fields (`balance: Int[0, 9] = 0`, as in a
+dataclass), and an `__init__` that does nothing but set fields (`self.lock = Mutex()`).
 """
 
 from __future__ import annotations
@@ -12,16 +12,17 @@ from mazurka.frontend.kit.shapes import (
     BOOLEAN,
     INTEGER,
     TRUTH,
+    ArrayShape,
     Blueprint,
     NumberShape,
     RecordShape,
     Shape,
 )
 from mazurka.frontend.python.annotations import RangeCheck
-from mazurka.frontend.python.arguments import bind_parameters, evaluate_arguments
+from mazurka.frontend.python.arguments import bind_parameters, evaluate_arguments, match_arguments
 from mazurka.frontend.python.containers import as_array
-from mazurka.frontend.python.context import Frame
-from mazurka.frontend.python.lowering import CALLS, Lowering
+from mazurka.frontend.python.context import Activation
+from mazurka.frontend.python.lowering import CALLS, Lowering, callable_name
 from mazurka.frontend.python.statements import check_parameter, declared_shape
 from mazurka.frontend.python.survey import facts_of
 from mazurka.frontend.python.values import (
@@ -33,10 +34,12 @@ from mazurka.frontend.python.values import (
     Value,
     kind_of,
 )
-from mazurka.ir.expressions import Const
+from mazurka.ir.expressions import Const, Expr
 
 MOST_CELLS = 10_000
 """In one record: more than this is a mistake, and classes made of classes grow fast."""
+MOST_ELEMENTS = 100_000
+"""In one array, counted in cells."""
 
 
 def instantiate(low: Lowering, definition: ast.ClassDef, node: ast.Call | None) -> Blueprint:
@@ -170,7 +173,7 @@ def _from_init(
     draft = Draft({})
     values = bind_parameters(low, init, node, {self_name: draft})
     low.program.frames += 1
-    frame = Frame(low.program.frames, "__init__", facts_of(init.body), uncertain=low.uncertain)
+    frame = Activation(low.program.frames, "__init__", facts_of(init.body), uncertain=low.uncertain)
     frame.variables.update(values)
     low.frames.append(frame)
     overlay, low.overlay = low.overlay, {}
@@ -240,3 +243,30 @@ def blueprint_of(low: Lowering, kind: Value, node: ast.AST) -> Blueprint:
 def _bare_call(node: ast.AST) -> ast.Call:
     call = ast.Call(ast.Name("constructor", ast.Load()), [], [])
     return ast.fix_missing_locations(ast.copy_location(call, node))
+
+
+@callable_name("mazurka.model.Array")
+def _array(low: Lowering, node: ast.Call) -> Value:
+    given = match_arguments(low, node, ("type", "length", "initial"), "Array")
+    if "type" not in given or "length" not in given:
+        raise low.refuse(node, "an array is written `Array(Type, length)`")
+    one = blueprint_of(low, low.value(given["type"]), given["type"])
+    length = low.constant(given["length"], "the length of an Array")
+    if not 0 <= length * max(one.shape.size, 1) <= MOST_ELEMENTS:
+        raise low.refuse(node, f"an Array of {length} elements is not possible here")
+    shape = ArrayShape(one.shape, length)
+    if "initial" not in given:
+        return Blueprint(shape, one.initials * length)
+    return Blueprint(shape, _initials(low, one.shape, length, given["initial"]))
+
+
+def _initials(low: Lowering, shape: Shape, length: int, node: ast.expr) -> tuple[Expr, ...]:
+    value = low.value(node)
+    if isinstance(value, Number) and isinstance(shape, NumberShape):
+        return (value.expr,) * length
+    items = as_array(value.items) if isinstance(value, Sequence) else None
+    if items is None or not isinstance(items.shape, ArrayShape):
+        raise low.refuse(node, f"`{ast.unparse(node)}` does not give {length} first values")
+    if items.shape.length != length or items.shape.size != length * shape.size:
+        raise low.refuse(node, f"{items.shape.length} first values for an Array of length {length}")
+    return items.initials
