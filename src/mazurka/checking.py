@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from mazurka.frontend.registry import choose_language, load_frontend
 from mazurka.ir.program import Check, Fault, Program
+from mazurka.report.answer import HOLDS, INCONCLUSIVE, UNSOUND, VIOLATED, Finding
 from mazurka.report.confirm import confirm
-from mazurka.report.outcome import HOLDS, INCONCLUSIVE, UNSOUND, VIOLATED, Finding
 from mazurka.report.selection import Selection, select
 from mazurka.report.subject import subject_of
 from mazurka.report.trace import Trace

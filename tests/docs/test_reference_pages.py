@@ -15,7 +15,7 @@ from mazurka.checking import load_program
 from mazurka.cli.failures import run_guarded
 from mazurka.cli.main import app
 from mazurka.errors import MazurkaError
-from mazurka.report.outcome import ERROR, EXIT_STATUS
+from mazurka.report.answer import ERROR, EXIT_STATUS
 from mazurka.report.verdict import Verdict
 from mazurka.search.reading import Reading
 from mazurka.search.registry import load_strategy, strategy_names

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mazurka import check
-from mazurka.report.outcome import HOLDS, VIOLATED
+from mazurka.report.answer import HOLDS, VIOLATED
 from mazurka.report.verdict import Verdict
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -12,7 +12,7 @@ import pytest
 
 from mazurka import check
 from mazurka.checking import load_program
-from mazurka.report.outcome import INCONCLUSIVE, UNSOUND, VIOLATED
+from mazurka.report.answer import INCONCLUSIVE, UNSOUND, VIOLATED
 from mazurka.search.reading import Reading
 
 HERE = Path(__file__).parent / "transactions"

@@ -119,8 +119,8 @@ def report(failure: Failure, as_json: bool, path: str | None) -> int:
 
 
 def _object(failure: Failure, path: str | None) -> dict[str, object]:
-    from mazurka.report.outcome import ERROR
-    from mazurka.report.outcome import INCONCLUSIVE as UNDECIDED
+    from mazurka.report.answer import ERROR
+    from mazurka.report.answer import INCONCLUSIVE as UNDECIDED
     from mazurka.report.verdict import Verdict
 
     if failure.limit:

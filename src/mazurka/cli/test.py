@@ -133,7 +133,7 @@ def bound_of(text: str | None) -> int | None:
 
 def run_tests(target: str, given: dict[str, Any], *, as_json: bool) -> int:
     """Explore the tests one after the other; returns the exit status."""
-    from mazurka.report.outcome import worst_status
+    from mazurka.report.answer import worst_status
     from mazurka.runtime.testing.collecting import collect
     from mazurka.runtime.testing.named_options import refuse_useless
     from mazurka.stateless.explored import INTERRUPTED
@@ -182,7 +182,7 @@ def silent() -> Iterator[None]:
 
 
 def explore_one(found: Any, given: dict[str, Any]) -> Result:
-    from mazurka.report.outcome import ERROR, INCONCLUSIVE
+    from mazurka.report.answer import ERROR, INCONCLUSIVE
     from mazurka.runtime.exploring.exploration import conclude_interrupted, explore_test
     from mazurka.runtime.exploring.options import ExploreOptions
     from mazurka.runtime.exploring.progress import Remembered, finish, progress_on

@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from mazurka.report.answer import UNSOUND
 from mazurka.report.observer import bytes_text
-from mazurka.report.outcome import UNSOUND
 from mazurka.report.prose import Prose
 from mazurka.report.summary import STYLES
 from mazurka.report.terminal import Glyphs, glyphs_for, safe

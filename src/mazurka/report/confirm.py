@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from mazurka.ir.interpreter import FaultReport, Interpreter, Outcome, State, Step
 from mazurka.ir.program import Fault, Kind, Program
-from mazurka.report.outcome import Finding
+from mazurka.report.answer import Finding
 from mazurka.report.places import Shown, object_name, shown_value, source_line
 from mazurka.report.rows import place_name
 from mazurka.report.standing import standings

@@ -6,7 +6,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from mazurka.report.outcome import Finding
+from mazurka.report.answer import Finding
 from mazurka.report.terminal import glyphs_for, safe
 from mazurka.report.trace import Standing, Trace
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mazurka.ir.program import Program
+from mazurka.report.answer import Finding
 from mazurka.report.confirm import confirm
-from mazurka.report.outcome import Finding
 from mazurka.report.rows import TraceRow
 from mazurka.report.subject import program_digest, source_digest
 from mazurka.report.trace import ReplayMismatch, Trace, run_schedule

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.text import Text
 
+from mazurka.report.answer import HOLDS, INCONCLUSIVE, UNSOUND, VIOLATED
 from mazurka.report.classification import (
     draw_classes,
     round_counts,
@@ -15,7 +16,6 @@ from mazurka.report.classification import (
 )
 from mazurka.report.columns import Columns
 from mazurka.report.observer import bytes_text
-from mazurka.report.outcome import HOLDS, INCONCLUSIVE, UNSOUND, VIOLATED
 from mazurka.report.prose import Prose
 from mazurka.report.replaying import REPRODUCED, ReplayReport
 from mazurka.report.selection import Alternative

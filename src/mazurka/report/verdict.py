@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mazurka.report.outcome import HOLDS, INCONCLUSIVE, UNSOUND, Outcome
+from mazurka.report.answer import HOLDS, INCONCLUSIVE, UNSOUND, Answer
 from mazurka.report.selection import Alternative
 from mazurka.report.subject import Subject
 from mazurka.report.trace import Trace
@@ -26,7 +26,7 @@ ALWAYS = "range, index and lock errors"
 
 
 @dataclass(kw_only=True)
-class Verdict(Outcome):
+class Verdict(Answer):
     """The result of a check.  A counterexample is in `violation` and `trace`, and was replayed."""
 
     properties: tuple[str, ...] = ()

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from mazurka.report.answer import Finding
 from mazurka.report.comparison import print_comparison
-from mazurka.report.outcome import Finding
 from mazurka.report.verdict import Verdict
 from mazurka.search.result import Round, Statistics
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mazurka import check
-from mazurka.report.outcome import HOLDS, VIOLATED
+from mazurka.report.answer import HOLDS, VIOLATED
 from mazurka.search.registry import load_strategy, strategy_names
 
 KEEPING_RACES = [name for name in strategy_names() if "race" in load_strategy(name).preserves]

@@ -11,7 +11,7 @@ from small_programs import lost_update, straight_line, two_locks
 from mazurka.errors import MazurkaError, OptionError
 from mazurka.ir.expressions import ZERO
 from mazurka.ir.program import Check, Fault
-from mazurka.report.outcome import ERROR
+from mazurka.report.answer import ERROR
 from mazurka.report.trace import ReplayMismatch
 from mazurka.report.verdict import Verdict
 from mazurka.search.request import CheckOptions, choose_strategy, validate

@@ -9,7 +9,7 @@ import pytest
 from observed_programs import find, module_of
 
 from mazurka.errors import InternalError
-from mazurka.report.outcome import ERROR, HOLDS
+from mazurka.report.answer import ERROR, HOLDS
 from mazurka.runtime.exploring.exploration import Exploration
 from mazurka.runtime.exploring.guard import NondeterministicError
 from mazurka.runtime.exploring.options import ExploreOptions, Test

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from observed_programs import module_of
 
-from mazurka.report.outcome import HOLDS, VIOLATED
+from mazurka.report.answer import HOLDS, VIOLATED
 from mazurka.runtime.exploring.exploration import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.story.result import Result

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from observed_programs import module_of
 
-from mazurka.report.outcome import HOLDS, VIOLATED
+from mazurka.report.answer import HOLDS, VIOLATED
 from mazurka.runtime.core.spinning import is_in_loop
 from mazurka.runtime.exploring.exploration import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from observed_programs import find, module_of
 
-from mazurka.report.outcome import HOLDS
+from mazurka.report.answer import HOLDS
 from mazurka.runtime.exploring.scope import describe_scope
 from mazurka.runtime.sharing import monitoring
 from mazurka.runtime.sharing.monitoring import MARK, Unobserved, package_of

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from mazurka.errors import InternalError, MazurkaError
-from mazurka.report.outcome import ERROR, HOLDS, INCONCLUSIVE, UNSOUND, VIOLATED
+from mazurka.report.answer import ERROR, HOLDS, INCONCLUSIVE, UNSOUND, VIOLATED
 from mazurka.runtime.core.failures import ControlError
 from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.sites import shown_path

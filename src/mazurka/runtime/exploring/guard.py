@@ -34,9 +34,9 @@ from mazurka.runtime.exploring.unstable_values import (
     note_difference,
     note_limit,
 )
-from mazurka.runtime.program.blocked import is_library
+from mazurka.runtime.program.blocked import is_library_file
 from mazurka.runtime.sharing.monitoring import unobserved
-from mazurka.runtime.story.labels import unnamed
+from mazurka.runtime.story.labels import describe_unnamed
 from mazurka.stateless.runs import Decider, Ended, Operation, Runnable, Shared
 
 Item = TypeVar("Item")
@@ -98,7 +98,7 @@ class TrialRecorder(Decider):
             )
         )
         self.sites.append(self._standing.get(chosen))
-        on = ", ".join(unnamed(shared) for shared, _ in touches)
+        on = ", ".join(describe_unnamed(shared) for shared, _ in touches)
         self.texts.append(f"{_thread(chosen)}: {operation.kind} {on}".rstrip())
         return chosen
 
@@ -153,7 +153,7 @@ def _of_the_program(found: Trial) -> list[ComparedStep]:
     return [
         action
         for action, at in zip(found.actions, found.sites, strict=True)
-        if at is None or is_plumbing(at) or not is_library(at.file)
+        if at is None or is_plumbing(at) or not is_library_file(at.file)
     ]
 
 

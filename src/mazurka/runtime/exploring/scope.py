@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from importlib.machinery import EXTENSION_SUFFIXES
 from typing import Final
 
-from mazurka.report.outcome import HOLDS, VIOLATED
+from mazurka.report.answer import HOLDS, VIOLATED
 from mazurka.report.words import counted
 from mazurka.runtime.core.insides import is_module
 from mazurka.stateless.explored import Explored

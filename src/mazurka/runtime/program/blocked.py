@@ -1,18 +1,21 @@
-"""What to say about a thread that is in a call which nobody controls: what, where, what to do."""
+"""What to say about a thread in a call that nobody controls: what it does, where, what to do."""
 
 from __future__ import annotations
 
 import linecache
 import os
 import site
+import sys
 import sysconfig
 import traceback
 from collections.abc import Sequence
 from functools import cache
 from types import FrameType
 
-from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.core.names import label_of
+from mazurka.runtime.core.scheduler import Scheduler, session
 from mazurka.runtime.core.sites import is_plumbing_file
+from mazurka.stateless.runs import Failed
 
 ADVICE = (
     (
@@ -49,7 +52,7 @@ BUSY = (
 
 
 @cache
-def libraries() -> tuple[str, ...]:
+def library_folders() -> tuple[str, ...]:
     """The directories of what is installed; few processes ever ask."""
     paths = sysconfig.get_paths()
     return tuple(
@@ -61,37 +64,61 @@ def libraries() -> tuple[str, ...]:
     )
 
 
-def is_library(file: str) -> bool:
-    return file.startswith((*libraries(), "<"))
+def is_library_file(file: str) -> bool:
+    return file.startswith((*library_folders(), "<"))
 
 
-def frames_of(frame: FrameType | None) -> list[traceback.FrameSummary]:
+def describe_blocked(run: Scheduler, waited: float, busy: bool) -> Failed:
+    """Tell where the running thread is, and what to do about it; `busy` says that it computes."""
+    task = run.running
+    frames = _collect_frames(sys._current_frames().get(task.ident))
+    place = _find_place(frames)
+    line = linecache.getline(*place).strip() if place else ""
+    doing = (
+        "has computed without reaching any operation that other threads could see"
+        if busy
+        else "is blocked in a call that is not under control"
+    )
+    label = label_of(run.tasks, task.number)
+    return Failed(
+        kind="uncontrolled",
+        message=f"thread {label} {doing} for {waited:.1f} s{f': {line}' if line else ''}",
+        thread=task.number,
+        file=place[0] if place else None,
+        line=place[1] if place else None,
+        details=(
+            f"what to do: {_give_advice(frames, busy)}",
+            *(f"{one.filename}:{one.lineno} in {one.name}" for one in frames),
+        ),
+    )
+
+
+def _collect_frames(frame: FrameType | None) -> list[traceback.FrameSummary]:
     """The frames of a thread, without those that keep it under control."""
     return [one for one in traceback.extract_stack(frame) if not is_plumbing_file(one.filename)]
 
 
-def place_of(frames: Sequence[traceback.FrameSummary]) -> tuple[str, int] | None:
+def _find_place(frames: Sequence[traceback.FrameSummary]) -> tuple[str, int] | None:
     """The line of the user's code that has led to a call; failing that, the innermost of any."""
-    own = [one for one in frames if not is_library(one.filename)]
+    own = [one for one in frames if not is_library_file(one.filename)]
     found = (own or frames)[-1:]
     return (found[0].filename, found[0].lineno or 0) if found else None
 
 
-def advice_for(frames: Sequence[traceback.FrameSummary], busy: bool) -> str:
+def _give_advice(frames: Sequence[traceback.FrameSummary], busy: bool) -> str:
     if busy:
         return BUSY
-    outside = _created_outside()
-    if outside is not None:
+    if (outside := _find_created_outside()) is not None:
         return outside
-    text = " ".join(_words(one) for one in frames[-8:])
-    last = _words(frames[-1]) if frames else ""
+    text = " ".join(_quote(one) for one in frames[-8:])
+    last = _quote(frames[-1]) if frames else ""
     found = next((advice for words, advice in ADVICE if any(w in text for w in words)), None)
     if found is None and any(word in last for word in WAITING):
         return f"{OUTSIDE}. Otherwise {OTHERWISE}"
     return found or OTHERWISE
 
 
-def _created_outside() -> str | None:
+def _find_created_outside() -> str | None:
     """About the lock that is held, or the queue that is empty, where no other could be put."""
     program = session.current.program
     left = program.out_of_reach() if program is not None else ()
@@ -108,9 +135,9 @@ def _created_outside() -> str | None:
     return None
 
 
-def _words(one: traceback.FrameSummary) -> str:
+def _quote(one: traceback.FrameSummary) -> str:
     """What a frame tells about the call: the file, where it is a library's, and the line."""
-    file = one.filename if is_library(one.filename) else ""
-    for path in libraries():
+    file = one.filename if is_library_file(one.filename) else ""
+    for path in library_folders():
         file = file.removeprefix(path)
     return f"{file} {linecache.getline(one.filename, one.lineno or 0).strip()}"

@@ -21,41 +21,41 @@ out_of_control: list[str] = []
 """Why threads were left to themselves in this process: the interpreter may not come to its end."""
 
 
-class Outside:
-    """What others have registered when it is made, and what is there later."""
+class Registrations:
+    """What libraries have registered for the end of the interpreter since this object was made."""
 
     def __init__(self) -> None:
-        self._finalizers = set(_finalizers())
-        self._children = set(_children())
-        self._executors = set(_executors())
+        self._finalizers = set(_find_finalizers())
+        self._children = set(_find_children())
+        self._executors = set(_find_executors())
 
     def forget(self, why: str) -> None:
         """Let nobody wait for what has been registered since."""
         out_of_control.append(why)
-        registry = _finalizers()
+        registry = _find_finalizers()
         for key in set(registry) - self._finalizers:
             if getattr(registry[key]._callback, "__qualname__", "") != _KEPT:
                 registry.pop(key, None)
-        executors = _executors()
+        executors = _find_executors()
         for thread in set(executors) - self._executors:
             executors.pop(thread, None)
-        for process in set(_children()) - self._children:
+        for process in set(_find_children()) - self._children:
             with suppress(OSError, ValueError, AttributeError):
                 process.kill()
 
 
-def _finalizers() -> Any:
-    return _of("multiprocessing.util", "_finalizer_registry")
+def _find_finalizers() -> Any:
+    return _look_up("multiprocessing.util", "_finalizer_registry")
 
 
-def _children() -> Any:
-    return _of("multiprocessing.process", "_children")
+def _find_children() -> Any:
+    return _look_up("multiprocessing.process", "_children")
 
 
-def _executors() -> Any:
-    return _of("concurrent.futures.process", "_threads_wakeups")
+def _find_executors() -> Any:
+    return _look_up("concurrent.futures.process", "_threads_wakeups")
 
 
-def _of(module: str, name: str) -> Any:
+def _look_up(module: str, name: str) -> Any:
     """What a library keeps, if it is loaded and keeps such a thing."""
     return getattr(sys.modules.get(module), name, {})

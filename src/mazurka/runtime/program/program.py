@@ -86,10 +86,10 @@ class RealProgram:
         self._stop_collecting()
 
     def _stop_collecting(self) -> None:
-        """Cycles are collected between runs: finalizers would run in any thread, at any point.
+        """Collect cycles between runs only: finalizers would run in any thread, at any point.
 
-        Only what is young is collected before the first: that is what a test before this one has
-        left.  The rest is put aside as it is, and costs nothing until the exploration ends.
+        Before the first run only young objects are collected, which a test before this one has
+        left.  The rest is frozen, and costs nothing until the exploration ends.
         """
         if gc.isenabled():
             gc.disable()
@@ -128,7 +128,7 @@ class RealProgram:
         return watchdog.call(search)
 
     def forget_deadline(self) -> None:
-        """What is still to be done has to be done, however long it takes."""
+        """Let what is still to be done take as long as it takes."""
         self._ready().forget_deadline()
 
     @property

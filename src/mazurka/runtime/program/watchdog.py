@@ -10,9 +10,7 @@ socket, a subprocess, a lock inside a C library.  It is reported with its stack 
 from __future__ import annotations
 
 import ctypes
-import linecache
 import os
-import sys
 import threading
 import time
 from _thread import allocate_lock, get_ident, start_new_thread
@@ -22,14 +20,13 @@ from typing import Any, TypeVar
 
 from mazurka.errors import MazurkaError
 from mazurka.runtime.core.failures import ControlError
-from mazurka.runtime.core.names import label_of
 from mazurka.runtime.core.scheduler import Scheduler, session
 from mazurka.runtime.core.sites import shown_path
 from mazurka.runtime.core.tasks import Unwind
 from mazurka.runtime.core.thread_locals import ThreadLocals
 from mazurka.runtime.primitives import registry
-from mazurka.runtime.program.blocked import advice_for, frames_of, place_of
-from mazurka.runtime.program.left_behind import Outside
+from mazurka.runtime.program.blocked import describe_blocked
+from mazurka.runtime.program.left_behind import Registrations
 from mazurka.stateless.runs import Abandon, Failed, OutOfTime
 
 Result = TypeVar("Result")
@@ -80,7 +77,7 @@ class Home:
         active[get_ident()] = self._caller  # the test sees the thread that called
         self.forget_locals = self._locals.here()
         if self._pin:
-            _settle_down()
+            _stay_on_one_core()
         try:
             while True:
                 self._baton.acquire()
@@ -113,11 +110,11 @@ class Watchdog:
         self.deadline: float | None = None
         """When runs end, by the clock of this module."""
         self._changing = allocate_lock()
-        self._outside = Outside()
+        self._registrations = Registrations()
         self._surrendered: BaseException | None = None
 
     def call(self, function: Callable[[], Result]) -> Result:
-        """Run a function at home; what it returns or raises."""
+        """Run a function at home; return what it returns, or raise what it raises."""
         results: list[Result] = []
         errors: list[BaseException] = []
 
@@ -137,20 +134,20 @@ class Watchdog:
         return self.deadline is not None and _now() >= self.deadline
 
     def forget_deadline(self) -> None:
-        """Forget the deadline."""
+        """Let what is still to be done take as long as it takes."""
         with self._changing:
             self.deadline = None
 
     def surrender(self, error: BaseException) -> None:
-        """Called at home by a thread that cannot be ended: the caller goes on without it."""
+        """Let the caller go on: the thread at home, which calls this, cannot be ended."""
         self._surrendered = error
         self._lose(str(error))
         self.home.done.release()
 
     def _lose(self, why: str) -> None:
-        """A thread stays where it is.  Nobody may wait for it, now or at the interpreter's end."""
+        """Leave a thread where it is: nobody may wait for it, now or at the interpreter's end."""
         self.lost = True
-        self._outside.forget(why)
+        self._registrations.forget(why)
 
     def _wait(self) -> None:
         try:
@@ -158,7 +155,7 @@ class Watchdog:
         except UncontrolledCallError as error:
             self._lose(error.failed.message)
             run = session.current
-            run.decide = _abandon
+            run.decide = _raise_abandon
             registry.end_run(run)  # or the interpreter waits for executors at its end
             raise
         except BaseException:
@@ -183,7 +180,9 @@ class Watchdog:
             busy = computed > waited / 20
             limit = self._patience * (BUSY if busy and computed < self._patience * 0.9 else 1)
             if waited >= limit and looks >= LOOKS and (run.ident or not busy):
-                raise UncontrolledCallError(_report(run, waited, busy))
+                failed = describe_blocked(run, waited, busy)
+                _end_thread(run)
+                raise UncontrolledCallError(failed)
 
     def _until_next_look(self) -> float:
         pause, deadline = self._patience / LOOKS, self.deadline
@@ -191,38 +190,39 @@ class Watchdog:
         return min(pause, left) if left > 0 else pause
 
     def _end_late_run(self) -> bool:
-        """If time has just run out: let the present run end at its next point."""
+        """Let the present run end at its next point, if time has just run out."""
         with self._changing:
             run = session.current
-            if not self.is_late() or run.decide is _run_out:
+            if not self.is_late() or run.decide is _raise_late:
                 return False
-            run.decide = _run_out
+            run.decide = _raise_late
             return True
 
     def _interrupt(self) -> None:
-        """The caller was interrupted: end the run, then the search, but do not wait for ever."""
+        """End the run, then the search, of an interrupted caller, but do not wait for ever."""
         self.stopping = True
         ended = False
         try:
-            ended = self._is_ended_soon()
+            ended = self._end_soon()
         finally:
             if not ended:
                 self._lose("interrupted")
 
-    def _is_ended_soon(self) -> bool:
+    def _end_soon(self) -> bool:
+        """Let runs end at their next points; False where one does not come to any."""
         until = _now() + self._patience
         while _now() < until:
             run = session.current
-            steps, run.decide = run.steps, _abandon
+            steps, run.decide = run.steps, _raise_abandon
             if self.home.done.acquire(timeout=min(self._patience, ANSWER)):
                 return True
             if run is session.current and run.steps == steps:
                 break  # it does not come to any point
-        _stop(session.current)
+        _end_thread(session.current)
         return False
 
 
-def _settle_down() -> None:
+def _stay_on_one_core() -> None:
     """Keep this thread, and those it starts, on one core, and let none of them interrupt another.
 
     A thread that hands over wakes the next one and goes to sleep a moment later.  If the system let
@@ -238,50 +238,24 @@ def _settle_down() -> None:
             os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
-def _abandon(*_: Any) -> int:
+def _raise_abandon(*_: Any) -> int:
     raise Abandon
 
 
-def _run_out(*_: Any) -> int:
+def _raise_late(*_: Any) -> int:
     raise OutOfTime
 
 
 def _processor_time(run: Scheduler) -> float:
-    """How long the running thread has computed; the whole process where nobody knows better."""
+    """How long the running thread has computed; the whole process where that is not known."""
     if hasattr(time, "pthread_getcpuclockid") and run.ident:
         with suppress(OSError):
             return time.clock_gettime(time.pthread_getcpuclockid(run.running.ident))
     return time.process_time()
 
 
-def _stop(run: Scheduler) -> None:
-    """Should the call come back after all, the thread ends instead of running on by itself."""
+def _end_thread(run: Scheduler) -> None:
+    """End the running thread when its call comes back, instead of letting it run on by itself."""
     ident = run.running.ident
     if ident and run.ident:
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(Unwind))
-
-
-def _report(run: Scheduler, waited: float, busy: bool) -> Failed:
-    task = run.running
-    frame = sys._current_frames().get(task.ident)
-    frames = frames_of(frame)
-    place = place_of(frames)
-    line = linecache.getline(*place).strip() if place else ""
-    doing = (
-        "has computed without reaching any operation that other threads could see"
-        if busy
-        else "is blocked in a call that is not under control"
-    )
-    label = label_of(run.tasks, task.number)
-    _stop(run)
-    return Failed(
-        kind="uncontrolled",
-        message=f"thread {label} {doing} for {waited:.1f} s{f': {line}' if line else ''}",
-        thread=task.number,
-        file=place[0] if place else None,
-        line=place[1] if place else None,
-        details=(
-            f"what to do: {advice_for(frames, busy)}",
-            *(f"{one.filename}:{one.lineno} in {one.name}" for one in frames),
-        ),
-    )

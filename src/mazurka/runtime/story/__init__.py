@@ -1,1 +1,7 @@
-"""From a recorded run to a report that people read."""
+"""From one recorded run to a report that people read.
+
+The way of a failing run: `recording` runs the program once more and writes a `story` (who did what,
+where, and how it ended), with the places and values of `effects`, the names of `labels` and the
+calls of `library_steps`.  `waits` puts into words what threads wait for.  `rows` makes one row of
+the steps of a thread on a line, `columns` draws them, and `report` prints the whole `result`.
+"""

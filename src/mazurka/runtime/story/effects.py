@@ -84,7 +84,7 @@ class Place:
 def find_place(access: DataAccess, labels: Labels, frame: FrameType | None) -> Place:
     """The place of an access, for the thread that stands at the frame."""
     text = _AUGMENTED.split(sites[access.site].text, maxsplit=1)[0]
-    found = _holder(access)
+    found = _find_holder(access)
     if found is None:
         return Place(text, text)
     seen, name = found
@@ -92,14 +92,14 @@ def find_place(access: DataAccess, labels: Labels, frame: FrameType | None) -> P
     if isinstance(kept, ReferenceType):
         kept = kept()
     if seen.vague:
-        kept = kept[0] if len(kept) == 1 else _named(text, frame)
+        kept = kept[0] if len(kept) == 1 else _look_up_owner(text, frame)
     if kept is None:
         return Place(text, text)
     if isinstance(kept, CellType):
-        name = _captured(text, frame) or name
+        name = _find_captured(text, frame) or name
     if isinstance(kept, (ModuleType, CellType)):
         return Place(name, name, kept, name)
-    part = _part(access)
+    part = _find_part(access)
     key = key_of(part.token) if part is not None and not isinstance(kept, set) else None
     owner = labels.path_to(kept, frame)
     if name:
@@ -109,7 +109,7 @@ def find_place(access: DataAccess, labels: Labels, frame: FrameType | None) -> P
     return Place(whole if key is None else f"{whole}[{key!r}]", whole, kept, "", key)
 
 
-def _part(access: DataAccess) -> ContainerAccess | None:
+def _find_part(access: DataAccess) -> ContainerAccess | None:
     """The operation on a container that an access is, or the first of those that it consists of."""
     first = access.parts[0] if isinstance(access, Together) else access
     return first if isinstance(first, ContainerAccess) else None
@@ -123,7 +123,7 @@ def key_of(token: Any) -> Any:
     return token if isinstance(token, (int, str)) and token != "None" else None
 
 
-def _named(text: str, frame: FrameType | None) -> Any:
+def _look_up_owner(text: str, frame: FrameType | None) -> Any:
     """The object whose attribute an expression such as `node.next.value` is about."""
     try:
         node = ast.parse(text, mode="eval").body
@@ -135,7 +135,7 @@ def _named(text: str, frame: FrameType | None) -> Any:
     return None if found is MISSING else found
 
 
-def _captured(text: str, frame: FrameType | None) -> str | None:
+def _find_captured(text: str, frame: FrameType | None) -> str | None:
     """The name of a captured variable that an expression is about; it begins with it."""
     found = re.match(r"\w+", text)
     if found is None or frame is None:
@@ -144,7 +144,7 @@ def _captured(text: str, frame: FrameType | None) -> str | None:
     return found[0] if found[0] in (*code.co_freevars, *code.co_cellvars) else None
 
 
-def _holder(access: DataAccess) -> tuple[Seen, str] | None:
+def _find_holder(access: DataAccess) -> tuple[Seen, str] | None:
     """The object that a location belongs to, and its name there; no name for a container."""
     wanted: Any = access.shared
     for seen in list(objects.values()):
@@ -194,7 +194,7 @@ def find_effects(operation: Step, known: Before) -> Effects:
     if value is None:
         return Effects()
     if known.writes:
-        return Effects(writes={place.text: value + _noted(access)})
+        return Effects(writes={place.text: value + _note_element(access)})
     return Effects(reads={place.text: value})
 
 
@@ -203,9 +203,9 @@ DELETED = "deleted"
 NOT_THERE = "missing"
 
 
-def _noted(access: DataAccess) -> str:
+def _note_element(access: DataAccess) -> str:
     """Which element of a set has come or gone: all of them may be too many to be shown."""
-    part = _part(access)
+    part = _find_part(access)
     if part is None or part.shared.keyed or part.how not in _SETS:
         return ""
     key = key_of(part.token)

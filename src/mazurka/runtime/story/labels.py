@@ -49,7 +49,7 @@ class Labels:
         """The label of a lock, an event, a queue, a thread."""
         if isinstance(shared, Life):
             return shared.label
-        return self._labels.get(id(shared)) or unnamed(shared)
+        return self._labels.get(id(shared)) or describe_unnamed(shared)
 
     def meet(self, shared: Shared, frame: FrameType | None) -> None:
         """A thread that stands at a frame is about to use an object: see what it is called."""
@@ -68,8 +68,8 @@ class Labels:
         self._kept.append(shared)
 
     def _find(self, wanted: Any, frame: FrameType | None) -> None:
-        for roots in _roots(frame):
-            found = search(roots, wanted)
+        for roots in _find_roots(frame):
+            found = find_path(roots, wanted)
             if found is not None:
                 self._label(wanted, *found)
                 return
@@ -85,11 +85,11 @@ class Labels:
         self._kept.append(thing)
 
 
-def unnamed(shared: Shared) -> str:
+def describe_unnamed(shared: Shared) -> str:
     if not isinstance(shared, Object):
         return str(shared.name)
     if shared.origin is not None:
-        return readable(shared.origin)
+        return simplify_name(shared.origin)
     place = created.get(str(shared.name))
     if place is None:
         return f"{shared.kind} {shared.name}"
@@ -98,7 +98,7 @@ def unnamed(shared: Shared) -> str:
     return f"{shared.kind} created at {basename(place[0])}:{place[1]}{which}"
 
 
-def readable(name: str) -> str:
+def simplify_name(name: str) -> str:
     """A name by which objects of a type are known that are not told apart, in words."""
     if not name.startswith("any "):
         return name
@@ -111,7 +111,7 @@ _ANY = re.compile(r"^any (?:\w+\.)*?([A-Z]\w*)")
 """`any package.module.Class`: the class is enough."""
 
 
-def search(roots: Iterable[tuple[str, Any]], wanted: Any) -> tuple[str, bool] | None:
+def find_path(roots: Iterable[tuple[str, Any]], wanted: Any) -> tuple[str, bool] | None:
     """The shortest path from the roots to an object, breadth first; and whether it is a part."""
     waiting = deque((name, value, 0, False) for name, value in roots)
     seen: set[int] = set()
@@ -170,7 +170,7 @@ def _attributes(text: str, names: Any, parts: Container[str] = ()) -> Iterator[t
             yield text if name in parts else f"{text}.{name}", inner
 
 
-def _roots(frame: FrameType | None) -> Iterator[Iterator[tuple[str, Any]]]:
+def _find_roots(frame: FrameType | None) -> Iterator[Iterator[tuple[str, Any]]]:
     """Variables, those that are preferred first."""
     tasks = session.current.tasks
     main = tasks[0] if tasks else None

@@ -50,7 +50,7 @@ class LibrarySteps:
         if not is_by_library(inner):
             return
         self.within.add(number)
-        future = future_at(inner)
+        future = find_future(inner)
         if future is not None:
             label = self._labels.path_to(future, frame) or name_of_future(future)
             if label is not None:
@@ -58,7 +58,7 @@ class LibrarySteps:
         if number not in self.calls and (
             frame is None or is_plumbing_file(frame.f_code.co_filename)
         ):
-            self.calls[number] = call_of(task.life.thread, self._labels, frame)
+            self.calls[number] = describe_call(task.life.thread, self._labels, frame)
 
     def begin(self, number: int, operation: object, holder: object) -> None:
         """A step is chosen: of a thread, and on an object where it is an access."""
@@ -87,7 +87,7 @@ def is_by_library(frame: FrameType | None) -> bool:
     return frame is not None and is_plumbing_file(frame.f_code.co_filename)
 
 
-def call_of(thread: Any, labels: Labels, frame: FrameType | None) -> str:
+def describe_call(thread: Any, labels: Labels, frame: FrameType | None) -> str:
     """`b.wait()`: what a thread runs that is not the program's code; empty if it cannot be told."""
     timed = isinstance(thread, threading.Timer)
     names = ("function", "args", "kwargs") if timed else ("_target", "_args", "_kwargs")
@@ -104,7 +104,7 @@ def call_of(thread: Any, labels: Labels, frame: FrameType | None) -> str:
     return text
 
 
-def future_at(frame: FrameType | None) -> Future[Any] | None:
+def find_future(frame: FrameType | None) -> Future[Any] | None:
     """The future whose method has called ours."""
     while frame is not None and is_plumbing_file(frame.f_code.co_filename):
         if frame.f_code.co_filename == _base.__file__:

@@ -125,7 +125,7 @@ class Recorder(Decider):
             effects=Effects(),
             inside=self._inside.get(chosen, False),
             starts=_started_by(operation),
-            place=_place_of(operation),
+            place=_point_of(operation),
             preempts=self._preemptions.take(pending, enabled, last, chosen),
         )
         self._steps.append(step)
@@ -232,7 +232,7 @@ class Recorder(Decider):
             site=self._sites.get(number),
             waits=say_once(text),
             holder=paths.get(holder, holder) if holder else None,
-            place=_place_of(operation),
+            place=_point_of(operation),
         )
 
     def _label(self, shared: Shared) -> str:
@@ -253,9 +253,9 @@ class Recorder(Decider):
         ]
 
 
-def _place_of(operation: object) -> int | None:
+def _point_of(operation: object) -> int | None:
     if isinstance(operation, Spin):
-        return _place_of(operation.operation)
+        return _point_of(operation.operation)
     return operation.site if isinstance(operation, (DataAccess, NextRound)) else None
 
 

@@ -10,19 +10,19 @@ from collections.abc import Iterator, Sequence
 
 from rich.console import Console
 
-from mazurka.report.outcome import HOLDS
+from mazurka.report.answer import HOLDS
 from mazurka.report.prose import Prose, standing_text
 from mazurka.report.terminal import make_console, width_of_output
 from mazurka.report.words import counted
 from mazurka.runtime.core.sites import is_plumbing, shown_path
 from mazurka.runtime.story.columns import StepTable
 from mazurka.runtime.story.result import STUCK, Result, ThreadFailure
-from mazurka.runtime.story.rows import Rows, surfacing_site
+from mazurka.runtime.story.rows import Rows, find_surface
 from mazurka.runtime.story.story import RecordedStep, Story
 from mazurka.runtime.story.waits import describe_lost
 
 
-def report_text(result: Result, *, width: int | None = None) -> str:
+def write_report(result: Result, *, width: int | None = None) -> str:
     """The report as plain text."""
     paper = io.StringIO()
     columns = width or width_of_output()
@@ -72,11 +72,11 @@ class ExplorationReport(Prose):
 
     def counterexample(self, violated: ThreadFailure, story: Story) -> None:
         rows = Rows(story, violated)
-        trace = rows.trace()
+        trace = rows.make_trace()
         self.blank()
         switches = counted(trace.switches, "context switch")
         preempted = [row.number for row in rows.rows if row.preempts]
-        before = "" if not preempted else f" (before {_steps(preempted)})"
+        before = "" if not preempted else f" (before {_list_steps(preempted)})"
         self.line(
             f"counterexample: {counted(len(rows.rows), 'step')}, {switches},"
             f" {counted(len(preempted), 'preemption')}{before}"
@@ -101,15 +101,15 @@ class ExplorationReport(Prose):
     def stuck_threads(self, violated: ThreadFailure, story: Story, rows: Rows) -> None:
         self.line(ENDINGS[violated.kind])
         for stands in story.standing:
-            standing = rows.standing(stands)
+            standing = rows.describe_standing(stands)
             self.marked(standing_text(standing), standing.reason)
         for lost in story.lost:
             self.line(f"lost wake-up: {describe_lost(story, lost, rows.main_file)}", indent=2)
 
     def failing_line(self, violated: ThreadFailure, story: Story, rows: Rows) -> None:
         name = story.threads.get(violated.thread or 0, "")
-        site = surfacing_site(violated)
-        where = f", line {site.line}: {rows.source(site)}" if site is not None else ""
+        site = find_surface(violated)
+        where = f", line {site.line}: {rows.show_source(site)}" if site is not None else ""
         self.marked(f"{name}{where}", violated.message)
         stack = violated.details[1:]
         for line in stack if len(stack) > 1 else ():
@@ -131,7 +131,7 @@ class ExplorationReport(Prose):
         result = self.result
         # Each bound includes those below, which `at most` says and a list of numbers would not.
         bounds = ", ".join(
-            f"{level.executions:,} {_within(level.bound)}"
+            f"{level.executions:,} {_describe_bound(level.bound)}"
             for level in result.levels
             if level.bound is not None
         )
@@ -150,12 +150,12 @@ ENDINGS = {
 }
 
 
-def _steps(numbers: Sequence[int]) -> str:
+def _list_steps(numbers: Sequence[int]) -> str:
     word = "step" if len(numbers) == 1 else "steps"
     return f"{word} {', '.join(map(str, numbers))}"
 
 
-def _within(bound: int) -> str:
+def _describe_bound(bound: int) -> str:
     return "without preemptions" if bound == 0 else f"with at most {bound:,}"
 
 
@@ -199,7 +199,7 @@ def _describe_status(rows: Rows, number: int) -> str | None:
     found = next((one for one in rows.story.standing if one.thread == number), None)
     if found is None:
         return ENDED
-    standing = rows.standing(found)
+    standing = rows.describe_standing(found)
     where = f"stands at line {standing.line}: {standing.source}, and " if standing.line else ""
     return f"{where}{standing.reason}"
 
@@ -209,4 +209,4 @@ def _describe_place(rows: Rows, step: RecordedStep) -> str | None:
         return ENDED
     if step.inside or step.site is None or is_plumbing(step.site):
         return None
-    return f"stands at line {step.site.line}: {rows.source(step.site)}"
+    return f"stands at line {step.site.line}: {rows.show_source(step.site)}"

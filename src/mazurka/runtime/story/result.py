@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mazurka.report.outcome import Finding, Outcome
+from mazurka.report.answer import Answer, Finding
 from mazurka.runtime.core.sites import is_plumbing, shown_path
 from mazurka.runtime.story.story import Stands, Story
 from mazurka.runtime.story.waits import describe_lost, describe_wait
@@ -83,7 +83,7 @@ def _describe_stuck(failed: Failed, story: Story) -> str:
 
 
 @dataclass(kw_only=True)
-class Result(Outcome):
+class Result(Answer):
     """The result of `mazurka.explore`; true where the test holds."""
 
     input: str
@@ -108,9 +108,9 @@ class Result(Outcome):
 
     def report(self, width: int | None = None) -> str:
         """The result for people, as plain text."""
-        from mazurka.runtime.story.report import report_text
+        from mazurka.runtime.story.report import write_report
 
-        return report_text(self, width=width)
+        return write_report(self, width=width)
 
     def search_json(self) -> dict[str, object]:
         violated, story = self.violation, self.story if self.violation else None

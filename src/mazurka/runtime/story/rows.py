@@ -24,7 +24,7 @@ QUIET = frozenset({"begin", "end"})
 
 
 @dataclass
-class Line:
+class SourceRow:
     """Steps of one thread on one source line."""
 
     number: int
@@ -61,8 +61,8 @@ class Rows:
 
     def __init__(self, story: Story, violated: ThreadFailure) -> None:
         self.story = story
-        self.rows: list[Line] = []
-        self.told = _until_failure(story, violated)
+        self.rows: list[SourceRow] = []
+        self.told = _cut_at_failure(story, violated)
         preempted = False
         for step in self.told:
             preempted = preempted or step.preempts
@@ -71,12 +71,12 @@ class Rows:
                 continue
             if not (self.rows and self.rows[-1].takes(step, site) and not preempted):
                 number = len(self.rows) + 1
-                self.rows.append(Line(number, step.thread, site, preempts=preempted))
+                self.rows.append(SourceRow(number, step.thread, site, preempts=preempted))
             self.rows[-1].add(step)
             preempted = False
         self._mark_failure(violated)
         files = Counter(row.site.file for row in self.rows if row.site and not row.failed)
-        if not files and (site := failing_site(violated)) is not None:
+        if not files and (site := find_failing_line(violated)) is not None:
             files[site.file] = 1
         self.main = files.most_common(1)[0][0] if files else ""
         self.several = len(files) > 1
@@ -87,34 +87,35 @@ class Rows:
         return shown_path(self.main) if self.main else None
 
     def _mark_failure(self, violated: ThreadFailure) -> None:
-        """The line that fails is the last row."""
+        """Let the last row be the line that fails."""
         if violated.thread is None or violated.kind not in ("assert", "exception"):
             return
         last = self.rows[-1] if self.rows else None
-        site = surfacing_site(violated)
-        if last is not None and last.thread == violated.thread and _same_line(last.site, site):
+        site = find_surface(violated)
+        if last is not None and last.thread == violated.thread and is_same_line(last.site, site):
             last.failed = True
         elif site is not None:
-            row = Line(len(self.rows) + 1, violated.thread, site, failed=True)
+            row = SourceRow(len(self.rows) + 1, violated.thread, site, failed=True)
             self.rows.append(row)
 
-    def trace(self) -> Trace:
+    def make_trace(self) -> Trace:
+        """The rows as a trace, which the tables of reports draw."""
         names = self.story.threads
         numbers = range(max(names, default=0) + 1)
         return Trace(
             threads=tuple(names.get(number, "") for number in numbers),
             moves=tuple(Move(row.thread) for row in self.rows),
-            rows=tuple(self.row(row) for row in self.rows),
+            rows=tuple(self._make_row(row) for row in self.rows),
         )
 
-    def row(self, line: Line) -> TraceRow:
+    def _make_row(self, line: SourceRow) -> TraceRow:
         return TraceRow(
             number=line.number,
             thread=line.thread,
             name=self.story.threads.get(line.thread, str(line.thread)),
             file=line.site.file if line.site else "",
             line=line.site.line if line.site else 0,
-            source=self.source(line.site) or self.story.calls.get(line.thread, ""),
+            source=self.show_source(line.site) or self.story.calls.get(line.thread, ""),
             operation=", ".join(line.operations),
             told=tuple(map(Told, line.operations)),
             reads=dict(line.reads),
@@ -122,11 +123,11 @@ class Rows:
             failed=line.failed,
         )
 
-    def source(self, site: SourceLine | None) -> str:
-        """The source line; with the name of its file where that is not the one of most rows."""
+    def show_source(self, site: SourceLine | None) -> str:
+        """A source line as rows show it; with its file where that is not the one of most rows."""
         if site is None:
             return ""
-        text = without_comment(site.source)
+        text = strip_comment(site.source)
         if shown_path(site.file) == shown_path(self.main):
             return text
         name = basename(site.file)
@@ -134,7 +135,7 @@ class Rows:
             name = f"{basename(dirname(site.file))}/{name}"
         return f"{name}: {text}"
 
-    def standing(self, stands: Stands) -> Standing:
+    def describe_standing(self, stands: Stands) -> Standing:
         site = stands.site if stands.site and not is_plumbing(stands.site) else None
         return Standing(
             thread=stands.thread,
@@ -142,16 +143,18 @@ class Rows:
             status="waits",
             file=site.file if site else "",
             line=site.line if site else 0,
-            source=self.source(site) or self.story.calls.get(stands.thread, ""),
+            source=self.show_source(site) or self.story.calls.get(stands.thread, ""),
             reason=describe_wait(self.story, stands, self.main_file),
         )
 
 
-def _until_failure(story: Story, violated: ThreadFailure) -> list[RecordedStep]:
-    """What happens after an exception or a race is of no interest: the others just go on."""
+def _cut_at_failure(story: Story, violated: ThreadFailure) -> list[RecordedStep]:
+    """Leave out what happens after an exception or a race: the other threads just go on."""
     if violated.kind == "race":
         for position, step in enumerate(story.steps):
-            if step.thread == violated.thread and _same_line(step.site, failing_site(violated)):
+            if step.thread == violated.thread and is_same_line(
+                step.site, find_failing_line(violated)
+            ):
                 return story.steps[: position + 1]
     if violated.kind not in ("assert", "exception") or violated.thread is None:
         return story.steps
@@ -159,23 +162,23 @@ def _until_failure(story: Story, violated: ThreadFailure) -> list[RecordedStep]:
     return story.steps[: own[-1].number] if own else story.steps
 
 
-def failing_site(violated: ThreadFailure) -> SourceLine | None:
+def find_failing_line(violated: ThreadFailure) -> SourceLine | None:
     if violated.file is None or violated.line is None:
         return None
     source = linecache.getline(violated.file, violated.line).strip()
     return SourceLine(violated.file, violated.line, "", source)
 
 
-def surfacing_site(violated: ThreadFailure) -> SourceLine | None:
+def find_surface(violated: ThreadFailure) -> SourceLine | None:
     """Where a thread fails: a call that an executor has made fails once more at the future."""
     stack = [line for line in violated.details[1:] if not line.endswith(IN_EXECUTOR)]
     if len(stack) == len(violated.details) - 1 or not stack:
-        return failing_site(violated)
+        return find_failing_line(violated)
     file, _, line = stack[-1].partition(" in ")[0].rpartition(":")
     return SourceLine(file, int(line), "", linecache.getline(file, int(line)).strip())
 
 
-def _same_line(one: SourceLine | None, other: SourceLine | None) -> bool:
+def is_same_line(one: SourceLine | None, other: SourceLine | None) -> bool:
     return (
         one is not None
         and other is not None
@@ -184,7 +187,7 @@ def _same_line(one: SourceLine | None, other: SourceLine | None) -> bool:
     )
 
 
-def without_comment(line: str) -> str:
+def strip_comment(line: str) -> str:
     """A source line as it is shown in a row, where there is little room."""
     try:
         for token in generate_tokens(StringIO(line).readline):

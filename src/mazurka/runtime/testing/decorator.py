@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, overload
 
 from mazurka.errors import OptionError
-from mazurka.report.outcome import ERROR, INCONCLUSIVE, VIOLATED
+from mazurka.report.answer import ERROR, INCONCLUSIVE, VIOLATED
 from mazurka.runtime.exploring.exploration import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions, Test
 from mazurka.runtime.exploring.tokens import make_portable

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.unit.runtime.observed_programs import module_of
 
-from mazurka.report.outcome import VIOLATED
+from mazurka.report.answer import VIOLATED
 from mazurka.runtime.exploring.exploration import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.testing.decorator import make_test

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.unit.runtime.observed_programs import module_of
 
-from mazurka.report.outcome import HOLDS, VIOLATED
+from mazurka.report.answer import HOLDS, VIOLATED
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.exploring.exploration import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions

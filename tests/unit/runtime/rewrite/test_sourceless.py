@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from tests.unit.runtime.observed_programs import find, module_of
 
-from mazurka.report.outcome import HOLDS, VIOLATED
+from mazurka.report.answer import HOLDS, VIOLATED
 from mazurka.runtime.exploring.exploration import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.rewrite.bytecode import rewriting

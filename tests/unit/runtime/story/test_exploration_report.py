@@ -19,7 +19,7 @@ from tests.unit.runtime.concurrent_programs import (
 
 import mazurka
 from mazurka.runtime.core.values import shown
-from mazurka.runtime.story.labels import search
+from mazurka.runtime.story.labels import find_path
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
@@ -92,12 +92,12 @@ def test_labels_prefer_the_shortest_way() -> None:
             self.lock = lock
 
     holders = [Holder()]
-    assert search([("holders", holders)], lock) == ("holders[0].lock", False)
-    assert search([("table", {"a": lock}), ("holders", holders)], lock) == ("table['a']", False)
-    assert search([("holders", holders)], object()) is None
+    assert find_path([("holders", holders)], lock) == ("holders[0].lock", False)
+    assert find_path([("table", {"a": lock}), ("holders", holders)], lock) == ("table['a']", False)
+    assert find_path([("holders", holders)], object()) is None
     semaphore = threading.Semaphore()
     inside = vars(vars(semaphore)["_cond"])["_lock"]
-    assert search([("semaphore", semaphore)], inside) == ("semaphore", True)
+    assert find_path([("semaphore", semaphore)], inside) == ("semaphore", True)
 
 
 def test_values_are_short_and_run_no_code() -> None:

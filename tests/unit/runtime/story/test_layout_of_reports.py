@@ -15,7 +15,7 @@ import pytest
 
 import mazurka
 from mazurka.report.terminal import make_console, width_of_output
-from mazurka.runtime.story.rows import without_comment
+from mazurka.runtime.story.rows import strip_comment
 
 
 def run(*targets: Callable[[], object]) -> None:
@@ -82,7 +82,7 @@ def test_three_lines_of_source_are_enough() -> None:
     ],
 )
 def test_comments_take_no_room(line: str, shown: str) -> None:
-    assert without_comment(line) == shown
+    assert strip_comment(line) == shown
 
 
 def test_counts_of_executions_cannot_be_added_up() -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import threading
 
 import mazurka
-from mazurka.runtime.story.labels import readable
+from mazurka.runtime.story.labels import simplify_name
 
 
 def make() -> type:
@@ -40,9 +40,9 @@ def test_classes_of_the_test_are_called_as_its_variables() -> None:
 
 
 def test_objects_that_are_not_told_apart_have_readable_names() -> None:
-    assert readable("any builtins.type.count") == "a local class.count"
-    assert readable("any package.module.Node.next") == "any Node.next"
-    assert readable("box.value") == "box.value"
+    assert simplify_name("any builtins.type.count") == "a local class.count"
+    assert simplify_name("any package.module.Node.next") == "any Node.next"
+    assert simplify_name("box.value") == "box.value"
 
 
 def writing_long_values() -> None:

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from mazurka.errors import MazurkaError
-from mazurka.report.outcome import ERROR
+from mazurka.report.answer import ERROR
 from mazurka.runtime.exploring.exploration import Exploration
 from mazurka.runtime.exploring.observed_program import ObservedProgram, RelearnError
 from mazurka.runtime.exploring.options import ExploreOptions, Test

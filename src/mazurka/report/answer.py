@@ -1,7 +1,7 @@
 """What every answer of Mazurka has: a verdict, its scope, what is wrong, and an exit status.
 
 A check of a model (`report.verdict.Verdict`) and an exploration of a test
-(`runtime.story.result.Result`) are outcomes.  This module imports no engine, so that a command can
+(`runtime.story.result.Result`) are answers.  This module imports no engine, so that a command can
 ask for an exit status without loading one.
 """
 
@@ -43,7 +43,7 @@ class Finding:
 
 
 @dataclass(kw_only=True)
-class Outcome:
+class Answer:
     """The answer to what was asked of a program.
 
     `verdict` is `holds`, `violated`, `inconclusive` or `error`; `scope` says in a sentence what
@@ -81,7 +81,7 @@ class Outcome:
         }
 
     def search_json(self) -> dict[str, object]:
-        """What was searched for, how, and what was found; each kind of outcome has its own."""
+        """What was searched for, how, and what was found; each kind of answer has its own."""
         raise NotImplementedError
 
 
@@ -94,7 +94,7 @@ def error_json(error: MazurkaError) -> dict[str, object]:
     }
 
 
-def worst_status(outcomes: Iterable[Outcome]) -> int:
-    """The exit status of several outcomes together."""
-    statuses = {outcome.exit_status for outcome in outcomes}
+def worst_status(answers: Iterable[Answer]) -> int:
+    """The exit status of several answers together."""
+    statuses = {answer.exit_status for answer in answers}
     return next((status for status in WORST_FIRST if status in statuses), 0)
