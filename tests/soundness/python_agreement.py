@@ -17,7 +17,8 @@ from tests.soundness.python_runs import Outcome, Searched, Subject, Whole, under
 
 BOUNDS = (0, 1, 2, 3, None)
 ALGORITHMS = ("algorithm-2", "algorithm-1", "cb-dfs")
-ONCE = ("algorithm-2", "algorithm-1")
+REDUCTIONS = ("optimal-dpor", "source-dpor", "dpor")
+ONCE = ("algorithm-2", "algorithm-1", *REDUCTIONS)
 ALL_LEVELS = 3
 
 
@@ -62,6 +63,13 @@ def compare(module: ModuleType, limit: int) -> Agreement | None:
                 found = subject.search(algorithm, bound)
                 _compare_level(agreement, whole, found, algorithm, bound)
         _compare_levels(agreement, whole, subject)
+        for reduction in REDUCTIONS:
+            found = subject.search(reduction, None)
+            _compare_level(agreement, whole, found, reduction, None)
+            blocked = found.explored.abandoned
+            agreement.expect(
+                reduction != "optimal-dpor" or not blocked, f"{blocked} runs of {reduction} in vain"
+            )
     _compare_outcomes(agreement, module, limit)
     return agreement
 

@@ -57,7 +57,8 @@ def explore_tests(
         typer.Option(
             "--strategy",
             metavar="NAME",
-            help="How to search: algorithm2 (the default), algorithm1, cb-dfs, random, pct.",
+            help="How to search: algorithm2 (the default), algorithm1, cb-dfs, optimal-dpor,"
+            " source-dpor, dpor, sleep-sets, random, pct.",
         ),
     ] = None,
     seed: Annotated[

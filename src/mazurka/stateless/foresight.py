@@ -26,14 +26,15 @@ from mazurka.stateless.runs import Operation, move_of
 
 Actions = tuple[Action, ...]
 NOTHING: frozenset[int] = frozenset()
+MOST_PREFIXES = 100_000
+"""How many prefixes of a failing run are looked at for a schedule with few preemptions."""
 
 
 class RecordedForesight(Foresight):
     """Records the present run; objects have the numbers of the graph, lives have negative ones."""
 
-    def __init__(self, max_states: int | None = None) -> None:
+    def __init__(self) -> None:
         self.graph = Graph()
-        self.max_states = max_states
         self._made: dict[object, Actions] = {}
         """Actions by all that makes them, so that equal ones are one object."""
         self._now: dict[int, Actions] = {}
@@ -153,6 +154,6 @@ class RecordedForesight(Foresight):
     def simplest(self, schedule: Sequence[Move]) -> tuple[tuple[Move, ...], int]:
         """The schedule with the fewest preemptions that is the same execution."""
         try:
-            return ContextBounds(self.graph, self.max_states).cheapest()
+            return ContextBounds(self.graph, MOST_PREFIXES).cheapest()
         except Exceeded:
             return super().simplest(schedule)

@@ -13,24 +13,36 @@ the bound.
 
 from __future__ import annotations
 
+from typing import Any
+
 from mazurka.errors import OptionError
 from mazurka.stateless.algorithm1 import Algorithm1
 from mazurka.stateless.algorithm2 import Algorithm2
 from mazurka.stateless.context_bounded import BoundedSearch, ContextBoundedDFS
+from mazurka.stateless.dpor import SleepingReduction
 from mazurka.stateless.explored import Explored, Progress, RunOptions
 from mazurka.stateless.graph_search import GraphSearch
+from mazurka.stateless.optimal_dpor import WakeupTrees
 from mazurka.stateless.runs import Runnable
+from mazurka.stateless.search import Search
+from mazurka.stateless.sleep_sets import ScheduleSearch, SleepSets
+from mazurka.stateless.source_dpor import SourceSets
 
 ALGORITHMS: dict[str, type[BoundedSearch]] = {
     kind.name: kind for kind in (Algorithm2, Algorithm1, ContextBoundedDFS)
 }
+REDUCTIONS: dict[str, type[ScheduleSearch]] = {
+    kind.name: kind for kind in (WakeupTrees, SourceSets, SleepingReduction, SleepSets)
+}
+"""Searches without a bound."""
 DEFAULT = Algorithm2.name
 
 
-def search_for(name: str) -> type[BoundedSearch]:
-    if name not in ALGORITHMS:
-        raise OptionError(f"there is no search {name!r}; there are {', '.join(ALGORITHMS)}")
-    return ALGORITHMS[name]
+def search_for(name: str) -> type[Search[Any]]:
+    known: dict[str, type[Search[Any]]] = {**ALGORITHMS, **REDUCTIONS}
+    if name not in known:
+        raise OptionError(f"there is no search {name!r}; there are {', '.join(known)}")
+    return known[name]
 
 
 def explore(
@@ -42,15 +54,17 @@ def explore(
 ) -> Explored:
     """All executions with at most `bound` preemptions, level by level.
 
-    Without a bound there is one level, and everything is seen in it.
+    Without a bound there is one level, and everything is seen in it.  The reductions have none.
     """
+    if bound is not None and algorithm in REDUCTIONS:
+        raise OptionError(f"{algorithm} has no bound on preemptions")
     search = search_for(algorithm)(program, options, progress)
     if isinstance(search, GraphSearch):
         search.begin_anew(silently=True)
     return by_levels(search, bound)
 
 
-def by_levels(search: BoundedSearch, bound: int | None) -> Explored:
+def by_levels(search: Search[Any], bound: int | None) -> Explored:
     """The same with a search that has not begun."""
     if bound is None:
         search.explore(None)

@@ -54,8 +54,6 @@ class Search(Decider, Generic[AnyNode]):
     """A depth-first search over the runs of a program."""
 
     name: ClassVar[str]
-    bounded: ClassVar[bool] = True
-    """Whether preemptions can be bounded."""
 
     def __init__(
         self,

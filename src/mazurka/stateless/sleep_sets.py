@@ -88,7 +88,6 @@ class SleepingNode(Node):
 class ScheduleSearch(Search[SleepingNode]):
     """A search for one execution of each trace.  It has no bound on preemptions."""
 
-    bounded = False
     uses_sleep_sets = True
 
     def __init__(
@@ -98,11 +97,7 @@ class ScheduleSearch(Search[SleepingNode]):
         progress: Progress | None = None,
     ) -> None:
         super().__init__(program, options, progress)
-        self.foresight = (
-            program
-            if isinstance(program, Foresight)
-            else RecordedForesight(self.options.max_states)
-        )
+        self.foresight = program if isinstance(program, Foresight) else RecordedForesight()
         self.trace = Trace()
         self.unfinished: Events = 0
         """Events of the present run that never came to an end."""

@@ -71,7 +71,7 @@ def begin_result(test: Test, options: ExploreOptions) -> Result:
         input=test.name,
         verdict=ERROR,
         strategy=options.strategy,
-        preemptions=None if options.sampled else options.preemptions,
+        preemptions=None if options.sampled else options.bound,
         seed=options.seed,
         races=options.races,
         replay_options=" ".join(replay if options.virtual_time else [*replay, "--real-time"]),
@@ -201,7 +201,7 @@ class Exploration:
             sampler = kind(program, options.seed, limits, self.progress)
             return sampler.sample(options.executions or SAMPLES)
         name = SEARCHES[options.strategy]
-        return iterative.explore(program, options.preemptions, name, limits, self.progress)
+        return iterative.explore(program, options.bound, name, limits, self.progress)
 
     def choose_limits(self) -> RunOptions:
         """The limits of a search; all searches of an exploration share its time."""
@@ -239,7 +239,7 @@ class Exploration:
         else:
             result.verdict = HOLDS if explored.complete else INCONCLUSIVE
         result.executions = explored.executions
-        if options.strategy == "algorithm2":
+        if options.strategy == "algorithm2" or options.strategy in iterative.REDUCTIONS:
             result.partial_orders = explored.executions
         result.runs, result.steps = explored.runs, explored.steps
         result.states, result.seconds = explored.states, explored.seconds

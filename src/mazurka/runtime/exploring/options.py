@@ -7,6 +7,7 @@ import os
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from enum import Enum
 
 from mazurka.errors import OptionError
 from mazurka.runtime.core.sites import shown_path
@@ -15,22 +16,31 @@ from mazurka.stateless import randomized
 from mazurka.stateless.algorithm1 import Algorithm1
 from mazurka.stateless.algorithm2 import Algorithm2
 from mazurka.stateless.context_bounded import ContextBoundedDFS
+from mazurka.stateless.iterative import REDUCTIONS
 
-SEARCHES = {
+BOUNDED = {
     "algorithm2": Algorithm2.name,
     "algorithm1": Algorithm1.name,
     "cb-dfs": ContextBoundedDFS.name,
 }
+SEARCHES = {**BOUNDED, **{name: name for name in REDUCTIONS}}
 STRATEGIES = (*SEARCHES, *randomized.STRATEGIES)
 SAMPLES = 1000
 """Random schedules, unless told otherwise."""
+
+
+class Usual(Enum):
+    """What an option is that nobody has given, where that depends on others."""
+
+    BOUND = 2
+    """Of preemptions; none for strategies that have no bound."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExploreOptions:
     """How a test is explored."""
 
-    preemptions: int | None = 2
+    preemptions: int | Usual | None = Usual.BOUND
     """The most preemptions of an execution; None for any number."""
     strategy: str = "algorithm2"
     seed: int | None = None
@@ -63,8 +73,13 @@ class ExploreOptions:
                 f"a seed is for random schedules, and the strategy {self.strategy} has none: choose"
                 f" the strategy {' or '.join(randomized.STRATEGIES)}, or leave the seed out"
             )
-        if self.preemptions is not None and self.preemptions < 0:
+        if isinstance(self.preemptions, int) and self.preemptions < 0:
             raise OptionError(f"preemptions must be 0 or more, not {self.preemptions}")
+        if isinstance(self.preemptions, int) and self.strategy in REDUCTIONS:
+            raise OptionError(
+                f"the strategy {self.strategy} has no bound on preemptions, it runs all"
+                f" executions: choose one of {', '.join(BOUNDED)}, or leave the bound out"
+            )
         if self.executions is not None and self.executions < 1:
             raise OptionError(f"executions must be 1 or more, not {self.executions}")
         if self.seconds is not None and not self.seconds > 0:
@@ -85,6 +100,8 @@ class ExploreOptions:
         """A marker takes anything; say what is wrong by its name."""
         for name in ("preemptions", "seed", "executions", "max_steps", "workers"):
             value = getattr(self, name)
+            if value is Usual.BOUND:
+                continue
             optional = name in ("preemptions", "seed", "executions")
             if not (value is None and optional) and type(value) is not int:
                 none = " or None" if optional else ""
@@ -97,6 +114,13 @@ class ExploreOptions:
     @property
     def sampled(self) -> bool:
         return self.strategy in randomized.STRATEGIES
+
+    @property
+    def bound(self) -> int | None:
+        """The most preemptions of an execution; None for any number."""
+        if not isinstance(self.preemptions, Usual):
+            return self.preemptions
+        return None if self.strategy in REDUCTIONS else self.preemptions.value
 
     def with_seed(self) -> ExploreOptions:
         if not self.sampled or self.seed is not None:

@@ -140,7 +140,8 @@ def explore(function: Callable[..., Any] | None = None, /, **given: Any) -> Any:
         result = mazurka.explore(scenario, preemptions=None)
 
     Options: `preemptions` (None for any number), `strategy` (`algorithm2`, `algorithm1`, `cb-dfs`,
-    `random`, `pct`), `seed`, limits `executions` and `seconds`, `races` (report data races, too),
+    or without a bound `optimal-dpor`, `source-dpor`, `dpor`, `sleep-sets`, or `random`, `pct`),
+    `seed`, limits `executions` and `seconds`, `races` (report data races, too),
     `instrument` (more modules and packages to observe), `virtual_time`, `patience`, the seconds
     after which a call that nobody controls is reported, `max_steps`, the most steps of an
     execution, and `workers`, the number of processes that search together.

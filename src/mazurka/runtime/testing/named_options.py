@@ -8,6 +8,7 @@ from typing import Any
 
 from mazurka.errors import OptionError
 from mazurka.runtime.exploring.options import SEARCHES, STRATEGIES, ExploreOptions
+from mazurka.stateless.iterative import REDUCTIONS
 
 
 def guess_meaning(value: object) -> str:
@@ -53,14 +54,17 @@ def refuse_useless(given: dict[str, Any]) -> None:
 def override_options(own: ExploreOptions, given: dict[str, Any]) -> ExploreOptions:
     """A test's own options, and those of the command line, which come first.
 
-    Several processes are for one strategy only, and a seed is for others; a test whose strategy
-    does not take one of these goes without it, or no session could have it that has both kinds of
-    tests.  So does a test that is given another strategy than its own.
+    Several processes are for one strategy only, a seed is for others, and some have no bound on
+    preemptions; a test whose strategy does not take one of these goes without it, or no session
+    could have it that has both kinds of tests.  So does a test that is given another strategy than
+    its own.
     """
     strategy = given.get("strategy", own.strategy)
     useless = {"seed"} if strategy in SEARCHES else set()
     if strategy != "algorithm2":
         useless.add("workers")
+    if strategy in REDUCTIONS:
+        useless.add("preemptions")
     if "strategy" in given:
         kept = {name: getattr(ExploreOptions(), name) for name in useless if name not in given}
         own = replace(own, **kept, strategy=strategy) if kept else own

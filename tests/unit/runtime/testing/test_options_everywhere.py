@@ -140,6 +140,38 @@ def test_several_workers_leave_other_strategies_alone() -> None:
         override_options(ExploreOptions(), {"strategy": "pct", "workers": 4})
 
 
+def test_a_bound_with_a_strategy_that_has_none_is_refused() -> None:
+    for strategy in ("optimal-dpor", "source-dpor", "dpor", "sleep-sets"):
+        with pytest.raises(OptionError, match=f"{strategy} has no bound on preemptions"):
+            read_options({"strategy": strategy, "preemptions": 2})
+        assert read_options({"strategy": strategy}).bound is None
+        assert read_options({"strategy": strategy, "preemptions": None}).bound is None
+    assert read_options({}).bound == read_options({"strategy": "cb-dfs"}).bound == 2
+
+
+def test_a_bound_is_left_out_for_tests_whose_strategy_has_none() -> None:
+    own = read_options({"strategy": "optimal-dpor"})
+    assert override_options(own, {"preemptions": 3}).bound is None
+    bounded = read_options({"preemptions": 3})
+    assert override_options(bounded, {"strategy": "optimal-dpor"}).bound is None
+    with pytest.raises(OptionError, match="no bound"):
+        override_options(own, {"strategy": "dpor", "preemptions": 3})
+
+
+def test_reductions_run_what_algorithm_2_runs(tmp_path: Path) -> None:
+    """Three threads with two critical sections each: 6! / (2! 2! 2!) orders."""
+    file = tmp_path / "test_count.py"
+    file.write_text(TESTS)
+    for strategy in ("optimal-dpor", "source-dpor", "dpor", "sleep-sets"):
+        ran = CliRunner().invoke(
+            app, ["test", f"{file}::test_counting", "--strategy", strategy, "--json"]
+        )
+        found = json.loads(ran.output)
+        assert found["verdict"] == "holds"
+        assert found["stats"]["partial_orders"] == 90
+        assert found["scope"].startswith("all executions; 90 partial orders, each run once")
+
+
 def test_a_seed_without_random_schedules_is_refused() -> None:
     message = "a seed is for random schedules, and the strategy algorithm2 has none: choose the"
     with pytest.raises(OptionError, match=message):

@@ -108,7 +108,7 @@ class ParallelExploration(Exploration):
         search = Algorithm2(program, replace(limits, max_runs=most), self.progress)
         search.begin_anew(silently=True)
         try:
-            explored = iterative.by_levels(search, self.options.preemptions)
+            explored = iterative.by_levels(search, self.options.bound)
         except RelearnError:
             self.lessons.append(tuple(search.schedule))
             raise
@@ -185,7 +185,7 @@ class Levels:
             raise UnshareableError("it does not teach all processes the same")
         if not all(report.taught for report in first):
             raise UnshareableError("what it has shown once it does not show again")
-        most = self.whole.options.preemptions
+        most = self.whole.options.bound
         bounds: Sequence[int | None] = (None,) if most is None else range(most + 1)
         for bound in bounds:
             news = self.level(bound)

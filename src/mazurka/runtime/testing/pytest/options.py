@@ -30,7 +30,8 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption(
         "--mazurka-strategy",
         metavar="NAME",
-        help="how to search: algorithm2 (the default), algorithm1, cb-dfs, random, pct",
+        help="how to search: algorithm2 (the default), algorithm1, cb-dfs, optimal-dpor,"
+        " source-dpor, dpor, sleep-sets, random, pct",
     )
     for name, (kind, metavar, text) in NUMBERS.items():
         group.addoption(f"--mazurka-{name}", type=kind, metavar=metavar, help=text)
