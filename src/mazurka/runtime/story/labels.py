@@ -58,6 +58,7 @@ class Labels:
 
     def path_to(self, thing: Any, frame: FrameType | None) -> str | None:
         """The label of any object, such as the one whose attribute is read."""
+        thing = _dictionary(thing).get(ATTRIBUTE) or thing  # the same as its model
         if id(thing) not in self._labels:
             self._find(thing, frame)
         return self._labels.get(id(thing))

@@ -46,6 +46,16 @@ def test_a_barrier_that_notifies_nobody_has_lost_nothing() -> None:
     assert ", in gate.wait()   waits at barrier gate" in text
 
 
+def test_an_object_has_one_label_by_itself_and_by_its_model() -> None:
+    def program() -> None:
+        ready, late = threading.Event(), threading.Event()
+        run(ready.set, late.wait)
+
+    text = explored(program, 0).report(200)
+    assert "ready.set()   set ready" in text
+    assert "ready#2" not in text
+
+
 def test_nor_has_one_that_the_program_calls_itself() -> None:
     def program() -> None:
         gate = threading.Barrier(2)

@@ -1,0 +1,150 @@
+"""Every primitive declares all its parts; what is forgotten fails here, or when it is imported."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from pathlib import Path
+from queue import Queue
+from typing import Any
+
+import pytest
+
+from mazurka.runtime.core.operations import Object, Step
+from mazurka.runtime.core.patches import Patches
+from mazurka.runtime.primitives import primitive as records
+from mazurka.runtime.primitives import registry
+from mazurka.runtime.primitives.primitive import PatchedModel, Primitive
+
+PAGE = Path(__file__).parents[4] / "docs" / "python-threads.md"
+EXAMPLES: dict[type, Callable[[], Any]] = {
+    threading.Timer: lambda: threading.Timer(1, print),
+}
+"""How to make an object, for classes that need arguments other than one number."""
+FIXED: dict[type, set[str]] = {
+    threading.Barrier: {"_action", "_parties", "_timeout"},
+    threading.Condition: {
+        *("acquire", "release", "_acquire_restore", "_is_owned", "_release_save"),
+    },
+    threading.BoundedSemaphore: {"_initial_value"},
+    threading.Thread: {"_daemonic", "_initialized", "_invoke_excepthook", "_name", "_stderr"},
+    threading.Timer: {"args", "finished", "function", "interval", "kwargs"},
+    Queue: {"maxsize", "not_empty", "not_full", "all_tasks_done"},
+    ThreadPoolExecutor: {
+        *("_idle_semaphore", "_initargs", "_initializer", "_max_workers", "_shutdown_lock"),
+        *("_thread_name_prefix", "_work_queue", "_create_worker_context", "_mp_context"),
+        "_resolve_work_item_task",
+    },
+}
+"""Attributes that no call changes, or that hold something which is under control itself; the
+names and the daemon flags of threads are watched like all variables."""
+WRITTEN_IN_C = {kind for one in registry.PRIMITIVES.values() for kind in one.stand_ins}
+
+
+def parts_of(name: str) -> dict[str, type]:
+    """Return the classes that the module of a primitive defines."""
+    module = import_module(f"mazurka.runtime.primitives.{name}")
+    return {
+        key: value
+        for key, value in vars(module).items()
+        if inspect.isclass(value) and value.__module__ == module.__name__
+    }
+
+
+def make(kind: type) -> Any:
+    if kind in EXAMPLES:
+        return EXAMPLES[kind]()
+    try:
+        return kind()
+    except TypeError:
+        return kind(1)
+
+
+@pytest.mark.parametrize("name", registry.PRIMITIVES)
+def test_steps_and_models_say_what_they_are(name: str) -> None:
+    for title, part in parts_of(name).items():
+        if issubclass(part, Step) and not part.__subclasses__():
+            assert part.kind != "step", f"{title} has no word for what it does"
+        if issubclass(part, (Step, Object)):
+            assert part.__doc__, f"{title} has no docstring"
+
+
+@pytest.mark.parametrize("name", registry.PRIMITIVES)
+def test_every_attribute_of_an_object_is_declared(name: str) -> None:
+    one = registry.PRIMITIVES[name]
+    for kind in set(one.classes) - WRITTEN_IN_C:
+        known = one.parts | one.hidden
+        for base in kind.__mro__:
+            known |= FIXED.get(base, set()) | set(one.private.get(base, ()))
+        forgotten = sorted(set(vars(make(kind))) - known)
+        assert not forgotten, f"{kind.__name__} has attributes of which nothing is said"
+
+
+@pytest.mark.parametrize("name", registry.PRIMITIVES)
+def test_the_page_names_every_class(name: str) -> None:
+    section = PAGE.read_text().partition("### What is under control")[2].partition("\n## ")[0]
+    for kind in registry.PRIMITIVES[name].classes:
+        known = {"lock": "Lock"}.get(kind.__name__, kind.__name__)
+        assert re.search(rf"`{known}`", section), f"{PAGE.name} has no row for {known}"
+
+
+def declare(**changed: Any) -> Primitive:
+    class Latch:
+        pass
+
+    class LatchModel(PatchedModel):
+        kind = "latch"
+
+        def refresh(self) -> None:
+            self.state = 0
+
+    fields: dict[str, Any] = {
+        "words": ("latch",),
+        "classes": (Latch,),
+        "models": (LatchModel,),
+        "private": {Latch: {}},
+        "parts": frozenset(),
+        "install": lambda patches: None,
+    } | changed
+    return Primitive(**{name: value for name, value in fields.items() if value is not None})
+
+
+class Bare(PatchedModel):
+    kind = "latch"
+
+
+@pytest.mark.parametrize(
+    ("changed", "complaint"),
+    [
+        ({"words": ()}, "no word for LatchModel"),
+        ({"models": (Bare,)}, "Bare does not say how to adopt an existing object"),
+        ({"private": {}}, "nothing is said of private attributes of Latch"),
+        *(({name: None}, name) for name in ("words", "classes", "models", "parts", "install")),
+    ],
+)
+def test_a_record_that_forgets_a_part_is_refused(changed: dict[str, Any], complaint: str) -> None:
+    declare()
+    with pytest.raises(TypeError, match=complaint):
+        declare(**changed)
+
+
+def test_every_module_of_the_package_is_a_primitive() -> None:
+    files = {file.stem for file in Path(records.__file__).parent.glob("*.py")}
+    assert set(registry.PRIMITIVES) == files - {"__init__", "primitive", "registry"}
+
+
+def test_what_is_installed_is_put_back() -> None:
+    def state() -> list[dict[str, Any]]:
+        kinds = [kind for kind in registry.CLASSES if kind not in WRITTEN_IN_C]
+        return [dict(vars(kind)) for kind in kinds] + [dict(vars(threading))]
+
+    before = state()
+    undo = Patches()
+    registry.install(undo)
+    assert state() != before
+    undo.undo()
+    assert state() == before
