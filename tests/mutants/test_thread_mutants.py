@@ -14,7 +14,7 @@ import pytest
 
 from mazurka.errors import MazurkaError
 from mazurka.runtime.core.moment import now
-from mazurka.runtime.sharing.locations import SEVERAL, Location
+from mazurka.runtime.sharing.locations import SEVERAL, SharedLocation
 from mazurka.stateless.lives import LifeGraph
 from mazurka.stateless.recording import Stand
 from mazurka.stateless.runs import Operation, Role
@@ -146,17 +146,17 @@ def sharing_disagrees(folder: Path) -> bool:
     return False
 
 
-def writes_forget_themselves(self: Location, site: int, written: bool) -> None:
+def writes_forget_themselves(self: SharedLocation, site: int, written: bool) -> None:
     use(self, site, written)
     if written and self.owner == SEVERAL:
         self.uses.clear()
 
 
-def owners_are_forgotten(self: Location) -> None:
+def owners_are_forgotten(self: SharedLocation) -> None:
     self.uses, self.owner = {}, SEVERAL
 
 
-def points_are_not_compared(self: Location, site: int, written: bool) -> None:
+def points_are_not_compared(self: SharedLocation, site: int, written: bool) -> None:
     if self.owner >= 0:
         self.open()
     if not self.point_uses:
@@ -164,7 +164,7 @@ def points_are_not_compared(self: Location, site: int, written: bool) -> None:
     self.point_uses[now.thread, written] = (now.count, site)
 
 
-use = Location.use
+use = SharedLocation.use
 OF_SHARING: dict[str, tuple[str, Callable[..., Any]]] = {
     "a write forgets itself": ("use", writes_forget_themselves),
     "the first thread is forgotten": ("open", owners_are_forgotten),
@@ -176,7 +176,7 @@ OF_SHARING: dict[str, tuple[str, Callable[..., Any]]] = {
 def test_the_mutant_of_sharing_is_caught(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Location, *OF_SHARING[name])
+    monkeypatch.setattr(SharedLocation, *OF_SHARING[name])
     assert sharing_disagrees(tmp_path)
 
 

@@ -28,8 +28,8 @@ LONGEST = 60
 _PARSED = 64
 
 
-def explained(error: BaseException) -> str | None:
-    """What there is to say about a failed assertion; None where the exception says it itself."""
+def explain_assertion(error: BaseException) -> str | None:
+    """Explain a failed assertion; None where the exception says it itself."""
     if type(error) is not AssertionError:
         return None
     innermost = error.__traceback__
@@ -41,14 +41,14 @@ def explained(error: BaseException) -> str | None:
     node = assertion_at(source, innermost.tb_lineno)
     if node is None or (node.msg is None and error.args):
         return None
-    looked_up = Lookup(innermost.tb_frame, steady=is_steady(error.__traceback__))
+    looked_up = FrameValues(innermost.tb_frame, steady=is_steady(error.__traceback__))
     parts = [f"{name} is {value}" for name, value in looked_up.parts(node.test).items()][:MOST]
     if node.msg is None:
         return f"{', '.join(parts) or 'not true'} (assert {text_of(source, node.test)})"
     return f"{error}; {', '.join(parts)} (assert {text_of(source, node.test)})" if parts else None
 
 
-class Lookup:
+class FrameValues:
     """Values of the variables of a frame that has raised an exception."""
 
     def __init__(self, frame: FrameType, *, steady: bool) -> None:
@@ -59,7 +59,7 @@ class Lookup:
         self._captured = {*code.co_freevars, *code.co_cellvars}
 
     def parts(self, node: ast.AST) -> dict[str, str]:
-        """What an expression is about: its variables, and parts of objects, with their values."""
+        """Return what an expression is about: its variables and parts of objects, with values."""
         found: dict[str, str] = {}
         self._collect(node, found)
         return found
@@ -76,7 +76,7 @@ class Lookup:
             self._collect(child, found)
 
     def value(self, node: ast.AST) -> Any:
-        """The value of an expression that is a variable, or a part of what one holds."""
+        """Return the value of an expression that is a variable, or a part of what one holds."""
         if isinstance(node, ast.Constant):
             return node.value
         if isinstance(node, ast.Name):
@@ -101,7 +101,7 @@ class Lookup:
 
 
 def _children(node: ast.AST) -> Iterator[ast.AST]:
-    """The parts of an expression that have values in the frame itself."""
+    """Yield the parts of an expression that have values in the frame itself."""
     match node:
         case ast.Call(func=ast.Name()):
             yield from (*node.args, *(keyword.value for keyword in node.keywords))
@@ -130,7 +130,7 @@ def _parsed(source: str) -> ast.Module:
 
 @lru_cache(maxsize=_PARSED)
 def assertion_at(source: str, line: int) -> ast.Assert | None:
-    """The assertion on a line, if it is the only one there."""
+    """Return the assertion on a line, if it is the only one there."""
     found = [
         node
         for node in ast.walk(_parsed(source))
@@ -141,7 +141,7 @@ def assertion_at(source: str, line: int) -> ast.Assert | None:
 
 @lru_cache(maxsize=_PARSED)
 def _guarded_lines(source: str) -> frozenset[int]:
-    """Lines after whose exceptions other code runs, before they reach the caller."""
+    """Return the lines after whose exceptions other code runs, before they reach the caller."""
     lines: set[int] = set()
     for node in ast.walk(_parsed(source)):
         if isinstance(node, (ast.With, ast.AsyncWith, ast.Try, ast.TryStar)):

@@ -26,7 +26,7 @@ PATIENCE = 8
 
 
 class Leashed(Step):
-    """A daemon is about to sleep, or to wait for a time."""
+    """What a daemon stands before that is about to sleep, or to wait for a time."""
 
     __slots__ = ("operation", "run")
     free = False

@@ -9,7 +9,7 @@ import traceback
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, NoReturn
 
-from mazurka.runtime.core.assertions import explained
+from mazurka.runtime.core.assertions import explain_assertion
 from mazurka.runtime.core.names import labels_of
 from mazurka.runtime.core.operations import Step
 from mazurka.runtime.core.sites import is_own_file, is_plumbing_file, shown_path, site_of
@@ -30,8 +30,8 @@ class ControlError(Exception):
 
 
 def refuse(run: Scheduler, message: str) -> NoReturn:
-    """The running thread does something that cannot be kept under control.  The run ends in an
-    error; no handler of the program's comes in between."""
+    """End the run in an error: the running thread does something that cannot be kept under control.
+    No handler of the program's comes in between."""
     run.pending[run.running.number] = None  # it ends by itself
     run._break(ControlError(message))
     raise Unwind
@@ -71,10 +71,10 @@ class EndlessRunError(ControlError):
         super().__init__(text)
 
 
-def of_exception(error: BaseException, number: int, label: str) -> Failed:
-    """A finding from an exception that left a thread."""
+def describe_exception(error: BaseException, number: int, label: str) -> Failed:
+    """Make a finding of an exception that left a thread."""
     where = _innermost(error.__traceback__)
-    told = vars(error).get(EXPLAINED) or explained(error) or _text_of(error)
+    told = vars(error).get(EXPLAINED) or explain_assertion(error) or _text_of(error)
     text = _ADDRESS.sub("", told)
     name = type(error).__name__
     asserts = isinstance(error, AssertionError)
@@ -95,13 +95,13 @@ execution."""
 
 def explain_now(error: BaseException) -> None:
     """Look at what a failed assertion is about before other code runs, such as a tear-down."""
-    found = explained(error)
+    found = explain_assertion(error)
     if found is not None:
         vars(error)[EXPLAINED] = found
 
 
 def _text_of(error: BaseException) -> str:
-    """What an exception says; its own code may fail."""
+    """Return what an exception says; its own code may fail."""
     try:
         return str(error)
     except Exception as another:
@@ -116,7 +116,7 @@ def _innermost(trace: TracebackType | None) -> traceback.FrameSummary | None:
 
 
 def _summaries(trace: TracebackType | None) -> list[traceback.FrameSummary]:
-    """As `traceback.extract_tb`, which reads all the lines, and asks if files have changed."""
+    """Do what `traceback.extract_tb` does, without reading lines or looking for changed files."""
     return [
         traceback.FrameSummary(code.co_filename, line, code.co_name, lookup_line=False)
         for code, line in ((frame.f_code, line) for frame, line in traceback.walk_tb(trace))
@@ -124,7 +124,7 @@ def _summaries(trace: TracebackType | None) -> list[traceback.FrameSummary]:
 
 
 def _lines(trace: TracebackType | None) -> list[str]:
-    """The stack; a future brings along that of the call which has failed in another thread."""
+    """Return the stack; a future brings along that of the call that failed in another thread."""
     codes = [frame.f_code for frame, _ in traceback.walk_tb(trace)]
     own = _of_the_user(trace)
     submitted = _of_the_user(trace, codes.index(RUN)) if RUN in codes else []
@@ -138,7 +138,7 @@ RUN = pool._WorkItem.run.__code__
 
 
 def _of_the_user(trace: TracebackType | None, since: int = 0) -> list[traceback.FrameSummary]:
-    """The frames that people want to see: not those of ours, and not those that hide themselves.
+    """Return the frames that people want to see: not ours, and none that hide themselves.
 
     `unittest` and pytest mark the frames of their assertions, which say nothing about the test.
     """
@@ -152,7 +152,7 @@ def _of_the_user(trace: TracebackType | None, since: int = 0) -> list[traceback.
 
 
 def where_stands(frame: FrameType | None) -> tuple[str, int] | None:
-    """The place in the user's code at which a thread stands."""
+    """Return the place in the user's code at which a thread stands."""
     outermost: tuple[str, int] | None = None
     while frame is not None:
         name = frame.f_code.co_filename
@@ -164,8 +164,8 @@ def where_stands(frame: FrameType | None) -> tuple[str, int] | None:
     return outermost
 
 
-def of_standing(scheduler: Scheduler) -> list[Failed]:
-    """Findings from the threads that stand where nobody can go on."""
+def describe_standing(scheduler: Scheduler) -> list[Failed]:
+    """Make findings of the threads that stand where nobody can go on."""
     standing = [
         (task, operation)
         for task, operation in zip(scheduler.tasks, scheduler.pending, strict=True)

@@ -29,24 +29,24 @@ def is_module(thing: object) -> bool:
 
 
 def names_in(module: ModuleType) -> dict[str, Any]:
-    """The namespace of a module."""
+    """Return the namespace of a module."""
     return _of_module(module) or {}
 
 
 def names_in_class(kind: type) -> Mapping[str, Any]:
-    """The namespace of a class."""
+    """Return the namespace of a class."""
     found: Mapping[str, Any] = _of_class["__dict__"](kind)
     return found
 
 
 def ancestors(kind: type) -> tuple[type, ...]:
-    """A class and its bases, in the order in which names are looked up."""
+    """Return a class and its bases, in the order in which names are looked up."""
     found: tuple[type, ...] = _of_class["__mro__"](kind)
     return found
 
 
 def module_of(kind: type) -> str:
-    """The name of the module of a class; empty where the class does not say."""
+    """Return the name of the module of a class; empty where the class does not say."""
     try:
         found = _of_class["__module__"](kind)
     except AttributeError:
@@ -60,7 +60,7 @@ def qualified_name(kind: type) -> str:
 
 
 def elements(values: Any) -> list[Any]:
-    """The elements of a list, tuple, deque or set, whatever its class makes of iteration."""
+    """Return the elements of a list, tuple, deque or set, whatever its class makes of iteration."""
     kind = type(values)
     for base, iterate in _ITERATORS:
         if issubclass(kind, base):
@@ -69,7 +69,7 @@ def elements(values: Any) -> list[Any]:
 
 
 def tuple_like(values: Any, elements: list[Any]) -> Any:
-    """A tuple of the same class; None where the class is neither `tuple` nor a named one."""
+    """Make a tuple of the same class; None if the class is neither `tuple` nor a named one."""
     kind = type(values)
     if kind is not tuple and "_make" not in names_in_class(kind):
         return None
@@ -77,18 +77,18 @@ def tuple_like(values: Any, elements: list[Any]) -> Any:
 
 
 def function_in(value: Any) -> Any:
-    """The function of a static or class method."""
+    """Return the function of a static or class method."""
     kind = staticmethod if issubclass(type(value), staticmethod) else classmethod
     return vars(kind)["__func__"].__get__(value)
 
 
 def entries(values: dict[Any, Any]) -> list[tuple[Any, Any]]:
-    """The keys and values of a dictionary, whatever its class makes of them."""
+    """Return the keys and values of a dictionary, whatever its class makes of them."""
     return list(dict.items(values))
 
 
 def attributes(kind: type) -> Callable[[Any], Any] | None:
-    """What gives the dictionary of an object of a class; None where objects have none.
+    """Return what gives the dictionary of an object of a class; None if objects have none.
 
     A class that has a `__dict__` of its own making, as proxies do, hides the true one.
     """
@@ -100,7 +100,7 @@ def attributes(kind: type) -> Callable[[Any], Any] | None:
 
 
 def slots(kind: type) -> list[tuple[str, MemberDescriptorType]]:
-    """The slots of a class, and the places where C objects hold what a program gave them."""
+    """Return the slots of a class, and where C objects hold what a program gave them."""
     return [
         (name, value)
         for ancestor in ancestors(kind)

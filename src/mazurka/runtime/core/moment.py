@@ -13,6 +13,8 @@ PATIENCE = 300
 
 
 class Now:
+    """The moment at which the run is, for those who watch accesses."""
+
     __slots__ = ("alone", "count", "idle", "limit", "repeats", "thread", "where")
 
     def __init__(self) -> None:
@@ -32,7 +34,7 @@ class Now:
         self.where: tuple[int, CodeType, int, dict[str, Any]] | None = None
 
     def forgive(self) -> None:
-        """It is not waiting.  Where it was found to stay is known only if the limit was raised."""
+        """Take the thread to be busy, not waiting, and forget where it seemed to stay."""
         self.limit = PATIENCE
         self.where = None
 

@@ -17,7 +17,7 @@ _originals: dict[tuple[type, str], Any] = {}
 
 
 def original(owner: type, name: str) -> Any:
-    """The method that a patched one stands for."""
+    """Return the method that a patched one stands for."""
     return _originals[owner, name]
 
 
@@ -104,7 +104,7 @@ class Patches:
 def _bindings(
     wanted: Mapping[int, Any], exempt: Callable[[str], bool]
 ) -> Iterator[tuple[dict[str, Any], str, Any]]:
-    """Where modules have names for objects, and what to put there, by the objects' identities."""
+    """Yield where modules have names for objects, and what to put there, by their identities."""
     none = wanted.keys().isdisjoint
     for module_name, module in list(sys.modules.items()):
         if not is_module(module) or exempt(module_name):

@@ -96,13 +96,13 @@ class Scheduler:
         if operation.writes:
             me.rounds = None
         elif operation.can_spin:
-            spinning.note(me, operation)
+            spinning.note_read(me, operation)
         if self.timed:
             self._pass_time_on(me, operation)
         self.ident = me.ident
 
     def _follow(self) -> int:
-        """The same as `_choose`, where the run repeats the one before."""
+        """Choose as in the run before, which this one repeats so far; see `_choose`."""
         step = self.steps
         chosen = self.prefix[step]
         try:
@@ -146,7 +146,7 @@ class Scheduler:
             self._pass_time_on(task, operation)
 
     def _leave_prefix(self) -> None:
-        """From now on somebody is asked."""
+        """Ask the search from now on."""
         self.settled = 0
         if self.steps:
             self.last = self.prefix[self.steps - 1]
@@ -154,7 +154,7 @@ class Scheduler:
         self.left(self.steps)
 
     def _choose(self) -> int:
-        """The number of the thread that goes on; -1 if the run is over."""
+        """Return the number of the thread that goes on; -1 if the run is over."""
         if self.settled:
             self._leave_prefix()
         self.steps = step = self.steps + 1
@@ -189,18 +189,19 @@ class Scheduler:
         return chosen
 
     def _break(self, error: BaseException) -> None:
-        """Something inside is wrong: the run ends, and the caller gets to know."""
+        """End the run because of an error inside, which the caller gets to know."""
         self.error = self.error or error
         self.conclude()
 
     def hand_over(self, chosen: int) -> None:
+        """Let a thread go on; the test's own if the run is over (-1)."""
         task = self.tasks[chosen if chosen >= 0 else 0]
         assert task is not None
         self.running = task
         task.baton.release()
 
     def _pass_time_on(self, me: Task, operation: Step) -> None:
-        """Nobody learns of an event before it happened: time flows along the happens-before."""
+        """Let time flow along the happens-before: nobody learns of an event before it happened."""
         now = me.time
         touches = operation.at(present) or ()
         for shared, _ in touches:
@@ -213,7 +214,7 @@ class Scheduler:
     # -- threads -----------------------------------------------------------------------------
 
     def create(self, path: Path, life: Life) -> Task:
-        """A task for a thread that is about to start."""
+        """Make a task for a thread that is about to start."""
         assert self.program is not None
         number, names = self.program.number_of(path)
         life.number = number
@@ -240,7 +241,7 @@ class Scheduler:
         self.pending[task.number] = Begin(task.life)
 
     def live(self, task: Task) -> Callable[[], None]:
-        """What the carrier of a task does: the whole life of the thread, and then the handover."""
+        """Run the whole life of a thread, in its carrier; return what hands over to the next."""
         task.begun = True
         if not self.over:
             try:
@@ -276,7 +277,7 @@ class Scheduler:
             pass
 
     def _depart(self) -> None:
-        """The running thread has ended; let the next one go on."""
+        """Let the next thread go on: the running one has ended."""
         me = self.running
         self.pending[me.number] = None
         if me.life.joiner >= 0 and self.slips(waiting := self.tasks[me.life.joiner]):
@@ -291,11 +292,11 @@ class Scheduler:
         self.hand_over(0)
 
     def fail(self, task: Task, error: BaseException) -> None:
-        """An exception has left a thread."""
+        """Note that an exception has left a thread."""
         if self.over:
             return
         self.ident, ident = 0, self.ident
-        self.failures.append(failures.of_exception(error, task.number, task.life.label))
+        self.failures.append(failures.describe_exception(error, task.number, task.life.label))
         self.ident = ident
 
     # -- the whole run -----------------------------------------------------------------------
@@ -355,7 +356,7 @@ class Scheduler:
         return propagated
 
     def conclude(self) -> None:
-        """Nobody goes on any more.  Where everybody stands is a finding, unless all have ended."""
+        """End the run.  Where everybody stands is a finding, unless all have ended."""
         if not self.over:
             self.over = True
             standing = tuple(self.pending)
@@ -364,7 +365,7 @@ class Scheduler:
                 try:
                     if self.witness is not None:
                         self.witness(standing)
-                    self.failures.extend(failures.of_standing(self))
+                    self.failures.extend(failures.describe_standing(self))
                 except BaseException as error:
                     self.error = error
 
@@ -432,7 +433,7 @@ def _wait_for_ever() -> None:
 
 
 def _nowhere(step: int) -> None:
-    """Nobody wants to know."""
+    """Stand for `Decider.follow` before a run begins."""
 
 
 def _nobody(pending: Sequence[Any], enabled: Sequence[int], last: int) -> int:
@@ -440,7 +441,7 @@ def _nobody(pending: Sequence[Any], enabled: Sequence[int], last: int) -> int:
 
 
 class Session:
-    """The run that goes on in this process now; an idle one, which controls nobody, in between."""
+    """Holds the run that goes on in this process; in between, one that controls nobody."""
 
     __slots__ = ("current",)
 

@@ -35,7 +35,7 @@ class SourceLine(NamedTuple):
 
 
 def user_frame(frame: FrameType | None) -> FrameType | None:
-    """The innermost frame of the user's own code; failing that, of any code but ours."""
+    """Return the innermost frame of the user's own code; failing that, of any code but ours."""
     foreign = None
     while frame is not None:
         name = frame.f_code.co_filename
@@ -96,7 +96,7 @@ def site_of(frame: FrameType | None) -> SourceLine | None:
 
 
 def user_frames(ident: int, running: FrameType | None = None) -> list[FrameType]:
-    """The frames of a thread that are the user's, the innermost first."""
+    """Return the frames of a thread that are the user's, the innermost first."""
     frame = running if running is not None else sys._current_frames().get(ident)
     found = []
     while frame is not None:
@@ -107,7 +107,7 @@ def user_frames(ident: int, running: FrameType | None = None) -> list[FrameType]
 
 
 def shown_path(file: str) -> str:
-    """A file as people name it: from the present directory, where it lies below."""
+    """Return a file as people name it: from the present directory, where it lies below."""
     try:
         return str(Path(file).relative_to(Path.cwd()))
     except ValueError:

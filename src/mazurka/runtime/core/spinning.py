@@ -12,7 +12,7 @@ argument after the other for its text, a sort compares one pair after the other)
 
 What a thread keeps out of sight of its frames is not compared: whatever moves such a thing ends the
 round (`sharing.progress`).  Iterators of `for` statements do so for the rounds of loops around them
-only if they are older than the round; see `turning`.
+only if they are older than the round; see `python.loops`.
 
 A thread that polls the clock goes through time in leaps, each four times the last, and sixteen
 times once it is seen to come round, until it writes something: every deadline is reached in a few
@@ -54,7 +54,7 @@ _ROOTS = ("live", "_live_as_main")
 
 
 class FrameSnapshot(NamedTuple):
-    """A function that runs, as it was at some moment."""
+    """A frame, and its variables at some moment."""
 
     frame: FrameType
     instruction: int
@@ -62,7 +62,7 @@ class FrameSnapshot(NamedTuple):
 
 
 class StackSnapshot(NamedTuple):
-    """Where a thread stands, from the innermost function of the program outwards."""
+    """Where a thread stood at some moment, from the innermost function of the program outwards."""
 
     inside: FrameType | None
     """The function of Mazurka's that the program has called there."""
@@ -72,7 +72,7 @@ class StackSnapshot(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """A thread begins one more round of a `while` statement (`turning`)."""
+    """The beginning of one more round of a `while` statement (`python.loops`)."""
 
     site: int
     turns: int
@@ -102,7 +102,7 @@ class SpinHistory:
         self.oldest = NEVER
         """How many rounds had begun when the oldest iterator was made that has moved since."""
         self.watched: Any = None
-        """Where it was when `turning` last looked what it is doing."""
+        """Where it was when `python.loops` last looked what it is doing."""
         self.oldest_watched = NEVER
         self.tick = TICK
         self.polls = False
@@ -119,14 +119,14 @@ class SpinHistory:
         self.turn = None
 
     def step(self, born: int) -> None:
-        """An iterator moves that was made after so many rounds of all loops."""
+        """Note that an iterator moves which was made after so many rounds of all loops."""
         self.base = len(self.reads)
         self.stacks.clear()
         self.oldest = min(self.oldest, born)
         self.oldest_watched = min(self.oldest_watched, born)
 
     def guard(self, operation: Step) -> Step:
-        """The operation to stand before: the given one, or one that waits for a change."""
+        """Return the operation to stand before: the given one, or one that waits for a change."""
         site = _place(operation)
         for place, _ in self.reads[self.base :]:
             if place == site:
@@ -143,8 +143,9 @@ class SpinHistory:
         return operation
 
     def come_round(self, start: int, operation: Step) -> Step:
-        """The thread is where it was.  Whether what it read has changed since is for the operation
-        to say, at the moment for which it is asked: others may have come first, or may not."""
+        """Return what a thread stands before that is where it was.  Whether what it read has
+        changed since is for that operation to say, at the moment for which it is asked: others may
+        have come first, or may not."""
         seen: dict[Shared, Hashable] = {}
         for _, touched in self.reads[start:]:
             for shared, state in touched:
@@ -206,14 +207,14 @@ class Spin(Step):
 
 
 def learn_modules() -> None:
-    """Know the modules of this package again by their namespaces."""
+    """Learn the namespaces of the runtime's modules, by which its own frames are known."""
     for name, module in list(sys.modules.items()):
         if name.startswith("mazurka.runtime."):
             _OWN.add(id(module.__dict__))
 
 
-def note(task: Task, operation: Step) -> None:
-    """The thread is about to perform an operation that writes nothing."""
+def note_read(task: Task, operation: Step) -> None:
+    """Note an operation that writes nothing, which the thread is about to perform."""
     rounds = task.rounds
     if rounds is None:
         rounds = task.rounds = SpinHistory()
@@ -225,7 +226,7 @@ def note(task: Task, operation: Step) -> None:
 
 
 def _place(operation: Step) -> Place:
-    """Where in the program an operation stands.  Those of watched accesses know it themselves."""
+    """Return where in the program an operation is; that of a watched access knows it itself."""
     performed = operation.operation if isinstance(operation, Spin) else operation
     if performed.site is not None:
         return performed.site
@@ -238,7 +239,7 @@ def _state_of(shared: Shared) -> Hashable:
 
 
 def _user_frame(frame: FrameType) -> FrameType:
-    """The nearest frame that is not the scheduler's."""
+    """Return the nearest frame that is not the scheduler's."""
     while id(frame.f_globals) in _OWN and frame.f_back is not None:
         frame = frame.f_back
     return frame

@@ -216,7 +216,7 @@ class Pool:
         self._carriers.clear()
 
     def forget(self, number: int) -> None:
-        """A carrier that will never come back."""
+        """Forget a carrier that will never come back."""
         self._carriers.pop(number, None)
 
     def abandon(self) -> None:

@@ -31,7 +31,7 @@ class ThreadLocals:
                     self._kept += _kept_by(value)
 
     def here(self) -> Callable[[], None]:
-        """A function that forgets what this thread, which calls it, has stored from now on."""
+        """Return a function that forgets what this thread, which calls it, stores from now on."""
         if _IN_THREAD_STATE:
             return _forget_in(_thread_state())
         key, kept = _key_of_this_thread(), self._kept
@@ -44,12 +44,12 @@ class ThreadLocals:
 
 
 def _kept_by(value: threading.local) -> list[dict[Any, Any]]:
-    """The dictionaries inside an object; attributes of the object itself would run its code."""
+    """Return the dictionaries inside an object; to read its attributes would run its code."""
     return [inside for inside in gc.get_referents(value) if type(inside) is dict]
 
 
 def _key_of_this_thread() -> Any:
-    """By what objects find the values of this thread: the only key of a new one that it uses."""
+    """Return the key by which objects find the values of this thread: the only one in a new one."""
     probe = threading.local()
     probe.used = True
     ((key,),) = _kept_by(probe)
@@ -57,7 +57,7 @@ def _key_of_this_thread() -> Any:
 
 
 def _kinds(base: type) -> Iterator[type]:
-    """The classes that are derived from one; each object refers to its own."""
+    """Yield the classes that are derived from one; each object refers to its own."""
     derived: list[type] = type.__subclasses__(base)
     for kind in derived:
         yield kind
@@ -65,7 +65,7 @@ def _kinds(base: type) -> Iterator[type]:
 
 
 def _thread_state() -> dict[Any, Any]:
-    """The dictionary in which CPython keeps the values of this thread."""
+    """Return the dictionary in which CPython keeps the values of this thread."""
     get = ctypes.pythonapi.PyThreadState_GetDict
     get.restype = ctypes.py_object
     found: dict[Any, Any] = get()

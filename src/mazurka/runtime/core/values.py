@@ -26,7 +26,7 @@ _PLAIN = (int, float, complex, str, bytes, bool, type(None))
 
 
 def shown(value: Any, depth: int = 2) -> str:
-    """A value as a report shows it."""
+    """Return a value as a report shows it."""
     kind = type(value)
     if kind in (str, bytes):
         return _string(value)
@@ -45,7 +45,7 @@ def shown(value: Any, depth: int = 2) -> str:
 
 
 def _string(value: Any) -> str:
-    """What is left out is left out behind the quotes."""
+    """Write a string out; what is too long is left out behind the quotes."""
     text = repr(value)
     cut = len(value)
     while len(text) > LONGEST:
@@ -55,7 +55,7 @@ def _string(value: Any) -> str:
 
 
 def _number(value: int) -> str:
-    """Python itself refuses to write very long ones."""
+    """Write a number out; Python itself refuses to write very long ones."""
     bits = value.bit_length()
     return repr(value) if bits < MOST_BITS else f"<int of {bits:,} bits>"
 
@@ -70,7 +70,7 @@ def short(text: str) -> str:
 
 
 def _container(value: Any, base: Any, depth: int) -> str:
-    """As many elements as there is room for; none of them is cut off in the middle."""
+    """Write out as many elements as there is room for; none is cut off in the middle."""
     left, right = _BRACKETS[base]
     if issubclass(base, dict):
         pairs = _first(base.items(value))
@@ -116,7 +116,7 @@ _ZONES = (type(None), timezone)
 
 
 def attribute_of(thing: Any, name: str) -> Any:
-    """The value of a variable that an object holds, looked up without its own code."""
+    """Return the value of a variable that an object holds, looked up without its own code."""
     if issubclass(type(thing), CellType):
         try:
             return thing.cell_contents
@@ -141,7 +141,7 @@ def attribute_of(thing: Any, name: str) -> Any:
 
 
 def of_class(thing: Any, name: str) -> Any:
-    """The value that an object's class has for its objects, where no code makes it."""
+    """Return the value that an object's class has for its objects, where no code makes it."""
     kind: type = thing if issubclass(type(thing), type) else type(thing)
     for base in kind.__mro__:
         found: Any = vars(base).get(name, MISSING)
@@ -151,7 +151,7 @@ def of_class(thing: Any, name: str) -> Any:
 
 
 def element_of(thing: Any, key: Any) -> Any:
-    """The element of a built-in container, or of one that is made from one."""
+    """Return the element of a built-in container, or of one whose class is derived from one."""
     try:
         if isinstance(thing, dict):
             return dict.get(thing, key, MISSING)
@@ -164,8 +164,8 @@ def element_of(thing: Any, key: Any) -> Any:
 _SEQUENCES: tuple[Any, ...] = (list, deque, bytearray, array)
 
 
-def called(function: Any, args: Any, kwargs: Any) -> str:
-    """A call as a report shows it: `square(2)`."""
+def show_call(function: Any, args: Any, kwargs: Any) -> str:
+    """Return a call as a report shows it: `square(2)`."""
     text = name_of_function(function)
     inner = [shown(one, 1) for one in args]
     inner += [f"{name}={shown(one, 1)}" for name, one in kwargs.items()]
@@ -173,7 +173,7 @@ def called(function: Any, args: Any, kwargs: Any) -> str:
 
 
 def name_of_function(function: Any) -> str:
-    """Its name; that of a method as its class calls it, which may be another than its own."""
+    """Return the name of a function; of a method, the one by which its class knows it."""
     if isinstance(function, MethodType):
         kind = type(function.__self__)
         for known, found in ((n, f) for base in kind.__mro__ for n, f in vars(base).items()):

@@ -23,7 +23,7 @@ from weakref import ReferenceType
 from mazurka.runtime.core.access_sites import sites
 from mazurka.runtime.core.sites import SourceLine, shown_path
 from mazurka.runtime.core.values import MISSING, attribute_of, is_plain, shown
-from mazurka.runtime.sharing.locations import Location
+from mazurka.runtime.sharing.locations import SharedLocation
 from mazurka.runtime.sharing.names import Seen, known, objects
 
 MOST = 20_000
@@ -96,7 +96,7 @@ class Values:
             written = location if inner is None else inner.whole
             self._note(step, f"{seen.name}.{name}", f"{_owner(thing)}.{name}", value, written)
 
-    def _note(self, step: int, name: str, label: str, value: Any, location: Location) -> None:
+    def _note(self, step: int, name: str, label: str, value: Any, location: SharedLocation) -> None:
         text = shown(value, 1)
         if self._last.get(name) != text:
             self._last[name] = text
@@ -110,7 +110,7 @@ def _owner(thing: Any) -> str:
     return found
 
 
-def find_write(location: Location) -> int:
+def find_write(location: SharedLocation) -> int:
     """The place in the source at which a location was last written, as far as that is known."""
     if location.write_site >= 0:
         return location.write_site

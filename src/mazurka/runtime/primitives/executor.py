@@ -31,7 +31,7 @@ from mazurka.runtime.core.failures import RUN
 from mazurka.runtime.core.patches import Patches, original
 from mazurka.runtime.core.scheduler import Scheduler, session
 from mazurka.runtime.core.tasks import Unwind
-from mazurka.runtime.core.values import called
+from mazurka.runtime.core.values import show_call
 from mazurka.runtime.core.waiting import Explain, Purpose
 from mazurka.runtime.primitives.condition import look_at_lock
 from mazurka.runtime.primitives.primitive import ATTRIBUTE, Primitive, name_in_result
@@ -176,7 +176,7 @@ def name_of_future(future: Future[Any]) -> str | None:
     for item in _find_work():
         if item.future is future:
             call = getattr(item, "task", None) or (item.fn, item.args, item.kwargs)
-            return f"future of {called(*call)}"
+            return f"future of {show_call(*call)}"
     return None
 
 

@@ -40,9 +40,10 @@ from typing import Any, TypeAlias
 from mazurka.runtime.core import insides
 from mazurka.runtime.core.operations import Object
 from mazurka.runtime.core.patches import Patches
-from mazurka.runtime.primitives.registry import PATCHED
-from mazurka.runtime.program.stand_ins import REAL, StandIns
+from mazurka.runtime.primitives.registry import PATCHED, STAND_INS
 
+REAL = frozenset(map(id, STAND_INS))
+"""The types whose objects are replaced; by identity, since types can define their own equality."""
 LIMIT = 200_000
 """How many objects are looked at."""
 
@@ -84,8 +85,70 @@ def is_library(module: object) -> bool:
     return type(module) is str and module.partition(".")[0] in sys.stdlib_module_names
 
 
+class StandIns:
+    """Makes one of ours for each real one, whoever holds it, and knows where it was found."""
+
+    def __init__(self, replacements: dict[int, Any]) -> None:
+        self._replacements = replacements
+        """What stands for functions and types, by their identities."""
+        self._taken: dict[int, Any] = {}
+        """Our locks, by the identity of the real ones that they keep alive."""
+        self._labels: dict[int, tuple[str, Any]] = {}
+        """What people call objects of Python classes; with the objects, which must not go."""
+        self._used: dict[str, int] = {}
+
+    def replacement(self, value: Any, label: str) -> Any:
+        """Return what stands for a value while the exploration goes on; None if it stays."""
+        kind = type(value)
+        if id(kind) in REAL:
+            return self._around(value, label)
+        if issubclass(kind, tuple):
+            return self._tuple(value, label)
+        if kind is BuiltinMethodType and id(type(value.__self__)) in REAL:
+            return getattr(self._around(value.__self__, label), value.__name__)
+        return self._replacements.get(id(value))
+
+    def _around(self, real: Any, label: str) -> Any:
+        found = self._taken.get(id(real))
+        if found is None:
+            found = STAND_INS[type(real)]()
+            found.name, found.epoch = "", 0
+            found.real = real
+            found.origin = self._unique(label)
+            self._taken[id(real)] = found
+        return found
+
+    def _tuple(self, values: Any, label: str) -> Any:
+        """Return what stands for a tuple: it cannot be changed, so one with a lock is replaced."""
+        old = insides.elements(values)
+        news = [self._inner(value, f"{label}[{index}]") for index, value in enumerate(old)]
+        if all(new is None for new in news):
+            return None
+        pairs = zip(news, old, strict=True)
+        return insides.tuple_like(values, [was if new is None else new for new, was in pairs])
+
+    def _inner(self, value: Any, label: str) -> Any:
+        """Return what stands for an element of a tuple; the rest is searched, as it is."""
+        if id(type(value)) in REAL or issubclass(type(value), tuple):
+            return self.replacement(value, label)
+        return None
+
+    def _unique(self, label: str) -> str | None:
+        """Number a label that has been used: several cells of one closure have one, and two objects
+        must never share a name."""
+        if not label:
+            return None
+        self._used[label] = count = self._used.get(label, 0) + 1
+        return label if count == 1 else f"{label}~{count}"
+
+    def label_of(self, value: Any) -> str | None:
+        """Return where an object was found, if it was."""
+        found = self._labels.get(id(value))
+        return found[0] if found is not None and found[1] is value else None
+
+
 class Takeover(StandIns):
-    """Replaces what existed before, for as long as the exploration goes on."""
+    """Replaces what existed before the exploration, for as long as it goes on."""
 
     def __init__(self, patches: Patches, replacements: dict[int, Any]) -> None:
         super().__init__(replacements)
@@ -151,7 +214,7 @@ class Takeover(StandIns):
         self._ways.clear()
 
     def _logging(self) -> None:
-        """Every log call takes the lock of a handler, and may run the program's code inside."""
+        """Replace the locks of log handlers: a call takes one, and may run the program's code."""
         handlers = [reference() for reference in logging._handlerList]  # type: ignore[attr-defined]
         spaces = [vars(handler) for handler in handlers if handler is not None]
         self._dictionary({"handlers": spaces}, "logging.")
@@ -160,7 +223,7 @@ class Takeover(StandIns):
             self._patches.attribute(logging, "_lock", lock)
 
     def _mocks(self) -> None:
-        """All mocks share a lock, under which the attribute of one is made."""
+        """Replace the lock that all mocks share, under which they make attributes."""
         kind = getattr(sys.modules.get("unittest.mock"), "NonCallableMock", None)
         lock = self.replacement(getattr(kind, "_lock", None), "NonCallableMock._lock")
         if lock is not None:
@@ -227,16 +290,16 @@ class Takeover(StandIns):
     # -- what objects hold -------------------------------------------------------------------
 
     def _ours(self, _value: Any, _label: str) -> None:
-        """Replaced already, where it was found first."""
+        """Count an object that has been replaced already, where it was found first."""
         self._found += 1
 
     def _leave(self, value: Any, label: str) -> None:
-        """Nothing can be put in its place: it lies in a set, or is the key of a dictionary."""
+        """Note a lock that cannot be replaced: it lies in a set, or is the key of a dictionary."""
         if not repr(value).startswith("<locked"):  # or a test before this one has left it held
             self.left.append((label, value))
 
     def _replaced(self, value: Any, label: str) -> Any:
-        """What stands for a part of an object; None if it stays, and then it is searched."""
+        """Return what stands for a part of an object; None if it stays, and then search it."""
         new = self.replacement(value, label)
         if new is None:
             self._visit(value, label)
@@ -341,7 +404,7 @@ class Takeover(StandIns):
 
 
 def _do_nothing(_value: Any, _label: str) -> None:
-    """Nothing that could be replaced is inside."""
+    """Leave an object alone in which nothing can be replaced."""
 
 
 def _is_installed(file: object) -> bool:

@@ -29,7 +29,7 @@ from mazurka.runtime.sharing.accesses import (
     Together,
     Token,
 )
-from mazurka.runtime.sharing.locations import Location, learned, points, suspect
+from mazurka.runtime.sharing.locations import SharedLocation, learned, points, suspect
 from mazurka.runtime.sharing.names import UNTOUCHED, Seen, known, see
 from mazurka.stateless.runs import Touch
 
@@ -233,14 +233,14 @@ def enter(parts: Sequence[Part], site: int) -> list[PendingAccess]:
     return standings
 
 
-def _whole(seen: Seen) -> Location:
+def _whole(seen: Seen) -> SharedLocation:
     """A container as one location."""
     if seen.whole is UNTOUCHED:
-        seen.whole = Location()
+        seen.whole = SharedLocation()
     return seen.whole
 
 
-def _needs_point(location: Location, how: How, site: int) -> bool:
+def _needs_point(location: SharedLocation, how: How, site: int) -> bool:
     if session.current.over:
         return False
     if site in points and not (now.alone and location.shared is None):

@@ -38,10 +38,17 @@ from mazurka.runtime.sharing.accesses import (
     SharedVariable,
     Write,
 )
-from mazurka.runtime.sharing.locations import SEVERAL, Location, learned, points, progress, suspect
+from mazurka.runtime.sharing.locations import (
+    SEVERAL,
+    SharedLocation,
+    learned,
+    points,
+    progress,
+    suspect,
+)
 from mazurka.runtime.sharing.names import EVERYBODY, Seen, known, objects, see
 
-_SETTLED: Final = Location()
+_SETTLED: Final = SharedLocation()
 """Stands for attributes that are no locations."""
 _SETTLED.owner = -3
 
@@ -68,7 +75,7 @@ def touch(seen: Seen, name: str, site: int, written: bool) -> None:
         _read(location, site)
 
 
-def _stand(location: Location, variable: SharedVariable, site: int, written: bool) -> None:
+def _stand(location: SharedLocation, variable: SharedVariable, site: int, written: bool) -> None:
     """Stand before an access until it is chosen."""
     operation: DataAccess = Write(variable, site) if written else Read(variable, site)
     session.current.point(operation)
@@ -124,16 +131,16 @@ def _touch_several(asked: list[Seen], name: str, site: int) -> None:
             suspect(site)
 
 
-def _new_location(name: str) -> Location:
+def _new_location(name: str) -> SharedLocation:
     """A location of that name; the short ways are not for those that do not decide alone."""
-    location = Location()
+    location = SharedLocation()
     if name in learned.moving:
         location.open()
         location.direct = False
     return location
 
 
-def variable_at(seen: Seen, name: str) -> tuple[Location, Callable[[], SharedVariable]]:
+def variable_at(seen: Seen, name: str) -> tuple[SharedLocation, Callable[[], SharedVariable]]:
     """A location of an object, and what stands for it in operations."""
     location = seen.get(name)
     if location is None or location is _SETTLED:
@@ -141,7 +148,7 @@ def variable_at(seen: Seen, name: str) -> tuple[Location, Callable[[], SharedVar
     return location, lambda: _variable(location, seen, name)
 
 
-def _variable(location: Location, seen: Seen, name: str) -> SharedVariable:
+def _variable(location: SharedLocation, seen: Seen, name: str) -> SharedVariable:
     variable: SharedVariable | None = location.shared
     if variable is None:
         variable = location.shared = SharedVariable(f"{seen.name}.{name}")
@@ -189,7 +196,7 @@ def read_attribute(thing: Any, name: str, site: int) -> Any:
     return _hold(getattr(thing, name), site)
 
 
-def _read(location: Location, site: int) -> None:
+def _read(location: SharedLocation, site: int) -> None:
     location.use(site, False)
     now.idle += 1
     if now.idle > now.limit:

@@ -75,7 +75,7 @@ class Order:
         self._reads: dict[ObjectName, list[int]] = {}
 
     def begin(self, followed: int) -> None:
-        """A run begins, with so many steps of the one before."""
+        """Begin a run with so many steps of the one before."""
         self._forget(followed)
         del self.events[followed:]
         while self._joins and self._joins[-1][0] >= followed:
@@ -83,17 +83,17 @@ class Order:
             self._joined[thread] = before
 
     def take(self, thread: int, touches: Sequence[Touch], alone: bool = False) -> None:
-        """A thread performs an operation now."""
+        """Write down an operation that a thread performs now."""
         self.events.append((thread, alone, touches))
         now.alone = alone
         now.repeats = False
 
     def repeat(self, event: int) -> None:
-        """An operation is performed that has been written down in the run before."""
+        """Perform an operation that has been written down in the run before."""
         now.alone = self.events[event][1]
 
     def join(self, thread: int, joined: int) -> bool:
-        """The next event waits for the end of a thread; False if that has never begun."""
+        """Note that the next event waits for the end of a thread; False if that has never begun."""
         if joined == NOBODY:
             return False
         before = self._joined.get(thread, 0)
@@ -102,7 +102,7 @@ class Order:
         return True
 
     def _forget(self, count: int) -> None:
-        """What has been worked out of later events than so many."""
+        """Forget what has been worked out of later events than so many."""
         while self._done > count:
             self._done -= 1
             thread, _, touches = self.events[self._done]
@@ -185,7 +185,7 @@ _NONE: Final[Uses] = {}
 """No uses, where there have never been any: most locations have none."""
 
 
-class Location:
+class SharedLocation:
     """What a thread can touch: a variable, or a whole container.
 
     As long as one thread alone has used it, `owner` is that thread, and the numbers of operations
@@ -214,7 +214,7 @@ class Location:
         """By thread and whether it wrote: when and where it last did so at a point."""
 
     def use(self, site: int, written: bool) -> None:
-        """The running thread touches it, without a point."""
+        """Note that the running thread touches it without a scheduling point."""
         me, owner = now.thread, self.owner
         if owner == me:
             self._keep(site, written)
@@ -242,7 +242,7 @@ class Location:
             self.read, self.read_site = now.count, site
 
     def use_at_point(self, site: int, written: bool) -> None:
-        """The running thread touches it by an operation, which has been chosen."""
+        """Note that the running thread touches it by an operation, which has been chosen."""
         if self.owner >= 0:
             self.open()
         if self.uses and not now.repeats:
@@ -262,7 +262,7 @@ class Location:
                 learned.learn(place)
 
     def open(self) -> None:
-        """From now on, as if several threads had used it."""
+        """Treat it as used by several threads from now on."""
         if self.uses is _NONE:
             self.uses = {}
         if self.read >= 0 and self.owner >= 0:
@@ -273,14 +273,14 @@ class Location:
 
 
 def progress() -> None:
-    """The running thread moves something that its frames do not show: it is not idle."""
+    """Note that the running thread moves something that its frames do not show: it is not idle."""
     session.current.running.rounds = None
     now.where = None
 
 
 def step(born: int) -> None:
-    """The same for an iterator that somebody has made for a loop, when so many rounds of other
-    loops had begun: to these it means nothing, if they have begun before (`turning`)."""
+    """Note the step of an iterator that was made for a loop when so many rounds of other loops had
+    begun: it is progress, but not to loops that have begun before (`python.loops`)."""
     rounds = session.current.running.rounds
     if rounds is not None:
         rounds.step(born)
@@ -288,7 +288,7 @@ def step(born: int) -> None:
 
 
 def suspect(site: int) -> None:
-    """The running thread has only read for a while: is it waiting?"""
+    """Find out whether the running thread, which has only read for a while, is waiting."""
     frame = _user_frame(sys._getframe(1))
     where = (site, frame.f_code, frame.f_lasti, dict(frame.f_locals))
     before = now.where

@@ -52,7 +52,7 @@ _SEEN: Final = frozenset(
     }
 )
 """Modules of the standard library that keep nothing, or whose objects are watched by other means:
-patched, or counted as changed by whatever is done with them (`accesses_opaque`)."""
+patched, or counted as changed by whatever is done with them (`python.opaque`)."""
 _UNSEEN: Final = frozenset(
     {
         *("collections.UserDict", "collections.UserList", "collections.UserString"),
@@ -82,7 +82,7 @@ _STATEFUL: Final = frozenset({"sched", "shelve", "sqlite3", "asyncio", "multipro
 
 
 def package_of(module: str | None) -> str | None:
-    """The package to be named for a module; None for those that need not be watched."""
+    """Return the package to be named for a module; None for those that need not be watched."""
     package = (module or "").partition(".")[0]
     if module == "unittest.mock":
         return module
@@ -124,7 +124,7 @@ class Unobserved:
         self._known.clear()
 
     def called(self, function: Any) -> None:
-        """The program calls a function or a class."""
+        """Note that the program calls a function or a class."""
         key = (getattr(function, "__module__", ""), getattr(function, "__qualname__", ""))
         if key in self._known or session.current.ident != get_ident():
             return
@@ -139,7 +139,7 @@ class Unobserved:
             self._add(module, key[1])
 
     def meet(self, kind: type) -> None:
-        """The program uses an object of a type: code of its classes may run."""
+        """Note that the program uses an object of a type: code of its classes may run."""
         if kind in self.kinds or session.current.ident != get_ident():
             return
         self.kinds.add(kind)
@@ -151,11 +151,12 @@ class Unobserved:
                 self._add(base.__module__, base.__qualname__)
 
     def note(self, name: str) -> None:
+        """Name something that is not observed, in the result."""
         if session.current.ident == get_ident():
             self.packages.add(name)
 
     def _expect_ends(self, kind: type) -> None:
-        """Objects of a type may end when nobody watches: does that run code of the program?"""
+        """Name the finalizers of a type, whose objects may end when nobody watches."""
         for base in kind.__mro__ or ():
             ends = vars(base).get("__del__")
             if type(ends) is FunctionType:
@@ -192,6 +193,7 @@ class Unobserved:
         self._monitoring = monitoring
 
     def unwatch(self) -> None:
+        """Stop watching."""
         monitoring, self._monitoring = self._monitoring, None
         if monitoring is not None:
             monitoring.set_events(TOOL, 0)
@@ -217,13 +219,14 @@ class Unobserved:
         return self._silence
 
     def _thrown(self, code: CodeType, offset: int, error: BaseException) -> None:
-        """A generator is ended where it stands."""
+        """Note that a generator is ended where it stands."""
         if session.current.ident != get_ident():
             self._began_between(code, sys._getframe(1))
 
     def _began_between(self, code: CodeType, frame: FrameType) -> None:
-        """Code runs in a thread that is not under control; code of the program does so during a run
-        if it belongs to an object that has just ended: a finalizer, the rest of a generator."""
+        """Note code that runs in a thread that is not under control.  Code of the program does so
+        during a run if it belongs to an object that has just ended: a finalizer, or the rest of a
+        generator."""
         run, caller = session.current, frame.f_back
         if (
             caller is not None
@@ -235,8 +238,8 @@ class Unobserved:
             self._add_between(code.co_qualname)
 
     def _began_in(self, module: str, name: str) -> None:
-        """Parts of the standard library call each other a lot; what counts is what is called by
-        the program, but for some."""
+        """Note a module whose code begins.  Parts of the standard library call each other a lot;
+        but for some, only what the program itself calls counts."""
         package = module.partition(".")[0]
         if package.startswith("namedtuple_") or f"{module}.{name}" in _HARMLESS:
             return  # the former is what `collections.namedtuple` generates

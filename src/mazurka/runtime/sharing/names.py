@@ -27,7 +27,7 @@ from mazurka.runtime.core.insides import module_of, qualified_name
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.sharing.accesses import Structure
-from mazurka.runtime.sharing.locations import Location, learned, order
+from mazurka.runtime.sharing.locations import SharedLocation, learned, order
 
 EVERYBODY = -1
 PINS = 3
@@ -36,12 +36,12 @@ SWEEP = 50_000
 """How many objects are kept before those are dropped that nobody else knows any more."""
 
 
-UNTOUCHED = Location()
+UNTOUCHED = SharedLocation()
 """Stands for the whole of all objects that nobody has treated as containers."""
 UNTOUCHED.owner = -3
 
 
-class Seen(dict[str, Location]):
+class Seen(dict[str, SharedLocation]):
     """An object that the run has met: its name, and the locations that belong to it."""
 
     __slots__ = (

@@ -10,7 +10,7 @@ from typing import Any
 from weakref import ReferenceType
 
 from mazurka.runtime.core.access_sites import sites
-from mazurka.runtime.core.assertions import Lookup
+from mazurka.runtime.core.assertions import FrameValues
 from mazurka.runtime.core.operations import ReadClock, Step
 from mazurka.runtime.core.spinning import Spin
 from mazurka.runtime.core.values import MISSING, attribute_of, element_of, of_class, shown
@@ -131,7 +131,7 @@ def _look_up_owner(text: str, frame: FrameType | None) -> Any:
         return None
     if frame is None or not isinstance(node, ast.Attribute):
         return None
-    found = Lookup(frame, steady=True).value(node.value)
+    found = FrameValues(frame, steady=True).value(node.value)
     return None if found is MISSING else found
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 from mazurka.runtime.core.operations import Step
 from mazurka.runtime.core.sites import is_own_file, is_plumbing_file
 from mazurka.runtime.core.tasks import Task
-from mazurka.runtime.core.values import called, name_of_function
+from mazurka.runtime.core.values import name_of_function, show_call
 from mazurka.runtime.primitives.executor import name_of_future
 from mazurka.runtime.python.catalogue import CachedFunction
 from mazurka.runtime.story.labels import Labels
@@ -95,7 +95,7 @@ def describe_call(thread: Any, labels: Labels, frame: FrameType | None) -> str:
     target, args, kwargs = map(known.get, names)
     if not callable(target):
         return ""
-    text = called(target, args or (), kwargs or {})
+    text = show_call(target, args or (), kwargs or {})
     if isinstance(target, (MethodType, BuiltinMethodType)):
         owner = labels.path_to(target.__self__, frame)
         if owner is not None:
