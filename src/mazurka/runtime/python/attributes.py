@@ -1,16 +1,22 @@
 """Where an attribute lives: which object's location an attribute access touches.
 
-The real lookup, read off the classes: data descriptors come first, then the object's own
-dictionary, then the class.  What is computed (properties, `__getattr__`, methods) is a call and no
-location; the code that is called is watched itself.  Functions that a class or a module holds are
-taken to stay where they are.
+The lookup follows the interpreter's: data descriptors come first, then the object's own dictionary,
+then the class.  What is computed (properties, `__getattr__`, methods) is a call and no location;
+the code that is called shows its own accesses.  Functions that a class or a module holds are
+assumed to stay where they are.
 
 Which objects an access touches must not depend on the moment at which its thread arrives there: by
-the time it is chosen, others may have added and removed attributes.  So what an instance and its
-classes have at the moment decides nothing.  An attribute that an instance may have is read there,
-found or not.  What classes have does not change, as a rule, and needs no location; where a run
-shows that it does, the name is *moving* from then on, for the whole exploration (`Learned.moving`),
-and all objects that could have it are read.
+the time the access is chosen, other threads may have added and removed attributes.  So the present
+contents of an instance and its classes decide nothing.  An attribute that an instance may have is
+read there, found or not.  The attributes of classes rarely change, and need no location; where a
+run shows that one does, its name is *moving* from then on, for the whole exploration
+(`Learned.moving`), and every object that could have it is read.
+
+An attribute and the entry of its object's dictionary are one variable.  As long as the program does
+not ask for `o.__dict__` or `globals()`, attributes are locations of their own.  Once a run shows
+that it asks for the dictionary of some object, the class of that object is *exposed*, for the whole
+exploration: attributes of all objects of that class are entries of their dictionaries, and accesses
+to them are accesses to containers.  The same holds for modules and their global variables.
 """
 
 from __future__ import annotations
@@ -39,10 +45,10 @@ from mazurka.runtime.sharing.names import EVERYBODY, Seen, names, objects, see
 NOWHERE: Final = object()
 """No location: a call, or something that does not change."""
 INSIDE: Final = object()
-"""An object of the library has it, which is under control as a whole."""
+"""An attribute of a library object that is under control as a whole, such as a semaphore."""
 
 _COMPUTED = (_thread._local, super, weakref.ProxyType, weakref.CallableProxyType)
-"""Built-in types whose attributes are not kept in the object itself."""
+"""Built-in types that keep their attributes outside of the object."""
 _SETTLED = (
     types.FunctionType,
     *BUILT_IN,
@@ -56,30 +62,32 @@ _SETTLED = (
     property,
     type,
 )
+"""Types of values that classes and modules are assumed to keep for ever."""
 _MISSING: Final = object()
 
 _OWN: Final = 0
-"""Instances have it, or nobody has."""
+"""No class has it: it can only be in the instance."""
 _DATA: Final = 1
-"""A class has it, and instances may have their own."""
+"""A class has a value for it, which an instance may hide."""
 _CALL: Final = 2
-"""A class has a function for it, and instances may have their own."""
+"""A class has a function for it, which an instance may hide."""
 _COMPUTE: Final = 3
-"""It is computed, and instances have nothing to say."""
+"""A data descriptor or a C type computes it."""
 _SLOT: Final = 4
-"""Instances have it, but not in a dictionary."""
+"""It is in the instance, but not in its dictionary."""
 
 _INSIDE: Final = 5
 """See `INSIDE`."""
 
 _sorts: dict[tuple[type, str], int] = {}
-"""By class and name: what reading the attribute of an instance means."""
+"""By class and name: one of the constants above."""
 
 
 def forget_classes() -> None:
-    """Classes may have changed between runs."""
+    """Begin a run: classes may have changed since the one before."""
     _sorts.clear()
-    forget_spaces()
+    _exposed.clear()
+    classes_shown.clear()
 
 
 def _sort(kind: type, name: str) -> int:
@@ -103,7 +111,7 @@ def _find_sort(kind: type, name: str) -> int:
         sort = type(value)
         if sort is types.MemberDescriptorType:
             return _SLOT
-        if sort is types.GetSetDescriptorType and _keeps_something(kind, name):
+        if sort is types.GetSetDescriptorType and _is_kept_by_c(kind, name):
             return _SLOT
         if sort is functools.cached_property:
             return _DATA
@@ -115,8 +123,8 @@ def _find_sort(kind: type, name: str) -> int:
     return _OWN
 
 
-def _keeps_something(kind: type, name: str) -> bool:
-    """Whether an attribute that C code computes is a variable all the same: `error.args`."""
+def _is_kept_by_c(kind: type, name: str) -> bool:
+    """Whether an attribute that C code computes holds a value all the same: `error.args`."""
     if kind is types.FunctionType:
         return name not in _LINKS and name not in _CODE
     return not is_value(kind) and name not in _LINKS
@@ -125,11 +133,11 @@ def _keeps_something(kind: type, name: str) -> bool:
 _LINKS: Final = ("__dict__", "__class__", "__weakref__")
 _CODE: Final = ("__code__", "__globals__", "__closure__", "__builtins__")
 _CALLED_WITH: Final = ("__code__", "__defaults__", "__kwdefaults__")
-"""What calls of a function read, which no location shows."""
+"""Attributes of a function that each of its calls reads, without showing it."""
 
 
 def is_entry(thing: Any, name: str) -> bool:
-    """Whether an attribute is kept in a dictionary, if there is one."""
+    """Tell whether an attribute is an entry of its object's dictionary, if there is one."""
     kind = type(thing)
     if kind is types.ModuleType:
         return True
@@ -137,9 +145,9 @@ def is_entry(thing: Any, name: str) -> bool:
 
 
 def home_of(thing: Any, name: str) -> Any:
-    """The object to which the attribute belongs that is about to be read; or NOWHERE.
+    """Find the object whose location a read of an attribute touches; or NOWHERE, or INSIDE.
 
-    A tuple where others may have it, too, and all of them decide what is read.
+    Returns a tuple of objects where each of them may have the attribute.
     """
     kind = type(thing)
     if kind is types.ModuleType:
@@ -151,20 +159,20 @@ def home_of(thing: Any, name: str) -> Any:
     if isinstance(kind.__getattribute__, types.FunctionType):
         return NOWHERE  # its code says what is found, and is watched
     if name in learned.moving and is_made(kind):
-        return (thing, *_changing(kind))
+        return (thing, *_changeable_bases(kind))
     sort = _sort(kind, name)
     if sort == _INSIDE:
         return INSIDE
     return thing if sort in (_OWN, _DATA, _SLOT) else NOWHERE
 
 
-def _changing(kind: type) -> list[type]:
+def _changeable_bases(kind: type) -> list[type]:
     return [base for base in kind.__mro__ or () if is_made(base)]
 
 
 def _home_in_class(thing: type, name: str) -> Any:
     if name in learned.moving:
-        return (*_changing(thing), *_changing(type(thing))) or NOWHERE
+        return (*_changeable_bases(thing), *_changeable_bases(type(thing))) or NOWHERE
     if _is_computed_in_class(thing, name):
         return NOWHERE
     for base in thing.__mro__ or ():
@@ -175,55 +183,54 @@ def _home_in_class(thing: type, name: str) -> Any:
 
 
 def _is_computed_in_class(thing: type, name: str) -> bool:
-    """Whether the class of a class, like the class of any object, has a property of that name."""
+    """Tell whether the metaclass of a class computes an attribute, as by a property."""
     return type(thing) is not type and _sort(type(thing), name) == _COMPUTE
 
 
 def home_of_store(thing: Any, name: str) -> Any:
-    """The object to which the attribute belongs that is about to be written; or NOWHERE."""
+    """Find the object whose location a write of an attribute touches; or NOWHERE."""
     kind = type(thing)
     if kind is types.ModuleType:
         if isinstance(thing.__dict__.get(name), _SETTLED):
-            _move(name)
+            _learn_moving(name)
         return thing
     if issubclass(kind, type):
         if name not in learned.moving and _is_computed_in_class(thing, name):
             return NOWHERE
         _sorts.clear()
-        _move(name)
+        _learn_moving(name)
         return thing
     if kind is types.FunctionType:
-        _note_given(name)
+        _note_function_change(name)
     sort = _sort(kind, name)
     if sort == _CALL:
-        _move(name)
+        _learn_moving(name)
     if sort == _INSIDE:
         note_change(kind, name)
         return NOWHERE
     return thing if sort != _COMPUTE or name in learned.moving else NOWHERE
 
 
-def _note_given(name: str) -> None:
-    """A function is given something."""
+def _note_function_change(name: str) -> None:
+    """Name an assignment to what calls of a function read."""
     if name in _CALLED_WITH and (name == "__code__" or not now.alone):
         unobserved.note(f"assignment to {name}")
 
 
-def _move(name: str) -> None:
-    """Something changes that was taken to stay; while a thread is alone, nobody can tell."""
+def _learn_moving(name: str) -> None:
+    """Learn that an attribute changes that was assumed to stay.
+
+    While a thread is alone, no other thread can see the change.
+    """
     if not now.alone and name not in learned.moving:
         learned.moving.add(name)
         learned.news.append(f"attribute {name}")
 
 
+# -- attributes that are reached through dictionaries --------------------------------------------
+
 _exposed: dict[Any, bool] = {}
 """By class or module: whether it is exposed."""
-
-
-def forget_spaces() -> None:
-    """A run begins."""
-    _exposed.clear()
-    classes_shown.clear()
 
 
 def _label(holder: Any) -> str:
@@ -240,7 +247,7 @@ def _is_exposed(holder: Any) -> bool:
 
 
 def expose(thing: Any) -> None:
-    """The program asks for the dictionary of an object; to be called under control."""
+    """Learn that the program asks for the dictionary of an object; to be called under control."""
     if issubclass(type(thing), type):
         space = get_referents(vars(thing))[0]
         classes_shown[id(space)] = (space, thing)
@@ -257,7 +264,7 @@ def expose(thing: Any) -> None:
 
 
 def space_of(thing: Any) -> dict[str, Any] | None:
-    """The dictionary whose entries the attributes of an object are; None if it is not exposed."""
+    """Return the dictionary of an exposed object, whose entries are its attributes; or None."""
     if not learned.moving:
         return None
     if type(thing) is ModuleType:
@@ -270,12 +277,12 @@ def space_of(thing: Any) -> dict[str, Any] | None:
     if type(found) is not dict:
         return None
     if id(found) not in objects:
-        _name(found, thing)
+        _name_space(found, thing)
     return found
 
 
-def _name(space: dict[str, Any], thing: Any) -> None:
-    """A dictionary that nobody has met is called after the object that it belongs to."""
+def _name_space(space: dict[str, Any], thing: Any) -> None:
+    """Name a dictionary that no thread has met after the object that it belongs to."""
     if names.is_pinned(space):
         return
     owner = see(thing)
@@ -284,7 +291,10 @@ def _name(space: dict[str, Any], thing: Any) -> None:
 
 
 def approach_entry(thing: Any, name: str, site: int, how: How) -> tuple[bool, PendingAccess | None]:
-    """Stand before an access to an attribute of an object that is exposed: whether it is one."""
+    """Stand before an access to an attribute of an exposed object.
+
+    Returns whether the object is exposed, and what is to be settled after the access.
+    """
     space = space_of(thing)
     if space is None:
         return False, None
@@ -292,18 +302,18 @@ def approach_entry(thing: Any, name: str, site: int, how: How) -> tuple[bool, Pe
 
 
 def is_computed_store(thing: Any) -> bool:
-    """Whether code of the program stores the attributes of an object; that code is watched."""
+    """Tell whether Python code stores the attributes of an object; that code shows its accesses."""
     return isinstance(type(thing).__setattr__, FunctionType)
 
 
 def show_space(space: dict[str, Any], module: ModuleType) -> dict[str, Any]:
-    """`globals()`"""
+    """Note that the program has got the namespace of a module: `globals()`."""
     if session.current.ident == get_ident():
         expose(module)
     return space
 
 
 def note_replaced(name: str) -> None:
-    """Something is given another dictionary, or another class."""
+    """Name an assignment to `__dict__` or `__class__`, which no location shows."""
     if not now.alone:
         unobserved.note(f"assignment to {name}")

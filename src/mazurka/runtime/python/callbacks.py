@@ -1,12 +1,13 @@
-"""C code on whose way code of the program runs is as many operations as there are pieces of it.
+"""C functions that call back into Python: each callback splits the call into another operation.
 
-`s.isdisjoint(generator)` asks the set after each step of the generator; `accumulate(l, f)` keeps
-what `f` gives it once `f` has ended.  What such C code touches it touches again after each piece of
-code: there, its thread stands before the same operation once more.  Whatever happens to its objects
-happens in a step that says so.
+`s.isdisjoint(generator)` asks the set after each step of the generator; `accumulate(l, f)` stores
+what `f` returns once `f` has ended.  C code touches its objects again after each callback.  So when
+a callback is over, the thread stands before the same operation once more: whatever happens to the
+objects happens in an operation that touches them.
 
-An iterator that is handed to C code shows its steps: a generator is entered and left (`step`), and
-an iterator of C code is moved, also where it is taken along by another one (`zip(l, counter)`).
+An iterator that is given to C code shows its steps.  A generator is entered and left
+(`opaque.perform_step`); an iterator of C code is moved, also as a source of another one
+(`zip(l, counter)`).
 """
 
 from __future__ import annotations
@@ -35,16 +36,16 @@ from mazurka.runtime.sharing.locations import learned
 
 
 class Turns:
-    """What C code touches before and after each piece of code that runs on its way."""
+    """The operations of one call of C code, separated by callbacks; all touch the same objects."""
 
-    __slots__ = ("_owner", "_parts", "_site", "_standing")
+    __slots__ = ("_owner", "_parts", "_pending", "_site")
 
     def __init__(self, parts: Sequence[Part], site: int, owner: Any = None) -> None:
-        """`owner` is touched, too, and is kept by nobody here."""
+        """`owner` is touched, too; only a weak reference to it is held."""
         self._parts = parts
         self._site = site
         self._owner = None if owner is None else ref(owner)
-        self._standing: dict[int, list[PendingAccess]] = {}
+        self._pending: dict[int, list[PendingAccess]] = {}
 
     def _begin(self, *more: Part) -> None:
         me = get_ident()
@@ -55,14 +56,14 @@ class Turns:
         if owner is not None:
             parts.insert(0, part_of_opaque(owner))
         if parts:
-            self._standing[me] = approach_all(parts, self._site)
+            self._pending[me] = approach_all(parts, self._site)
 
     def _end(self) -> None:
-        for standing in self._standing.pop(get_ident(), ()):
-            standing.settle()
+        for access in self._pending.pop(get_ident(), ()):
+            access.settle()
 
     def perform(self, action: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
-        """The C code."""
+        """Call the C code, as the first operation."""
         self._begin()
         try:
             return action(*arguments, **named)
@@ -70,7 +71,7 @@ class Turns:
             self._end()
 
     def aside(self, action: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
-        """A piece of other code on its way."""
+        """Call other code in between: end an operation before it, and begin another after it."""
         self._end()
         try:
             return action(*arguments, **named)
@@ -78,8 +79,11 @@ class Turns:
             self._begin()
 
     def step(self, items: Any, site: int) -> Any:
-        """A step through something.  No thread comes between the end of a generator's step and what
-        C code does then: both are one operation."""
+        """Make a step of an iterator in between.
+
+        No thread comes between the end of a generator's step and what C code does then: leaving the
+        generator belongs to the next operation.
+        """
         if type(items) is not GeneratorType:
             return self.aside(advance, items, site)
         self._end()
@@ -95,27 +99,27 @@ class Turns:
                 entered.discard(id(items))
 
 
-# -- iterators in the hands of C code ------------------------------------------------------------
+# -- iterators that are given to C code ----------------------------------------------------------
 
 
 def advance(items: Any, site: int) -> Any:
-    """One step that C code makes."""
+    """Make one step of an iterator, as C code does."""
     return perform_step(next, site, items, items) if is_iterator(items) else next(items)
 
 
 class Stepped:
-    """Something in the hands of C code, which goes through it step by step."""
+    """Stands for an iterable that is given to C code, and shows each of its steps."""
 
     __slots__ = ("_items", "_site", "_turns")
 
     def __init__(self, items: Any, site: int, turns: Turns | None = None) -> None:
-        """`turns` belong to the C code, if it touches anything else."""
+        """`turns` are the operations of the C code, if it touches anything else."""
         self._items = items
         self._site = site
         self._turns = turns
 
     def within(self, turns: Turns) -> Stepped:
-        """The same for C code that has such turns."""
+        """Return the same for C code with such operations."""
         return Stepped(self._items, self._site, turns)
 
     def __iter__(self) -> Stepped:
@@ -141,7 +145,7 @@ class Stepped:
 
 
 class Delegated(Stepped):
-    """A generator in the hands of `yield from`, which hands on what comes from outside."""
+    """A generator that is given to `yield from`, which passes on `send`, `throw` and `close`."""
 
     __slots__ = ()
 
@@ -156,8 +160,10 @@ class Delegated(Stepped):
 
 
 def note_user(place: str, before: int | None) -> int | None:
-    """The running thread moves an iterator that was made in a place, maybe after another one;
-    gives the thread."""
+    """Note that the running thread moves an iterator that was made in a place; return the thread.
+
+    `before` is the thread that moved it last.  If that was another one, the place is learned.
+    """
     if session.current.ident != get_ident():
         return before
     if before not in (None, now.thread):
@@ -166,21 +172,21 @@ def note_user(place: str, before: int | None) -> int | None:
 
 
 def share(place: str) -> None:
-    """What is made in a place counts as shared from now on."""
+    """Learn that threads share the iterators that are made in a place."""
     if place not in learned.moving:
         learned.moving.add(place)
         learned.news.append(place)
 
 
 def runs_code(value: Any) -> bool:
-    """Whether code of the program, or ours, runs when somebody goes through a value."""
+    """Tell whether going through a value runs Python code."""
     kind = type(value)
     if kind is GeneratorType:
         return True
     return kind not in PLAIN and type(getattr(kind, "__iter__", None)) is FunctionType
 
 
-# -- what goes through values --------------------------------------------------------------------
+# -- going through values ------------------------------------------------------------------------
 
 
 def _argument(value: Any, _site: int) -> int:
@@ -188,7 +194,7 @@ def _argument(value: Any, _site: int) -> int:
 
 
 LONE: Final = _argument(iter(()), 0)
-"""How often the argument of a function is counted that nobody else has."""
+"""The reference count of an argument of a function that nobody else has."""
 
 
 def _variable() -> int:
@@ -197,11 +203,11 @@ def _variable() -> int:
 
 
 LONE_INSIDE: Final = _variable()
-"""The same for the value of a variable."""
+"""The reference count of a local variable's value that nobody else has."""
 
 
 def step_through(value: Any, site: int) -> Any:
-    """Before C code goes through something that is no container: `[*value]`, `a, b = value`."""
+    """Prepare a value that is no container for C code that goes through it: `[*value]`."""
     kind = type(value)
     if kind is GeneratorType:
         return Stepped(value, site)
@@ -218,7 +224,7 @@ def _itself(value: Any) -> Any:
 
 
 def delegate_to(value: Any, site: int) -> Any:
-    """What `yield from` goes through, where it is no container and others may have it."""
+    """Prepare a value that is no container for `yield from`, where others may have it."""
     if type(value) is GeneratorType:
         return Delegated(value, site)
     if runs_code(value) and not hasattr(type(value), "__next__"):
@@ -228,7 +234,7 @@ def delegate_to(value: Any, site: int) -> Any:
 
 
 def search_through(value: Any, site: int) -> Any:
-    """Before C code looks for something in what is no container: `x in value`."""
+    """Prepare a value that is no container for C code that searches it: `x in value`."""
     kind = type(value)
     if is_iterator(value):
         return Stepped(value, site)
@@ -240,10 +246,10 @@ def search_through(value: Any, site: int) -> Any:
 def show_generators(
     arguments: tuple[Any, ...], site: int, through: bool = False
 ) -> tuple[Any, ...]:
-    """The arguments of a built-in function, with generators that show their steps.
+    """Replace generators among the arguments of C code by objects that show their steps.
 
-    `through` says that it goes through all that has elements: what a class of the program gives it
-    then may be a generator, too.
+    `through` says that the C code goes through every iterable that it is given: the `__iter__` of a
+    class of the program may give it a generator, too.
     """
     changed: list[Any] = []
     for value in arguments:
@@ -264,7 +270,10 @@ def perform_through(
     arguments: tuple[Any, ...],
     named: dict[str, Any],
 ) -> Any:
-    """A C function that touches some objects while it goes through its arguments (`stepped`)."""
+    """Call a C function that touches objects while it goes through its arguments.
+
+    The arguments come from `show_generators`.
+    """
     turns = Turns(parts, site)
     changed: list[Any] = []
     for value in arguments:
@@ -280,6 +289,6 @@ def perform_through(
 
 
 def _is_source(value: Any) -> bool:
-    """Whether there is nothing but elements to ask something for."""
+    """Tell whether a value is an iterable, and neither a container nor a mapping."""
     kind = type(value)
     return family_of(kind) is None and not hasattr(kind, "keys")

@@ -50,7 +50,7 @@ from mazurka.runtime.sharing.names import known, meet, see
 
 _PLAIN: Final = PLAIN | {partial}
 Performer: TypeAlias = Callable[..., Any]
-"""Called with a function, a site and the arguments: calls it, and shows what that touches."""
+"""Takes a function, a site and arguments; calls the function, and shows what that touches."""
 AnyPerformer = TypeVar("AnyPerformer", bound=Performer)
 
 
@@ -63,22 +63,23 @@ def leave(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
 
 
 performers: Final[dict[CallEffect, Performer]] = {}
-"""By effect: what calls the functions that have it."""
+"""By effect: what performs calls of functions with that effect."""
 _by_identity: dict[int, Performer] = {
     id(function): leave
     for effect, functions in ROWS
     if effect is CallEffect.TOUCHES_NOTHING
     for function in functions
 }
-"""By the identity of a function or a class: what calls it."""
+"""By the identity of a function or a class with a row: what performs calls of it."""
 _performer = _by_identity.get
 _by_kind: dict[type, Callable[[Any, int], Any]] = {}
-"""By type: what gives the callable that is called instead of one of that type, at a site."""
+"""By type: what chooses the callable that is called instead of an object of that type, at a
+site."""
 _of_kind = _by_kind.get
 
 
 def performs(*effects: CallEffect) -> Callable[[AnyPerformer], AnyPerformer]:
-    """Register what calls the functions that have an effect."""
+    """Register what performs calls of functions with some effects."""
 
     def register(performer: AnyPerformer) -> AnyPerformer:
         for effect in effects:
@@ -92,7 +93,7 @@ def performs(*effects: CallEffect) -> Callable[[AnyPerformer], AnyPerformer]:
 
 
 def calls_kind(*kinds: type) -> Callable[[AnyPerformer], AnyPerformer]:
-    """Register what is called instead of callable objects of some types."""
+    """Register what chooses the callable that is called instead of objects of some types."""
 
     def register(choose: AnyPerformer) -> AnyPerformer:
         _by_kind.update(dict.fromkeys(kinds, choose))
@@ -105,7 +106,7 @@ def calls_kind(*kinds: type) -> Callable[[AnyPerformer], AnyPerformer]:
 
 
 def receive(value: Any) -> Any:
-    """Something may have been created; its creator names it."""
+    """Let the running thread name a value that it may have created; return it."""
     if type(value) in _PLAIN or session.current.ident != get_ident():
         return value
     seen = known(id(value))
@@ -117,13 +118,13 @@ def receive(value: Any) -> Any:
 
 
 def leave_unwatched(value: Any, what: str) -> Any:
-    """Something goes to where nobody watches, or comes from there: `exec`, `locals`, ..."""
+    """Name a construct whose accesses nobody sees, such as `exec(*arguments)`; return the value."""
     unobserved.note(what)
     return value
 
 
 def call(function: Any, site: int) -> Any:
-    """What `function(...)` calls."""
+    """Choose what `function(...)` calls."""
     kind = type(function)
     if kind is FunctionType:
         return (
@@ -160,7 +161,7 @@ def _call_class(kind: type, site: int) -> Any:
 
 
 def _call_stranger(function: Any, inner: FunctionType, site: int) -> Any:
-    """What is called instead of a function of Python that nobody watches; it may do something."""
+    """Choose what is called instead of a Python function that has not been rewritten."""
     if inner in controlled or inner.__code__.co_consts[-1:] == (MARK,):
         return function  # the latter has been rewritten, in a namespace of its own
     if session.current.ident != get_ident() or at_present.rewriter.watch_called(inner):
@@ -184,25 +185,27 @@ def _call_stranger(function: Any, inner: FunctionType, site: int) -> Any:
 
 
 def _goes_past(inner: FunctionType) -> bool:
-    """Whether the program calls a part of a class of the library, `queue._qsize()`, past the calls
-    that are under control; not so in a class of its own that brings such parts."""
+    """Tell whether the program calls an inner part of a library class, such as `queue._qsize()`.
+
+    A class of the program that overrides such parts may call them.
+    """
     called, caller = inner.__name__, sys._getframe(3).f_code.co_name
     ours = inner.__globals__["__name__"].startswith("mazurka.")
     return called in INNER_PARTS and not ours and caller not in INNER_PARTS
 
 
 controlled: set[Any] = set()
-"""Functions that are under control, and are called as they are, as far as they have been called."""
+"""Functions of controlled packages that have been called, and can be called as they are."""
 
 
 # -- constructors --------------------------------------------------------------------------------
 
 _constructors: dict[int, tuple[Performer, ref[type]]] = {}
-"""By the identity of a class: what calls it."""
+"""By the identity of a class without a row: what performs calls of it."""
 
 
 def _constructor(kind: type) -> Performer:
-    """What calls a class that has no row: its objects may be made by C code.
+    """Find what performs calls of a class without a row, whose objects C code may make.
 
     `class Bag(list)` without a constructor of its own goes through its argument as `list` does.
     """
@@ -217,6 +220,7 @@ def _constructor(kind: type) -> Performer:
 
 
 def _constructor_effect(kind: type) -> CallEffect | None:
+    """Tell what C code does to the arguments of a class; None if it takes none."""
     own: Any = (kind.__init__, kind.__new__, type(kind).__call__)  # type: ignore[misc]
     if any(type(function) is FunctionType for function in own):
         return None  # its code is watched
@@ -232,7 +236,7 @@ def _constructor_effect(kind: type) -> CallEffect | None:
 
 
 class FunctionHandle:
-    """A built-in function or method as a value.  It is like it in all other respects."""
+    """Stands for a built-in function that is used as a value, and performs calls of it."""
 
     __slots__ = ("_call", "_method")
 
@@ -242,7 +246,7 @@ class FunctionHandle:
 
     @property
     def function(self) -> Any:
-        """The function that it stands for."""
+        """The function that the handle stands for."""
         return self._method
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
@@ -272,11 +276,11 @@ _TOUCHING: Final = frozenset(
     {*BUILT_IN, *DESCRIPTORS, MethodWrapperType, attrgetter, itemgetter, methodcaller}
     | {CachedFunction}
 )
-"""Types of callables that may touch something, and are no code of Python."""
+"""Types of callables of C code whose calls may touch something."""
 
 
 def hold_method(function: Any, site: int) -> Any:
-    """What stands for a built-in method that has been read from its object."""
+    """Give what stands for a built-in method that has been read from its object."""
     owner = function.__self__
     if owner is None or type(owner) in _PLAIN or session.current.ident != get_ident():
         return function
@@ -284,13 +288,13 @@ def hold_method(function: Any, site: int) -> Any:
 
 
 def handle(function: Any, site: int) -> Any:
-    """What stands for a function where it is a value; itself if its calls touch nothing."""
+    """Give what stands for a function that is used as a value; itself if calls touch nothing."""
     called = call(function, site)
     return function if called is function else FunctionHandle(function, called)
 
 
 def handles(values: Any, site: int) -> list[Any]:
-    """The arguments of code that nobody has rewritten and that may call them."""
+    """Replace functions among the arguments of code that is not rewritten and may call them."""
     return [handle(value, site) if _may_touch(value) else value for value in values]
 
 
@@ -309,7 +313,7 @@ def _may_touch(value: Any) -> bool:
 
 @performs(CallEffect.CALLS_BACK)
 def call_back(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
-    """Call a function of the library that will call what it is given, now or later."""
+    """Call a library function that calls what it is given, now or later."""
     classes = False
     for name, value in named.items():
         if isinstance(value, type):
@@ -324,7 +328,7 @@ def call_back(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any
 def _with_classes(
     function: Any, arguments: tuple[Any, ...], named: dict[str, Any], site: int
 ) -> tuple[Any, ...]:
-    """The arguments of a function of the library, with handles for classes that it will call."""
+    """Replace classes that a library function will call by handles."""
     module: str = getattr(function, "__module__", None) or ""
     if module.partition(".")[0] not in CALLS_CLASSES and function is not partial:
         return arguments
@@ -341,7 +345,7 @@ def _with_classes(
 
 
 def _is_performed(value: Any) -> bool:
-    """Whether it is a class whose calls touch something."""
+    """Tell whether something is a class whose calls touch something."""
     if not isinstance(value, type):
         return False
     return id(value) in _by_identity or _constructor(value) is not leave

@@ -105,7 +105,7 @@ SYNCHRONIZING: Final = frozenset(
 
 # -- methods of built-in containers: each one access ---------------------------------------------
 
-_READS = ("copy", "count", "index", "__eq__", "__ne__", "__add__", "__mul__", "__contains__")
+_READS = ("copy", "count", "index", "__add__", "__mul__", "__contains__")
 _LIST: Final[dict[str, How | None]] = {
     **dict.fromkeys((*_READS, "__rmul__"), How.READ_ALL),
     **dict.fromkeys(("append", "insert", "extend", "remove", "clear"), How.CHANGE),
@@ -131,7 +131,7 @@ _BYTES: Final[dict[str, How | None]] = {
     **dict.fromkeys(("fromlist", "frombytes", "byteswap"), How.CHANGE),
 }
 _DICT: Final[dict[str, How | None]] = {
-    **dict.fromkeys(("copy", "__eq__", "__ne__", "__or__", "__ror__", "__copy__"), How.READ_ALL),
+    **dict.fromkeys(("copy", "__or__", "__ror__", "__copy__"), How.READ_ALL),
     **dict.fromkeys(("update", "clear", "__ior__", "move_to_end", "subtract"), How.CHANGE),
     **dict.fromkeys(("keys", "values", "items", "fromkeys", "__missing__"), None),
     "__len__": How.LOOK,
@@ -150,7 +150,7 @@ _DICT: Final[dict[str, How | None]] = {
 _SET: Final[dict[str, How | None]] = {
     **dict.fromkeys(("copy", "union", "intersection", "difference", "issubset"), How.LOOK),
     **dict.fromkeys(("symmetric_difference", "issuperset", "isdisjoint"), How.LOOK),
-    **dict.fromkeys(("__len__", "__contains__", "__eq__", "__ne__"), How.LOOK),
+    **dict.fromkeys(("__len__", "__contains__"), How.LOOK),
     **dict.fromkeys(("update", "clear", "intersection_update"), How.CHANGE),
     **dict.fromkeys(("difference_update", "symmetric_difference_update"), How.CHANGE),
     "add": How.ENSURE,
@@ -168,6 +168,13 @@ METHODS: Final[dict[Any, dict[str, How | None]]] = {
 }
 """By container: what a method does to it.  None: it makes a view or an object, and touches
 nothing."""
+READS_DEEPLY: Final = frozenset(
+    {
+        *("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"),
+        *("__repr__", "__str__", "__format__", "__hash__"),
+    }
+)
+"""Methods of all objects that read what is in a container, and in containers among that."""
 _ASIDE: Final = frozenset({"__iter__", "__reversed__", "__init__", "__class_getitem__"})
 """Methods of containers that have models of their own."""
 
@@ -187,6 +194,8 @@ TAKES_ELEMENTS: Final = frozenset({"extend", "extendleft", "update"})
 """Methods that go through an iterable, which may be code of the program."""
 SEARCHES: Final = frozenset({"remove", "index", "count"})
 """Methods of a list that compare its elements with the argument, one after the other."""
+COMPARES: Final = frozenset({*SEARCHES, "__contains__"})
+"""Methods of a list that read what is in its elements, if the argument is a container, too."""
 STORES_ARGUMENTS: Final = frozenset({"append", "appendleft", "insert", "remove", "add", "discard"})
 """Methods that change their container, and read nothing of what they are given."""
 

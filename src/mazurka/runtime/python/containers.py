@@ -1,9 +1,9 @@
-"""Built-in containers: which operation of which one does what, and how it is performed.
+"""Accesses to built-in containers, and to objects that are treated like containers.
 
-For learning where points are needed a container is one location; the operations that are points
-tell its elements apart (`accesses_operations.ContainerAccess`).  Because those know what is in the
-container from the state of its structure, a container that has been touched at a point may be
-changed at points only; a place that does otherwise becomes one.
+To learn where scheduling points are needed, a container is one location.  The operations at points
+tell its elements apart (`sharing.accesses.ContainerAccess`).  These operations know what is in the
+container from the state of its structure, so a container that has been touched at a point may be
+changed at points only; a place that changes it otherwise becomes a point.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from mazurka.runtime.sharing.names import UNTOUCHED, Seen, known, see
 from mazurka.stateless.runs import Touch
 
 Family: TypeAlias = type | None
-"""The built-in type that a container is one of; None for everything that is no container."""
+"""The built-in container type on which a type is built; None for what is no container."""
 TELLING: Final = 256
-"""Elements of larger containers are not told apart."""
+"""The size up to which the elements of a container are told apart."""
 UNKNOWN: Final = object()
 
 families: dict[type, Any] = {}
@@ -44,7 +44,7 @@ known_family = families.get
 
 
 def family_of(kind: type) -> Family:
-    """The built-in container type on which a type is built."""
+    """Find the built-in container type on which a type is built."""
     found = known_family(kind, UNKNOWN)
     if found is UNKNOWN:
         found = None
@@ -58,7 +58,7 @@ def family_of(kind: type) -> Family:
 
 
 def is_built_in(kind: type, method: str) -> bool:
-    """Whether a container type has that method from a built-in one, and no Python code for it."""
+    """Tell whether a container type has a method from C code, and no Python code for it."""
     return not isinstance(getattr(kind, method, None), FunctionType)
 
 
@@ -68,19 +68,20 @@ class."""
 
 
 def class_behind(proxy: MappingProxyType[Any, Any]) -> type | None:
-    """The class whose dictionary it shows, if the program has it from there."""
+    """Find the class whose dictionary a proxy shows, if the program has the proxy from it."""
     found = classes_shown.get(id(gc.get_referents(proxy)[0]))
     return None if found is None else found[1]
 
 
 def family(value: Any) -> Family:
+    """Find the built-in container type of a value; None if it is no container."""
     kind = type(value)
     found = known_family(kind, UNKNOWN)
     return family_of(kind) if found is UNKNOWN else found
 
 
 def part_of(value: Any, how: How) -> Part | None:
-    """A whole container as a part of an operation; the dictionary, if it is a view of one."""
+    """Describe an access to a whole container, or to the one that a view shows; None for others."""
     found = family(value)
     if found is None:
         return None
@@ -98,7 +99,7 @@ def part_of(value: Any, how: How) -> Part | None:
 
 
 def _behind(view: Any) -> Any:
-    """The container that a view shows."""
+    """Find the container that a view shows."""
     kind = type(view)
     if kind is memoryview:
         return view.obj
@@ -108,6 +109,7 @@ def _behind(view: Any) -> Any:
 
 
 def parts_of(values: Any, how: How = How.READ_ALL) -> list[Part]:
+    """Describe accesses to all containers among some values."""
     return [part for value in values if (part := part_of(value, how)) is not None]
 
 
@@ -115,7 +117,7 @@ def parts_of(values: Any, how: How = How.READ_ALL) -> list[Part]:
 
 
 def token_of(key: Any) -> Token:
-    """What stands for a key; None if there is no telling which keys equal it."""
+    """Make the token of a key; None if keys that differ might be equal to it."""
     kind = type(key)
     if kind in (str, int, bytes):
         return key  # type: ignore[no-any-return]
@@ -133,7 +135,7 @@ def token_of(key: Any) -> Token:
 
 
 def keys_of(container: Any, family: Family) -> Keys:
-    """What is in a container, for the state of its structure; None where nobody can tell."""
+    """Tell what is in a container, for the state of its structure; None if that is unknown."""
     if family is None:
         return None
     size = len(container)
@@ -148,11 +150,11 @@ def keys_of(container: Any, family: Family) -> Keys:
 # -- accesses ------------------------------------------------------------------------------------
 
 Part: TypeAlias = tuple[Any, Family, How, Any]
-"""A container, what it is built on, what happens to it, and the key."""
+"""An access: the container, the built-in type that it is built on, what happens, and the key."""
 
 
 class PendingAccess:
-    """What has been chosen to be done to a container, until it has been done."""
+    """An access to a container that a thread stands before or performs."""
 
     __slots__ = ("container", "family", "operation", "seen", "touches")
 
@@ -163,21 +165,21 @@ class PendingAccess:
         self.touches: Sequence[Touch] = ()
 
     def begin(self) -> None:
-        """The operation has been chosen, and is about to be performed."""
+        """Note that the access has been chosen, and is about to be performed."""
         self.touches = self.operation.at(present)
         self.seen.whole.use_at_point(self.operation.site, self.operation.how in WRITING)
 
     def settle(self) -> None:
-        """It has been performed."""
+        """Update the state of the container after the access."""
         if any(written for _, written in self.touches):
             keys = None if self.seen.vague else keys_of(self.container, self.family)
             self.operation.settle(self.touches, keys)
 
 
 def use_alone(container: Any, site: int, written: bool) -> bool:
-    """Whether the running thread alone has used a container, and no point is needed: the short way.
+    """Note an access to a container that only the running thread has used; False if others have.
 
-    To be called under control; notes the access if so.
+    This is the short way, for accesses that need no point.  To be called under control.
     """
     seen = known(id(container))
     if seen is None or (location := seen.whole).owner != now.thread or site in points:
@@ -197,9 +199,9 @@ def use_alone(container: Any, site: int, written: bool) -> bool:
 
 
 def approach(part: Part, site: int) -> PendingAccess | None:
-    """The running thread is about to perform an operation on a container.
+    """Stand before an access to a container, if it needs a scheduling point.
 
-    To be called under control.  What it returns is to be settled after the operation.
+    To be called under control.  What is returned has to be settled after the access.
     """
     container, _, how, _ = part
     if use_alone(container, site, how in WRITING):
@@ -207,34 +209,34 @@ def approach(part: Part, site: int) -> PendingAccess | None:
     seen = see(container)
     if not _needs_point(_whole(seen), how, site):
         return None
-    standing = _standing(part, seen, site)
-    session.current.point(standing.operation)
-    standing.begin()
-    return standing
+    access = _pending(part, seen, site)
+    session.current.point(access.operation)
+    access.begin()
+    return access
 
 
 def approach_all(parts: Sequence[Part], site: int) -> list[PendingAccess]:
-    """The same for one operation on several containers."""
-    standings = enter(parts, site)
-    if standings:
-        session.current.point(Together([standing.operation for standing in standings]))
-        for standing in standings:
-            standing.begin()
-    return standings
+    """Stand before one operation on several containers, if it needs a scheduling point."""
+    pending = enter(parts, site)
+    if pending:
+        session.current.point(Together([access.operation for access in pending]))
+        for access in pending:
+            access.begin()
+    return pending
 
 
 def enter(parts: Sequence[Part], site: int) -> list[PendingAccess]:
-    """Those parts of an operation that need a point; the others have been noted."""
-    standings = []
+    """Prepare those accesses of an operation that need a scheduling point; note the others."""
+    pending = []
     for part in parts:
         seen = see(part[0])
         if _needs_point(_whole(seen), part[2], site):
-            standings.append(_standing(part, seen, site))
-    return standings
+            pending.append(_pending(part, seen, site))
+    return pending
 
 
 def _whole(seen: Seen) -> SharedLocation:
-    """A container as one location."""
+    """Return the location that stands for a whole container."""
     if seen.whole is UNTOUCHED:
         seen.whole = SharedLocation()
     return seen.whole
@@ -272,7 +274,7 @@ _ANY_KEY = {
 }
 
 
-def _standing(part: Part, seen: Seen, site: int) -> PendingAccess:
+def _pending(part: Part, seen: Seen, site: int) -> PendingAccess:
     container, family, how, key = part
     structure: Structure | None = seen.whole.shared
     if structure is None:
@@ -291,27 +293,27 @@ def _standing(part: Part, seen: Seen, site: int) -> PendingAccess:
 def perform(
     part: Part, site: int, action: Callable[..., Any], *arguments: Any, **named: Any
 ) -> Any:
-    """Perform an operation on a container, as one access."""
+    """Perform an action on a container, as one access."""
     if session.current.ident != get_ident():
         return action(*arguments, **named)
-    standing = approach(part, site)
-    if standing is None:
+    access = approach(part, site)
+    if access is None:
         return action(*arguments, **named)
     try:
         return action(*arguments, **named)
     finally:
-        standing.settle()
+        access.settle()
 
 
 def perform_all(
     parts: Sequence[Part], site: int, action: Callable[..., Any], *arguments: Any, **named: Any
 ) -> Any:
-    """Perform an operation on several containers, as one access."""
+    """Perform an action on several containers, as one access."""
     if not parts or session.current.ident != get_ident():
         return action(*arguments, **named)
-    standings = approach_all(parts, site)
+    pending = approach_all(parts, site)
     try:
         return action(*arguments, **named)
     finally:
-        for standing in standings:
-            standing.settle()
+        for access in pending:
+            access.settle()

@@ -1,11 +1,14 @@
-"""Operations that read what is inside of what they are given: `repr(table)`, `a == b`, `match`.
+"""Operations that read containers inside of containers: `repr(table)`, `a == b`, `match`.
 
 Containers hold containers, and C code that compares or prints the outer ones reads the inner ones,
 all at once.  Which ones these are depends on the moment at which the operation is performed, and
 what an operation touches must not depend on the moment at which its thread arrives.  So the thread
-stands before reading what it has in its hands; when it is chosen, that shows what is inside; if
-there is anything, it stands again before reading both, until nothing new turns up.  Then, and in
-the same step, the real operation is performed.
+stands before reading what it is given; when it is chosen, it sees what is inside; if that includes
+another container, it stands again before reading both, until nothing new turns up.  Then, in the
+same step, the real operation is performed.
+
+`copy.copy` asks `object.__reduce_ex__`, C code that reads the slots of an object at once; what the
+dictionary of the object holds is read when the copy is filled.
 """
 
 from __future__ import annotations
@@ -30,10 +33,10 @@ from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.runtime.sharing.names import names as all_names
 
 LIMIT: Final = 1_000
-"""How many containers and variables one operation reads."""
+"""The most containers and variables that one operation reads."""
 _HOLDERS: Final = (list, set, deque)
 Attributes: TypeAlias = Callable[[Any], Sequence[str]]
-"""What is read of an object that is no container."""
+"""Gives the names of the attributes that are read of an object that is no container."""
 
 
 def _nothing(thing: Any) -> Sequence[str]:
@@ -41,7 +44,7 @@ def _nothing(thing: Any) -> Sequence[str]:
 
 
 class DeepReach:
-    """What an operation reads: containers, and attributes of objects."""
+    """The containers and attributes of objects that an operation reaches."""
 
     def __init__(self, attributes: Attributes, how: How) -> None:
         self._attributes = attributes
@@ -50,10 +53,10 @@ class DeepReach:
         self.variables: list[tuple[Any, str]] = []
         self._known: set[int] = set()
         self._inside: list[Any] = []
-        """What has been found in values that do not change."""
+        """Tuples and objects that have been looked into, kept alive for their identities."""
 
     def find(self, values: Any) -> bool:
-        """Take up values, and what is in those that do not change; whether there was any new."""
+        """Add values, and what is in tuples among them; tell whether there was anything new."""
         before = len(self.parts) + len(self.variables)
         waiting = list(values)
         while waiting:
@@ -90,7 +93,7 @@ class DeepReach:
                 self.parts.append((space, dict, How.READ, name))
 
     def values(self) -> Iterator[Any]:
-        """What is in them now."""
+        """Go through what is in the containers and attributes at present."""
         for container, family, _, key in list(self.parts):
             if family is dict:
                 found = entries(container)
@@ -121,22 +124,22 @@ def perform_deep(
         return action(*arguments, **named)
     reach = DeepReach(attributes, how)
     reach.find(values)
-    standings = _stand(reach, more, site)
+    pending = _stand_before(reach, more, site)
     while reach.find(reach.values()):
-        for standing in standings:
-            standing.settle()
-        standings = _stand(reach, more, site)
+        for access in pending:
+            access.settle()
+        pending = _stand_before(reach, more, site)
     try:
         return action(*arguments, **named)
     finally:
-        for standing in standings:
-            standing.settle()
+        for access in pending:
+            access.settle()
 
 
-def _stand(reach: DeepReach, more: Sequence[Part], site: int) -> list[PendingAccess]:
-    """Stand before reading all of it, where that needs a point."""
-    standings = enter([*reach.parts, *more], site)
-    operations: list[DataAccess] = [standing.operation for standing in standings]
+def _stand_before(reach: DeepReach, more: Sequence[Part], site: int) -> list[PendingAccess]:
+    """Stand before the accesses to all of it that need a scheduling point; note the others."""
+    pending = enter([*reach.parts, *more], site)
+    operations: list[DataAccess] = [access.operation for access in pending]
     locations = []
     for thing, name in reach.variables:
         location, variable = variable_at(all_names.see(thing), name)
@@ -149,27 +152,30 @@ def _stand(reach: DeepReach, more: Sequence[Part], site: int) -> list[PendingAcc
             location.use(site, False)
     if operations:
         session.current.point(operations[0] if len(operations) == 1 else Together(operations))
-        for standing in standings:
-            standing.begin()
+        for access in pending:
+            access.begin()
         for location in locations:
             location.use_at_point(site, False)
-    return standings
+    return pending
 
+
+# -- copies ----------------------------------------------------------------------------------
 
 TAKES_APART: Final = frozenset({"__reduce_ex__", "__reduce__", "__getstate__"})
+"""Methods by which C code takes an object apart to copy it."""
 
 
 def take_apart(function: Any, site: int, /, thing: Any, *arguments: Any) -> Any:
     """`object.__reduce_ex__(thing, 4)`"""
-    return _reading(thing, site, partial(function, thing, *arguments))
+    return _read_slots(thing, site, partial(function, thing, *arguments))
 
 
 def take_apart_bound(function: Any, site: int, /, *arguments: Any) -> Any:
     """`thing.__reduce_ex__(4)`"""
-    return _reading(function.__self__, site, partial(function, *arguments))
+    return _read_slots(function.__self__, site, partial(function, *arguments))
 
 
-def _reading(thing: Any, site: int, action: Any) -> Any:
+def _read_slots(thing: Any, site: int, action: Any) -> Any:
     kind = type(thing)
     names = [name for name, _ in slots(kind)]
     if not names or not all(_is_built_in(kind, part) for part in ("__reduce__", "__getstate__")):

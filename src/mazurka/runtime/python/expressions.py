@@ -1,6 +1,10 @@
-"""What rewritten code calls for subscripts, operators, loops and tests: where containers are read.
+"""Subscripts, operators, comparisons and tests: expressions that access containers.
 
-A value that is no built-in container goes through after one look into a table.
+A value that is no built-in container passes after one lookup in a table.
+
+For a key that is not there, a `defaultdict` calls its factory.  If that is code of the program,
+other threads may run between looking the key up and adding it.  If it is C code (`list`, the
+`__next__` of a counter), the subscript is one access, with all that the factory may change.
 """
 
 from __future__ import annotations
@@ -75,7 +79,7 @@ def read_item(thing: Any, key: Any, site: int) -> Any:
 
 
 def _read_or_run(table: Any, key: Any, site: int) -> Any:
-    """`table[key]`: it is looked up, and if it is not there, other code runs, and adds it."""
+    """`table[key]`, where Python code makes the value of a key that is not there."""
     part = (table, dict, How.READ, key)
     found = perform(part, site, dict.get, table, key, UNKNOWN)
     if found is not UNKNOWN:
@@ -130,13 +134,14 @@ def delete_item(thing: Any, key: Any, site: int) -> None:
 
 
 def _move_on(thing: Any, name: str) -> None:
-    """C code may change something that nobody watches and no frame shows: `mapped[0] = 1`."""
+    """Note that C code may change an object that is not watched: `mapped[0] = 1`."""
     how = getattr(type(thing), name, None)
     if type(how) is not FunctionType and session.current.ident == get_ident():
         progress()
 
 
 def item_target(thing: Any, key: Any, site: int) -> Target:
+    """Make an assignment target of an element."""
     return Target(lambda value: write_item(value, thing, key, site))
 
 
@@ -144,7 +149,7 @@ def item_target(thing: Any, key: Any, site: int) -> Target:
 
 
 def hold_item(thing: Any, key: Any, site: int) -> tuple[Any, Any, Any]:
-    """The first half of `thing[key] += ...`."""
+    """The first half of `thing[key] += ...`: return the object, the key and the present value."""
     return thing, key, read_item(thing, key, site)
 
 
@@ -166,7 +171,7 @@ IN_PLACE: Final[dict[str, Callable[[Any, Any], Any]]] = {
 
 
 def augment(old: Any, value: Any, sign: str, site: int) -> Any:
-    """What `old += value` makes of `old`; built-in containers are changed in place."""
+    """Perform `old += value` and return the result; built-in containers are changed in place."""
     found = family(old)
     if found is None:
         return IN_PLACE[sign](old, value)
@@ -258,7 +263,7 @@ def _contains(left: Any, sign: str, right: Any, site: int) -> Any:
 
 
 def assert_comparison(left: Any, right: Any, sign: str, site: int) -> Any:
-    """A comparison that is asserted; what fails is kept for the message."""
+    """Perform a comparison that is asserted; keep the operands of one that fails."""
     result = apply_operator(left, right, sign, site)
     if not result:
         _compared[site] = f"{short(left)} {SIGNS[sign]} {short(right)}"
@@ -266,7 +271,7 @@ def assert_comparison(left: Any, right: Any, sign: str, site: int) -> Any:
 
 
 def explain_assertion(site: int) -> str:
-    """Why an assertion failed."""
+    """Tell why an assertion failed."""
     return f"{_compared.pop(site, '')} (assert {sites[site].text})"
 
 
@@ -275,7 +280,7 @@ def _itself(value: Any) -> Any:
 
 
 def test_truth(value: Any, site: int) -> Any:
-    """Before a value is taken for true or false."""
+    """Look at a container before C code takes it for true or false."""
     if family(value) is None:
         return value
     part = part_of(value, How.LOOK)
@@ -283,19 +288,19 @@ def test_truth(value: Any, site: int) -> Any:
 
 
 def search_in(value: Any, site: int) -> Any:
-    """Before something is looked for in a value, at the end of a chain of comparisons."""
+    """Read a value before C code searches it, at the end of `a < b in value`."""
     return search_through(value, site) if family(value) is None else read_whole(value, site)
 
 
 def format_value(value: Any, site: int) -> Any:
-    """Before a value is written into a string, with all that is in it."""
+    """Read a value, and all that is in it, before C code writes it into a string."""
     if family(value) is None and type(value) is not tuple:
         return value
     return perform_deep((value,), site, _itself, value)
 
 
 def match_pattern(value: Any, attributes: tuple[str, ...], by_position: bool, site: int) -> Any:
-    """Before a value is held against patterns that ask for its elements and attributes."""
+    """Read what the patterns of a `match` statement ask a value for."""
 
     def asked(thing: Any) -> tuple[str, ...]:
         if type(thing) in PLAIN or issubclass(type(thing), type):
@@ -307,7 +312,7 @@ def match_pattern(value: Any, attributes: tuple[str, ...], by_position: bool, si
 
 
 def match_attribute(look: Callable[[], Any]) -> None:
-    """Before a value is compared with an attribute, in a pattern."""
+    """Name a pattern that reads an attribute of an object, which nobody sees."""
     try:
         owner = look()
     except NameError:
@@ -321,7 +326,7 @@ _C_FACTORIES: Final = frozenset({*BUILT_IN, MethodWrapperType, FunctionHandle, t
 
 
 def runs_code_for_new(table: Any) -> bool:
-    """Whether code of the program runs when a key is not in a dictionary."""
+    """Tell whether Python code makes the value of a key that is not in a dictionary."""
     if isinstance(getattr(type(table), "__missing__", None), FunctionType):
         return True
     return isinstance(table, defaultdict) and _runs_code(table.default_factory)
@@ -339,7 +344,7 @@ def _runs_code(factory: Any) -> bool:
 
 
 def read_or_make(table: defaultdict[Any, Any], key: Any, site: int) -> Any:
-    """`table[key]`, with a value that C code makes where there is none."""
+    """`table[key]`, where C code makes the value of a key that is not there."""
     factory: Any = table.default_factory
     parts: list[Part] = [(table, dict, How.ENSURE, key)]
     if type(factory) is not type:
@@ -352,7 +357,7 @@ def read_or_make(table: defaultdict[Any, Any], key: Any, site: int) -> Any:
 
 
 def _changed_by(factory: Any) -> list[Part]:
-    """What a function of C may change: what it is a method of, and what it is given."""
+    """Describe accesses to all that a factory of C code may change."""
     values: list[Any] = []
     while type(factory) is partial:
         values += [*factory.args, *factory.keywords.values()]

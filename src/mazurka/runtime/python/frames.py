@@ -1,8 +1,7 @@
-"""What rewritten instructions call, besides what rewritten source calls.
+"""Events that find their namespace in the frame of their caller: those of rewritten instructions.
 
-Operands come in the order in which they lie on the stack.  Names are looked up in the frame that
-calls, since code without source may be run in any namespace: that of a module, whose variables are
-those that rewritten source sees, or a dictionary of its own, which is a container.
+Code without source may be run in any namespace: in that of a module, whose variables are those that
+rewritten source sees, or in a dictionary of its own, which is a container.
 """
 
 from __future__ import annotations
@@ -40,16 +39,16 @@ def write_slice(value: Any, thing: Any, start: Any, stop: Any, site: int) -> Non
 
 
 def _module_of(space: Any) -> ModuleType | None:
-    """The module whose variables are in a dictionary."""
+    """Find the module whose namespace a dictionary is."""
     module = sys.modules.get(space.get("__name__", ""))
     return module if type(module) is ModuleType and names_in(module) is space else None
 
 
 def _nothing() -> None:
-    """The operation itself comes next."""
+    """Do nothing: the instruction itself comes next."""
 
 
-def _look(space: Any, name: str, site: int) -> None:
+def _note_read(space: Any, name: str, site: int) -> None:
     if type(space) is not dict:
         return  # code of the program, or none that can be shared
     module = _module_of(space)
@@ -60,28 +59,28 @@ def _look(space: Any, name: str, site: int) -> None:
 
 
 def read_global(name: str, site: int) -> None:
-    """Before a global variable is read."""
+    """Note that a global variable is about to be read."""
     if session.current.ident == get_ident():
         space = sys._getframe(1).f_globals
         if name in space or not hasattr(builtins, name):
-            _look(space, name, site)
+            _note_read(space, name, site)
 
 
 def read_name(name: str, site: int) -> None:
-    """Before a name is read outside of functions: a local one, or else a global one."""
+    """Note that a name is about to be read outside of functions: a local or else a global one."""
     if session.current.ident != get_ident():
         return
     frame = sys._getframe(1)
     space = frame.f_globals
     if frame.f_locals is not space:
-        _look(frame.f_locals, name, site)
+        _note_read(frame.f_locals, name, site)
         if name in frame.f_locals:
             return
     if name in space or not hasattr(builtins, name):
-        _look(space, name, site)
+        _note_read(space, name, site)
 
 
-def _touch(value: Any, space: Any, name: str, site: int) -> Any:
+def _note_write(value: Any, space: Any, name: str, site: int) -> Any:
     if type(space) is dict and session.current.ident == get_ident():
         module = _module_of(space)
         if module is not None:
@@ -91,15 +90,16 @@ def _touch(value: Any, space: Any, name: str, site: int) -> Any:
 
 
 def write_global(value: Any, name: str, site: int) -> Any:
-    """Before a global variable is written; gives the value that will be."""
-    return _touch(value, sys._getframe(1).f_globals, name, site)
+    """Note that a global variable is about to be bound to a value; return it."""
+    return _note_write(value, sys._getframe(1).f_globals, name, site)
 
 
 def write_name(value: Any, name: str, site: int) -> Any:
-    return _touch(value, sys._getframe(1).f_locals, name, site)
+    """Note that a name is about to be bound outside of functions; return the value."""
+    return _note_write(value, sys._getframe(1).f_locals, name, site)
 
 
-def _drop(space: Any, name: str, site: int) -> None:
+def _delete(space: Any, name: str, site: int) -> None:
     module = _module_of(space) if type(space) is dict else None
     if module is not None:
         variables.delete_global_of(module, name, site)
@@ -115,21 +115,24 @@ def _drop(space: Any, name: str, site: int) -> None:
 
 def delete_global(name: str, site: int) -> None:
     """`del name`"""
-    _drop(sys._getframe(1).f_globals, name, site)
+    _delete(sys._getframe(1).f_globals, name, site)
 
 
 def delete_name(name: str, site: int) -> None:
-    _drop(sys._getframe(1).f_locals, name, site)
+    """`del name` outside of functions."""
+    _delete(sys._getframe(1).f_locals, name, site)
 
 
 def global_target(name: str, site: int) -> variables.Target:
-    """A global variable as one of several targets."""
+    """Make an assignment target of a global variable."""
     space = sys._getframe(1).f_globals
-    return variables.Target(lambda value: space.__setitem__(name, _touch(value, space, name, site)))
+    return variables.Target(
+        lambda value: space.__setitem__(name, _note_write(value, space, name, site))
+    )
 
 
 def show_globals(space: dict[str, Any]) -> dict[str, Any]:
-    """`globals()`"""
+    """Note that the program has got a namespace by `globals()`."""
     module = _module_of(space)
     return space if module is None else show_space(space, module)
 
@@ -138,12 +141,12 @@ def show_globals(space: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_cell(cell: CellType, name: str, site: int) -> None:
-    """Before a variable that functions share is read."""
+    """Note that a captured variable is about to be read."""
     _touch_cell(cell, name, site, False)
 
 
 def write_cell(cell: CellType, name: str, site: int) -> None:
-    """Before it is written."""
+    """Note that a captured variable is about to be bound or deleted."""
     _touch_cell(cell, name, site, True)
 
 
@@ -159,14 +162,14 @@ def _touch_cell(cell: CellType, name: str, site: int, written: bool) -> None:
 
 
 def receive_from_call(value: Any) -> Any:
-    """Something may have been created; a class may have been given methods by `dataclasses`."""
+    """Let a result be named by its creator; rewrite methods that `dataclasses` has made."""
     if issubclass(type(value), type) and "__dataclass_fields__" in vars(value):
         at_present.rewriter.watch_methods(value)
     return receive(value)
 
 
 def define_class(kind: Any, line: int) -> None:
-    """A function has made a class, and decorated it."""
+    """Rewrite what decorators have given to a class that a function has made."""
     module = _module_of(sys._getframe(1).f_globals)
     if module is not None:
         at_present.rewriter.watch_class(kind, line, module)
@@ -176,7 +179,7 @@ def define_class(kind: Any, line: int) -> None:
 
 
 def run_code(value: Any, what: str) -> Any:
-    """What `exec` or `eval` is going to run: it is watched, or named as not observed."""
+    """Rewrite what `exec` or `eval` is going to run, or name it as not observed."""
     if session.current.ident != get_ident():
         return value
     found = at_present.rewriter.watch_text(value, what, sys._getframe(1))

@@ -33,6 +33,7 @@ from mazurka.runtime.python.catalogue import (
     BUILT_IN,
     GATHERING,
     METHODS,
+    READS_DEEPLY,
     TELLS_TIME,
     VIEWS,
     WRITES_LINES,
@@ -58,7 +59,7 @@ from mazurka.runtime.python.iterators import (
     call_until,
     chain_lazily,
     iterator_over,
-    lazily,
+    make_lazy_iterator,
     own_source,
 )
 from mazurka.runtime.python.library.caches import call_cached
@@ -66,11 +67,11 @@ from mazurka.runtime.python.library.contexts import run_in_context, set_variable
 from mazurka.runtime.python.library.dates import follow_clock
 from mazurka.runtime.python.loops import delegate, iterator_of
 from mazurka.runtime.python.methods import (
-    act_on,
-    act_unbound,
     asks_elements,
+    bind_method,
     call_method,
     note_comparisons,
+    perform_unbound,
 )
 from mazurka.runtime.python.opaque import (
     is_iterator,
@@ -191,7 +192,7 @@ def make_iterator(function: Callable[..., Any], site: int, /, *arguments: Any, *
     """Call a function that makes an iterator, which goes through the arguments step by step."""
     for name in _CALLED & named.keys():
         named[name] = handles((named[name],), site)[0]
-    return lazily(function, site, *handles(arguments, site), **named)
+    return make_lazy_iterator(function, site, *handles(arguments, site), **named)
 
 
 _CALLED: Final = frozenset({"func", "key"})
@@ -264,7 +265,7 @@ def _call_built_in(function: Any, site: int) -> Any:
     found, name = family(owner), function.__name__
     if found in METHODS:
         if method_effect(found, name) is not None:
-            return act_on(function, owner, found, name, site)
+            return bind_method(function, owner, found, name, site)
     elif found in VIEWS:
         if name == "run":
             return partial(_run_in_context, function, site)
@@ -373,9 +374,11 @@ def _call_bound_slot(function: Any, site: int) -> Any:
     if name == "__call__" and not issubclass(type(owner), type):
         return call(owner, site)
     found = family(owner)
+    if name in READS_DEEPLY and (found is not None or issubclass(type(owner), tuple)):
+        return partial(_read_owner_deeply, function, site)
     if found in METHODS:
         if method_effect(found, name) is not None:
-            return act_on(function, owner, found, name, site)
+            return bind_method(function, owner, found, name, site)
         if name in ("__iter__", "__reversed__"):
             return lambda: iterator_over(owner, site, function(), name == "__iter__", own=True)
         if name == "__init__":
@@ -387,6 +390,11 @@ def _call_bound_slot(function: Any, site: int) -> Any:
     return function
 
 
+def _read_owner_deeply(function: Any, site: int, /, *arguments: Any) -> Any:
+    """Call a method that compares or writes out its container."""
+    return perform_deep((function.__self__, *arguments), site, function, *arguments)
+
+
 _CHANGING: Final = frozenset({"__setitem__", "__delitem__", "__set__", "__delete__"})
 
 
@@ -395,7 +403,7 @@ def _call_unbound(function: Any, site: int) -> Any:
     """`dict.__setitem__`: a slot of a C type, or a method of one."""
     kind, name = function.__objclass__, function.__name__
     if kind in METHODS and method_effect(kind, name) is not None:
-        return partial(act_unbound, function, site)
+        return partial(perform_unbound, function, site)
     if kind is object:
         return partial(take_apart, function, site) if name in TAKES_APART else function
     if kind in METHODS or not touches_no_argument(kind, name):

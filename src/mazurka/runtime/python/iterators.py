@@ -1,12 +1,19 @@
-"""Iterators over containers that the program holds in its hands: `iter(items)`, `zip(a, b)`.
+"""Iterators that the program holds as values: `iter(items)`, `zip(a, b)`, `itertools.tee(items)`.
 
-As long as one thread uses an iterator, each step reads an element.  One that threads share is
-written by each step, and which element comes next depends on the moment: what is made in that place
-of the source counts as shared from then on, for the whole exploration (`Learned.moving`).
+As long as one thread uses an iterator, each step reads an element of its container.  A step of an
+iterator that threads share writes the iterator, and which element comes next depends on the moment.
+Once a run shows that an iterator is shared, all iterators that are made in that place of the source
+count as shared, for the whole exploration (`Learned.moving`).
 
-So are iterators that C code makes of others (`lazily`).  One that threads share is changed at the
-beginning of each step, and again after each piece of code that runs on the way: a callback, a step
-through a generator (`accesses_turns`).
+The same holds for iterators that C code makes of others, such as `map(f, items)`.  One that threads
+share is changed at the beginning of each step, and again after each piece of Python code that runs
+during the step: a callback, a step through a generator (`callbacks`).
+
+The iterators of one `tee` go through a source together, and keep what others still need.  In
+CPython the one that comes first takes the next element from the source, and the others find it
+kept.  An iterator that needs one more while another is taking one raises a `RuntimeError`.  So a
+step is one operation on all that belongs to a `tee`, and another one after the source has run code
+of the program.
 """
 
 from __future__ import annotations
@@ -33,12 +40,12 @@ from mazurka.runtime.sharing.monitoring import unobserved
 
 @cache
 def place_of(site: int) -> str:
-    """What is learned of a place; called the same in all processes."""
+    """Name a place where iterators are made; the name is the same in all processes."""
     return f"iterator at {sites[site]}:{sites[site].column}"
 
 
 class OwnIterator:
-    """An iterator that one thread uses."""
+    """An iterator over a container that only one thread has used."""
 
     __slots__ = ("_index", "_items", "_part", "_site", "_user")
 
@@ -62,7 +69,7 @@ class OwnIterator:
         return perform(part, self._site, next, self._items)
 
     def share(self) -> None:
-        """Threads share an iterator that has this one."""
+        """Note that threads share an iterator that goes through this one."""
         share(place_of(self._site))
 
     def __length_hint__(self) -> int:
@@ -85,14 +92,16 @@ class SharedIterator:
         *,
         code: bool = False,
     ) -> None:
-        """`code` says that other code may run on the way."""
+        """`code` says that a step may run other code."""
         self._parts = None if code else parts
         self._turns = Turns(parts, site, self)
         self._items = make(self._turns)
 
     def inside(self) -> tuple[list[Part], Any] | None:
-        """What another iterator touches that takes this one along in its steps, and what it goes
-        through then; None where code runs in between."""
+        """Give the accesses of a step, and the real iterator, to one that goes through this one.
+
+        None where a step runs other code.
+        """
         if self._parts is None:
             return None
         return [part_of_opaque(self), *self._parts], self._items
@@ -114,9 +123,10 @@ class SharedIterator:
 def iterator_over(
     value: Any, site: int, items: Any = None, forwards: bool = True, own: bool = False
 ) -> Any:
-    """An iterator over a value: the one that is given, if there is one.
+    """Make an iterator over a container that shows its steps.
 
-    `own`: that one is the built-in one, whatever the class of the value has instead.
+    `items` is the real iterator, if it has been made.  `own` says that it is the built-in one, even
+    if the class of the value has its own.
     """
     part = None if family(value) is None else part_of(value, How.READ_ALL)
     if part is None or not (own or is_built_in(type(value), "__iter__")):
@@ -132,8 +142,8 @@ def iterator_over(
 _NAMED: Final = ("func", "key")
 
 
-def lazily(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
-    """A type whose objects go through the arguments, step by step."""
+def make_lazy_iterator(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
+    """Make an iterator that goes through the arguments step by step, such as a `map`."""
     place = place_of(site)
     given = list(arguments)
     at = CALLBACK_AT.get(function, len(given))
@@ -151,7 +161,7 @@ def lazily(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
         unobserved.note("an itertools.groupby that threads share")
         sources = [own_source(value, site) for value in given]
         return function(*sources, *called)
-    parts = _taken_along(given)
+    parts = _join_sources(given)
 
     def make(turns: Turns) -> Iterator[Any]:
         sources = [_shared_source(value, site, turns) for value in given]
@@ -164,9 +174,12 @@ def lazily(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
     return SharedIterator(parts, site, make, code=bool(called) or any(map(_shows_steps, given)))
 
 
-def _taken_along(sources: list[Any]) -> list[Part]:
-    """What is touched at once by a step through several things; some are replaced by what is in
-    them."""
+def _join_sources(sources: list[Any]) -> list[Part]:
+    """Find the accesses of a step through several sources at once.
+
+    Iterators among the sources are replaced by the real ones, whose steps belong to the same
+    operation.
+    """
     parts = parts_of(sources)
     for number, value in enumerate(sources):
         if is_simple(value):
@@ -180,7 +193,7 @@ def _taken_along(sources: list[Any]) -> list[Part]:
 
 
 def chain_lazily(function: Any, site: int, /, sources: Any) -> Any:
-    """`itertools.chain.from_iterable`"""
+    """Perform `itertools.chain.from_iterable(sources)`."""
     place = place_of(site)
     if place not in learned.moving:
         own = partial(own_source, site=site)
@@ -196,7 +209,7 @@ def chain_lazily(function: Any, site: int, /, sources: Any) -> Any:
 
 
 def call_until(function: Any, site: int, callback: Any, sentinel: Any) -> Any:
-    """`iter(callback, sentinel)`"""
+    """Perform `iter(callback, sentinel)`."""
     place = place_of(site)
     if place not in learned.moving:
         return PassingIterator(function(callback, sentinel), place)
@@ -208,7 +221,7 @@ def call_until(function: Any, site: int, callback: Any, sentinel: Any) -> Any:
 
 
 class PassingIterator:
-    """One that one thread uses."""
+    """An iterator made of others that only one thread has used; it passes each step on."""
 
     __slots__ = ("_items", "_place", "_user")
 
@@ -231,7 +244,7 @@ class PassingIterator:
 
 
 def own_source(value: Any, site: int) -> Any:
-    """What an iterator goes through that one thread uses."""
+    """Give what an iterator goes through that one thread uses."""
     if family(value) is not None:
         return iterator_over(value, site)
     if is_iterator(value) or runs_code(value):
@@ -240,24 +253,24 @@ def own_source(value: Any, site: int) -> Any:
 
 
 def _shared_source(value: Any, site: int, turns: Turns) -> Any:
-    """What one goes through that threads share."""
+    """Give what an iterator goes through that threads share."""
     return Stepped(value, site, turns) if _shows_steps(value) else value
 
 
 def _shows_steps(value: Any) -> bool:
-    """Whether other code may run at a step through something."""
+    """Tell whether a step through something may run other code."""
     if family(value) is not None or is_simple(value):
         return False
     return is_iterator(value) or runs_code(value)
 
 
 def is_simple(value: Any) -> bool:
-    """Whether it is an iterator of C code on whose way no other code runs."""
+    """Tell whether something is an iterator of C code whose steps run no other code."""
     return is_iterator(value) and type(value) is not GeneratorType and type(value) not in LAZY
 
 
 def _is_code(function: Any) -> bool:
-    """Whether code of the program may run when something is called."""
+    """Tell whether a call of something may run code of the program."""
     kind = type(function)
     if function is None or kind in (FunctionHandle, BuiltinFunctionType, MethodDescriptorType):
         return False
@@ -265,7 +278,10 @@ def _is_code(function: Any) -> bool:
 
 
 def _aside(function: Any, turns: Turns) -> Any:
-    """What C code calls on its way; where it is C code, too, and asks no objects, it goes on."""
+    """Give what C code calls instead of a callback, which splits the operation.
+
+    A callback that is C code, too, and is given only plain values stays part of the operation.
+    """
     if function is None:
         return None
     if _is_code(function):
@@ -280,8 +296,10 @@ def _aside(function: Any, turns: Turns) -> Any:
 
 
 class TeeLink(list[Any]):
-    """What has been taken and not been asked for by all: an element and the next one of these;
-    empty where nobody has come to yet."""
+    """An element that one iterator has taken and others still need, and the next link.
+
+    Empty as long as no iterator has come that far.
+    """
 
     __slots__ = ()
 
@@ -301,7 +319,7 @@ class TeeSource:
 
 
 class TeeIterator:
-    """One of them."""
+    """One of the iterators of a `tee`."""
 
     __slots__ = ("__weakref__", "_kept", "_source")
 
@@ -340,7 +358,7 @@ class TeeIterator:
 
 @performs(CallEffect.TEES)
 def tee(function: Any, site: int, /, iterable: Any, n: int = 2) -> Any:
-    """`itertools.tee`"""
+    """Perform `itertools.tee(iterable, n)`."""
     kind = type(iterable)
     if type(n) is not int or n < 1:
         return function(iterable, n)

@@ -1,4 +1,16 @@
-"""What rewritten code calls for loops and comprehensions: each step through a container reads."""
+"""Loops, comprehensions and unpacking: each step through a container is an access.
+
+The second half is about rounds of `while` statements.  Most loops that wait for another thread are
+recognised by what they read (`core.spinning`).  Two kinds are not.
+
+* A loop in which a thread goes round and round without reading anything that threads share: what it
+  looks at is bound once for all.  Its place is learned like that of an access (`Learned.points`),
+  and each round of it is an operation from then on, which touches nothing.
+* A loop whose rounds step through something: `while not all(part.done for part in parts)`.  Each
+  step moves an iterator that no frame shows.  But an iterator that is younger than the round is
+  gone when the round is over: if a thread has only read, and all that it has moved is as young as
+  that, it would go the same round again.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +40,11 @@ _READ_ALL: Final = How.READ_ALL
 
 
 def iterate(value: Any, unpacked: bool, site: int) -> Any:
-    """What a loop goes through.  Each step through a container is an access; each step through
-    anything moves something that its thread's frames do not show, so that it is no idle round."""
+    """Give what a loop goes through.
+
+    Each step through a container is an access.  Each step through anything moves an iterator that
+    the frames of the thread do not show, so that the thread is not idle.
+    """
     run = session.current
     if run.ident != get_ident():
         return value
@@ -40,7 +55,7 @@ def iterate(value: Any, unpacked: bool, site: int) -> Any:
 
 
 def iterate_lazily(value: Any, unpacked: bool, site: int) -> Any:
-    """What a generator expression goes through, once somebody asks it to."""
+    """Give what a generator expression goes through, once somebody asks it to."""
     part = None if family(value) is None else part_of(value, How.READ_ALL)
     if part is None or not is_built_in(type(value), "__iter__"):
         return iterate(value, unpacked, site)
@@ -50,8 +65,11 @@ def iterate_lazily(value: Any, unpacked: bool, site: int) -> Any:
 def iterator_of(
     part: Part, value: Any, site: int, function: Callable[[Any], Any] = iter
 ) -> Iterator[Any]:
-    """An iterator over a container.  Most remember how large it is then, and are made by an access;
-    those of lists look when they are asked for the next element."""
+    """Make an iterator over a container.
+
+    Most remember the size of the container at that moment, so making one is an access.  Those of
+    lists look when they are asked for the next element.
+    """
     container, found, _, _ = part
     if found in (list, bytearray) and function is iter:
         return iter(value)
@@ -60,14 +78,14 @@ def iterator_of(
 
 
 def delegate(value: Any, site: int) -> Any:
-    """What `yield from` goes through; a generator that nobody else has is left alone."""
+    """Give what `yield from` goes through; a generator that nobody else has is left alone."""
     if family(value) is not None:
         return iterate(value, False, site)
     return value if getrefcount(value) <= LONE else delegate_to(value, site)
 
 
 def read_whole(value: Any, site: int) -> Any:
-    """Before all of a value is read at once: compared, passed on by `**`."""
+    """Read all of a container before C code does so at once: `f(**value)`, `a < value < b`."""
     if family(value) is None:
         return value
     part = part_of(value, How.READ_ALL)
@@ -75,7 +93,7 @@ def read_whole(value: Any, site: int) -> Any:
 
 
 def unpack(value: Any, site: int) -> Any:
-    """Before something is taken apart: unpacked, or passed on by `*`."""
+    """Read a value before C code takes it apart: `a, b = value`, `f(*value)`."""
     if family(value) is not None:
         return read_whole(value, site)
     if type(value) in PLAIN or getrefcount(value) <= LONE:
@@ -88,6 +106,7 @@ def _same(value: Any) -> Any:
 
 
 def _advance(items: Any, site: int) -> Iterator[Any]:
+    """Go through a value that is no container."""
     if type(items) in NEW_EACH_TIME:
         born = session.current.running.turns
         for value in items:
@@ -104,10 +123,10 @@ def _advance(items: Any, site: int) -> Iterator[Any]:
 
 
 def iterate_captured(items: Any, site: int) -> Iterator[Any]:
-    """What a comprehension goes through whose variables functions inside keep.
+    """Give what a comprehension goes through whose variables functions inside capture.
 
     Before it has bound them for the first time there are no such functions.  From then on, each
-    step is about to write them.
+    step is about to write the variables.
     """
     kept = CapturedVariables()
     for value in items:
@@ -118,7 +137,7 @@ def iterate_captured(items: Any, site: int) -> Iterator[Any]:
 
 
 class CapturedVariables:
-    """Variables of a comprehension that functions inside keep."""
+    """Variables of a comprehension that functions inside capture."""
 
     __slots__ = ("looks",)
 
@@ -127,17 +146,17 @@ class CapturedVariables:
 
 
 _last: dict[int, CapturedVariables] = {}
-"""By thread: of the comprehension that has made the last step."""
+"""By thread: the variables of the comprehension that has made the last step."""
 
 
 def bind_captured(*looks: Any) -> bool:
-    """Such a comprehension has bound its variables; gives True."""
+    """Note that a comprehension has bound variables that functions capture; return True."""
     _last[get_ident()].looks = looks
     return True
 
 
 def how_stepping(part: Part, items: Any) -> How:
-    """What a step of an iterator does to its container."""
+    """Tell what a step of an iterator does to its container."""
     if part[1] not in (dict, set):
         return _READ
     if part[2] is _READ_ALL and type(items) in (_VALUES_STEP, _ITEMS_STEP):
@@ -148,7 +167,7 @@ def how_stepping(part: Part, items: Any) -> How:
 def _steps(
     part: Part, value: Any, items: Iterator[Any] | None, unpacked: bool, site: int
 ) -> Iterator[Any]:
-    """Without an iterator the first step makes one: loops do both at once."""
+    """Go through a container; without an iterator, the first step makes one, as in a loop."""
     container, found, _, _ = part
     how = how_stepping(part, iter(value))
     born = session.current.running.turns
@@ -182,12 +201,14 @@ _VALUES_STEP: Final[type] = type(iter({}.values()))
 _ITEMS_STEP: Final[type] = type(iter({}.items()))
 
 
+# -- rounds of `while` statements ----------------------------------------------------------------
+
 PATIENCE = 256
-"""After how many rounds somebody looks what a thread is doing."""
+"""After how many rounds it is checked whether a thread does anything in them."""
 
 
 class NextRound(Idle):
-    """One more round of a loop."""
+    """The operation of beginning one more round of a loop, which touches nothing."""
 
     __slots__ = ("site",)
     kind = "loop"
@@ -200,20 +221,20 @@ class NextRound(Idle):
 
 
 class ManyRounds(NamedTuple):
-    """A thread in the middle of many rounds."""
+    """What a thread that goes many rounds looked like when it was last checked."""
 
     site: int
     frame: FrameType
     own: dict[str, Any]
     operations: int
-    """How many there had been, of all threads."""
+    """The number of operations of all threads until then."""
     reads: int
-    """How many since then, without points."""
+    """The number of reads without a point since the last operation."""
     turns: int
 
 
 def begin_round(site: int) -> None:
-    """The running thread begins a round."""
+    """Note that the running thread begins a round."""
     run = session.current
     if run.ident != get_ident():
         return
@@ -250,7 +271,7 @@ def _come_round(rounds: SpinHistory, site: int, turns: int) -> None:
 
 
 def _watch_rounds(me: Task, site: int) -> None:
-    """See whether a thread does anything in its rounds."""
+    """Learn a scheduling point if a thread does nothing in its rounds."""
     rounds = me.rounds
     if rounds is None:
         rounds = me.rounds = SpinHistory()

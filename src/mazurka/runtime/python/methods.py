@@ -1,7 +1,14 @@
-"""Methods of built-in containers, one access each; step by step where other code runs on the way.
+"""Methods of built-in containers: each call is one access, or several where it calls back.
 
-What a class of the program has instead of a built-in method is a call of its own, and calls the
-built-in one in its turn: by `super().append(x)`, by `list.append(self, x)`.
+A class of the program may replace a built-in method by its own, which is called like any function,
+and may call the built-in one in its turn: by `super().append(x)`, by `list.append(self, x)`.
+
+`x in l`, `l.index(x)`, `l.count(x)` and `l.remove(x)` compare one element after the other, with the
+list as it is at that moment; so do `min`, `max`, `any`, `all`, `sum` and `set`.  As long as C code
+compares the elements all this is one access.  Where a class of the program has `__eq__` (`__lt__`,
+`__bool__`, ...), other threads may run while that does, so each step is an access of its own;
+`remove` then removes whatever has come to that index.  `heapq` and `bisect` compare elements in
+many steps, too; where that could matter, the result names it.
 """
 
 from __future__ import annotations
@@ -20,7 +27,9 @@ from mazurka.runtime.python.callbacks import Stepped, perform_through, runs_code
 from mazurka.runtime.python.calls import call, controlled
 from mazurka.runtime.python.catalogue import (
     ASKS_ELEMENTS,
+    COMPARES,
     DESCRIPTORS,
+    LISTS,
     METHODS,
     PLAIN,
     SEARCHES,
@@ -43,6 +52,7 @@ from mazurka.runtime.python.containers import (
     perform_all,
     use_alone,
 )
+from mazurka.runtime.python.deep import perform_deep
 from mazurka.runtime.python.loops import iterate
 from mazurka.runtime.python.opaque import iterator_parts
 from mazurka.runtime.python.variables import read_attribute
@@ -61,12 +71,14 @@ class Plan(NamedTuple):
     how: How
     writing: bool
     alone: bool
-    """Whether the container is all that it touches, whatever its arguments are."""
+    """Whether the method touches nothing but its container, whatever its arguments are."""
 
 
 def _plan(built_on: Family, name: str, how: How) -> Plan:
     given = how is How.CHANGE or built_on is set or name == "join"
     alone = not given or name in STORES_ARGUMENTS
+    if built_on in LISTS and name in COMPARES:
+        alone = False
     return Plan(built_on, name, how, how in WRITING, alone)
 
 
@@ -80,7 +92,7 @@ _known_plan = _plans.get
 
 
 def plan_of(built_on: Family, name: str) -> Plan | None:
-    """What a C method of a built-in container does; None if it touches nothing."""
+    """Find what a C method of a built-in container does; None if it touches nothing."""
     found = _known_plan((built_on, name))
     if found is None and (how := method_effect(built_on, name)) is not None:
         found = _plans[built_on, name] = _plan(built_on, name, how)
@@ -100,24 +112,24 @@ def call_method(thing: Any, name: str, site: int) -> Any:
         found = known_family(kind, UNKNOWN)
         if found is UNKNOWN:
             found = family_of(kind)
-        if found in METHODS and _is_c_method(kind, found, name):
+        if found in METHODS and _has_c_method(kind, found, name):
             plan = plan_of(found, name)
     if plan is not None:
-        return partial(act, getattr(thing, name), thing, plan, site)
+        return partial(perform_method, getattr(thing, name), thing, plan, site)
     return call(read_attribute(thing, name, site), site)
 
 
-def _is_c_method(kind: type, built_on: Family, name: str) -> bool:
-    """Whether a container type has a method from C code, and no Python code for it."""
+def _has_c_method(kind: type, built_on: Family, name: str) -> bool:
+    """Tell whether a container type has a method from C code, and no Python code for it."""
     if name in METHODS[built_on]:
         return is_built_in(kind, name)
     return type(getattr(kind, name, None)) in DESCRIPTORS
 
 
-def act(
+def perform_method(
     action: Any, container: Any, plan: Plan, site: int, /, *arguments: Any, **named: Any
 ) -> Any:
-    """A method of a container, as one access; step by step where it runs other code on the way."""
+    """Call a method of a container, as one access; step by step where it runs other code."""
     if session.current.ident != get_ident():
         return action(*arguments, **named)
     built_on, name, how, writing, alone = plan
@@ -132,23 +144,30 @@ def act(
     key = arguments[0] if arguments else None
     parts: list[Part] = [(container, built_on, how, key)]
     if not alone:
+        if built_on in LISTS and name in COMPARES and _is_compound(key):
+            return perform_deep((container, key), site, action, *arguments, more=parts, **named)
         parts += [*parts_of(arguments), *iterator_parts(arguments)]
         if any(map(runs_code, arguments)):
             return perform_through(parts, site, action, arguments, named)
     return perform_all(parts, site, action, *arguments, **named)
 
 
+def _is_compound(value: Any) -> bool:
+    """Tell whether comparing a value reads what is in it."""
+    return family(value) is not None or type(value) is tuple
+
+
 _RUNS_CODE: Final = frozenset({*TAKES_ELEMENTS, *SEARCHES, "sort"})
-"""Methods that may run code of the program on the way."""
+"""Methods that may call code of the program."""
 
 
 def _stepwise(
     container: Any, plan: Plan, site: int, arguments: tuple[Any, ...], named: dict[str, Any]
 ) -> Callable[[], Any] | None:
-    """What does the same step by step, where code runs in between."""
+    """Give what does the same step by step; None where no code of the program runs in between."""
     name = plan.name
     if name == "sort":
-        if type(container) is list and _runs_code(named.get("key"), container):
+        if type(container) is list and _sorts_by_code(named.get("key"), container):
             return partial(_sort, container, site, **named)
     elif len(arguments) == 1 and not named:
         value = arguments[0]
@@ -156,22 +175,24 @@ def _stepwise(
             if type(container) is list and compares_in_python(container, value):
                 return partial(search_stepwise, container, name, site, value)
         elif family(value) is None and type(value) not in _PLAIN:
-            del value  # so that it is seen whether anybody else has it
+            del value  # references are counted to see whether anybody else has it
             source = show_generators(arguments, site)[0]
             return partial(_take_elements, container, plan.built_on, name, site, source)
     return None
 
 
-def act_on(action: Any, container: Any, built_on: Family, name: str, site: int) -> Any:
-    """What does it, when it is called."""
+def bind_method(action: Any, container: Any, built_on: Family, name: str, site: int) -> Any:
+    """Give what performs a method of a container when it is called."""
     plan = plan_of(built_on, name)
     assert plan is not None, "whoever asks has seen that it touches something"
-    return partial(act, action, container, plan, site)
+    return partial(perform_method, action, container, plan, site)
 
 
-def act_unbound(function: Any, site: int, /, thing: Any, *arguments: Any, **named: Any) -> Any:
+def perform_unbound(function: Any, site: int, /, thing: Any, *arguments: Any, **named: Any) -> Any:
     """`list.append(thing, ...)`"""
-    method = act_on(function.__get__(thing), thing, function.__objclass__, function.__name__, site)
+    method = bind_method(
+        function.__get__(thing), thing, function.__objclass__, function.__name__, site
+    )
     return method(*arguments, **named)
 
 
@@ -179,26 +200,29 @@ _ONE: Final = {"extend": "append", "extendleft": "appendleft"}
 
 
 def _take_elements(container: Any, built_on: Family, name: str, site: int, source: Any) -> None:
-    """From an iterator: its code runs between the elements, and each comes in by itself."""
+    """Add the elements of an iterator one by one: its code runs in between."""
     if hasattr(source, "keys"):
         source = [(key, source[key]) for key in source.keys()]  # noqa: SIM118 - any mapping
-    alone = type(source) in (GeneratorType, Stepped)  # the former if nobody else has it
+    alone = type(source) in (GeneratorType, Stepped)  # a bare generator is nobody else's
     for element in source if alone else iterate(source, False, site):
         if built_on is dict:
             key, value = element
             parts: list[Part] = [(container, built_on, How.WRITE, key)]
-            perform_all(parts, site, _own(container, built_on, "__setitem__"), key, value)
+            perform_all(parts, site, _c_method(container, built_on, "__setitem__"), key, value)
         elif built_on is set:
             parts = [(container, built_on, How.ENSURE, element)]
-            perform_all(parts, site, _own(container, built_on, "add"), element)
+            perform_all(parts, site, _c_method(container, built_on, "add"), element)
         else:
             parts = [(container, built_on, How.CHANGE, None)]
-            add = _own(container, built_on, _ONE.get(name, "append"))
+            add = _c_method(container, built_on, _ONE.get(name, "append"))
             perform_all(parts, site, add, element)
 
 
 def augment_container(container: Any, built_on: Family, sign: str, source: Any, site: int) -> bool:
-    """`container += source`, `container |= source`"""
+    """Perform `container += source` or `container |= source` element by element.
+
+    Returns False if the container does not do so.
+    """
     name, method = _AUGMENTING.get((built_on, sign), ("", ""))
     if not name or not is_built_in(type(container), method) or session.current.ident != get_ident():
         return False
@@ -214,8 +238,8 @@ _AUGMENTING: Final[dict[tuple[Any, str], tuple[str, str]]] = {
 }
 
 
-def _own(container: Any, built_on: Family, name: str) -> Any:
-    """A method as built-in code calls it: not the one that a class of the program has instead."""
+def _c_method(container: Any, built_on: Family, name: str) -> Any:
+    """The method that C code calls: not the one that a class of the program has instead."""
     kind = type(container)
     return partial(getattr(kind if is_built_in(kind, name) else built_on, name), container)
 
@@ -223,15 +247,15 @@ def _own(container: Any, built_on: Family, name: str) -> Any:
 # -- sorting in place ----------------------------------------------------------------------------
 
 
-def _runs_code(key: Any, container: list[Any]) -> bool:
-    """Whether code of the program runs while a list is sorted."""
+def _sorts_by_code(key: Any, container: list[Any]) -> bool:
+    """Tell whether code of the program runs while a list is sorted."""
     if type(key) is FunctionType:
         return True
     return key is None and any(is_made(type(value)) for value in container)
 
 
 def _sort(container: list[Any], site: int, **named: Any) -> None:
-    """The list is empty until it is sorted, and must not have been changed by then."""
+    """Sort a list as `list.sort` does: it is empty until it is sorted, and must not change."""
     whole: list[Part] = [(container, list, How.CHANGE, None)]
 
     def take_out() -> list[Any]:
@@ -253,33 +277,36 @@ def _sort(container: list[Any], site: int, **named: Any) -> None:
         raise ValueError("list modified during sort")
 
 
+# -- code that compares elements -----------------------------------------------------------------
+
 _ORDER: Final = ("__lt__", "__gt__")
 
 
-def _answer_in_python(values: Any, names: tuple[str, ...]) -> bool:
-    """Whether any of some values has a method of these names that is written in Python."""
+def _has_python_method(values: Any, names: tuple[str, ...]) -> bool:
+    """Tell whether the class of any value has one of some methods in Python."""
     kinds = set(map(type, values))
     return any(type(getattr(kind, name, None)) is FunctionType for kind in kinds for name in names)
 
 
 def asks_elements(function: Any, values: Any) -> bool:
-    """Whether a built-in function that goes through a container runs code of the program."""
+    """Tell whether a built-in function calls Python methods of the elements of a container."""
     names = ASKS_ELEMENTS.get(function)
     if names is None or not issubclass(type(values), (list, deque, dict, set)):
         return False
     asked = list(dict.keys(values)) if issubclass(type(values), dict) else elements(values)
-    return _answer_in_python(asked, names)
+    return _has_python_method(asked, names)
 
 
 def compares_in_python(values: list[Any], wanted: Any) -> bool:
-    return _answer_in_python((wanted, *values), ("__eq__",))
+    """Tell whether Python code compares the elements of a list with a value."""
+    return _has_python_method((wanted, *values), ("__eq__",))
 
 
 def search_stepwise(values: list[Any], name: str, site: int, wanted: Any) -> Any:
-    """`values.index(wanted)` and the like, step by step."""
+    """Perform `values.index(wanted)`, `count` or `remove` step by step."""
     if name == "count":
-        return sum(1 for _ in _found(values, site, wanted))
-    for index in _found(values, site, wanted):
+        return sum(1 for _ in _find_indices(values, site, wanted))
+    for index in _find_indices(values, site, wanted):
         if name == "index":
             return index
         whole = (values, list, How.CHANGE, None)
@@ -289,11 +316,11 @@ def search_stepwise(values: list[Any], name: str, site: int, wanted: Any) -> Any
 
 
 def search_list(values: list[Any], site: int, wanted: Any) -> bool:
-    """`wanted in values`"""
-    return any(True for _ in _found(values, site, wanted))
+    """Perform `wanted in values` step by step."""
+    return any(True for _ in _find_indices(values, site, wanted))
 
 
-def _found(values: list[Any], site: int, wanted: Any) -> Iterator[int]:
+def _find_indices(values: list[Any], site: int, wanted: Any) -> Iterator[int]:
     index, born = 0, session.current.running.turns
     while True:
         try:
@@ -307,10 +334,10 @@ def _found(values: list[Any], site: int, wanted: Any) -> Iterator[int]:
 
 
 def note_comparisons(function: Any, arguments: tuple[Any, ...], site: int) -> None:
-    """`heapq.heappush(values, value)`: name it where others use the same list meanwhile."""
+    """Name comparisons in Python inside of `heapq` and `bisect`, where threads share the list."""
     if site not in points or now.alone or not arguments or type(arguments[0]) is not list:
         return
-    if function.__module__ in ("_heapq", "_bisect") and _answer_in_python(
+    if function.__module__ in ("_heapq", "_bisect") and _has_python_method(
         (*arguments[0], *arguments[1:]), _ORDER
     ):
         unobserved.note(f"comparisons inside of {function.__module__.lstrip('_')}")

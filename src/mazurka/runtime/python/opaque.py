@@ -1,14 +1,14 @@
-"""Objects whose state is out of sight: iterators, generators, files, whatever C code keeps.
+"""Objects whose state only C code sees: iterators, generators, files.
 
-Such an object is one location, and everything that is done with it writes it: nobody can tell more.
-It is touched like a container of unknown contents (`accesses_containers`), in one operation with
-whatever else the same call touches.
+Such an object is one location, and whatever is done with it counts as a write.  It is accessed like
+a container of unknown contents (`containers`), in one operation with whatever else the same call
+touches.
 
-A generator is entered and left.  Whoever enters it while somebody is inside gets a `ValueError`,
-so both are writes.  It is left before anybody can stand before leaving it; therefore it is not the
-real generator that says whether somebody is inside, but who has entered and not yet left it by an
-operation: that depends on the order of these operations alone.  The same goes for contexts
-(`accesses_contexts`).
+A generator is entered and left.  A thread that enters it while another is inside gets a
+`ValueError`, so both are writes.  The code of the generator ends before its thread can stand before
+leaving it.  Therefore the real generator does not decide whether somebody is inside, but who has
+entered and not yet left it by an operation: that depends on the order of these operations alone.
+The same holds for contexts (`library.contexts`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _moving: dict[type, bool] = {}
 
 
 def is_iterator(value: Any) -> bool:
-    """Whether C code steps through something, and keeps in the object where it is."""
+    """Tell whether something is an iterator of C code, which keeps its position."""
     kind = type(value)
     found = _moving.get(kind)
     if found is None:
@@ -41,7 +41,7 @@ def is_iterator(value: Any) -> bool:
 
 
 def is_opaque(value: Any) -> bool:
-    """Whether C code keeps something in the object that it may change."""
+    """Tell whether an object has state that only C code sees."""
     kind = type(value)
     if is_value(kind) or issubclass(kind, (type, BaseException)):
         return False
@@ -49,12 +49,12 @@ def is_opaque(value: Any) -> bool:
 
 
 def part_of_opaque(thing: Any) -> Part:
-    """The object as a part of an operation."""
+    """Describe an access to an object whose state only C code sees."""
     return thing, None, How.CHANGE, None
 
 
 def iterator_parts(values: Any) -> list[Part]:
-    """Those of the arguments of a built-in function that it moves by going through them."""
+    """Describe accesses to the iterators among the arguments of C code that goes through them."""
     parts = []
     for value in values:
         if is_iterator(value) and not is_lone(getrefcount(value), value):
@@ -63,7 +63,7 @@ def iterator_parts(values: Any) -> list[Part]:
 
 
 def is_lone(count: int, value: Any) -> bool:
-    """Whether nobody has it but the call that it was made for, so that no other thread can."""
+    """Tell from a reference count whether a value belongs to one call alone."""
     seen = known(id(value))
     return count - (seen is not None and seen.kept is value) <= _LONE
 
@@ -79,11 +79,11 @@ def _count(values: Any) -> int:
 
 
 _LONE: Final = partial(_call, None, 0)(iter(()))
-"""How often an argument is counted that nobody else has; this differs between interpreters."""
+"""The reference count of an argument that nobody else has; it differs between interpreters."""
 
 
 def opaque_parts(values: Any) -> list[Part]:
-    """Those of the arguments of a C function that it may change."""
+    """Describe accesses to the arguments of C code that it may change without anybody seeing."""
     return [
         part_of_opaque(value)
         for value in values
@@ -95,7 +95,7 @@ def opaque_parts(values: Any) -> list[Part]:
 
 
 def perform_step(function: Callable[..., Any], site: int, /, items: Any, *arguments: Any) -> Any:
-    """One step through an iterator: `next(items)`, `generator.send(value)`."""
+    """Make one step of an iterator: `next(items)`, `generator.send(value)`."""
     if type(items) is GeneratorType:
         return run_inside(items, site, RUNNING, function, *arguments)
     return perform(part_of_opaque(items), site, function, *arguments)
@@ -107,7 +107,7 @@ RUNNING: Final = ValueError("generator already executing")
 def run_inside(
     thing: Any, site: int, error: Exception, function: Callable[..., Any], *arguments: Any
 ) -> Any:
-    """Do something inside of a generator or a context, or raise an error if somebody does."""
+    """Call a function inside of a generator or a context; raise the error if a thread is inside."""
     entered = enter(thing, site, error)
     if entered is None:
         return function(*arguments)
@@ -118,20 +118,23 @@ def run_inside(
 
 
 def enter(thing: Any, site: int, error: Exception) -> set[int] | None:
-    """Enter it, or raise the error; gives where it is to be discarded from when it is left."""
+    """Enter a generator or a context, or raise the error if a thread is inside.
+
+    Returns the set from which its identity has to be discarded when it is left.
+    """
     if session.current.ident != get_ident():
         return None
     seen = see(thing)
     if seen.entered is None:
         seen.entered = set()
     entered = seen.entered
-    if perform(part_of_opaque(thing), site, _is_entered, entered, id(thing)):
+    if perform(part_of_opaque(thing), site, _test_and_enter, entered, id(thing)):
         raise type(error)(*error.args)
     return entered
 
 
-def _is_entered(entered: set[int], identity: int) -> bool:
-    """Whether somebody is inside; if not, somebody is from now on."""
+def _test_and_enter(entered: set[int], identity: int) -> bool:
+    """Tell whether a thread is inside; if not, the present one is from now on."""
     if identity in entered:
         return True
     entered.add(identity)
@@ -139,7 +142,7 @@ def _is_entered(entered: set[int], identity: int) -> bool:
 
 
 def iterate_opaque(items: Any, site: int) -> Iterator[Any]:
-    """What a loop over an iterator goes through."""
+    """Go through an iterator of C code, for a loop."""
     while True:
         try:
             value = perform_step(next, site, items, items)

@@ -1,4 +1,8 @@
-"""Functions that touch attributes by name: `getattr`, `setattr`, `object.__setattr__`, ..."""
+"""Functions and objects of C code that reach attributes and elements by name.
+
+`getattr`, `setattr`, `object.__setattr__`, `operator.attrgetter("x")`, the descriptors of slots and
+format strings such as `"{0.x}"` access what the expression `thing.x` would.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +33,7 @@ from mazurka.runtime.sharing.accesses import How
 
 @performs(CallEffect.READS_ATTRIBUTE)
 def get_attribute(_: Any, site: int, thing: Any, name: str, *default: Any) -> Any:
+    """`getattr(thing, name)`, `getattr(thing, name, default)`"""
     try:
         return read_dict(thing, site) if name == "__dict__" else read_attribute(thing, name, site)
     except AttributeError:
@@ -49,7 +54,7 @@ def get_own_attribute(function: Any, site: int, thing: Any, name: str) -> Any:
 def get_static_attribute(
     function: Any, site: int, obj: Any, attr: str, *default: Any, **named: Any
 ) -> Any:
-    """`inspect.getattr_static`, which looks where an attribute is past what the class does."""
+    """`inspect.getattr_static`, which finds an attribute without calling descriptors."""
     if session.current.ident == get_ident():
         touch_attribute(obj, attr, site)
     return function(obj, attr, *default, **named)
@@ -57,6 +62,7 @@ def get_static_attribute(
 
 @performs(CallEffect.HAS_ATTRIBUTE)
 def has_attribute(_: Any, site: int, thing: Any, name: str) -> bool:
+    """`hasattr(thing, name)`"""
     try:
         read_attribute(thing, name, site)
     except AttributeError:
@@ -66,11 +72,13 @@ def has_attribute(_: Any, site: int, thing: Any, name: str) -> bool:
 
 @performs(CallEffect.WRITES_ATTRIBUTE)
 def set_attribute(function: Any, site: int, thing: Any, name: str, value: Any) -> None:
+    """`setattr(thing, name, value)`, `object.__setattr__(thing, name, value)`"""
     write_own(thing, name, site, How.WRITE, function, thing, name, value)
 
 
 @performs(CallEffect.DELETES_ATTRIBUTE)
 def remove_attribute(function: Any, site: int, thing: Any, name: str) -> None:
+    """`delattr(thing, name)`, `object.__delattr__(thing, name)`"""
     write_own(thing, name, site, How.REMOVE, function, thing, name)
 
 
@@ -99,13 +107,17 @@ BOUND: Final[dict[str, Callable[..., Any]]] = {
     "__delattr__": _set_bound,
     "__getattribute__": _get_bound,
 }
+"""By name: what performs a call of such a bound method of C code."""
 
 
-# -- of `operator` -------------------------------------------------------------------------------
+# -- getters of `operator` -----------------------------------------------------------------------
 
 
 def call_getter(function: Any, site: int, method: Callable[[Any, str, int], Any]) -> Any:
-    """An `attrgetter`, `itemgetter` or `methodcaller`; `method` says what methods do."""
+    """What is called instead of an `attrgetter`, `itemgetter` or `methodcaller`.
+
+    `method` gives what is called instead of a method of an object.
+    """
     maker, arguments = function.__reduce__()
     if maker is attrgetter:
         return partial(_attributes, arguments, site)
@@ -139,11 +151,13 @@ def _items(keys: Sequence[Any], site: int, thing: Any) -> Any:
 
 
 def is_slot(descriptor: Any) -> bool:
+    """Tell whether something is a descriptor of C code, such as that of a slot."""
     return type(descriptor) in (MemberDescriptorType, GetSetDescriptorType)
 
 
 def call_descriptor(function: Any, site: int) -> Any:
-    """`C.slot.__set__(thing, value)`: the attribute itself, unless a class hides the slot."""
+    """What is called instead of `C.slot.__set__`: it accesses the attribute, unless a class hides
+    the slot."""
     descriptor = function.__self__
     name = descriptor.__name__
 
@@ -190,7 +204,7 @@ class Formatting(string.Formatter):
 
 
 def reaches_inside(text: str) -> bool:
-    """Whether a format string has such fields."""
+    """Tell whether a format string has fields that reach into its arguments."""
     try:
         return any(
             field and ("." in field or "[" in field)

@@ -1,8 +1,8 @@
-"""What rewritten code calls to touch attributes, globals and closure cells.
+"""Accesses to attributes, global variables and captured variables.
 
-Each function does what the construct that it stands for does; before that, where the code runs
-under control, it notes the access or stands before it.  The short ways through come first: no
-control, no other thread, a location that this thread alone has used.
+Each event does what its construct does.  Before that, if its thread is under control, it notes the
+access or stands before it.  The common cases come first and are short: no control, no other thread,
+a location that only this thread has used.
 """
 
 from __future__ import annotations
@@ -49,15 +49,15 @@ from mazurka.runtime.sharing.locations import (
 from mazurka.runtime.sharing.names import EVERYBODY, Seen, known, objects, see
 
 _SETTLED: Final = SharedLocation()
-"""Stands for attributes that are no locations."""
+"""Stands for attributes that need no location."""
 _SETTLED.owner = -3
 
 
-# -- noting --------------------------------------------------------------------------------------
+# -- locations -----------------------------------------------------------------------------------
 
 
 def touch(seen: Seen, name: str, site: int, written: bool) -> None:
-    """The running thread is about to touch a variable of an object."""
+    """Note an access to a variable of an object, or stand before it."""
     location = seen.get(name)
     if location is None or location is _SETTLED:
         location = seen[name] = _new_location(name)
@@ -85,6 +85,7 @@ def _stand(location: SharedLocation, variable: SharedVariable, site: int, writte
 
 
 def touch_attribute(thing: Any, name: str, site: int) -> None:
+    """Note a read of an attribute, or stand before it, wherever the attribute lives."""
     home = home_of(thing, name)
     if home is NOWHERE:
         seen = known(id(thing))
@@ -103,7 +104,7 @@ def touch_attribute(thing: Any, name: str, site: int) -> None:
 
 
 def touch_found(thing: Any, name: str, site: int) -> None:
-    """Before an attribute is read as objects do it, whatever their class does instead."""
+    """Note a read of an attribute as `object.__getattribute__` performs it."""
     if name == "__dict__":
         expose(thing)
     elif not (
@@ -113,7 +114,7 @@ def touch_found(thing: Any, name: str, site: int) -> None:
 
 
 def _touch_several(asked: list[Seen], name: str, site: int) -> None:
-    """Read an attribute that several objects may have: all of them decide what is found."""
+    """Note a read of an attribute that several objects may have: all of them are read."""
     run = session.current
     if run.over:
         return
@@ -132,7 +133,7 @@ def _touch_several(asked: list[Seen], name: str, site: int) -> None:
 
 
 def _new_location(name: str) -> SharedLocation:
-    """A location of that name; the short ways are not for those that do not decide alone."""
+    """Make a location; the short cases do not apply if other objects may have the attribute."""
     location = SharedLocation()
     if name in learned.moving:
         location.open()
@@ -141,7 +142,7 @@ def _new_location(name: str) -> SharedLocation:
 
 
 def variable_at(seen: Seen, name: str) -> tuple[SharedLocation, Callable[[], SharedVariable]]:
-    """A location of an object, and what stands for it in operations."""
+    """Find a location of an object, and what makes the variable that stands for it."""
     location = seen.get(name)
     if location is None or location is _SETTLED:
         location = seen[name] = _new_location(name)
@@ -251,16 +252,16 @@ def write_attribute(value: Any, thing: Any, name: str, site: int) -> None:
 def write_own(
     thing: Any, name: str, site: int, how: How, action: Callable[..., Any], *arguments: Any
 ) -> Any:
-    """The running thread writes or deletes an attribute, as `action` does it."""
-    standing: PendingAccess | None = None
+    """Write or delete an attribute by calling `action`."""
+    pending: PendingAccess | None = None
     if session.current.ident == get_ident():
-        standing = _touch_own(thing, name, site, how)
-    if standing is None:
+        pending = _touch_own(thing, name, site, how)
+    if pending is None:
         return action(*arguments)
     try:
         return action(*arguments)
     finally:
-        standing.settle()
+        pending.settle()
 
 
 def _touch_own(thing: Any, name: str, site: int, how: How) -> PendingAccess | None:
@@ -273,9 +274,9 @@ def _touch_own(thing: Any, name: str, site: int, how: How) -> PendingAccess | No
         progress()  # a variable of `threading.local`, a field of a C object: no frame shows it
         return None
     if learned.moving and is_entry(thing, name) and not is_computed_store(thing):
-        is_one, standing = approach_entry(thing, name, site, how)
+        is_one, pending = approach_entry(thing, name, site, how)
         if is_one:
-            return standing
+            return pending
     seen = see(home)
     touch(seen, name, site, True)
     if seen.maker == EVERYBODY and not issubclass(type(thing), (type, ModuleType)):
@@ -309,7 +310,7 @@ def read_global_of(seen_by: Any, name: str, site: int) -> None:
 
 
 def write_global_of(value: Any, seen_by: Any, name: str, site: int) -> Any:
-    """Before a global variable is written; gives the value that will be."""
+    """Note that a global variable of a module is about to be bound to a value; return it."""
     if session.current.ident == get_ident():
         space = space_of(seen_by)
         if space is None:
@@ -320,7 +321,7 @@ def write_global_of(value: Any, seen_by: Any, name: str, site: int) -> Any:
 
 
 def delete_global_of(seen_by: Any, name: str, site: int) -> None:
-    """`del name`"""
+    """`del name`, for a global variable of a module."""
     if name not in vars(seen_by) and session.current.ident != get_ident():
         raise NameError(f"name {name!r} is not defined", name=name)
     try:
@@ -329,17 +330,17 @@ def delete_global_of(seen_by: Any, name: str, site: int) -> None:
         raise NameError(f"name {name!r} is not defined", name=name) from None
 
 
-# -- closure cells -------------------------------------------------------------------------------
+# -- captured variables --------------------------------------------------------------------------
 
 
 def read_captured(look: FunctionType, site: int) -> None:
-    """Before a variable that functions share is read; it is the only free variable of `look`."""
+    """Note that a captured variable is about to be read: the only free variable of `look`."""
     if session.current.ident == get_ident() and not now.alone:
         touch(_see_cell(look), "cell_contents", site, False)
 
 
 def write_captured(value: Any, look: FunctionType, site: int) -> Any:
-    """Before such a variable is written; gives the value that will be."""
+    """Note that a captured variable is about to be bound to a value; return it."""
     if session.current.ident == get_ident():
         touch(_see_cell(look), "cell_contents", site, True)
     return value
@@ -354,11 +355,11 @@ def _see_cell(look: FunctionType) -> Seen:
     return seen
 
 
-# -- targets of assignments that are not alone ---------------------------------------------------
+# -- targets of assignments to several targets ---------------------------------------------------
 
 
 class Target:
-    """An assignment target, whose `value` is set: `for thing.name in ...`, `a, b.c = ...`."""
+    """An assignment target: setting `value` performs the assignment, as in `a, b.c = ...`."""
 
     __slots__ = ("_store",)
 
@@ -375,10 +376,12 @@ class Target:
 
 
 def attribute_target(thing: Any, name: str, site: int) -> Target:
+    """Make an assignment target of an attribute."""
     return Target(lambda value: write_attribute(value, thing, name, site))
 
 
 def captured_target(look: FunctionType, site: int) -> Target:
+    """Make an assignment target of a captured variable."""
     assert look.__closure__ is not None
     cell = look.__closure__[0]
 
@@ -389,7 +392,7 @@ def captured_target(look: FunctionType, site: int) -> Target:
 
 
 class GlobalTarget(Target):
-    """A global variable as a target; `seen_by` is its module."""
+    """A global variable of the module `seen_by` as an assignment target."""
 
     __slots__ = ()
 
@@ -404,5 +407,5 @@ class GlobalTarget(Target):
 
 
 def hold_attribute(thing: Any, name: str, site: int) -> tuple[Any, str, Any]:
-    """The first half of `thing.name += ...`: the object, and what it has now."""
+    """The first half of `thing.name += ...`: return the object, the name and the present value."""
     return thing, name, read_attribute(thing, name, site)

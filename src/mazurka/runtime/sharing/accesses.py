@@ -1,9 +1,10 @@
-"""What a thread stands before when it is about to touch data: the operations of shared accesses.
+"""Accesses to shared data as operations: what a thread stands before at a scheduling point.
 
-A variable (an attribute, a global, a closure cell) is one object, and its state is the number of
-its writes.  A built-in container is several: its *structure*, which says what is in it, and one for
-each element.  An operation on an element reads the structure and touches the element; one that
-changes what is in the container writes the structure, and therefore conflicts with all others.
+A variable (an attribute, a global, a captured variable) is one object of the search, and its state
+is the number of its writes.  A built-in container is several objects: its *structure*, which says
+what is in it, and one for each element.  An operation on an element reads the structure and touches
+the element; one that changes what is in the container writes the structure, and therefore conflicts
+with all others.
 
 Whether `d[k] = 1` adds a key or replaces a value depends on the moment.  The state of the structure
 says which keys are there, so that `ContainerAccess.at` can answer for any moment.
@@ -19,13 +20,13 @@ from mazurka.runtime.core.operations import Object, Step, present
 from mazurka.stateless.runs import Lookup, Touch
 
 Token: TypeAlias = Hashable
-"""Stands for a key in the names of elements; the same in every run."""
+"""Represents a key in the names of elements; the same in every run."""
 Keys: TypeAlias = frozenset[Token] | int | None
 """What is in a container: the keys, or the length; None if elements are not told apart."""
 
 
 class SharedVariable(Object):
-    """An attribute, a global or a closure cell; or an element of a container."""
+    """An attribute, a global or captured variable, or an element of a container."""
 
     __slots__ = ()
     kind = "variable"
@@ -35,7 +36,7 @@ class SharedVariable(Object):
 
 
 class Structure(Object):
-    """What is in a container; the state is the number of its changes, and the keys."""
+    """The structure of a container; its state is the number of changes, and the keys."""
 
     __slots__ = ("elements", "keyed")
     kind = "container"
@@ -44,7 +45,7 @@ class Structure(Object):
         super().__init__(name, (0, keys))
         self.elements: dict[Token, SharedVariable] = {}
         self.keyed = True
-        """Whether the elements of a key have objects of their own (those of a set do not)."""
+        """Whether keys have elements with objects of their own (the keys of a set do not)."""
 
     def element(self, token: Token) -> SharedVariable:
         found = self.elements.get(token)
@@ -64,9 +65,9 @@ class DataAccess(Step):
     def __init__(self, shared: Object, site: int) -> None:
         self.shared = shared
         self.site = site
-        """Where in the source; see `runtime.core.access_sites`."""
+        """The number of the place in the source (`core.access_sites`)."""
         self.value: str | None = None
-        """What was read or written, where somebody asked for it."""
+        """The value that was read or written, if it has been asked for."""
 
 
 class Read(DataAccess):
@@ -74,7 +75,7 @@ class Read(DataAccess):
 
 
 class ReadSeveral(DataAccess):
-    """A read that finds something because something else is not there."""
+    """A read that depends on several variables: an attribute that several objects may have."""
 
     __slots__ = ("variables",)
 
@@ -115,7 +116,7 @@ class How(Enum):
 
 
 WRITING = frozenset({How.WRITE, How.ENSURE, How.REMOVE, How.TAKE, How.CHANGE})
-"""What may write."""
+"""Operations that may write."""
 
 
 class ContainerAccess(DataAccess):
@@ -177,7 +178,7 @@ class ContainerAccess(DataAccess):
         return ((structure, False), *elements)
 
     def settle(self, touches: Sequence[Touch], keys: Keys) -> None:
-        """The operation has been performed; this is in the container now."""
+        """Update states after the operation; `keys` is what is in the container now."""
         for shared, written in touches:
             if not written:
                 continue

@@ -1,19 +1,21 @@
 """Names of the objects that instrumented code touches: the same in all equivalent runs.
 
-An object is named when a thread first meets it: after the thread, and how many it has named before.
-The rewritten code shows every object to `made` where it comes into being (calls, displays,
-comprehensions), so the one that names it is nearly always its creator, before anybody else can know
-it.  Modules, classes and what modules hold when the exploration begins have names of their own.
+An object is named when a thread first meets it: after the thread, and the number of objects that
+the thread has named before.  Rewritten code shows every object to the event `receive` where it is
+created (calls, displays, comprehensions), so the thread that names an object is nearly always its
+creator, before any other thread can have it.  Modules, classes and what modules hold when the
+exploration begins have names of their own.
 
 If two threads meet an object for the first time and neither comes before the other, then its name
 would depend on the schedule.  Every run notices that.  The object is then *pinned*: if it existed
-before the run, it has the same name from the next run on, whoever meets it first.  If objects of
-that type turn out to be new ones in every run, made where nobody watches, they are not told apart
-any more: all of them are one object, which is coarse and sound.  Types may be new ones in every
-run themselves, and are known by their names here.
+before the run, it has the same name from the next run on, whichever thread meets it first.  If
+objects of that type turn out to be created anew in every run, by code that is not watched, they are
+no longer told apart: all of them count as one object, which is coarse and sound.  A type may be
+created anew in every run itself; types are known by their names here.
 
-Objects that have been met are forgotten when they end; those that do not tell when they end (lists,
-dictionaries, cells) are kept until the run ends, so that their identities stay theirs.
+Objects that have been met are forgotten when they are destroyed.  Those without weak references
+(lists, dictionaries, cells) are kept alive until the run ends, so that no other object gets their
+identity.
 """
 
 from __future__ import annotations
@@ -31,18 +33,18 @@ from mazurka.runtime.sharing.locations import SharedLocation, learned, order
 
 EVERYBODY = -1
 PINS = 3
-"""How many objects of a type are pinned before they are not told apart any more."""
+"""The number of objects of a type that are pinned before they are no longer told apart."""
 SWEEP = 50_000
-"""How many objects are kept before those are dropped that nobody else knows any more."""
+"""The number of known objects at which those are dropped that nobody else refers to."""
 
 
 UNTOUCHED = SharedLocation()
-"""Stands for the whole of all objects that nobody has treated as containers."""
+"""The location of objects that have not been accessed as containers."""
 UNTOUCHED.owner = -3
 
 
 class Seen(dict[str, SharedLocation]):
-    """An object that the run has met: its name, and the locations that belong to it."""
+    """An object that a thread has met in this run: its name, and its locations."""
 
     __slots__ = (
         *("count", "entered", "kept", "maker", "met", "number", "origin", "path", "whole"),
@@ -56,11 +58,11 @@ class Seen(dict[str, SharedLocation]):
         self.count = now.count
         self.origin = ""
         self.whole = UNTOUCHED
-        """All of it, where it is a container."""
+        """The location of all of it, if it is accessed as a container."""
         self.met: set[int] | None = None
-        """Other threads that have met it."""
+        """Other threads than the one that named it that have met it."""
         self.entered: set[int] | None = None
-        """The generators that somebody is inside, of those that it stands for."""
+        """Identities of the generators or contexts it stands for that a thread is inside."""
 
     @property
     def name(self) -> str:
@@ -68,7 +70,7 @@ class Seen(dict[str, SharedLocation]):
 
     @property
     def vague(self) -> bool:
-        """Whether it stands for all objects of a type."""
+        """Whether this stands for all objects of a type."""
         return self.number < 0
 
     def structure(self) -> Structure | None:
@@ -76,20 +78,22 @@ class Seen(dict[str, SharedLocation]):
         return found
 
 
-class _Kept(weakref.ref[Any]):
+class _Reference(weakref.ref[Any]):
+    """A weak reference that knows the identity of its object."""
+
     __slots__ = ("identity",)
     identity: int
 
 
 class Names:
-    """What has been named in this run, and what has a name for the whole exploration."""
+    """The objects with names: for this run, or for the whole exploration."""
 
     def __init__(self) -> None:
         self.objects: dict[int, Seen] = {}
         self._counts: dict[int, int] = {}
         self._pinned: dict[int, tuple[Any, str]] = {}
         self._pins: dict[str, int] = {}
-        """By the name of a type: how many of its objects have been pinned."""
+        """By the name of a type: the number of its objects that have been pinned."""
         self._vague: dict[str, Seen | None] = {}
         """By the name of a type whose objects are not told apart: what stands for them all."""
         self._plain: set[type] = set()
@@ -120,7 +124,7 @@ class Names:
         return id(thing) in self._pinned
 
     def see(self, thing: Any) -> Seen:
-        """The running thread has an object in its hands."""
+        """Find what is known of an object that the running thread has, and name it if it is new."""
         seen = self.objects.get(id(thing))
         if seen is None:
             return self.meet(thing)
@@ -129,7 +133,7 @@ class Names:
         return seen
 
     def meet(self, thing: Any) -> Seen:
-        """It has one in its hands that nobody has met."""
+        """Name an object that no thread has met."""
         objects = self.objects
         objects[id(thing)] = seen = self._name(thing)
         if len(objects) > self._limit:
@@ -139,16 +143,16 @@ class Names:
     def _name(self, thing: Any) -> Seen:
         kind = type(thing)
         if kind not in self._plain or id(thing) in self._pinned:
-            seen = self._special(thing, kind)
+            seen = self._name_specially(thing, kind)
             if seen is not None:
                 return seen
         me = now.thread
         number = self._counts[me] = self._counts.get(me, 0) + 1
         maker = EVERYBODY if now.alone else me
-        return Seen(self._kept(thing), maker, session.current.running.path, number)
+        return Seen(self._protect(thing), maker, session.current.running.path, number)
 
-    def _special(self, thing: Any, kind: type) -> Seen | None:
-        """What stands for an object that is not named after its creator."""
+    def _name_specially(self, thing: Any, kind: type) -> Seen | None:
+        """Name an object that is not named after its creator; None if it has to be."""
         pinned = self._pinned.get(id(thing))
         if pinned is not None:
             return Seen(thing, EVERYBODY, pinned[1], 0)
@@ -167,15 +171,15 @@ class Names:
             self._plain.add(kind)
         return None
 
-    def _kept(self, thing: Any) -> Any:
-        """What keeps the identity of an object: a word from it when it ends, or the object."""
+    def _protect(self, thing: Any) -> Any:
+        """Make what protects the identity of an object: a weak reference, or the object itself."""
         if not type(thing).__weakrefoffset__:
             return thing
-        kept = _Kept(thing, self._forget)
+        kept = _Reference(thing, self._forget)
         kept.identity = id(thing)
         return kept
 
-    def _forget(self, kept: _Kept) -> None:
+    def _forget(self, kept: _Reference) -> None:
         seen = self.objects.get(kept.identity)
         if seen is not None and seen.kept is kept:
             del self.objects[kept.identity]
@@ -192,7 +196,7 @@ class Names:
         return sorted(self._vague)
 
     def _meet_again(self, thing: Any, seen: Seen) -> None:
-        """Another thread than the one that named it has it in its hands."""
+        """Note that another thread has an object than the one that named it."""
         me = now.thread
         if seen.met is None:
             seen.met = set()
@@ -213,14 +217,14 @@ class Names:
         learned.news.append(f"name {pins + 1} for an object of the type {label}")
 
     def _sweep(self) -> None:
-        """Drop objects that nobody else knows; they cannot come back."""
+        """Drop objects that nobody else refers to: no thread can meet them again."""
         probe = Seen(object(), 0, "", 0)
         ours = sys.getrefcount(probe.kept)
         dead = [
             identity
             for identity, seen in self.objects.items()
             if seen.number > 0
-            and type(seen.kept) is not _Kept
+            and type(seen.kept) is not _Reference
             and sys.getrefcount(seen.kept) <= ours
         ]
         for identity in dead:
@@ -229,7 +233,7 @@ class Names:
 
 
 def name_of(kind: type) -> str:
-    """What a type is called, in every run, without asking its own code."""
+    """Name a type, the same in every run, without running code of its metaclass."""
     module, name = module_of(kind), qualified_name(kind)
     return name if module in ("", "builtins") else f"{module}.{name}"
 
@@ -239,11 +243,11 @@ see = names.see
 meet = names.meet
 objects = names.objects
 known = objects.get
-"""What the run knows of the object with an identity, if it has met that."""
+"""Finds what is known of the object with an identity; None if no thread has met it."""
 
 
 def short(value: object) -> str:
-    """A value in a report: short, and whatever its own `repr` does."""
+    """Show a value in a report, shortened; its `repr` may do anything."""
     kind = type(value)
     if kind in (int, float, bool, type(None)):
         return repr(value)

@@ -1,1 +1,1 @@
-"""Models of parts of the standard library that no row of the catalogue describes: one file each."""
+"""Models of library functions and objects for which an effect of the catalogue is not enough."""

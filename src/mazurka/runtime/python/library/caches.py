@@ -20,15 +20,15 @@ from mazurka.runtime.sharing.locations import progress
 from mazurka.runtime.sharing.monitoring import unobserved
 
 _asked: dict[int, list[Any]] = {}
-"""By thread: the functions with caches that it is in, the innermost last."""
+"""By thread: the functions with caches that the thread has called and not left."""
 
 
 def call_cached(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
-    """A call of a function with a cache."""
+    """Call a function with a cache: ask the cache first."""
     me = get_ident()
     if session.current.ident != me:
         return function(*arguments, **named)
-    if not _tells(function.__wrapped__):
+    if not _shows_filling(function.__wrapped__):
         unobserved.note("functools.lru_cache")
     keeps_order = function.cache_parameters()["maxsize"] is not None
     asking: Part = (function, None, How.CHANGE if keeps_order else How.READ_ALL, None)
@@ -41,13 +41,13 @@ def call_cached(function: Any, site: int, /, *arguments: Any, **named: Any) -> A
         asked.pop()
 
 
-def _tells(function: Any) -> bool:
-    """Whether a function calls `fill_cache`."""
+def _shows_filling(function: Any) -> bool:
+    """Tell whether a function has been rewritten to end with `fill_cache`."""
     return type(function) is FunctionType and fill_cache.__name__ in function.__code__.co_names
 
 
 def fill_cache(site: int) -> None:
-    """A function with a cache has run, and its result goes into the cache next."""
+    """Note that the result of a function goes into its cache next."""
     me = get_ident()
     if session.current.ident == me and _asked.get(me):
         filled: Part = (_asked[me][-1], None, How.CHANGE, None)

@@ -1,9 +1,9 @@
 """Contexts (`contextvars.Context`): entered by one thread at a time, and read by any.
 
-A variable that is set belongs to the context that its thread is in.  Where that is one that the
-program runs code in, `variable.set` changes the context, so that whoever looks into it from outside
-(`context[variable]`, `context.items()`) sees what was set before.  The context of a thread itself
-is in nobody else's hands.
+The value of a context variable belongs to the context that its thread is in.  Inside of
+`context.run`, `variable.set` changes that context, which other threads can see from outside
+(`context[variable]`, `context.items()`).  The context that a thread begins with belongs to it
+alone.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from mazurka.runtime.python.opaque import part_of_opaque, run_inside
 from mazurka.runtime.sharing.locations import progress
 
 _inside: dict[int, list[Any]] = {}
-"""By thread: the contexts that it has entered and not left."""
+"""By thread: the contexts that the thread has entered and not left."""
 
 
 def run_in_context(
     function: Callable[..., Any], site: int, /, called: Any, *arguments: Any, **named: Any
 ) -> Any:
-    """`context.run(called, ...)`"""
+    """Perform `context.run(called, ...)`: enter the context, call the function, leave it."""
     context: Any = getattr(function, "__self__", None)
     error = RuntimeError(f"cannot enter context: {context!r} is already entered")
 
@@ -42,7 +42,7 @@ def run_in_context(
 
 
 def set_variable(function: Any, site: int, /, *arguments: Any) -> Any:
-    """`variable.set(value)`, `variable.reset(token)`"""
+    """Perform `variable.set(value)` or `variable.reset(token)`."""
     progress()
     entered = _inside.get(get_ident(), ())[-1:]
     parts = [part_of_opaque(thing) for thing in (function.__self__, *entered)]

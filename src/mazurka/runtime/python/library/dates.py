@@ -1,9 +1,9 @@
 """Dates: `datetime.now()` and `datetime.utcnow()` follow the virtual clock, where there is one.
 
 The classes of `datetime` are C code, which asks the system for the time and cannot be patched; a
-class that stands for `datetime` would be another class.  So it is the call that is replaced,
-wherever rewritten code calls such a method or hands it on: of the class itself, of a subclass, held
-in a variable, as a thread's target.  What it gives is what `fromtimestamp` makes of the time.
+class that stands for `datetime` would be another class.  So the call is replaced, wherever
+rewritten code calls such a method or passes it on: of the class itself, of a subclass, from a
+variable, as a thread's target.  The result is what `fromtimestamp` makes of the virtual time.
 
 `date.today()` and `datetime.today()` call `time.time`, which is patched.
 """
@@ -18,12 +18,14 @@ from typing import Any, Final
 from mazurka.runtime.primitives import clock
 
 _made_from: Final[Any] = vars(datetime)["fromtimestamp"]
-"""As the class itself defines it, whatever a subclass makes of the name."""
+"""The method of the class itself, even for subclasses that override it."""
 
 
 def follow_clock(function: Any) -> Callable[..., Any] | None:
-    """What is called instead of a method of a class that is named like one that tells the time;
-    None if it is none, or if the time is real."""
+    """Choose what is called instead of a method whose name is that of one that tells the time.
+
+    None if it belongs to another class, or if the time is real.
+    """
     kind = function.__self__
     if clock.wall is None or not isinstance(kind, type) or not issubclass(kind, date):
         return None

@@ -2,7 +2,7 @@
 
 Addresses differ from run to run, and a program that acquires locks in the order of their identities
 would do so in another order each time.  So an object that a run has made is numbered after its name
-(`accesses_names`).  The numbers are odd, and no address is; different names give different numbers;
+(`sharing.names`).  The numbers are odd, and no address is; different names give different numbers;
 what one thread has made later has the larger one.
 
 Objects that are older than the run keep their addresses, which do not change, and may have been
@@ -31,9 +31,9 @@ class Identities:
     def __init__(self) -> None:
         self._asked: WeakValueDictionary[int, Any] = WeakValueDictionary()
         self._when: dict[int, int] = {}
-        """In which run each of them was asked for first."""
+        """By address: the run in which the identity was first asked for."""
         self._older: dict[int, Any] = {}
-        """Those that are known to be older than runs."""
+        """By address: objects that are known to be older than the runs."""
 
     def clear(self) -> None:
         self._asked.clear()
@@ -41,7 +41,7 @@ class Identities:
         self._older.clear()
 
     def is_older(self, thing: Any) -> bool:
-        """Whether an object was there before the run."""
+        """Tell whether an object existed before the run, as far as is known."""
         address, epoch = id(thing), session.current.epoch
         if address in self._older:
             return True
@@ -60,7 +60,7 @@ identities = Identities()
 
 @performs(CallEffect.IDENTIFIES)
 def identify(function: Any, site: int, /, *arguments: Any) -> int:
-    """`id(thing)`"""
+    """Perform `id(thing)`."""
     address: int = function(*arguments)
     thing = arguments[0]
     kind = type(thing)

@@ -1,11 +1,12 @@
-"""Managers of contexts that `contextlib.contextmanager` makes.
+"""Context managers that `contextlib.contextmanager` makes.
 
-`with manage():` makes one that nobody else has, and nobody can get; there is nothing to be watched.
-One that a variable holds may be entered by several threads, and then it matters by whom first: the
-second fails.  How many refer to it tells the two apart.
+`with manage():` makes a manager that no other thread can get; its accesses need not be watched.  A
+manager that a variable holds may be entered by several threads, and then it matters which comes
+first: the second fails.  The reference count tells the two cases apart.
 
-From Python 3.14 on, a `with` statement borrows what a local variable holds: such a variable and
-somebody else count as much as the statement alone.  So the variables are looked at, too.
+From Python 3.14 on, a `with` statement borrows the reference of a local variable: a manager in a
+variable has the same count as one that only the statement has.  So the local variables are checked,
+too.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from mazurka.runtime.sharing.names import known
 
 
 class _Probe:
-    """Counts who refers to it, as the methods below do."""
+    """A manager that keeps its reference counts, as the methods below see them."""
 
     def __init__(self) -> None:
         self.counts: list[int] = []
@@ -37,9 +38,12 @@ class _Probe:
         self.counts.append(getrefcount(self))
 
 
-def _counted() -> tuple[list[int], list[bool]]:
-    """How many refer to a manager that nobody else has, when it is entered and left, which differs
-    between interpreters, and whether that is as many as for one that somebody else has."""
+def _measure_counts() -> tuple[list[int], list[bool]]:
+    """Measure the reference counts of a manager that nobody else has, when it is entered and left.
+
+    They differ between interpreters.  Also tells whether a manager that a variable holds can have
+    the same counts.
+    """
     with _Probe() as lone:
         pass
     shared = _Probe()
@@ -50,9 +54,9 @@ def _counted() -> tuple[list[int], list[bool]]:
     return lone, [one >= other for one, other in zip(lone, others, strict=True)]
 
 
-(_ENTERED, _LEFT), _DOUBTFUL = _counted()
+(_ENTERED, _LEFT), _DOUBTFUL = _measure_counts()
 _TELLS_VARIABLES: Final = version_info >= (3, 13)
-"""Whether to look at the local variables of a frame changes none of them."""
+"""Whether reading the local variables of a frame leaves them as they are."""
 
 
 def _is_lone(count: int, manager: Any, most: int, *, doubtful: bool) -> bool:
@@ -63,7 +67,7 @@ def _is_lone(count: int, manager: Any, most: int, *, doubtful: bool) -> bool:
 
 
 def _is_in_variable(manager: Any) -> bool:
-    """Whether a local variable of the function with the statement has it."""
+    """Tell whether a local variable of the function with the `with` statement holds a manager."""
     return any(value is manager for value in _getframe(3).f_locals.values())
 
 
@@ -89,4 +93,4 @@ WATCHED_IF_HELD: Final[dict[str, Callable[..., Callable[..., Any]]]] = {
     "__enter__": _entering,
     "__exit__": _leaving,
 }
-"""By method: what makes the one that chooses between its own code and the rewritten one."""
+"""By method: what makes the method that chooses between the original and the rewritten code."""

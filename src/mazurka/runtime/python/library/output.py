@@ -1,4 +1,6 @@
-"""What prints: to a file of the program's, or to the one that it has put into `sys`.
+"""Functions that print or warn.
+
+`print` and `traceback` write to a file of the program, or to the one that it has put into `sys`.
 
 `print` writes at once what it is given, as far as the file is C code.  `traceback` is Python code
 and writes line by line, so the lines of two threads can mix.
@@ -26,7 +28,7 @@ from mazurka.runtime.sharing.names import objects
 
 
 def _is_kept(stream: Any) -> bool:
-    """Whether the program has put a stream there, so that it can see what is printed."""
+    """Tell whether a stream belongs to the program, so that it can see what is printed."""
     return id(stream) in objects or isinstance(stream, io.StringIO)
 
 
@@ -36,7 +38,7 @@ def _is_of_c(file: Any) -> bool:
 
 @performs(CallEffect.PRINTS)
 def print_text(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
-    """`print`"""
+    """Perform `print(...)`."""
     file = named.get("file")
     if file is None:
         named["file"] = stream = read_attribute(sys, "stdout", site)
@@ -49,7 +51,7 @@ def print_text(function: Callable[..., Any], site: int, /, *arguments: Any, **na
 
 
 class _Shown:
-    """A file of C code that shows each time that it is written to."""
+    """Stands for a file of C code, and shows each write to it."""
 
     __slots__ = ("_file", "_site")
 
@@ -70,7 +72,7 @@ class _Shown:
 def print_traceback(
     function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any
 ) -> Any:
-    """A function of `traceback` that prints, to `sys.stderr` unless it is told where."""
+    """Call a function of `traceback` that prints to a file, or to `sys.stderr`."""
     progress()
     given = signature(function).bind_partial(*arguments, **named).arguments
     file = given.get("file")
@@ -96,7 +98,7 @@ def _print_traceback_to(
 
 @performs(CallEffect.WARNS)
 def warn(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
-    """`warnings.warn(...)`, `warnings.warn_explicit(...)`"""
+    """Perform `warnings.warn(...)` or `warnings.warn_explicit(...)`."""
     progress()
     filters = read_attribute(warnings, "filters", site)
     read_attribute(warnings, "showwarning", site)
