@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from mazurka.errors import MazurkaError
-from mazurka.stateless.context_bound import Bounds
+from mazurka.stateless.bounded.context_bound import Bounds
+from mazurka.stateless.bounded.happens_before import Graph
+from mazurka.stateless.bounded.hashing import StateHash
+from mazurka.stateless.bounded.recording import Recording, Touched
 from mazurka.stateless.explored import RunOptions
-from mazurka.stateless.happens_before import Graph
-from mazurka.stateless.hashing import StateHash
 from mazurka.stateless.iterative import search_for
-from mazurka.stateless.recording import Recording, Touched
 from tests.soundness.simulated_threads import random_program, resting_program
 from tests.soundness.whole_runs import Execution, Watched, executions
 from tests.unit.stateless.simulated import Body, Simulated, World

@@ -19,11 +19,11 @@ from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions
 from mazurka.search.registry import load_strategy
 from mazurka.search.result import SearchResult
-from mazurka.stateless.actions import Action, Move
-from mazurka.stateless.dpor import DynamicReduction
-from mazurka.stateless.ir_execution import IRExecution
-from mazurka.stateless.sleep_sets import ScheduleSearch
-from mazurka.stateless.views import Effect, Views
+from mazurka.stateless.models.execution import IRExecution
+from mazurka.stateless.models.views import Effect, Views
+from mazurka.stateless.reduction.actions import Action, Move
+from mazurka.stateless.reduction.dpor import DynamicReduction
+from mazurka.stateless.reduction.sleep_sets import ScheduleSearch
 from tests.unit.ir.programs import Builder, crossed_locks, equals, load, plus, put
 
 ALL = ("sleep-sets", "dpor", "source-dpor", "optimal-dpor")
@@ -178,26 +178,26 @@ class Mutant:
 
 PACKAGE = "mazurka.stateless"
 REVERSALS = tuple(
-    (f"{PACKAGE}.{module}.reversals", no_reversals)
+    (f"{PACKAGE}.reduction.{module}.reversals", no_reversals)
     for module in ("dpor", "source_dpor", "optimal_dpor")
 )
 
 UNSOUND = [
     Mutant("dependence without guard reads",
-           ((f"{PACKAGE}.ir_execution.IRExecution.actions", without_guards),),
+           ((f"{PACKAGE}.models.execution.IRExecution.actions", without_guards),),
            look_twice),
     Mutant("attempts read nothing",
-           ((f"{PACKAGE}.ir_execution.IRExecution.actions", without_attempts),),
+           ((f"{PACKAGE}.models.execution.IRExecution.actions", without_attempts),),
            early_wait, RACING),
     Mutant("race reversal forgotten", REVERSALS, crossed_locks, RACING),
     Mutant("sleep set not woken by a dependent action",
-           ((f"{PACKAGE}.sleep_sets.ScheduleSearch.still_asleep", nothing_wakes),),
+           ((f"{PACKAGE}.reduction.sleep_sets.ScheduleSearch.still_asleep", nothing_wakes),),
            look_twice),
     Mutant("views ignore what a step reads",
-           ((f"{PACKAGE}.views.Views.read_from_others", only_own_reads),),
+           ((f"{PACKAGE}.models.views.Views.read_from_others", only_own_reads),),
            late_look),
     Mutant("a write that changes nothing is left out of an effect",
-           ((f"{PACKAGE}.views.Views.effect", only_changes),),
+           ((f"{PACKAGE}.models.views.Views.effect", only_changes),),
            last_write),
 ]  # fmt: skip
 
@@ -221,7 +221,7 @@ def test_backtrack_points_of_the_paper_lose_a_trace_with_sleep_sets(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert run("dpor", two_readers()).statistics.executions == 4
-    reduction = f"{PACKAGE}.dpor.SleepingReduction.look_back"
+    reduction = f"{PACKAGE}.reduction.dpor.SleepingReduction.look_back"
     monkeypatch.setattr(reduction, DynamicReduction.look_back)
     assert run("dpor", two_readers()).statistics.executions == 3
 
@@ -235,5 +235,5 @@ def test_wasteful_without_sleep_sets(
     monkeypatch: pytest.MonkeyPatch, strategy: str, module: str
 ) -> None:
     assert run(strategy, lost_update()).statistics.executions == 4
-    monkeypatch.setattr(f"{PACKAGE}.{module}.uses_sleep_sets", False)
+    monkeypatch.setattr(f"{PACKAGE}.reduction.{module}.uses_sleep_sets", False)
     assert run(strategy, lost_update()).statistics.executions == 6

@@ -15,8 +15,8 @@ import pytest
 from mazurka.errors import MazurkaError
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.sharing.locations import SEVERAL, SharedLocation
-from mazurka.stateless.lives import LifeGraph
-from mazurka.stateless.recording import Stand
+from mazurka.stateless.bounded.lives import LifeGraph
+from mazurka.stateless.bounded.recording import Stand
 from mazurka.stateless.runs import Operation, Role
 from tests.soundness import test_ends_and_joins
 from tests.soundness.python_runs import module_of, under_control

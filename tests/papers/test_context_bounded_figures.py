@@ -8,13 +8,13 @@ from __future__ import annotations
 import pytest
 
 from mazurka.ir.program import Program
-from mazurka.stateless.actions import Action
-from mazurka.stateless.context_bound import ContextBounds
+from mazurka.stateless.bounded.context_bound import ContextBounds
 from mazurka.stateless.explored import RunOptions
-from mazurka.stateless.ir_execution import IRExecution
 from mazurka.stateless.iterative import ALGORITHMS, DEFAULT, search_for
+from mazurka.stateless.models.execution import IRExecution
+from mazurka.stateless.reduction.actions import Action
+from mazurka.stateless.reduction.sleep_sets import SleepSets
 from mazurka.stateless.runs import Ended
-from mazurka.stateless.sleep_sets import SleepSets
 from tests.unit.ir.programs import Builder, put
 from tests.unit.stateless.bodies import read_modify_write, reads, recorded, writes
 from tests.unit.stateless.simulated import Body, Simulated, World

@@ -28,9 +28,9 @@ from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions
 from mazurka.search.registry import load_strategy
 from mazurka.stateless import iterative
-from mazurka.stateless.algorithm2 import Algorithm2
-from mazurka.stateless.context_bounded import ContextBoundedDFS
-from mazurka.stateless.ir_runs import IRRuns
+from mazurka.stateless.bounded.algorithm2 import Algorithm2
+from mazurka.stateless.bounded.bounded_search import ContextBoundedDFS
+from mazurka.stateless.models.runs import IRRuns
 from tests.soundness.whole_runs import Execution, Logged, Watched
 
 MODEL_FILE = make_queue("model", 3, CB_DFS).path

@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from mazurka.ir.interpreter import Interpreter, State
 from mazurka.ir.program import DEAD_ENDS, Program
 from mazurka.stateful.reference.full import StateSpace, explore
-from mazurka.stateless.actions import Action
 from mazurka.stateless.explored import RunOptions
-from mazurka.stateless.ir_execution import IRExecution
+from mazurka.stateless.models.execution import IRExecution
+from mazurka.stateless.reduction.actions import Action
+from mazurka.stateless.reduction.sleep_sets import ScheduleSearch
 from mazurka.stateless.runs import Ended, choice_of
-from mazurka.stateless.sleep_sets import ScheduleSearch
 
 SECONDS = 2.0
 """What a search may take; the one without sleep sets may repeat itself for hours."""

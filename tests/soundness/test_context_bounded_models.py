@@ -10,8 +10,8 @@ import pytest
 from mazurka.ir.program import DEAD_ENDS, Program
 from mazurka.stateful.reference.full import StateSpace as Whole
 from mazurka.stateless.explored import RunOptions
-from mazurka.stateless.ir_runs import IRRuns
 from mazurka.stateless.iterative import explore, search_for
+from mazurka.stateless.models.runs import IRRuns
 from tests.soundness.reductions import Subject
 from tests.soundness.schedules import explored_if_it_ends, terminal_traces
 from tests.soundness.whole_runs import Execution, Logged, Watched, executions

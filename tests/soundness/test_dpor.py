@@ -14,15 +14,15 @@ import pytest
 from mazurka.ir.program import DEAD_ENDS, Program
 from mazurka.search.result import Move, Violation
 from mazurka.stateful.reference.full import StateSpace as Whole
-from mazurka.stateless.actions import Action
 from mazurka.stateless.answering import summary_of
-from mazurka.stateless.dpor import DynamicReduction, SleepingReduction
 from mazurka.stateless.explored import Explored, RunOptions
-from mazurka.stateless.ir_execution import IRExecution, PlainIRExecution
-from mazurka.stateless.optimal_dpor import WakeupTrees
+from mazurka.stateless.models.execution import IRExecution, PlainIRExecution
+from mazurka.stateless.reduction.actions import Action
+from mazurka.stateless.reduction.dpor import DynamicReduction, SleepingReduction
+from mazurka.stateless.reduction.optimal_dpor import WakeupTrees
+from mazurka.stateless.reduction.sleep_sets import ScheduleSearch, SleepSets
+from mazurka.stateless.reduction.source_dpor import SourceSets
 from mazurka.stateless.runs import choice_of, thread_of
-from mazurka.stateless.sleep_sets import ScheduleSearch, SleepSets
-from mazurka.stateless.source_dpor import SourceSets
 from tests.soundness.reductions import Subject
 from tests.soundness.replaying import replays
 from tests.soundness.schedules import (
@@ -139,7 +139,7 @@ def test_remembered_views_change_nothing(first: int) -> None:
 
 @portions
 def test_actions_change_only_by_conflicts(first: int) -> None:
-    """What searches rely on (`stateless.actions`): see there."""
+    """What searches rely on (`stateless.reduction.actions`): see there."""
     for name, program, whole in programs(first):
         execution = IRExecution(program)
         for state in list(whole.states)[:100]:

@@ -13,7 +13,7 @@ import pytest
 
 from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.program.program import RealProgram
-from mazurka.stateless.algorithm2 import Algorithm2
+from mazurka.stateless.bounded.algorithm2 import Algorithm2
 from mazurka.stateless.explored import Explored, RunOptions
 from mazurka.stateless.runs import Decider, Ended, Operation, Runnable
 

@@ -12,8 +12,8 @@ import pytest
 
 from mazurka.runtime.primitives.event import SetEvent
 from mazurka.stateless import iterative
-from mazurka.stateless.algorithm2 import Algorithm2
-from mazurka.stateless.context_bounded import BoundedNode
+from mazurka.stateless.bounded.algorithm2 import Algorithm2
+from mazurka.stateless.bounded.bounded_search import BoundedNode
 from mazurka.stateless.search import NOBODY
 from tests.soundness.python_agreement import compare
 from tests.soundness.python_runs import module_of

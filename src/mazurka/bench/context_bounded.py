@@ -31,10 +31,10 @@ from mazurka.runtime.exploring.exploration import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.testing.collecting import collect
 from mazurka.stateless import iterative
-from mazurka.stateless.algorithm2 import Algorithm2
-from mazurka.stateless.context_bounded import ContextBoundedDFS
+from mazurka.stateless.bounded.algorithm2 import Algorithm2
+from mazurka.stateless.bounded.bounded_search import ContextBoundedDFS
 from mazurka.stateless.explored import INTERRUPTED, TIME, Level, RunOptions
-from mazurka.stateless.ir_runs import IRRuns
+from mazurka.stateless.models.runs import IRRuns
 
 CODE_FILE = DIRECTORY / "work_stealing.py"
 SIZES, BOUNDS = (3, 4, 5), (0, 1, 2, 3, 4)

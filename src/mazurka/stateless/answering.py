@@ -23,9 +23,9 @@ from mazurka.search.options import SearchOptions
 from mazurka.search.resources import default_limit_bytes, resident_bytes
 from mazurka.search.result import CUT_SHORT, Move, SearchResult, Statistics, Violation
 from mazurka.stateless.explored import Exceeded, Explored, RunOptions
-from mazurka.stateless.ir_execution import IRExecution, PlainIRExecution
+from mazurka.stateless.models.execution import IRExecution, PlainIRExecution
+from mazurka.stateless.reduction.sleep_sets import BOUND, ScheduleSearch, SleepSets
 from mazurka.stateless.runs import choice_of, thread_of
-from mazurka.stateless.sleep_sets import BOUND, ScheduleSearch, SleepSets
 
 PRESERVED = frozenset({"assert", "deadlock"})
 STARTED_AGAIN = "a thread might be started again: searched with sleep sets alone"

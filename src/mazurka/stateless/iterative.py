@@ -16,17 +16,17 @@ from __future__ import annotations
 from typing import Any
 
 from mazurka.errors import OptionError
-from mazurka.stateless.algorithm1 import Algorithm1
-from mazurka.stateless.algorithm2 import Algorithm2
-from mazurka.stateless.context_bounded import BoundedSearch, ContextBoundedDFS
-from mazurka.stateless.dpor import SleepingReduction
+from mazurka.stateless.bounded.algorithm1 import Algorithm1
+from mazurka.stateless.bounded.algorithm2 import Algorithm2
+from mazurka.stateless.bounded.bounded_search import BoundedSearch, ContextBoundedDFS
+from mazurka.stateless.bounded.graph_search import GraphSearch
 from mazurka.stateless.explored import Explored, Progress, RunOptions
-from mazurka.stateless.graph_search import GraphSearch
-from mazurka.stateless.optimal_dpor import WakeupTrees
+from mazurka.stateless.reduction.dpor import SleepingReduction
+from mazurka.stateless.reduction.optimal_dpor import WakeupTrees
+from mazurka.stateless.reduction.sleep_sets import ScheduleSearch, SleepSets
+from mazurka.stateless.reduction.source_dpor import SourceSets
 from mazurka.stateless.runs import Runnable
 from mazurka.stateless.search import Search
-from mazurka.stateless.sleep_sets import ScheduleSearch, SleepSets
-from mazurka.stateless.source_dpor import SourceSets
 
 ALGORITHMS: dict[str, type[BoundedSearch]] = {
     kind.name: kind for kind in (Algorithm2, Algorithm1, ContextBoundedDFS)

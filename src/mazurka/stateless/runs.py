@@ -70,7 +70,7 @@ class Role(IntEnum):
     """What an operation has to do with the life of a thread.
 
     An operation may have an attribute `role`; without one it is a `STEP`.  A search may take ends
-    and joins as soon as they can go on, without counting them as steps (`stateless.lives`).
+    and joins as soon as they can go on, without counting them as steps (`stateless.bounded.lives`).
     """
 
     STEP = 0

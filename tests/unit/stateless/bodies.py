@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from tests.unit.stateless.simulated import Body, World
 
-from mazurka.stateless.happens_before import Graph
+from mazurka.stateless.bounded.happens_before import Graph
 from mazurka.stateless.runs import Decider, Ended, Operation, Runnable
 
 Thread = Callable[[World], Body]

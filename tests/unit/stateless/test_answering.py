@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from schedule_programs import critical_sections, read_modify_write
 from tests.unit.ir.programs import Builder, crossed_locks, modular_counters, put
+from tests.unit.stateless.schedule_programs import critical_sections, read_modify_write
 
 from mazurka.errors import InternalError
 from mazurka.ir.expressions import Binary, Const, Load
@@ -15,8 +15,8 @@ from mazurka.search.registry import load_strategy
 from mazurka.search.result import SearchResult, Statistics
 from mazurka.search.strategy import Strategy
 from mazurka.stateless import answering
-from mazurka.stateless.actions import Move
-from mazurka.stateless.ir_execution import IRExecution
+from mazurka.stateless.models.execution import IRExecution
+from mazurka.stateless.reduction.actions import Move
 
 NAMES = ("sleep-sets", "dpor", "source-dpor", "optimal-dpor")
 
@@ -147,7 +147,7 @@ def test_self_check_repeats_the_search_without_views(name: str) -> None:
 def test_self_check_notices_a_wrong_view(monkeypatch: pytest.MonkeyPatch) -> None:
     """Views that forget to look at what others write."""
     monkeypatch.setattr(
-        "mazurka.stateless.views.Views.read_from_others", lambda self, thread, steps: ()
+        "mazurka.stateless.models.views.Views.read_from_others", lambda self, thread, steps: ()
     )
     with pytest.raises(InternalError, match="self-check"):
         answer("optimal-dpor", critical_sections(2, 2), self_check=True)

@@ -13,9 +13,9 @@ from mazurka.errors import OptionError
 from mazurka.runtime.core.sites import shown_path
 from mazurka.search.resources import refuse_many
 from mazurka.stateless import randomized
-from mazurka.stateless.algorithm1 import Algorithm1
-from mazurka.stateless.algorithm2 import Algorithm2
-from mazurka.stateless.context_bounded import ContextBoundedDFS
+from mazurka.stateless.bounded.algorithm1 import Algorithm1
+from mazurka.stateless.bounded.algorithm2 import Algorithm2
+from mazurka.stateless.bounded.bounded_search import ContextBoundedDFS
 from mazurka.stateless.iterative import REDUCTIONS
 
 BOUNDED = {

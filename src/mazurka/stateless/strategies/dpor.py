@@ -6,7 +6,7 @@ begins that order is tried at the point where they part.
 
 Keeps assertions, all other faults, and deadlocks, if all executions end; if some do not, the answer
 is inconclusive unless a violation was found.  The backtrack points are not the paper's, which lose
-executions where there are sleep sets: `stateless.dpor` says why.
+executions where there are sleep sets: `stateless.reduction.dpor` says why.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from mazurka.search.strategy import Strategy
 
 def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
     from mazurka.stateless.answering import answer
-    from mazurka.stateless.dpor import SleepingReduction
+    from mazurka.stateless.reduction.dpor import SleepingReduction
 
     return answer(program, options, observer, SleepingReduction)
 

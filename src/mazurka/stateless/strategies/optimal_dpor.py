@@ -5,7 +5,7 @@ Abdulla, Aronis, Jonsson, Sagonas, *Optimal Dynamic Partial Order Reduction* (PO
 anything that sleeps.
 
 Keeps assertions, all other faults, and deadlocks, if all executions end; if some do not, the answer
-is inconclusive unless a violation was found.  `stateless.optimal_dpor` has the algorithm.
+is inconclusive unless a violation was found.  `stateless.reduction.optimal_dpor` has the algorithm.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mazurka.search.strategy import Strategy
 
 def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
     from mazurka.stateless.answering import answer
-    from mazurka.stateless.optimal_dpor import WakeupTrees
+    from mazurka.stateless.reduction.optimal_dpor import WakeupTrees
 
     return answer(program, options, observer, WakeupTrees)
 

@@ -5,7 +5,7 @@ Godefroid, *Partial-Order Methods for the Verification of Concurrent Systems* (L
 of its kind, which look for races, are measured against it.
 
 Keeps assertions, all other faults, and deadlocks, if all executions end; if some do not, the answer
-is inconclusive unless a violation was found.  `stateless.sleep_sets` has the algorithm.
+is inconclusive unless a violation was found.  `stateless.reduction.sleep_sets` has the algorithm.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mazurka.search.strategy import Strategy
 
 def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
     from mazurka.stateless.answering import answer
-    from mazurka.stateless.sleep_sets import SleepSets
+    from mazurka.stateless.reduction.sleep_sets import SleepSets
 
     return answer(program, options, observer, SleepSets)
 

@@ -20,14 +20,14 @@ from tests.unit.runtime.runtime_deciders import QUICK, Enumerate
 
 from mazurka.runtime.core.operations import present
 from mazurka.runtime.program.program import RealProgram
-from mazurka.stateless.algorithm2 import Algorithm2
-from mazurka.stateless.dpor import SleepingReduction
+from mazurka.stateless.bounded.algorithm2 import Algorithm2
 from mazurka.stateless.explored import RunOptions
-from mazurka.stateless.optimal_dpor import WakeupTrees
+from mazurka.stateless.reduction.dpor import SleepingReduction
+from mazurka.stateless.reduction.optimal_dpor import WakeupTrees
+from mazurka.stateless.reduction.sleep_sets import SleepSets
+from mazurka.stateless.reduction.source_dpor import SourceSets
 from mazurka.stateless.runs import Operation
 from mazurka.stateless.search import Search
-from mazurka.stateless.sleep_sets import SleepSets
-from mazurka.stateless.source_dpor import SourceSets
 
 SEARCHES: tuple[type[Search[Any]], ...] = (
     Algorithm2,

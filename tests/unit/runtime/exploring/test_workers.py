@@ -28,7 +28,7 @@ from mazurka.runtime.exploring.workers import crew, parallel
 from mazurka.runtime.exploring.workers.table import ClosedStates, OpenCounts, SharedTable
 from mazurka.runtime.program.existing import Takeover
 from mazurka.runtime.story.result import Result
-from mazurka.stateless.context_bound import Exceeded
+from mazurka.stateless.bounded.context_bound import Exceeded
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="workers are forked"),

@@ -30,7 +30,7 @@ from mazurka.runtime.exploring.workers.process import LEVEL, SEARCH, WorkerRepor
 from mazurka.runtime.exploring.workers.table import CLOSED, EXECUTIONS, SharedTable
 from mazurka.runtime.story.result import Result
 from mazurka.stateless import iterative
-from mazurka.stateless.algorithm2 import Algorithm2
+from mazurka.stateless.bounded.algorithm2 import Algorithm2
 from mazurka.stateless.explored import (
     Explored,
     Failing,
@@ -62,7 +62,7 @@ class ParallelExploration(Exploration):
         self.table = SharedTable(MOST_STATES)
         self.lessons: list[Lesson] = []
         self.silently = True
-        """Ends and joins of threads are no steps (`stateless.lives`)."""
+        """Ends and joins of threads are no steps (`stateless.bounded.lives`)."""
         self.not_observed: set[str] = set()
         self.common: Common | None = None
         self.has_concluded = False

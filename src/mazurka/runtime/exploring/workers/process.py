@@ -30,8 +30,8 @@ from mazurka.runtime.exploring.workers.lessons import (
 from mazurka.runtime.exploring.workers.search import SharedAlgorithm2
 from mazurka.runtime.exploring.workers.table import SharedTable
 from mazurka.runtime.program.watchdog import UncontrolledCallError
+from mazurka.stateless.bounded.lives import LivesMatter
 from mazurka.stateless.explored import Failing, RunOptions
-from mazurka.stateless.lives import LivesMatter
 from mazurka.stateless.runs import OutOfTime
 
 LEVEL = "level"
@@ -58,7 +58,7 @@ class WorkerReport:
     processor_seconds: float = 0.0
     lesson: Lesson | None = None
     lives_matter: bool = False
-    """Ends and joins of threads have to be steps (`stateless.lives`)."""
+    """Ends and joins of threads have to be steps (`stateless.bounded.lives`)."""
     late: bool = False
     """There was no time left to come to an end."""
     unshareable: str = ""

@@ -44,11 +44,11 @@ from mazurka.runtime.exploring.workers.table import (
     OpenCounts,
     SharedTable,
 )
-from mazurka.stateless.algorithm2 import Algorithm2
-from mazurka.stateless.context_bounded import BoundedNode, BoundedSearch
+from mazurka.stateless.bounded.algorithm2 import Algorithm2
+from mazurka.stateless.bounded.bounded_search import BoundedNode, BoundedSearch
+from mazurka.stateless.bounded.graph_search import GraphSearch
+from mazurka.stateless.bounded.hashing import EMPTY, StateHash
 from mazurka.stateless.explored import Level, RunOptions, run_limit
-from mazurka.stateless.graph_search import GraphSearch
-from mazurka.stateless.hashing import EMPTY, StateHash
 from mazurka.stateless.runs import Ended, Operation, Runnable
 from mazurka.stateless.search import NOBODY
 

@@ -18,8 +18,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from mazurka.stateless.bounded.hashing import StateHash
 from mazurka.stateless.explored import Exceeded
-from mazurka.stateless.hashing import StateHash
 
 LONG = 1.0
 WORD = 8

@@ -1,0 +1,1 @@
+"""Searches with a bound on preemptions: paper 001, on happens-before graphs as states."""

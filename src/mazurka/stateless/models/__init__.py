@@ -1,0 +1,1 @@
+"""Programs in the intermediate representation, run on the reference interpreter."""

@@ -1,0 +1,113 @@
+"""CB(s, t) against the fewest preemptions over all schedules, at every prefix of every run."""
+
+from __future__ import annotations
+
+import pytest
+from tests.soundness.simulated_threads import random_program
+from tests.soundness.whole_runs import Execution, Watched, every_schedule, execution
+from tests.unit.stateless.bodies import Recording, recorded, writes
+from tests.unit.stateless.simulated import Simulated
+
+from mazurka.stateless.bounded.context_bound import ContextBounds, Exceeded
+from mazurka.stateless.bounded.happens_before import Graph
+from mazurka.stateless.runs import Ended
+
+Costs = dict[tuple[Execution, int], int]
+
+
+def costs_of_steps(program: Simulated, limit: int) -> Costs | None:
+    """CB(s, t) by definition: the least over all schedules that end with the step."""
+    costs: Costs = {}
+
+    def seen(schedule: tuple[int, ...], end: Ended) -> None:
+        for depth, thread in enumerate(schedule):
+            step = execution(program.log[:depth]), thread
+            spent = program.spent[depth]
+            costs[step] = min(spent, costs.get(step, spent))
+
+    return costs if every_schedule(program, limit, seen) else None
+
+
+def prefixes(graph: Graph) -> list[tuple[int, ...]]:
+    """All prefixes, as numbers of steps of the threads; the cursor ends where it was."""
+    found: set[tuple[int, ...]] = set()
+
+    def visit() -> None:
+        counts = tuple(graph.counts)
+        if counts not in found:
+            found.add(counts)
+            for thread in graph.frontier():
+                graph.back(thread)
+                visit()
+                graph.forth(thread)
+
+    visit()
+    return sorted(found)
+
+
+def move_to(graph: Graph, counts: tuple[int, ...]) -> None:
+    while graph.frontier():
+        graph.back(graph.frontier()[0])
+    for thread in graph.schedule:
+        if graph.counts[thread] < counts[thread]:
+            graph.forth(thread)
+    assert tuple(graph.counts) == counts
+
+
+def test_bounds_are_minima_over_all_schedules() -> None:
+    compared = 0
+    for seed in range(80):
+        program = random_program(seed)
+        costs = costs_of_steps(program, 300)
+        if costs is not None:
+            compare(program, costs)
+            compared += 1
+    assert compared > 30
+
+
+def compare(program: Simulated, costs: Costs) -> None:
+    recording = Recording()
+    end = program.run(recording)
+    graph, log = recording.graph, list(program.log)
+    graph.arrive(end.pending)
+    bounds = ContextBounds(graph)
+    for counts in prefixes(graph):
+        move_to(graph, counts)
+        here = bounds.here()
+        past = [entry for event, entry in enumerate(log) if graph.here >> event & 1]
+        ran = execution(past)
+        able = {thread for known, thread in costs if known == ran}
+        assert here.enabled == sum(1 << thread for thread in able)
+        for thread in able:
+            assert here.of(thread) == costs[ran, thread]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_cheapest_schedule_has_as_many_preemptions_as_it_must(seed: int) -> None:
+    program = random_program(seed)
+    graph, _ = recorded(program)
+    watched = Watched(program)
+    schedule, least = ContextBounds(graph).cheapest()
+    again, _ = recorded(watched, schedule)
+    assert again.hash == graph.hash
+    assert program.preemptions == least
+
+
+def test_work_is_shared_between_states() -> None:
+    graph, _ = recorded(Simulated([writes("x", "x"), writes("y", "y")]))
+    bounds = ContextBounds(graph)
+    bounds.here()
+    assert len(bounds.known) == 9, "three positions of each of two independent threads"
+    known = dict(bounds.known)
+    graph.back(0)
+    assert bounds.here() is known[graph.hash]
+    assert len(bounds.known) == 9
+
+
+def test_limits_are_kept() -> None:
+    graph, _ = recorded(Simulated([writes(*"x" * 60), writes(*"y" * 60)]))
+    with pytest.raises(Exceeded, match="1,000 states"):
+        ContextBounds(graph, max_states=1000).here()
+    assert graph.counts == [60, 60], "the cursor is where it was"
+    with pytest.raises(Exceeded, match="time"):
+        ContextBounds(graph, deadline=0.0).here()
