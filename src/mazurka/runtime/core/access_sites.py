@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import linecache
 from dataclasses import dataclass
+from types import CodeType
 from typing import Final
 
 MARK: Final = "_mazurka_access"
-"""The name under which instrumented modules know the functions that watch their accesses."""
+"""The name under which observed modules know the events that report their accesses."""
 BEGIN_ROUND: Final = "begin_round"
 """What they call there at the beginning of each round of a `while` statement."""
 LONGEST = 60
@@ -43,6 +44,12 @@ sites: list[AccessSite] = []
 """All places of this process, by number."""
 
 
+def is_rewritten(code: CodeType) -> bool:
+    """Whether the instructions of a code object have been rewritten: the mark is a constant."""
+    return code.co_consts[-1:] == (MARK,)
+
+
 def number_of(site: AccessSite) -> int:
+    """Give a place its number."""
     sites.append(site)
     return len(sites) - 1

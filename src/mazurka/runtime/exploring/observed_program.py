@@ -159,7 +159,7 @@ class ObservedProgram:
         try:
             self._name_objects()
             self.real.__enter__()
-            unobserved.watch()
+            unobserved.start_monitoring()
         except BaseException:
             self.code.__exit__()
             raise
@@ -181,7 +181,7 @@ class ObservedProgram:
         trace: TracebackType | None,
     ) -> None:
         try:
-            unobserved.unwatch()
+            unobserved.stop_monitoring()
             self.real.__exit__(kind, error, trace)
         finally:
             self.code.__exit__()

@@ -24,6 +24,7 @@ from types import FunctionType, MethodType, MethodWrapperType
 from typing import Any, Final, TypeAlias, TypeVar
 from weakref import ref
 
+from mazurka.runtime.core.access_sites import MARK
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python.callbacks import show_generators
@@ -45,7 +46,7 @@ from mazurka.runtime.python.catalogue import (
 from mazurka.runtime.python.containers import family_of
 from mazurka.runtime.python.rewriter import at_present
 from mazurka.runtime.sharing.locations import progress
-from mazurka.runtime.sharing.monitoring import MARK, unobserved
+from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.runtime.sharing.names import known, meet, see
 
 _PLAIN: Final = PLAIN | {partial}
@@ -117,7 +118,7 @@ def receive(value: Any) -> Any:
     return value
 
 
-def leave_unwatched(value: Any, what: str) -> Any:
+def leave_unobserved(value: Any, what: str) -> Any:
     """Name a construct whose accesses nobody sees, such as `exec(*arguments)`; return the value."""
     unobserved.note(what)
     return value
@@ -152,7 +153,7 @@ def call(function: Any, site: int) -> Any:
 
 def _call_class(kind: type, site: int) -> Any:
     if kind not in unobserved.kinds:
-        at_present.rewriter.watch_used(kind)
+        at_present.rewriter.observe_used(kind)
         unobserved.called(kind)
     if PACKAGES.get(kind.__module__) is CallEffect.CALLS_BACK:
         return partial(call_back, kind, site)
@@ -164,7 +165,7 @@ def _call_stranger(function: Any, inner: FunctionType, site: int) -> Any:
     """Choose what is called instead of a Python function that has not been rewritten."""
     if inner in controlled or inner.__code__.co_consts[-1:] == (MARK,):
         return function  # the latter has been rewritten, in a namespace of its own
-    if session.current.ident != get_ident() or at_present.rewriter.watch_called(inner):
+    if session.current.ident != get_ident() or at_present.rewriter.observe_called(inner):
         return function
     unobserved.called(inner)
     package = inner.__globals__.get("__name__", "").partition(".")[0]
@@ -302,7 +303,7 @@ def _may_touch(value: Any) -> bool:
     kind = type(value)
     if kind is FunctionType:
         if MARK not in value.__globals__:
-            at_present.rewriter.watch_called(value)
+            at_present.rewriter.observe_called(value)
         return False
     if kind is MethodType:
         return _may_touch(value.__func__) and type(value.__func__) is CachedFunction

@@ -325,8 +325,8 @@ class Events:
         """A text or a code object is about to be run by `exec` or `eval`."""
 
     @staticmethod
-    @_by(calls.leave_unwatched)
-    def leave_unwatched(value: Any, what: str) -> Any:
+    @_by(calls.leave_unobserved)
+    def leave_unobserved(value: Any, what: str) -> Any:
         """Something goes to where nobody watches, or comes from there: the result names it."""
 
 
@@ -356,7 +356,7 @@ def events_of(module: ModuleType) -> ModuleType:
         return show_space(shown, module)
 
     def define_class(kind: Any, line: int) -> None:
-        at_present.rewriter.watch_class(kind, line, module)
+        at_present.rewriter.observe_class(kind, line, module)
 
     own = (read_global, write_global, delete_global, global_target, show_globals, define_class)
     events = ModuleType(f"events of {module.__name__}")

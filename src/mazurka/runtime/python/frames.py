@@ -16,7 +16,7 @@ from mazurka.runtime.core.insides import names_in
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python import variables
 from mazurka.runtime.python.attributes import show_space
-from mazurka.runtime.python.calls import leave_unwatched, receive
+from mazurka.runtime.python.calls import leave_unobserved, receive
 from mazurka.runtime.python.containers import perform
 from mazurka.runtime.python.expressions import read_item, write_item
 from mazurka.runtime.python.rewriter import at_present
@@ -164,7 +164,7 @@ def _touch_cell(cell: CellType, name: str, site: int, written: bool) -> None:
 def receive_from_call(value: Any) -> Any:
     """Let a result be named by its creator; rewrite methods that `dataclasses` has made."""
     if issubclass(type(value), type) and "__dataclass_fields__" in vars(value):
-        at_present.rewriter.watch_methods(value)
+        at_present.rewriter.observe_methods(value)
     return receive(value)
 
 
@@ -172,7 +172,7 @@ def define_class(kind: Any, line: int) -> None:
     """Rewrite what decorators have given to a class that a function has made."""
     module = _module_of(sys._getframe(1).f_globals)
     if module is not None:
-        at_present.rewriter.watch_class(kind, line, module)
+        at_present.rewriter.observe_class(kind, line, module)
 
 
 # -- code in strings -----------------------------------------------------------------------------
@@ -182,5 +182,5 @@ def run_code(value: Any, what: str) -> Any:
     """Rewrite what `exec` or `eval` is going to run, or name it as not observed."""
     if session.current.ident != get_ident():
         return value
-    found = at_present.rewriter.watch_text(value, what, sys._getframe(1))
-    return leave_unwatched(value, what) if found is None else found
+    found = at_present.rewriter.observe_text(value, what, sys._getframe(1))
+    return leave_unobserved(value, what) if found is None else found

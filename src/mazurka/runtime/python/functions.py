@@ -231,7 +231,7 @@ def make_function(make: Any, _site: int, /, *arguments: Any, **named: Any) -> An
     """`types.FunctionType(code, ...)`"""
     code = arguments[0] if arguments else named.get("code")
     if type(code) is CodeType:
-        code = at_present.rewriter.watch_code(code)
+        code = at_present.rewriter.observe_code(code)
         if arguments:
             arguments = (code, *arguments[1:])
         else:

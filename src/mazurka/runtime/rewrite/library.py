@@ -16,7 +16,7 @@ from typing import Any, Final, cast
 from mazurka.runtime.core.access_sites import MARK
 from mazurka.runtime.core.insides import is_module, names_in, names_in_class
 from mazurka.runtime.python.events import events_of
-from mazurka.runtime.python.library.managers import WATCHED_IF_HELD
+from mazurka.runtime.python.library.managers import OBSERVED_IF_HELD
 from mazurka.runtime.rewrite.source.statements import compile_tree
 from mazurka.runtime.rewrite.sources import RewrittenSource, source_file
 
@@ -108,8 +108,8 @@ def _methods_of(
         if old.__closure__ is None:
             new = FunctionType(code, space, code.co_name, old.__defaults__)
             new.__kwdefaults__ = old.__kwdefaults__
-            if kind.__name__ == "_GeneratorContextManager" and code.co_name in WATCHED_IF_HELD:
-                new = cast(FunctionType, WATCHED_IF_HELD[code.co_name](old, new))
+            if kind.__name__ == "_GeneratorContextManager" and code.co_name in OBSERVED_IF_HELD:
+                new = cast(FunctionType, OBSERVED_IF_HELD[code.co_name](old, new))
             yield kind, code.co_name, staticmethod(new) if old is not held else new
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 
 from mazurka.runtime.core.access_sites import MARK
 from mazurka.runtime.core.insides import is_module, module_of, names_in, qualified_name
-from mazurka.runtime.python.rewriter import at_present
+from mazurka.runtime.python.rewriter import Rewriter, at_present
 from mazurka.runtime.rewrite import generated, library
 from mazurka.runtime.rewrite.bytecode import rewriting
 from mazurka.runtime.rewrite.bytecode.assembly import UnknownCodeError
@@ -45,7 +45,7 @@ def has_code(module: ModuleType) -> bool:
     return not str(names_in(module).get("__file__")).endswith(tuple(EXTENSION_SUFFIXES))
 
 
-class ObservedCode:
+class ObservedCode(Rewriter):
     """Keeps modules observed for as long as its context is open."""
 
     def __init__(self, is_wanted: Rule) -> None:
@@ -74,7 +74,7 @@ class ObservedCode:
                 if is_module(module) and self._wants(name, module)
             ]
         )
-        unobserved.is_unseen = self._is_unobserved
+        unobserved.is_unobserved = self._is_unobserved
         at_present.rewriter = self
         self._finder.install()
         return self
@@ -82,7 +82,7 @@ class ObservedCode:
     def __exit__(self, *error: object) -> None:
         self._finder.remove()
         at_present.clear()
-        unobserved.is_unseen = None
+        unobserved.is_unobserved = None
         self.detached.clear()
         self._exchange.restore()
         self.modules.clear()
@@ -214,24 +214,24 @@ class ObservedCode:
 
     # -- code that turns up during the exploration (`python.rewriter.Rewriter`) ----------------
 
-    def watch_text(self, value: Any, mode: str, frame: FrameType) -> CodeType | None:
+    def observe_text(self, value: Any, mode: str, frame: FrameType) -> CodeType | None:
         return rewriting.rewrite_text(value, mode, frame)
 
-    def watch_code(self, code: CodeType) -> CodeType:
+    def observe_code(self, code: CodeType) -> CodeType:
         try:
             return rewriting.rewrite_code(code)
         except UnknownCodeError as error:
             unobserved.note(f"{code.co_qualname} ({error})")
             return code
 
-    def watch_methods(self, kind: type) -> None:
+    def observe_methods(self, kind: type) -> None:
         for function in generated.generated_functions(kind):
             try:
                 self._exchange.replace_code(function, rewriting.rewrite_code(function.__code__))
             except UnknownCodeError as error:
                 unobserved.packages.add(f"{kind.__qualname__}.{function.__name__} ({error})")
 
-    def watch_class(self, kind: Any, line: int, module: ModuleType) -> None:
+    def observe_class(self, kind: Any, line: int, module: ModuleType) -> None:
         if not isinstance(kind, type):
             return
         self._observe_dataclass(kind, module, line)
@@ -240,10 +240,10 @@ class ObservedCode:
             function.__globals__[MARK] = vars(module)[MARK]
         self._observe_order(kind, module, line)
 
-    def watch_called(self, function: FunctionType) -> bool:
+    def observe_called(self, function: FunctionType) -> bool:
         return self.detached.meet_call(function)
 
-    def watch_used(self, kind: type) -> None:
+    def observe_used(self, kind: type) -> None:
         self.detached.meet_class(kind)
 
     def _is_unobserved(self, code: CodeType, module: object) -> bool:

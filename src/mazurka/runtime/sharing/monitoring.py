@@ -1,10 +1,10 @@
-"""What instrumented code calls and nobody watches: the list behind "not observed: numpy".
+"""What observed code calls that is not observed: the list behind "not observed: numpy".
 
 Two means.  Rewritten code shows each function to `called` when a place first calls it.  From Python
 3.12 on, `sys.monitoring` reports every function that begins under control, called by whomever,
-once; it needs no source, and also tells of functions in instrumented modules that came into being
-past all means of rewriting them.  Both only look at code: data that is touched without
-instrumentation is not seen, and the result must say so.
+once; it needs no source, and also tells of functions in observed modules that came into being
+past all means of rewriting them.  Both only look at code: data that is touched by code that has not
+been rewritten is not observed, and the result must say so.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from collections.abc import Callable
 from types import CodeType, FrameType, FunctionType
 from typing import Any, Final
 
-from mazurka.runtime.core.access_sites import MARK as MARK
+from mazurka.runtime.core.access_sites import MARK, is_rewritten
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import MAZURKA_FOLDER, RUNTIME_FOLDER
 
@@ -51,7 +51,7 @@ _SEEN: Final = frozenset(
         *("unicodedata", "html", "dis", "ast", "__future__", "copyreg"),
     }
 )
-"""Modules of the standard library that keep nothing, or whose objects are watched by other means:
+"""Modules of the standard library that keep nothing, or whose objects are observed by other means:
 patched, or counted as changed by whatever is done with them (`python.opaque`)."""
 _UNSEEN: Final = frozenset(
     {
@@ -78,11 +78,11 @@ _HARMLESS: Final = frozenset(
 )
 """What only looks at what it is given, in other modules."""
 _STATEFUL: Final = frozenset({"sched", "shelve", "sqlite3", "asyncio", "multiprocessing", "dbm"})
-"""Modules of the standard library whose objects are worth sharing and are not watched."""
+"""Modules of the standard library whose objects are worth sharing and are not observed."""
 
 
 def package_of(module: str | None) -> str | None:
-    """Return the package to be named for a module; None for those that need not be watched."""
+    """Return the package to be named for a module; None for those that need not be observed."""
     package = (module or "").partition(".")[0]
     if module == "unittest.mock":
         return module
@@ -110,8 +110,8 @@ class Unobserved:
         self.kinds: set[type] = set()
         """Types that have been looked at."""
         self._known: set[tuple[str, str]] = set()
-        self.is_unseen: Callable[[CodeType, object], bool] | None = None
-        """Whether code that begins in a module that is watched has not been rewritten."""
+        self.is_unobserved: Callable[[CodeType, object], bool] | None = None
+        """Whether code that begins in a module that is observed has not been rewritten."""
         self._monitoring: Any = None
         self._silence: Any = None
         """What tells the interpreter that code has been seen; other threads may still come to tell
@@ -179,8 +179,8 @@ class Unobserved:
 
     # -- sys.monitoring ----------------------------------------------------------------------
 
-    def watch(self) -> None:
-        """Begin to watch what begins under control, where the interpreter can tell."""
+    def start_monitoring(self) -> None:
+        """Let the interpreter tell what begins under control, where it can."""
         monitoring = getattr(sys, "monitoring", None)
         if monitoring is None or monitoring.get_tool(TOOL) is not None:
             return
@@ -192,8 +192,7 @@ class Unobserved:
         monitoring.restart_events()
         self._monitoring = monitoring
 
-    def unwatch(self) -> None:
-        """Stop watching."""
+    def stop_monitoring(self) -> None:
         monitoring, self._monitoring = self._monitoring, None
         if monitoring is not None:
             monitoring.set_events(TOOL, 0)
@@ -210,11 +209,11 @@ class Unobserved:
             return None
         frame: Any = sys._getframe(1)
         module = frame.f_globals.get("__name__")
-        if code.co_consts[-1:] == (MARK,):
+        if is_rewritten(code):
             pass  # its instructions have been rewritten, whatever namespace it has
         elif MARK not in frame.f_globals and type(module) is str:
             self._began_in(module, code.co_qualname)
-        elif self.is_unseen is not None and self.is_unseen(code, module):
+        elif self.is_unobserved is not None and self.is_unobserved(code, module):
             self.packages.add(f"{code.co_qualname} (made where nobody watches)")
         return self._silence
 
@@ -231,7 +230,7 @@ class Unobserved:
         if (
             caller is not None
             and caller.f_code.co_filename in _BETWEEN
-            and (MARK in frame.f_globals or code.co_consts[-1:] == (MARK,))
+            and (MARK in frame.f_globals or is_rewritten(code))
             and run.program is not None
             and not run.over
         ):

@@ -9,6 +9,7 @@ from typing import Any
 
 from tests.unit.runtime.runtime_deciders import QUICK, Follow
 
+from mazurka.runtime.core.access_sites import MARK
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.exploring.observed_program import OrderKeeper
 from mazurka.runtime.program.program import RealProgram
@@ -16,7 +17,6 @@ from mazurka.runtime.python.attributes import forget_classes
 from mazurka.runtime.python.events import events_of
 from mazurka.runtime.rewrite.source.statements import compile_observed
 from mazurka.runtime.sharing.locations import learned, order
-from mazurka.runtime.sharing.monitoring import MARK
 from mazurka.runtime.sharing.names import names
 
 

@@ -10,11 +10,10 @@ import pytest
 from tests.unit.runtime.observed_programs import module_of
 from tests.unit.runtime.runtime_deciders import Follow
 
-from mazurka.runtime.core.access_sites import MARK
+from mazurka.runtime.core.access_sites import MARK, is_rewritten
 from mazurka.runtime.core.patches import is_frozen
 from mazurka.runtime.program.program import RealProgram
 from mazurka.runtime.rewrite.bytecode.assembly import UnknownCodeError
-from mazurka.runtime.rewrite.bytecode.rewriting import is_rewritten
 from mazurka.runtime.rewrite.observed_code import ObservedCode
 from mazurka.runtime.rewrite.selection import named_modules, project_modules
 from mazurka.runtime.sharing.monitoring import unobserved

@@ -16,13 +16,12 @@ import pytest
 from tests.unit.runtime.observed_programs import find, module_of
 
 from mazurka.report.answer import HOLDS, VIOLATED
+from mazurka.runtime.core.access_sites import MARK, is_rewritten
 from mazurka.runtime.exploring.exploration import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.rewrite.bytecode import rewriting
 from mazurka.runtime.rewrite.bytecode.assembly import UnknownCodeError
-from mazurka.runtime.rewrite.bytecode.rewriting import is_rewritten
 from mazurka.runtime.rewrite.observed_code import has_code
-from mazurka.runtime.sharing.monitoring import MARK
 from mazurka.runtime.story.result import Result
 from mazurka.runtime.testing.decorator import make_test
 

@@ -12,9 +12,10 @@ import pytest
 from observed_programs import find, module_of
 
 from mazurka.report.answer import HOLDS
+from mazurka.runtime.core.access_sites import MARK
 from mazurka.runtime.exploring.scope import describe_scope
 from mazurka.runtime.sharing import monitoring
-from mazurka.runtime.sharing.monitoring import MARK, Unobserved, package_of
+from mazurka.runtime.sharing.monitoring import Unobserved, package_of
 from mazurka.stateless.explored import Explored
 
 
@@ -112,7 +113,7 @@ def test_monitoring_names_what_begins_under_control(monkeypatch: pytest.MonkeyPa
     fake = FakeMonitoring()
     monkeypatch.setattr(sys, "monitoring", fake, raising=False)
     unobserved = Unobserved()
-    unobserved.watch()
+    unobserved.start_monitoring()
     assert fake.tool == "mazurka"
     assert fake.active == fake.events.PY_START | fake.events.PY_THROW
     code = (lambda: None).__code__
@@ -129,7 +130,7 @@ def test_monitoring_names_what_begins_under_control(monkeypatch: pytest.MonkeyPa
     assert call_strange() is fake.DISABLE
     assert call_watched() is fake.DISABLE
     assert unobserved.packages == {"strange"}
-    unobserved.unwatch()
+    unobserved.stop_monitoring()
     assert fake.tool is None
     assert fake.active == 0
 
@@ -181,8 +182,8 @@ def test_objects_that_end_late_are_named(tmp_path: Path, monkeypatch: pytest.Mon
 @pytest.mark.skipif(not hasattr(sys, "monitoring"), reason="needs sys.monitoring")
 def test_the_real_monitoring_is_given_back() -> None:
     unobserved = Unobserved()
-    unobserved.watch()
+    unobserved.start_monitoring()
     real: Any = sys.monitoring  # type: ignore[attr-defined]
     assert real.get_tool(monitoring.TOOL) == "mazurka"
-    unobserved.unwatch()
+    unobserved.stop_monitoring()
     assert real.get_tool(monitoring.TOOL) is None

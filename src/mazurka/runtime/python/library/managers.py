@@ -89,7 +89,7 @@ def _leaving(own: Callable[..., Any], watched: Callable[..., Any]) -> Callable[.
     return __exit__
 
 
-WATCHED_IF_HELD: Final[dict[str, Callable[..., Callable[..., Any]]]] = {
+OBSERVED_IF_HELD: Final[dict[str, Callable[..., Callable[..., Any]]]] = {
     "__enter__": _entering,
     "__exit__": _leaving,
 }

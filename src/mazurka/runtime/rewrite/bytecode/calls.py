@@ -67,7 +67,7 @@ class Calls:
         name = _name_of(called)
         if name in ("exec", "eval") and arguments:
             if extended:
-                return [*row, *discard(build.call(Events.leave_unwatched, 0, None, name))]
+                return [*row, *discard(build.call(Events.leave_unobserved, 0, None, name))]
             return at_depth(arguments, build.call(Events.run_code, 1, name))
         if name in IN_OWN_FRAME or (name in ("vars", "dir") and not arguments):
             return row
@@ -85,7 +85,7 @@ class Calls:
             return self._builder.call(Events.show_globals, 1)
         has_cells = bool(self._code.co_cellvars or self._code.co_freevars)
         if name in ("locals", "vars") and not arguments and has_cells:
-            return self._builder.call(Events.leave_unwatched, 1, f"{name}()")
+            return self._builder.call(Events.leave_unobserved, 1, f"{name}()")
         return self._builder.call(Events.receive_from_call, 1)
 
 

@@ -7,7 +7,7 @@ import sys
 from types import CodeType, FrameType
 from typing import Any, Final
 
-from mazurka.runtime.core.access_sites import MARK
+from mazurka.runtime.core.access_sites import MARK, is_rewritten
 from mazurka.runtime.python.events import Events
 from mazurka.runtime.rewrite.bytecode.assembly import UnknownCodeError, assemble, disassemble
 from mazurka.runtime.rewrite.bytecode.builder import Builder
@@ -71,11 +71,6 @@ def _rewrite(code: CodeType, is_top: bool, fills: bool) -> CodeType:
     if fills:  # `python.caches` looks for the name
         code = code.replace(co_names=(*code.co_names, Events.fill_cache.__name__))
     return assemble(code, parts, (*builder.constants, MARK), code.co_stacksize + _ADDED)
-
-
-def is_rewritten(code: CodeType) -> bool:
-    """Whether the instructions of a code object have been rewritten."""
-    return code.co_consts[-1:] == (MARK,)
 
 
 def rewrite_text(value: Any, mode: str, frame: FrameType) -> CodeType | None:

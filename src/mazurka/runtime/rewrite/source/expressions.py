@@ -152,7 +152,7 @@ class Expressions(Nodes):
             first, what = node.args[0], ast.Constant(name)
             if isinstance(first, ast.Starred):
                 first.value = self.call_without_site(
-                    Events.leave_unwatched, first, first.value, what
+                    Events.leave_unobserved, first, first.value, what
                 )
             else:
                 node.args[0] = self.call_without_site(Events.run_code, first, first, what)
@@ -160,7 +160,7 @@ class Expressions(Nodes):
             return self.call_without_site(Events.show_globals, node, node)
         elif name in ("locals", "vars") and not given and self.scope.has_shared_cells():
             return self.call_without_site(
-                Events.leave_unwatched, node, node, ast.Constant(f"{name}()")
+                Events.leave_unobserved, node, node, ast.Constant(f"{name}()")
             )
         return node
 

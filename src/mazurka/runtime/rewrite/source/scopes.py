@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -22,6 +22,10 @@ def mangle(name: str, class_name: str | None) -> str:
         return name
     stripped = class_name.lstrip("_")
     return f"_{stripped}{name}" if stripped else name
+
+
+def _place_of(node: ast.AST) -> Place:
+    return (getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
 
 
 @dataclass
@@ -42,7 +46,7 @@ class Scope:
     """Names that functions inside use, and where those functions begin."""
     rebound: set[str] = field(default_factory=set)
     """Names that functions inside bind."""
-    kept_by_functions: set[str] = field(default_factory=set)
+    captured_by_functions: set[str] = field(default_factory=set)
     """Names that functions inside use, generator expressions not counted."""
     is_open: bool = False
     """Whether names can be bound here by other means than statements."""
@@ -80,7 +84,7 @@ class Scope:
         return scope
 
     def is_shared_cell(self, name: str) -> bool:
-        """Whether functions share a variable of this one that can change under their eyes."""
+        """Whether functions share a variable of this one that may change after they capture it."""
         captured = self.captures.get(name)
         if not captured or self.kind != "function":
             return False
@@ -94,11 +98,11 @@ class Scope:
         return any(place < binding[0][0] for place in captured)
 
     def is_captured_here(self, name: str) -> bool:
-        """Whether functions inside a comprehension keep a variable of it."""
-        return self.kind in ("comprehension", "generator") and name in self.kept_by_functions
+        """Whether functions inside a comprehension capture a variable of it."""
+        return self.kind in ("comprehension", "generator") and name in self.captured_by_functions
 
     def has_shared_cells(self) -> bool:
-        """Whether any variable that can be seen from here is such a one."""
+        """Whether functions share any variable of this scope or of those around it."""
         if any(self.is_shared_cell(name) for name in self.bound):
             return True
         return self.parent is not None and self.parent.has_shared_cells()
@@ -137,7 +141,7 @@ class ScopeFinder(ast.NodeVisitor):
                 if capturing.kind in ("function", "generator"):
                     start = capturing.start
                 if capturing.kind == "function":
-                    owner.kept_by_functions.add(name)
+                    owner.captured_by_functions.add(name)
                 capturing = capturing.parent
             if start is not None:
                 owner.captures.setdefault(name, []).append(start)
@@ -146,19 +150,22 @@ class ScopeFinder(ast.NodeVisitor):
         return mangle(name, self._class)
 
     def _bind(self, name: str, node: ast.AST) -> None:
-        place = (getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
-        self._scope.bind(self._name(name), place, self._loops > 0)
+        self._scope.bind(self._name(name), _place_of(node), self._loops > 0)
 
     def _bind_settled(self, name: str, node: ast.AST) -> None:
         self._bind(name, node)
         self._scope.settled.add(self._name(name))
 
-    def _inside(self, node: ast.AST, kind: str, parts: Sequence[ast.AST]) -> Iterator[Scope]:
+    def _visit_inside(
+        self, node: ast.AST, kind: str, parts: Sequence[ast.AST], names: Sequence[str] = ()
+    ) -> None:
+        """Visit what is in a scope of its own, in which some names are bound from the start."""
         outer, loops = self._scope, self._loops
-        place = (getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
-        self._scope, self._loops = Scope(kind, outer, place), 0
+        self._scope, self._loops = Scope(kind, outer, _place_of(node)), 0
         self.scopes[node] = self._scope
-        yield self._scope
+        parameters = [parameter.name for parameter in getattr(node, "type_params", ())]
+        for name in (*names, *parameters):
+            self._scope.bind(self._name(name), (0, 0))
         for part in parts:
             self.visit(part)
         self._scope, self._loops = outer, loops
@@ -166,21 +173,15 @@ class ScopeFinder(ast.NodeVisitor):
     # -- scopes ------------------------------------------------------------------------------
 
     def _visit_function(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> None:
-        arguments = node.args
-        for default in (*arguments.defaults, *arguments.kw_defaults):
+        given = node.args
+        for default in (*given.defaults, *given.kw_defaults):
             if default is not None:
                 self.visit(default)
         body = [node.body] if isinstance(node, ast.Lambda) else node.body
-        for scope in self._inside(node, "function", body):
-            every = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-            for argument in (*every, arguments.vararg, arguments.kwarg):
-                if argument is not None:
-                    scope.bind(self._name(argument.arg), (0, 0))
-            for parameter in getattr(node, "type_params", ()):
-                scope.bind(self._name(parameter.name), (0, 0))
+        every = (*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg)
+        self._visit_inside(node, "function", body, [one.arg for one in every if one is not None])
 
-    def visit_Lambda(self, node: ast.Lambda) -> None:
-        self._visit_function(node)
+    visit_Lambda = _visit_function
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         self._bind_settled(node.name, node)
@@ -195,26 +196,18 @@ class ScopeFinder(ast.NodeVisitor):
         for part in (*node.decorator_list, *node.bases, *(k.value for k in node.keywords)):
             self.visit(part)
         outer, self._class = self._class, node.name
-        for scope in self._inside(node, "class", node.body):
-            for parameter in getattr(node, "type_params", ()):
-                scope.bind(self._name(parameter.name), (0, 0))
+        self._visit_inside(node, "class", node.body)
         self._class = outer
 
     def _visit_comprehension(self, node: ast.AST) -> None:
         generators: list[ast.comprehension] = node.generators  # type: ignore[attr-defined]
         self.visit(generators[0].iter)
         kind = "generator" if isinstance(node, ast.GeneratorExp) else "comprehension"
-        parts: list[ast.AST] = []
-        for index, generator in enumerate(generators):
+        parts: list[ast.AST] = [generator.iter for generator in generators[1:]]
+        for generator in generators:
             parts += [generator.target, *generator.ifs]
-            if index:
-                parts.append(generator.iter)
-        if isinstance(node, ast.DictComp):
-            parts += [node.key, node.value]
-        else:
-            parts.append(node.elt)  # type: ignore[attr-defined]
-        for _ in self._inside(node, kind, parts):
-            pass
+        parts += [getattr(node, name) for name in ("elt", "key", "value") if hasattr(node, name)]
+        self._visit_inside(node, kind, parts)
 
     visit_ListComp = visit_SetComp = visit_DictComp = _visit_comprehension
     visit_GeneratorExp = _visit_comprehension
@@ -236,10 +229,8 @@ class ScopeFinder(ast.NodeVisitor):
         scope = self._scope
         while scope.kind in ("comprehension", "generator") and scope.parent is not None:
             scope = scope.parent
-        name = self._name(node.target.id)
-        scope.bind(
-            name, (node.lineno, node.col_offset), self._loops > 0 or scope is not self._scope
-        )
+        name, again = self._name(node.target.id), self._loops > 0 or scope is not self._scope
+        scope.bind(name, _place_of(node), again)
         self._scope.used.add(name)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
@@ -264,23 +255,15 @@ class ScopeFinder(ast.NodeVisitor):
 
     visit_ImportFrom = visit_Import
 
-    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
-        if node.name is not None:
-            self._bind(node.name, node)
-            self._bind(node.name, node)
+    def _visit_binding(self, node: ast.AST) -> None:
+        name = getattr(node, "rest" if isinstance(node, ast.MatchMapping) else "name")
+        if name is not None:
+            self._bind(name, node)
+            if isinstance(node, ast.ExceptHandler):  # which deletes it in the end
+                self._bind(name, node)
         self.generic_visit(node)
 
-    def _visit_capture(self, node: ast.MatchAs | ast.MatchStar) -> None:
-        if node.name is not None:
-            self._bind(node.name, node)
-        self.generic_visit(node)
-
-    visit_MatchAs = visit_MatchStar = _visit_capture
-
-    def visit_MatchMapping(self, node: ast.MatchMapping) -> None:
-        if node.rest is not None:
-            self._bind(node.rest, node)
-        self.generic_visit(node)
+    visit_MatchAs = visit_MatchStar = visit_MatchMapping = visit_ExceptHandler = _visit_binding
 
     def _visit_loop(self, node: ast.AST) -> None:
         self._loops += 1
