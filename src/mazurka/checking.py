@@ -15,7 +15,7 @@ from mazurka.ir.program import Check, Fault, Program
 from mazurka.report.answer import HOLDS, INCONCLUSIVE, UNSOUND, VIOLATED, Finding
 from mazurka.report.confirm import confirm
 from mazurka.report.selection import Selection, select
-from mazurka.report.subject import subject_of
+from mazurka.report.subject import identify
 from mazurka.report.trace import Trace
 from mazurka.report.verdict import Verdict, scope_sentence
 from mazurka.search.observer import Observer
@@ -66,7 +66,7 @@ def check_program(
         strategy=strategy.name,
         order=options.order,
         statistics=result.statistics,
-        subject=subject_of(path, options.reading, program),
+        subject=identify(path, options.reading, program),
         notes=(*result.notes, *unchecked(result, options)),
         classification=result.classification,
         rounds=result.rounds,

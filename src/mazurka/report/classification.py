@@ -51,13 +51,15 @@ class ClassRow:
     round: int
 
 
-def class_rows(cells: Iterable[CellClass]) -> list[ClassRow]:
+def make_class_rows(cells: Iterable[CellClass]) -> list[ClassRow]:
     """The table, in the order in which the cells come."""
-    groups = grouped(cells, lambda cell: (shape(cell.cell), cell.kind, cell.lock, cell.round))
+    groups = group_cells(cells, lambda cell: (shape(cell.cell), cell.kind, cell.lock, cell.round))
     single = [group[0] for group in groups if len(group) == 1]
     families = {
         cell: family
-        for family in grouped(single, lambda c: (shape(c.cell), c.kind, own_lock(c), c.round))
+        for family in group_cells(
+            single, lambda c: (shape(c.cell), c.kind, generalize_lock(c), c.round)
+        )
         if len(family) > 1
         for cell in family
     }
@@ -65,32 +67,32 @@ def class_rows(cells: Iterable[CellClass]) -> list[ClassRow]:
     for group in groups:
         family = families.get(group[0])
         if family is None:
-            rows += rows_of(group)
+            rows += make_rows(group)
         elif family[0] is group[0]:
-            rows += family_rows(family)
+            rows += make_family_rows(family)
     return rows
 
 
-def rows_of(group: Sequence[CellClass]) -> Iterator[ClassRow]:
+def make_rows(group: Sequence[CellClass]) -> Iterator[ClassRow]:
     """Cells with the same lock, or without one."""
     first = group[0]
-    for box in boxes({position(cell.cell) for cell in group}):
-        yield ClassRow(filled(first.cell, box), first.kind, first.lock or "", first.round)
+    for box in find_boxes({position(cell.cell) for cell in group}):
+        yield ClassRow(fill_indexes(first.cell, box), first.kind, first.lock or "", first.round)
 
 
-def family_rows(family: Sequence[CellClass]) -> Iterator[ClassRow]:
+def make_family_rows(family: Sequence[CellClass]) -> Iterator[ClassRow]:
     """Cells whose locks differ, but by the cells' own indexes only."""
     first = family[0]
     letters = iter(LETTERS)
     name = INDEX.sub(lambda _: f"[{next(letters)}]", first.cell)
-    for box in boxes({position(cell.cell) for cell in family}):
+    for box in find_boxes({position(cell.cell) for cell in family}):
         where = ", ".join(
             f"{letter} = {span(values)}" for letter, values in zip(LETTERS, box, strict=False)
         )
-        yield ClassRow(f"{name}, {where}", first.kind, own_lock(first), first.round)
+        yield ClassRow(f"{name}, {where}", first.kind, generalize_lock(first), first.round)
 
 
-def own_lock(cell: CellClass) -> str:
+def generalize_lock(cell: CellClass) -> str:
     """The lock with a letter for each index that is one of the cell's: `accounts[i].lock`."""
     letters: dict[str, str] = {}
     for letter, index in zip(LETTERS, INDEX.findall(cell.cell), strict=False):
@@ -98,7 +100,7 @@ def own_lock(cell: CellClass) -> str:
     return INDEX.sub(lambda found: f"[{letters.get(found[1], found[1])}]", cell.lock or "")
 
 
-def grouped(
+def group_cells(
     cells: Iterable[CellClass], key: Callable[[CellClass], Hashable]
 ) -> list[list[CellClass]]:
     groups: dict[Hashable, list[CellClass]] = {}
@@ -115,7 +117,7 @@ def position(name: str) -> Position:
     return tuple(map(int, INDEX.findall(name)))
 
 
-def boxes(positions: Iterable[Position]) -> list[Box]:
+def find_boxes(positions: Iterable[Position]) -> list[Box]:
     """The positions as products of ranges: those with the same remainders go together."""
     behind: dict[int, list[Position]] = {}
     for place in sorted(positions):
@@ -125,10 +127,10 @@ def boxes(positions: Iterable[Position]) -> list[Box]:
     alike: dict[tuple[Position, ...], list[int]] = {}
     for index, rests in behind.items():
         alike.setdefault(tuple(rests), []).append(index)
-    return [(tuple(indexes), *box) for rests, indexes in alike.items() for box in boxes(rests)]
+    return [(tuple(indexes), *box) for rests, indexes in alike.items() for box in find_boxes(rests)]
 
 
-def filled(name: str, box: Box) -> str:
+def fill_indexes(name: str, box: Box) -> str:
     """`buffer[3]` with all its indexes: `buffer[0..7]`."""
     values = iter(box)
     return INDEX.sub(lambda _: f"[{span(next(values))}]", name)
@@ -148,7 +150,7 @@ def span(values: Sequence[int]) -> str:
 def draw_classes(console: Console, cells: Iterable[CellClass], *, every: bool) -> None:
     """The table; a very long one is cut unless every row is asked for."""
     glyphs = glyphs_for(console)
-    rows = class_rows(cells)
+    rows = make_class_rows(cells)
     shown = rows if every or len(rows) <= MOST_ROWS else rows[:MOST_ROWS]
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("cell", overflow="fold")
@@ -168,7 +170,7 @@ def draw_classes(console: Console, cells: Iterable[CellClass], *, every: bool) -
         console.print(Text(more, "dim"))
 
 
-def sharing_text(cells: Sequence[CellClass], rounds: int) -> str:
+def describe_sharing(cells: Sequence[CellClass], rounds: int) -> str:
     """`7 cells of shared data: 4 protected by a lock, 3 unshared; 2 rounds`."""
     count = Counter(cell.kind for cell in cells)
     known = [kind for kind in KINDS if kind in count]
@@ -177,7 +179,7 @@ def sharing_text(cells: Sequence[CellClass], rounds: int) -> str:
     return f"{counted(len(cells), 'cell')} of shared data: {kinds}; {counted(rounds, 'round')}"
 
 
-def round_counts(searches: Sequence[Statistics]) -> str:
+def describe_rounds(searches: Sequence[Statistics]) -> str:
     """`3 rounds: 12, 40 and 1,204 states`."""
     counts = [f"{search.states:,}" for search in searches]
     if len(counts) > MOST_COUNTS:

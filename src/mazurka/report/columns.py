@@ -90,22 +90,22 @@ class Columns:
 
         `pause` is called after each row; where it answers False the rest is not drawn.
         """
-        self.header()
-        rows = list(self.shown_rows())
+        self.draw_header()
+        rows = list(self.choose_rows())
         for position, row in enumerate(rows):
             if row is None:
-                self.gap()
+                self.draw_gap()
                 continue
             before = thread_at(rows, position - 1)
             switched = before != row.thread
             if switched and before is not None:
                 self.write(Text())
-            self.row(row, switched=switched)
+            self.draw_row(row, switched=switched)
             if pause is not None and not pause():
                 return False
         return True
 
-    def shown_rows(self) -> Iterator[TraceRow | None]:
+    def choose_rows(self) -> Iterator[TraceRow | None]:
         """The rows to draw; None where some are left out."""
         rows = self.trace.rows
         half = MOST_ROWS // 2
@@ -120,19 +120,19 @@ class Columns:
         yield None
         yield from rows[-half:]
 
-    def left_out(self) -> int:
+    def count_left_out(self) -> int:
         if self.full or len(self.trace.rows) <= MOST_ROWS:
             return self.trace.omitted
         return self.trace.omitted + len(self.trace.rows) - MOST_ROWS
 
-    def gap(self) -> None:
+    def draw_gap(self) -> None:
         advice = "; --full-trace shows them, --trace FILE saves them"
         if self.full or self.trace.omitted:
             advice = ""
-        text = f"{self.glyphs.ellipsis} {self.left_out():,} steps left out{advice}"
+        text = f"{self.glyphs.ellipsis} {self.count_left_out():,} steps left out{advice}"
         self.write(Text(text, "dim"))
 
-    def header(self) -> None:
+    def draw_header(self) -> None:
         if not self.layout.threads:
             return
         line = Text(" " * (self.layout.numbers + MARGIN))
@@ -145,9 +145,9 @@ class Columns:
         self.write(line)
         self.write(rule)
 
-    def row(self, row: TraceRow, *, switched: bool = True) -> None:
+    def draw_row(self, row: TraceRow, *, switched: bool = True) -> None:
         """One step; in a list the thread's name stands out where another thread goes on."""
-        lines = self.cell(row)
+        lines = self.make_cell(row)
         for position, content in enumerate(lines):
             number = f"{row.number:>{self.layout.numbers}}" if position == 0 else ""
             line = Text().append(pad(number, self.layout.numbers + MARGIN), "dim")
@@ -160,50 +160,50 @@ class Columns:
             line.append_text(content)
             self.write(line)
 
-    def cell(self, row: TraceRow) -> list[Text]:
+    def make_cell(self, row: TraceRow) -> list[Text]:
         """A step's own lines: the source, then its effects, on the same line if they fit."""
         failed = row.failed and row.failing is None
-        head = self.source(row.line, row.source or row.operation, failed=failed)
-        after = [self.source(*row.failing, failed=True)] if row.failing is not None else []
-        parts = self.effects(row)
+        head = self.show_source(row.line, row.source or row.operation, failed=failed)
+        after = [self.show_source(*row.failing, failed=True)] if row.failing is not None else []
+        parts = self.show_effects(row)
         if not parts:
             return [head, *after]
         beside = Text("  ").join(parts)
         if head.cell_len + 3 + beside.cell_len <= self.layout.width:
             return [head + Text("   ") + beside, *after]
-        return [head, *self.wrapped(parts), *after]
+        return [head, *self.wrap_effects(parts), *after]
 
-    def source(self, line: int, text: str, *, failed: bool) -> Text:
+    def show_source(self, line: int, text: str, *, failed: bool) -> Text:
         """A source line with its number; a cross in front of it where it fails."""
         head = Text().append(f"{line:>{self.layout.lines}} ", "dim")
         mark = f"{self.glyphs.cross} " if failed else ""
         shown = self.fit(mark + text, self.layout.width - self.layout.lines - 1)
         return head.append(shown, FAILED if failed else SOURCE)
 
-    def effects(self, row: TraceRow) -> list[Text]:
+    def show_effects(self, row: TraceRow) -> list[Text]:
         parts: list[Text] = []
         skipped = row.quiet
-        parts += [self.effect(text, OPERATION) for text in self.operations(row)]
+        parts += [self.show_effect(text, OPERATION) for text in self.show_operations(row)]
         parts += [
-            self.effect(f"{place} {self.glyphs.arrow} {value}", READ)
+            self.show_effect(f"{place} {self.glyphs.arrow} {value}", READ)
             for place, value in row.reads.items()
             if place not in skipped
         ]
         writes = {place: value for place, value in row.writes.items() if place not in skipped}
-        parts += self.assigned(writes, WRITE)
-        parts += self.assigned(row.locals, LOCAL)
+        parts += self.show_values(writes, WRITE)
+        parts += self.show_values(row.locals, LOCAL)
         return [part for part in parts if part.plain != row.source]
 
-    def operations(self, row: TraceRow) -> list[str]:
+    def show_operations(self, row: TraceRow) -> list[str]:
         """What the step did to objects; an atomic section may do it many times."""
-        texts = [text for told in row.told if (text := self.told(row, told))]
+        texts = [text for told in row.told if (text := self.show_operation(row, told))]
         if len(texts) <= MOST_OPERATIONS:
             return texts
         half = MOST_OPERATIONS // 2
         left_out = f"{self.glyphs.ellipsis} {len(texts) - 2 * half:,} more"
         return [*texts[:half], left_out, *texts[-half:]]
 
-    def told(self, row: TraceRow, told: Told) -> str:
+    def show_operation(self, row: TraceRow, told: Told) -> str:
         """An operation and what came of it, unless a variable that is set shows the value."""
         target = row.source.partition("=")[0].strip()
         shown = target in row.locals and row.locals[target] == told.result
@@ -211,14 +211,14 @@ class Columns:
             return "" if told.text == CHOOSING else told.words
         return f"{told.words} {self.glyphs.arrow} {told.result}"
 
-    def assigned(self, values: dict[str, Shown], style: str) -> list[Text]:
-        return [self.effect(f"{place} = {value}", style) for place, value in values.items()]
+    def show_values(self, values: dict[str, Shown], style: str) -> list[Text]:
+        return [self.show_effect(f"{place} = {value}", style) for place, value in values.items()]
 
-    def effect(self, text: str, style: str) -> Text:
+    def show_effect(self, text: str, style: str) -> Text:
         indent = self.layout.lines + MARGIN
         return Text(self.fit(text, self.layout.width - indent), style)
 
-    def wrapped(self, parts: list[Text]) -> list[Text]:
+    def wrap_effects(self, parts: list[Text]) -> list[Text]:
         """Effects below their source line, as many on a line as there is room for."""
         indent = " " * (self.layout.lines + MARGIN)
         lines: list[Text] = []

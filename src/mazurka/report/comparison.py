@@ -52,12 +52,12 @@ def print_comparison(
     glyphs = glyphs_for(console)
     scope = f"{property_list(properties)}, and range, index and lock errors"
     console.print(Text(safe(f"{path}: {scope}", glyphs), "bold"), soft_wrap=True)
-    story = Prose(console)
+    prose = Prose(console)
     if properties == ("assert",):  # what is looked for where nobody says
-        story.line("deadlocks are not looked for; --property assert,deadlock does", "dim")
+        prose.print_line("deadlocks are not looked for; --property assert,deadlock does", "dim")
     console.print(comparison_table(verdicts, console.width, glyphs))
-    for line in remarks(verdicts, left_out):
-        story.line(line, "dim")
+    for line in list_remarks(verdicts, left_out):
+        prose.print_line(line, "dim")
 
 
 def comparison_table(verdicts: Sequence[Verdict], width: int, glyphs: Glyphs) -> Table:
@@ -71,7 +71,7 @@ def comparison_table(verdicts: Sequence[Verdict], width: int, glyphs: Glyphs) ->
             ("verdict", [verdict_text(verdict) for verdict in verdicts]),
         )
     )
-    shown = fitting(columns_for(verdicts), verdicts, width - named)
+    shown = choose_fitting(choose_columns(verdicts), verdicts, width - named)
     for column in shown:
         table.add_column(column.heading, justify="right", no_wrap=True)
     for verdict in verdicts:
@@ -81,7 +81,7 @@ def comparison_table(verdicts: Sequence[Verdict], width: int, glyphs: Glyphs) ->
     return table
 
 
-def columns_for(verdicts: Sequence[Verdict]) -> list[FigureColumn]:
+def choose_columns(verdicts: Sequence[Verdict]) -> list[FigureColumn]:
     """Counts are those of the last round, time and memory those of all rounds together."""
     stored = any(stores_states(verdict) for verdict in verdicts)
     columns = state_counts(verdicts) if stored else []
@@ -100,24 +100,26 @@ def columns_for(verdicts: Sequence[Verdict]) -> list[FigureColumn]:
 
 def state_counts(verdicts: Sequence[Verdict]) -> list[FigureColumn]:
     yardstick = next((v for v in verdicts if v.strategy == UNREDUCED and complete(v)), None)
-    columns = [FigureColumn("states", of_states(lambda v: f"{counts(v).states:,}"))]
+    columns = [FigureColumn("states", only_for_states(lambda v: f"{counts(v).states:,}"))]
     if yardstick is not None and len(verdicts) > 1:
-        columns.append(FigureColumn(f"of {UNREDUCED}", of_states(lambda v: share(v, yardstick)), 6))
+        columns.append(
+            FigureColumn(f"of {UNREDUCED}", only_for_states(lambda v: share(v, yardstick)), 6)
+        )
     return columns
 
 
 def storage_columns() -> list[FigureColumn]:
     """What storing states costs."""
-    speed = of_states(lambda v: f"{counts(v).states_per_second:,.0f}")
-    each = of_states(lambda v: f"{counts(v).bytes_per_state:.1f}")
+    speed = only_for_states(lambda v: f"{counts(v).states_per_second:,.0f}")
+    each = only_for_states(lambda v: f"{counts(v).bytes_per_state:.1f}")
     return [
         FigureColumn("states/s", speed, 1, usual=10),
-        FigureColumn("memory", of_states(lambda v: bytes_text(v.peak_bytes)), 5, usual=6),
+        FigureColumn("memory", only_for_states(lambda v: bytes_text(v.peak_bytes)), 5, usual=6),
         FigureColumn("bytes/state", each, 2, usual=5),
     ]
 
 
-def of_states(figure: Callable[[Verdict], str]) -> Callable[[Verdict], str]:
+def only_for_states(figure: Callable[[Verdict], str]) -> Callable[[Verdict], str]:
     """A figure that means nothing where no states are stored."""
     return lambda verdict: figure(verdict) if stores_states(verdict) else NOT_APPLICABLE
 
@@ -131,7 +133,7 @@ def executions(verdict: Verdict) -> str:
     return NOT_APPLICABLE if number is None else f"{number:,}"
 
 
-def fitting(
+def choose_fitting(
     columns: list[FigureColumn], verdicts: Sequence[Verdict], room: int
 ) -> list[FigureColumn]:
     """The columns that fit, the most dispensable ones left out first."""
@@ -166,12 +168,12 @@ def verdict_text(verdict: Verdict) -> str:
     return verdict.verdict
 
 
-def remarks(verdicts: Sequence[Verdict], left_out: Iterable[tuple[str, str]]) -> list[str]:
+def list_remarks(verdicts: Sequence[Verdict], left_out: Iterable[tuple[str, str]]) -> list[str]:
     """What the figures do not say."""
     lines = []
     if any(verdict.rounds for verdict in verdicts):
         lines.append("states and transitions: the last round; seconds: all rounds together")
-    for remark, names in limits_hit(verdicts).items():
+    for remark, names in collect_limits(verdicts).items():
         lines.append(f"{', '.join(names)}{remark}")
     return lines + left_out_lines(left_out)
 
@@ -184,7 +186,7 @@ def left_out_lines(left_out: Iterable[tuple[str, str]]) -> list[str]:
     return [f"left out: {', '.join(names)}: {why}" for why, names in together.items()]
 
 
-def limits_hit(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:
+def collect_limits(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:
     """What is to be said about limits, and of which strategies."""
     found: dict[str, list[str]] = {}
     for verdict in verdicts:

@@ -9,7 +9,7 @@ from mazurka.ir.program import Fault, Kind, Program
 from mazurka.report.answer import Finding
 from mazurka.report.places import Shown, object_name, shown_value, source_line
 from mazurka.report.rows import place_name
-from mazurka.report.standing import standings
+from mazurka.report.standing import find_standings
 from mazurka.report.trace import (
     KEPT_ROWS,
     Collision,
@@ -46,7 +46,7 @@ def confirm(
         moves=violation.path,
         rows=tuple(replay.rows),
         omitted=replay.omitted,
-        ending=standings(program, replay.state),
+        ending=find_standings(program, replay.state),
         collisions=collisions,
         racing=violation.racing,
     )
@@ -70,7 +70,7 @@ def _deadlock(program: Program, replay: Replay) -> Finding:
         raise ReplayMismatch("the schedule ends in a fault, not in a deadlock")
     if not is_deadlock(program, replay.state):
         raise ReplayMismatch("the state at the end of the schedule is no deadlock")
-    ending = standings(program, replay.state)
+    ending = find_standings(program, replay.state)
     waiting = [standing for standing in ending if standing.status == "waits"]
     who = "1 thread waits" if len(waiting) == 1 else f"{len(waiting)} threads wait"
     message = f"no thread can move, {who} for ever"
@@ -91,7 +91,7 @@ def _fault(program: Program, replay: Replay, violation: Violation) -> Finding:
 
 def fault_message(program: Program, report: FaultReport, values: dict[str, Shown]) -> str:
     """The fault's own words, and the values that led to it."""
-    message = _misfit(program, report) or report.message
+    message = _describe_misfit(program, report) or report.message
     if not message:
         message = f"`{source_line(program, report.span)}` fails"
     if report.fault in (Fault.RANGE, Fault.LIVELOCK, Fault.BOUND) or not values:
@@ -100,7 +100,7 @@ def fault_message(program: Program, report: FaultReport, values: dict[str, Shown
     return f"{message} ({listed})"
 
 
-def _misfit(program: Program, report: FaultReport) -> str:
+def _describe_misfit(program: Program, report: FaultReport) -> str:
     """A number that a queue cannot hold; the item's place in it says nothing."""
     if report.misfit is None or program.edges[report.edge].kind is not Kind.PUT:
         return ""

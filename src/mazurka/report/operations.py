@@ -93,7 +93,7 @@ def synchronizes(edge: Edge) -> bool:
     return edge.kind not in PLAIN_KINDS and edge.kind is not Kind.ATOMIC
 
 
-def taken_edges(program: Program, step: Step, before: State) -> Iterator[TakenEdge]:
+def find_told_edges(program: Program, step: Step, before: State) -> Iterator[TakenEdge]:
     """The edges of a step that are told; an edge may come up several times."""
     cells = list(before)
     rest = deque(step.accesses)
@@ -109,16 +109,16 @@ def taken_edges(program: Program, step: Step, before: State) -> Iterator[TakenEd
                 cells[access.address] = access.value
 
 
-def told_operations(program: Program, step: Step, before: State) -> tuple[Told, ...]:
-    return tuple(_told(taken) for taken in taken_edges(program, step, before))
+def tell_operations(program: Program, step: Step, before: State) -> tuple[Told, ...]:
+    return tuple(_tell(taken) for taken in find_told_edges(program, step, before))
 
 
 def answers(program: Program, step: Step, before: State, line: int | None) -> dict[str, Shown]:
     """The values that a step was given on a line by objects and choices, named as in the source."""
     if not any(program.edges[number].kind in ANSWERING for number in step.edges):
         return {}
-    taken = (one for one in taken_edges(program, step, before) if one.edge.span.line == line)
-    told = [_told(one) for one in taken]
+    taken = (one for one in find_told_edges(program, step, before) if one.edge.span.line == line)
+    told = [_tell(one) for one in taken]
     return {one.call: one.result for one in told if one.call and one.result is not None}
 
 
@@ -131,7 +131,7 @@ def hides(edge: Edge, cell: Cell) -> bool:
     return edge.kind in (Kind.PUT, Kind.GET) and cell.role is Role.SYNC
 
 
-def _told(taken: TakenEdge) -> Told:
+def _tell(taken: TakenEdge) -> Told:
     text = operation_text(taken)
     match taken.edge.kind:
         case Kind.CHOOSE:
@@ -164,11 +164,11 @@ def operation_text(taken: TakenEdge) -> str:
     if edge.subject is not None:
         address = Interpreter(program).value(taken.cells, taken.step.thread, edge.subject)
         if address is not None and 0 < address < len(program.cells):
-            text = with_object(text, object_name(program, address, text))
+            text = name_object(text, object_name(program, address, text))
     return text
 
 
-def with_object(text: str, name: str) -> str:
+def name_object(text: str, name: str) -> str:
     """Name the object in an operation's text."""
     match = OPERATION.fullmatch(text)
     if match is not None:

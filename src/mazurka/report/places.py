@@ -42,7 +42,7 @@ def shown_value(program: Program, address: int, value: int) -> Shown:
         case Role.HANDLE:
             return "None" if value == 0 else thread_name(program, value - 1)
         case Role.POINTER:
-            return pointed_at(program, value)
+            return name_target(program, value)
         case Role.COUNTER:
             known = {FINISHED: "finished", WRONG: "failed", IDLE: "not started"}
             return known.get(value, "started")
@@ -52,7 +52,7 @@ def shown_value(program: Program, address: int, value: int) -> Shown:
             return value
 
 
-def pointed_at(program: Program, value: int) -> Shown:
+def name_target(program: Program, value: int) -> Shown:
     if value == 0:
         return "None"
     if 0 < value < len(program.cells):

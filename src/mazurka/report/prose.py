@@ -18,54 +18,54 @@ class Prose:
         self.console = console
         self.glyphs = glyphs_for(console)
 
-    def ending(self, trace: Trace, found: Finding) -> None:
+    def print_ending(self, trace: Trace, found: Finding) -> None:
         """What there is to say under the last row."""
-        self.blank()
+        self.print_blank()
         if trace.collisions:
-            self.collision(trace)
+            self.print_collision(trace)
         elif found.kind == "deadlock":
-            self.standings(trace)
+            self.print_standings(trace)
         else:
-            self.marked(failure_text(trace, found), found.message)
+            self.print_marked(failure_text(trace, found), found.message)
 
-    def collision(self, trace: Trace) -> None:
-        self.line("now both can happen, in either order or at once:")
+    def print_collision(self, trace: Trace) -> None:
+        self.print_line("now both can happen, in either order or at once:")
         for side in trace.collisions:
             what = "=" if side.action == "writes" else self.glyphs.arrow
-            self.marked(
+            self.print_marked(
                 f"{side.name}, line {side.line}: {side.source}"
                 f"   ({side.action} {side.place} {what} {side.value})"
             )
 
-    def standings(self, trace: Trace) -> None:
+    def print_standings(self, trace: Trace) -> None:
         """How a deadlock ends: each thread's place and what it waits for."""
-        self.line("now no thread can move:")
+        self.print_line("now no thread can move:")
         waiting = [standing for standing in trace.ending if standing.status == "waits"]
         widest = max((cell_len(standing_text(standing)) for standing in waiting), default=0)
         for standing in waiting:
-            self.marked(standing_text(standing), standing.reason, column=widest)
+            self.print_marked(standing_text(standing), standing.reason, column=widest)
         others = [standing for standing in trace.ending if standing.status != "waits"]
         if others:
             listed = ", ".join(f"{other.name} ({other.reason})" for other in others)
-            self.line(f"also: {listed}", "dim", indent=4)
+            self.print_line(f"also: {listed}", "dim", indent=4)
 
-    def marked(self, text: str, reason: str = "", *, column: int = 0) -> None:
+    def print_marked(self, text: str, reason: str = "", *, column: int = 0) -> None:
         """A line with a cross in front; the reason stands beside it where all fits."""
         line = Text().append(f"  {self.glyphs.cross} ", "bold red")
         clean, why = safe(text, self.glyphs), safe(reason, self.glyphs)
         width = self.console.width
         if reason and 4 + max(column, cell_len(clean)) + 3 + cell_len(why) <= width:
             line.append(clean + " " * (max(column - cell_len(clean), 0) + 3)).append(why, "red")
-            self.hanging(line, 4)
+            self.print_hanging(line, 4)
             return
-        self.hanging(line.append(clean), 4)
+        self.print_hanging(line.append(clean), 4)
         if reason:
-            self.hanging(Text(f"    {why}", "red"), 4)
+            self.print_hanging(Text(f"    {why}", "red"), 4)
 
-    def line(self, text: str, style: str = "", *, indent: int = 0) -> None:
-        self.hanging(Text(" " * indent + safe(text, self.glyphs), style), indent)
+    def print_line(self, text: str, style: str = "", *, indent: int = 0) -> None:
+        self.print_hanging(Text(" " * indent + safe(text, self.glyphs), style), indent)
 
-    def hanging(self, text: Text, indent: int) -> None:
+    def print_hanging(self, text: Text, indent: int) -> None:
         """Print a paragraph whose second and later lines are indented."""
         width = max(self.console.width - indent, 20)
         first, *rest = text.wrap(self.console, self.console.width) or [Text()]
@@ -79,7 +79,7 @@ class Prose:
                 line.rstrip()
                 self.console.print(Text(" " * indent) + line, soft_wrap=True)
 
-    def blank(self) -> None:
+    def print_blank(self) -> None:
         self.console.print()
 
 

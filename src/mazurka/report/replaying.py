@@ -54,19 +54,19 @@ class ReplayReport:
 def replay_saved(saved: SavedTrace, program: Program) -> ReplayReport:
     """Replay a saved trace on the program as it is now."""
     if program_digest(program) != saved.program_digest:
-        return _changed(saved, program)
+        return _report_change(saved, program)
     same_text = source_digest(program) == saved.source_digest
     remark = "" if same_text else " (the text has changed since, what it does has not)"
     try:
         finding, trace = confirm(program, saved.violation)
     except ReplayMismatch as mismatch:
         message = f"the violation was not reproduced: {mismatch}{remark}"
-        return ReplayReport(NOT_REPRODUCED, message, possible_part(program, saved))
+        return ReplayReport(NOT_REPRODUCED, message, replay_possible(program, saved))
     message = f"the violation was reproduced: {finding.message}{remark}"
     return ReplayReport(REPRODUCED, message, trace, finding)
 
 
-def possible_part(program: Program, saved: SavedTrace) -> Trace:
+def replay_possible(program: Program, saved: SavedTrace) -> Trace:
     """The steps that can still be taken."""
     replay = run_schedule(program, saved.violation.path, whole=False)
     return Trace(
@@ -77,8 +77,8 @@ def possible_part(program: Program, saved: SavedTrace) -> Trace:
     )
 
 
-def _changed(saved: SavedTrace, program: Program) -> ReplayReport:
-    trace = possible_part(program, saved)
+def _report_change(saved: SavedTrace, program: Program) -> ReplayReport:
+    trace = replay_possible(program, saved)
     first = first_difference(saved, trace)
     start = "the program has changed since the trace was saved"
     if first is not None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from mazurka.ir.interpreter import State, Step
 from mazurka.ir.program import Kind, Program, Role
-from mazurka.report.operations import Told, is_told, told_operations
+from mazurka.report.operations import Told, is_told, tell_operations
 from mazurka.report.places import STATUS, SYNCHRONIZING, Shown, is_hidden, shown_value, source_line
 from mazurka.search.result import Move
 
@@ -51,12 +51,12 @@ class TraceRow:
         }
 
 
-def row_of(program: Program, number: int, move: Move, step: Step, before: State) -> TraceRow:
+def make_row(program: Program, number: int, move: Move, step: Step, before: State) -> TraceRow:
     """Tell one step that happened in the state `before`."""
     first = program.edges[step.edges[0]]
     lines = tuple(dict.fromkeys(program.edges[edge].span.line for edge in step.edges))
     reads, writes, own = effects(program, step)
-    told = told_operations(program, step, before)
+    told = tell_operations(program, step, before)
     text = first.text or str(first.kind)
     if is_told(first) and first.kind is not Kind.CHOOSE:
         text = told[0].words

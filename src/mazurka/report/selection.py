@@ -75,15 +75,15 @@ def select(
     except KeyboardInterrupt:
         fewest = None
     if shortest is not None:
-        return Selection(shortest, "shortest", _as_first_met(found))
+        return Selection(shortest, "shortest", _offer_first(found))
     if fewest is None:
         return replace(as_found, alternative=Alternative("--counterexample switches", FEWEST))
     if _cost(fewest) == _cost(found):
         return Selection(fewest, "switches")
-    return Selection(fewest, "switches", _as_first_met(found))
+    return Selection(fewest, "switches", _offer_first(found))
 
 
-def _as_first_met(found: Violation) -> Alternative:
+def _offer_first(found: Violation) -> Alternative:
     return Alternative(
         "--counterexample found", FIRST, len(found.path), context_switches(found.path)
     )

@@ -27,7 +27,7 @@ WAITING = {
 READER = re.compile(r"\.reader\[(\d+)\]$")
 
 
-def standings(program: Program, state: State) -> tuple[Standing, ...]:
+def find_standings(program: Program, state: State) -> tuple[Standing, ...]:
     """One entry for each thread, in order; those that only watch a property stand nowhere."""
     interpreter = Interpreter(program)
     return tuple(

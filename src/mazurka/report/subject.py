@@ -20,7 +20,7 @@ class Subject:
     program_digest: str
 
 
-def subject_of(path: str, reading: Reading, program: Program) -> Subject:
+def identify(path: str, reading: Reading, program: Program) -> Subject:
     return Subject(path, reading, source_digest(program), program_digest(program))
 
 

@@ -10,9 +10,9 @@ from rich.text import Text
 
 from mazurka.report.answer import HOLDS, INCONCLUSIVE, UNSOUND, VIOLATED
 from mazurka.report.classification import (
+    describe_rounds,
+    describe_sharing,
     draw_classes,
-    round_counts,
-    sharing_text,
 )
 from mazurka.report.columns import Columns
 from mazurka.report.observer import bytes_text
@@ -58,66 +58,66 @@ class Summary(Prose):
 
     def print(self, *, saved: str | None = None, asked: str | None = None) -> None:
         """Everything; `asked` is the file a trace should go to, `saved` the one it went to."""
-        self.headline()
-        self.line(self.verdict.scope, indent=2)
+        self.print_headline()
+        self.print_line(self.verdict.scope, indent=2)
         if self.verdict.trace is not None:
-            self.counterexample(self.verdict.trace)
-        self.blank()
+            self.print_counterexample(self.verdict.trace)
+        self.print_blank()
         if self.verdict.statistics is not None:
-            self.line(self.statistics(self.verdict.statistics), "dim")
+            self.print_line(self.describe_statistics(self.verdict.statistics), "dim")
         if self.verdict.classification and not self.tabled:
-            shared = sharing_text(self.verdict.classification, len(self.verdict.searches))
-            self.line(f"{shared} (--classification shows more)", "dim")
-        self.notes()
-        for advice in self.advice(saved):
-            self.line(advice, "dim")
+            shared = describe_sharing(self.verdict.classification, len(self.verdict.searches))
+            self.print_line(f"{shared} (--classification shows more)", "dim")
+        self.print_notes()
+        for advice in self.list_advice(saved):
+            self.print_line(advice, "dim")
         if asked is not None and saved is None:
-            self.line(f"there is no counterexample to save: {asked} was not written", "dim")
+            self.print_line(f"there is no counterexample to save: {asked} was not written", "dim")
         if self.tabled:
-            self.sharing()
+            self.print_sharing()
 
     @property
     def tabled(self) -> bool:
         """Whether the classification is shown as a table, and not in one line."""
         return self.every_class or self.verdict.strategy == CLASSIFYING
 
-    def sharing(self) -> None:
+    def print_sharing(self) -> None:
         """How the threads share each cell, and the rounds it took to find out."""
         verdict = self.verdict
-        self.blank()
+        self.print_blank()
         if not verdict.classification:
             unable = verdict.strategy not in CLASSIFIERS
             not_asked = f"strategy {verdict.strategy} does not classify data"
             why = not_asked if unable else "no thread uses shared data"
             if verdict.violation is not None and not unable:
                 why = "the search ended at the violation (--explore-all goes on)"
-            self.line(f"there is no classification to show: {why}", "dim")
+            self.print_line(f"there is no classification to show: {why}", "dim")
             return
         complete = verdict.verdict == HOLDS
         so_far = "" if complete else ", as far as the search went"
-        self.line(f"how the threads share data{so_far}", "bold")
+        self.print_line(f"how the threads share data{so_far}", "bold")
         draw_classes(self.console, verdict.classification, every=self.every_class)
-        self.blank()
-        self.line(round_counts(verdict.searches), "dim")
+        self.print_blank()
+        self.print_line(describe_rounds(verdict.searches), "dim")
         reasons = [earlier.reason for earlier in verdict.rounds]
         shown = reasons if self.every_class else reasons[:MOST_REASONS]
         for number, reason in enumerate(shown, 1):
-            self.line(f"round {number} ended: {reason}", "dim", indent=2)
-        self.more(len(reasons) - len(shown), "--classification shows why each round ended")
+            self.print_line(f"round {number} ended: {reason}", "dim", indent=2)
+        self.print_more(len(reasons) - len(shown), "--classification shows why each round ended")
 
-    def notes(self) -> None:
+    def print_notes(self) -> None:
         """What the strategy has to say, each remark a paragraph of its own."""
         notes = self.verdict.notes
         for note in notes[:MOST_NOTES]:
             text = Text().append("note: ", "bold yellow").append(safe(note, self.glyphs))
-            self.hanging(text, 6)
-        self.more(len(notes) - MOST_NOTES, "--json has all notes")
+            self.print_hanging(text, 6)
+        self.print_more(len(notes) - MOST_NOTES, "--json has all notes")
 
-    def more(self, number: int, where: str) -> None:
+    def print_more(self, number: int, where: str) -> None:
         if number > 0:
-            self.line(f"{self.glyphs.ellipsis} {number:,} more; {where}", "dim", indent=2)
+            self.print_line(f"{self.glyphs.ellipsis} {number:,} more; {where}", "dim", indent=2)
 
-    def headline(self) -> None:
+    def print_headline(self) -> None:
         """`violated: deadlock — no thread can move, 2 threads wait for ever`."""
         verdict = self.verdict
         line = Text().append(verdict.verdict, STYLES[verdict.verdict])
@@ -131,22 +131,24 @@ class Summary(Prose):
             named = "; ".join(limit_name(limit) for limit in verdict.limits)
             line.append(safe(f": {named}", self.glyphs), STYLES[INCONCLUSIVE])
         if self.console.is_terminal:
-            self.hanging(line, 2)
+            self.print_hanging(line, 2)
         else:  # scripts read the first line
             self.console.print(line, soft_wrap=True)
 
-    def counterexample(self, trace: Trace) -> None:
-        self.blank()
+    def print_counterexample(self, trace: Trace) -> None:
+        self.print_blank()
         how = CHOSEN.get(self.verdict.counterexample or "", "")
         steps = counted(len(trace.moves), "step")
         switches = counted(trace.switches, "context switch")
-        self.line(f"counterexample: {steps}, {switches}" + (f", {how}" if how else ""), "bold")
-        self.blank()
+        self.print_line(
+            f"counterexample: {steps}, {switches}" + (f", {how}" if how else ""), "bold"
+        )
+        self.print_blank()
         Columns(self.console, trace, full=self.full_trace).draw()
         if self.verdict.violation is not None:
-            self.ending(trace, self.verdict.violation)
+            self.print_ending(trace, self.verdict.violation)
 
-    def statistics(self, statistics: Statistics) -> str:
+    def describe_statistics(self, statistics: Statistics) -> str:
         verdict = self.verdict
         chosen = f" (chosen by auto: {verdict.choice})" if verdict.choice else ""
         rounds = len(verdict.searches)
@@ -161,7 +163,7 @@ class Summary(Prose):
         states, memory = counted(statistics.states, "state"), bytes_text(verdict.peak_bytes)
         return "  ".join((states, transitions, seconds, memory, f"{chosen_by}, {order}"))
 
-    def advice(self, saved: str | None) -> list[str]:
+    def list_advice(self, saved: str | None) -> list[str]:
         """The next thing to try."""
         verdict = self.verdict
         lines: list[str] = []
@@ -198,11 +200,11 @@ def print_replay(
     pause: Callable[[], bool] | None = None,
 ) -> None:
     """A replayed trace in columns, and what has become of its violation."""
-    story = Prose(console)
+    prose = Prose(console)
     drawn = True
     if report.trace.rows:
         drawn = Columns(console, report.trace, full=full_trace).draw(pause)
     if drawn and report.finding is not None:
-        story.ending(report.trace, report.finding)
-    story.blank()
-    story.line(report.message, "bold red" if report.outcome == REPRODUCED else "bold yellow")
+        prose.print_ending(report.trace, report.finding)
+    prose.print_blank()
+    prose.print_line(report.message, "bold red" if report.outcome == REPRODUCED else "bold yellow")

@@ -15,7 +15,7 @@ from mazurka.ir.interpreter import Access, Interpreter, State, Step
 from mazurka.ir.program import Fault, Program
 from mazurka.report.operations import answers, hides
 from mazurka.report.places import Shown, is_hidden, shown_value
-from mazurka.report.rows import TraceRow, place_name, row_of
+from mazurka.report.rows import TraceRow, make_row, place_name
 from mazurka.search.result import Move
 
 KEPT_ROWS = 20_000
@@ -164,14 +164,14 @@ def replay_steps(
             step = interpreter.step(state, move.thread, move.choice)
         if step is None or not step.happened:
             if whole:
-                raise ReplayMismatch(_impossible(program, number, move, step))
+                raise ReplayMismatch(_explain_impossible(program, number, move, step))
             return
         yield move, state, step
         failed = step.fault is not None and step.fault.fault is not Fault.ASSERT
         state = step.state
 
 
-def _impossible(program: Program, number: int, move: Move, step: Step | None) -> str:
+def _explain_impossible(program: Program, number: int, move: Move, step: Step | None) -> str:
     """Why a schedule cannot go on."""
     if not 0 <= move.thread < len(program.threads):
         return f"step {number} names thread {move.thread}, which does not exist"
@@ -203,8 +203,8 @@ def run_schedule(
             told(number)
         state, last = step.state, step
         if number <= half:
-            head.append(row_of(program, number, move, step, before))
+            head.append(make_row(program, number, move, step, before))
         else:
             tail.append((number, move, step, before))
-    rows = head + [row_of(program, *told) for told in tail]
+    rows = head + [make_row(program, *told) for told in tail]
     return Replay(state, rows, number, values, last)

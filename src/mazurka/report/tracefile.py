@@ -96,7 +96,7 @@ def load(path: str) -> SavedTrace:
     except (ValueError, RecursionError) as error:
         raise MazurkaError("this is not a trace: it is not JSON", file=path) from error
     try:
-        return _saved(Fields(data, "the file"))
+        return _read_trace(Fields(data, "the file"))
     except Malformed as error:
         raise MazurkaError(f"this is not a valid trace: {error}", file=path) from error
 
@@ -124,33 +124,33 @@ class Fields:
         return Fields(self.values.get(name), f"`{name}`")
 
 
-def _saved(data: Fields) -> SavedTrace:
+def _read_trace(data: Fields) -> SavedTrace:
     if data.values.get("format") != FORMAT:
         raise Malformed("it was not written by mazurka check --trace")
     if data.get("format_version", int) != FORMAT_VERSION:
         raise Malformed(f"its format is another version than {FORMAT_VERSION}")
     racing = data.values.get("racing")
-    pair = _moves(racing, "racing") if racing is not None else None
+    pair = _read_moves(racing, "racing") if racing is not None else None
     if pair is not None and len(pair) != 2:
         raise Malformed("`racing` does not hold two moves")
     fingerprint, violation = data.inner("fingerprint"), data.inner("violation")
     return SavedTrace(
         input=data.get("input", str),
-        reading=_reading(data),
+        reading=_read_reading(data),
         source_digest=fingerprint.get("source", str),
         program_digest=fingerprint.get("program", str),
         violation=Violation(
             kind=violation.get("kind", str),
-            path=_moves(data.values.get("moves"), "moves"),
+            path=_read_moves(data.values.get("moves"), "moves"),
             racing=(pair[0], pair[1]) if pair is not None else None,
         ),
         message=violation.get("message", str),
-        rows=_rows(data.get("rows", list)),
-        omitted=_count(data.get("rows_omitted", int)),
+        rows=_read_rows(data.get("rows", list)),
+        omitted=_read_count(data.get("rows_omitted", int)),
     )
 
 
-def _reading(data: Fields) -> Reading:
+def _read_reading(data: Fields) -> Reading:
     definitions = data.inner("definitions").values
     if not all(isinstance(value, str) for value in definitions.values()):
         raise Malformed("a value in `definitions` is not a string")
@@ -159,9 +159,9 @@ def _reading(data: Fields) -> Reading:
         language=_language(options),
         definitions={name: str(value) for name, value in definitions.items()},
         merge=options.get("merge", bool),
-        granularity=_granularity(options),
-        max_threads=_count(options.get("max_threads", int)),
-        max_depth=_count(options.get("max_depth", int)),
+        granularity=_read_granularity(options),
+        max_threads=_read_count(options.get("max_threads", int)),
+        max_depth=_read_count(options.get("max_depth", int)),
     )
 
 
@@ -170,7 +170,7 @@ def _language(options: Fields) -> str | None:
     return None if options.values.get("language") is None else options.get("language", str)
 
 
-def _granularity(options: Fields) -> str | None:
+def _read_granularity(options: Fields) -> str | None:
     """Traces from before there were granularities do not name one."""
     if options.values.get("granularity") is None:
         return None
@@ -180,13 +180,13 @@ def _granularity(options: Fields) -> str | None:
     return name
 
 
-def _moves(value: object, name: str) -> tuple[Move, ...]:
+def _read_moves(value: object, name: str) -> tuple[Move, ...]:
     if not isinstance(value, list):
         raise Malformed(f"`{name}` is not a list")
-    return tuple(_move(item, name) for item in value)
+    return tuple(_read_move(item, name) for item in value)
 
 
-def _move(value: object, name: str) -> Move:
+def _read_move(value: object, name: str) -> Move:
     match value:
         case [int(thread), int(choice)] if thread >= 0 and 0 <= choice <= LARGEST_NUMBER:
             return Move(int(thread), int(choice))
@@ -194,11 +194,11 @@ def _move(value: object, name: str) -> Move:
             raise Malformed(f"`{name}` holds something that is not a move [thread, choice]")
 
 
-def _rows(values: list[object]) -> tuple[dict[str, object], ...]:
+def _read_rows(values: list[object]) -> tuple[dict[str, object], ...]:
     return tuple(Fields(value, "a row").values for value in values)
 
 
-def _count(value: int) -> int:
+def _read_count(value: int) -> int:
     if not 0 <= value <= LARGEST_NUMBER:
         raise Malformed(f"{value} is no sensible number here")
     return value

@@ -8,7 +8,12 @@ import pytest
 from reference_strategy import REFERENCE, reference_search
 from small_programs import lost_update, two_locks
 
-from mazurka.report.classification import MOST_ROWS, class_rows, round_counts, sharing_text
+from mazurka.report.classification import (
+    MOST_ROWS,
+    describe_rounds,
+    describe_sharing,
+    make_class_rows,
+)
 from mazurka.report.summary import MOST_NOTES, Summary
 from mazurka.search.result import CellClass, Round, SearchResult, Statistics
 
@@ -18,7 +23,7 @@ def protected(name: str, lock: str, since: int = 1) -> CellClass:
 
 
 def cells_of(*cells: CellClass) -> list[tuple[str, str]]:
-    return [(row.cells, row.lock) for row in class_rows(cells)]
+    return [(row.cells, row.lock) for row in make_class_rows(cells)]
 
 
 def test_elements_that_are_alike_are_one_row():
@@ -32,7 +37,7 @@ def test_the_row_stands_where_its_first_cell_stood():
         CellClass("b", "read-only"),
         CellClass("a[1]", "unshared"),
     )
-    assert [row.cells for row in class_rows(cells)] == ["a[0..1]", "b"]
+    assert [row.cells for row in make_class_rows(cells)] == ["a[0..1]", "b"]
 
 
 @pytest.mark.parametrize(
@@ -44,7 +49,7 @@ def test_the_row_stands_where_its_first_cell_stood():
     ],
 )
 def test_another_lock_class_or_round_is_another_row(other):
-    rows = class_rows([protected("a[0]", "lock"), protected("a[1]", "lock"), other])
+    rows = make_class_rows([protected("a[0]", "lock"), protected("a[1]", "lock"), other])
     assert [row.cells for row in rows] == ["a[0..1]", "a[2]"]
 
 
@@ -88,19 +93,19 @@ def test_classes_are_counted():
         *(protected(f"b[{i}]", "m") for i in range(4)),
         CellClass("c", "read-only"),
     ]
-    assert sharing_text(cells, 2) == (
+    assert describe_sharing(cells, 2) == (
         "6 cells of shared data: 4 protected by a lock, 1 read-only, 1 unprotected; 2 rounds"
     )
-    assert sharing_text(cells[:1], 1) == "1 cell of shared data: 1 unprotected; 1 round"
+    assert describe_sharing(cells[:1], 1) == "1 cell of shared data: 1 unprotected; 1 round"
 
 
 def test_rounds_are_counted():
     searches = [Statistics(states=n) for n in (12, 40, 1204)]
-    assert round_counts(searches) == "3 rounds: 12, 40 and 1,204 states"
-    assert round_counts(searches[:2]) == "2 rounds: 12 and 40 states"
-    assert round_counts([Statistics(states=1)]) == "1 round: 1 state"
+    assert describe_rounds(searches) == "3 rounds: 12, 40 and 1,204 states"
+    assert describe_rounds(searches[:2]) == "2 rounds: 12 and 40 states"
+    assert describe_rounds([Statistics(states=1)]) == "1 round: 1 state"
     many = [Statistics(states=n) for n in range(1, 31)]
-    assert round_counts(many) == "30 rounds: 1, 2, 3, 4, 5, 6, ..., 29 and 30 states"
+    assert describe_rounds(many) == "30 rounds: 1, 2, 3, 4, 5, 6, ..., 29 and 30 states"
 
 
 CELLS = (protected("n", "m"), CellClass("done", "unprotected", round=2))

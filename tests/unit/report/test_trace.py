@@ -11,9 +11,9 @@ from mazurka.ir.expressions import ZERO, Const
 from mazurka.ir.interpreter import Interpreter
 from mazurka.ir.program import Assign, Cell, Kind, Role
 from mazurka.report.confirm import confirm, is_deadlock
-from mazurka.report.operations import with_object
+from mazurka.report.operations import name_object
 from mazurka.report.places import object_name, shown_value
-from mazurka.report.rows import row_of
+from mazurka.report.rows import make_row
 from mazurka.search.result import Move, Violation
 
 
@@ -102,12 +102,12 @@ def test_values_are_shown_by_role(role, value, shown):
 
 
 def test_operations_look_through_aliases():
-    assert with_object("acquire left", "forks[2]") == "acquire forks[2]"
-    assert with_object("try to acquire left", "forks[2]") == "try to acquire forks[2]"
-    assert with_object("notify ready", "ready") == "notify ready"
-    assert with_object("notify_all mine", "conditions[0]") == "notify_all conditions[0]"
-    assert with_object("acquire rw to read", "locks[1]") == "acquire locks[1] to read"
-    assert with_object("frob mine", "things[0]") == "frob mine (things[0])"
+    assert name_object("acquire left", "forks[2]") == "acquire forks[2]"
+    assert name_object("try to acquire left", "forks[2]") == "try to acquire forks[2]"
+    assert name_object("notify ready", "ready") == "notify ready"
+    assert name_object("notify_all mine", "conditions[0]") == "notify_all conditions[0]"
+    assert name_object("acquire rw to read", "locks[1]") == "acquire locks[1] to read"
+    assert name_object("frob mine", "things[0]") == "frob mine (things[0])"
 
 
 def test_a_part_of_an_object_is_named_after_the_object():
@@ -150,5 +150,5 @@ def test_a_step_that_reads_its_own_write_has_read_nothing_from_others():
     thread = replace(thread, edges=(replace(thread.edges[0], operations=both), *thread.edges[1:]))
     program = replace(program, threads=(thread,))
     before = program.initial_state()
-    row = row_of(program, 1, Move(0), Interpreter(program).step(before, 0), before)
+    row = make_row(program, 1, Move(0), Interpreter(program).step(before, 0), before)
     assert (row.reads, row.writes, row.locals) == ({}, {"n": 7}, {"t": 7})

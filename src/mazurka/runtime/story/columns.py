@@ -36,32 +36,32 @@ class StepTable(Columns):
             self.layout = listed
 
     def is_short(self, row: TraceRow) -> bool:
-        return cell_len(safe(self.headed(row), self.glyphs)) <= self.room
+        return cell_len(safe(self.mark_source(row), self.glyphs)) <= self.room
 
     @property
     def room(self) -> int:
         """For source, beside the number of its line."""
         return max(self.layout.width - self.layout.lines - 1, 1)
 
-    def headed(self, row: TraceRow) -> str:
+    def mark_source(self, row: TraceRow) -> str:
         return f"{self.glyphs.cross} {row.source}" if row.failed else row.source
 
-    def cell(self, row: TraceRow) -> list[Text]:
+    def make_cell(self, row: TraceRow) -> list[Text]:
         """A step that a thread takes without any code of the user's has no line."""
-        parts = self.effects(row)
+        parts = self.show_effects(row)
         if not (row.source or row.line):
-            return self.wrapped(parts)
-        head, *more = self.heads(row)
+            return self.wrap_effects(parts)
+        head, *more = self.make_heads(row)
         beside = Text("  ").join(parts)
         if parts and not more and head.cell_len + 3 + beside.cell_len <= self.layout.width:
             return [head + Text("   ") + beside]
-        return [head, *more, *self.wrapped(parts)]
+        return [head, *more, *self.wrap_effects(parts)]
 
-    def heads(self, row: TraceRow) -> list[Text]:
+    def make_heads(self, row: TraceRow) -> list[Text]:
         """The source of a row, on several lines where it is long."""
         style = FAILED if row.failed else SOURCE
         number = f"{row.line or '':>{self.layout.lines}} "
-        text = Text(safe(self.headed(row), self.glyphs), style)
+        text = Text(safe(self.mark_source(row), self.glyphs), style)
         if text.cell_len <= self.room:
             return [Text().append(number, "dim").append_text(text)]
         first = text.wrap(self.console, self.room)[0]
@@ -74,18 +74,18 @@ class StepTable(Columns):
         head = Text().append(number, "dim").append_text(first)
         return [head, *(Text(margin).append_text(line) for line in lines)]
 
-    def assigned(self, values: dict[str, Shown], style: str) -> list[Text]:
+    def show_values(self, values: dict[str, Shown], style: str) -> list[Text]:
         gone = {place for place, value in values.items() if value == DELETED}
         return [
-            self.effect(f"{place} {value}" if place in gone else f"{place} = {value}", style)
+            self.show_effect(f"{place} {value}" if place in gone else f"{place} = {value}", style)
             for place, value in values.items()
         ]
 
-    def effect(self, text: str, style: str) -> Text:
-        """A value is not cut off at the edge of its column; `wrapped` gives it more lines."""
+    def show_effect(self, text: str, style: str) -> Text:
+        """A value is not cut off at the edge of its column; `wrap_effects` gives it more lines."""
         return Text(safe(text, self.glyphs), style)
 
-    def wrapped(self, parts: list[Text]) -> list[Text]:
+    def wrap_effects(self, parts: list[Text]) -> list[Text]:
         """Short effects share lines; a long one has lines of its own."""
         indent = self.layout.lines + MARGIN
         room = max(self.layout.width - indent, 10)
@@ -95,13 +95,13 @@ class StepTable(Columns):
             if part.cell_len <= room:
                 short.append(part)
                 continue
-            lines += super().wrapped(short)
+            lines += super().wrap_effects(short)
             short = []
             for number, line in enumerate(part.wrap(self.console, room - CONTINUED)):
                 line.rstrip()
                 margin = indent + CONTINUED * bool(number)
                 lines.append(Text(" " * margin).append_text(line))
-        return lines + super().wrapped(short)
+        return lines + super().wrap_effects(short)
 
 
 HANGING = 4

@@ -47,87 +47,87 @@ class ExplorationReport(Prose):
 
     def print(self) -> None:
         result = self.result
-        self.headline()
+        self.print_headline()
         if result.scope:
-            self.line(result.scope, indent=2)
+            self.print_line(result.scope, indent=2)
         for note in result.notes:
-            self.line(note, indent=2)
+            self.print_line(note, indent=2)
         if result.violation is not None and result.story is not None:
-            self.counterexample(result.violation, result.story)
-        self.footer()
+            self.print_counterexample(result.violation, result.story)
+        self.print_footer()
 
-    def headline(self) -> None:
+    def print_headline(self) -> None:
         result, dash = self.result, self.glyphs.dash
         if result.violation is not None:
             violated = result.violation
             place = f"{violated.file}:{violated.line}: " if violated.file else ""
             text = f"violated: {violated.kind} {dash} {place}{violated.message}"
-            self.line(text, "bold red")
+            self.print_line(text, "bold red")
         elif result.error is not None:
             for number, line in enumerate(str(result.error).splitlines()):
                 text = f"error: {line}" if number == 0 else line.strip()
-                self.line(text, "bold red" if number == 0 else "dim", indent=2 * bool(number))
+                self.print_line(text, "bold red" if number == 0 else "dim", indent=2 * bool(number))
         else:
-            self.line(result.verdict, "bold green" if result.verdict == HOLDS else "bold")
+            self.print_line(result.verdict, "bold green" if result.verdict == HOLDS else "bold")
 
-    def counterexample(self, violated: ThreadFailure, story: Story) -> None:
+    def print_counterexample(self, violated: ThreadFailure, story: Story) -> None:
         rows = Rows(story, violated)
         trace = rows.make_trace()
-        self.blank()
+        self.print_blank()
         switches = counted(trace.switches, "context switch")
         preempted = [row.number for row in rows.rows if row.preempts]
         before = "" if not preempted else f" (before {_list_steps(preempted)})"
-        self.line(
+        self.print_line(
             f"counterexample: {counted(len(rows.rows), 'step')}, {switches},"
             f" {counted(len(preempted), 'preemption')}{before}"
         )
         if rows.main:
             others = ", other files are named" if rows.several else ""
-            self.line(f"lines of {shown_path(rows.main)}{others}", "dim")
-        self.blank()
+            self.print_line(f"lines of {shown_path(rows.main)}{others}", "dim")
+        self.print_blank()
         StepTable(self.console, trace).draw()
-        self.blank()
-        self.conclusion(violated, story, rows)
+        self.print_blank()
+        self.print_conclusion(violated, story, rows)
 
-    def conclusion(self, violated: ThreadFailure, story: Story, rows: Rows) -> None:
+    def print_conclusion(self, violated: ThreadFailure, story: Story, rows: Rows) -> None:
         """Tell below the last row how the run ends, and where the other threads stand."""
         if violated.kind in STUCK:
-            self.stuck_threads(violated, story, rows)
+            self.print_stuck(violated, story, rows)
         else:
-            self.failing_line(violated, story, rows)
+            self.print_failure(violated, story, rows)
         for sentence in describe_others(rows, violated):
-            self.line(sentence, "dim", indent=2)
+            self.print_line(sentence, "dim", indent=2)
 
-    def stuck_threads(self, violated: ThreadFailure, story: Story, rows: Rows) -> None:
-        self.line(ENDINGS[violated.kind])
+    def print_stuck(self, violated: ThreadFailure, story: Story, rows: Rows) -> None:
+        self.print_line(ENDINGS[violated.kind])
         for stands in story.standing:
             standing = rows.describe_standing(stands)
-            self.marked(standing_text(standing), standing.reason)
+            self.print_marked(standing_text(standing), standing.reason)
         for lost in story.lost:
-            self.line(f"lost wake-up: {describe_lost(story, lost, rows.main_file)}", indent=2)
+            self.print_line(f"lost wake-up: {describe_lost(story, lost, rows.main_file)}", indent=2)
 
-    def failing_line(self, violated: ThreadFailure, story: Story, rows: Rows) -> None:
+    def print_failure(self, violated: ThreadFailure, story: Story, rows: Rows) -> None:
         name = story.threads.get(violated.thread or 0, "")
         site = find_surface(violated)
         where = f", line {site.line}: {rows.show_source(site)}" if site is not None else ""
-        self.marked(f"{name}{where}", violated.message)
+        self.print_marked(f"{name}{where}", violated.message)
         stack = violated.details[1:]
         for line in stack if len(stack) > 1 else ():
             file, _, rest = line.rpartition(":")
-            self.line(f"{shown_path(file)}:{rest}", "dim", indent=4)
+            self.print_line(f"{shown_path(file)}:{rest}", "dim", indent=4)
 
-    def footer(self) -> None:
+    def print_footer(self) -> None:
         result = self.result
-        self.blank()
+        self.print_blank()
         if result.token is not None:
-            self.line("see it again, here or with pytest --mazurka-replay=TOKEN:", "dim")
+            self.print_line("see it again, here or with pytest --mazurka-replay=TOKEN:", "dim")
             command = f"  mazurka replay {result.token} {result.replay_options}"
             self.console.print(command.rstrip(), soft_wrap=True)
-            self.blank()
+            self.print_blank()
         if result.verdict != "error":
-            self.line(self.statistics())
+            self.print_line(self.describe_statistics())
 
-    def statistics(self) -> str:
+    def describe_statistics(self) -> str:
         result = self.result
         # Each bound includes those below, which `at most` says and a list of numbers would not.
         bounds = ", ".join(
