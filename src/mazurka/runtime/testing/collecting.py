@@ -15,8 +15,8 @@ from mazurka.errors import MazurkaError
 from mazurka.runtime.exploring.options import ExploreOptions, Test
 from mazurka.runtime.exploring.tokens import make_portable
 from mazurka.runtime.testing.cases import is_case, run_case
-from mazurka.runtime.testing.decorator import MARK, DecoratedTest
 from mazurka.runtime.testing.importing import CollectionError, load_tests
+from mazurka.runtime.testing.mark import find_decorated
 from mazurka.runtime.testing.named_options import read_marker
 
 if TYPE_CHECKING:
@@ -107,7 +107,9 @@ def collect_tests(module: ModuleType, path: str) -> Iterator[Found]:
 
 
 def is_test(name: str, value: Any) -> bool:
-    return inspect.isfunction(value) and (name.startswith("test") or hasattr(value, MARK))
+    return inspect.isfunction(value) and (
+        name.startswith("test") or find_decorated(value) is not None
+    )
 
 
 def collect_function(function: Callable[..., Any], name: str) -> Found:
@@ -129,9 +131,9 @@ class RequestedTest:
 
 
 def read_request(function: Callable[..., Any]) -> RequestedTest:
-    explored = getattr(function, MARK, None)
-    if isinstance(explored, DecoratedTest):
-        return RequestedTest(explored.function, explored.options, True)
+    decorated = find_decorated(function)
+    if decorated is not None:
+        return RequestedTest(decorated.function, decorated.options, True)
     for mark in getattr(function, "pytestmark", ()):
         if getattr(mark, "name", None) == "mazurka":
             try:

@@ -14,11 +14,10 @@ from mazurka.runtime.exploring.options import ExploreOptions, Test
 from mazurka.runtime.exploring.tokens import make_portable
 from mazurka.runtime.story.result import Result
 from mazurka.runtime.testing.cases import bind_arguments, is_case_method
+from mazurka.runtime.testing.mark import DecoratedTest, mark_decorated
 from mazurka.runtime.testing.named_options import guess_meaning, read_options
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-MARK = "__mazurka_explore__"
-"""Where a decorated function keeps its options."""
 
 
 class ExplorationFailure(AssertionError):  # noqa: N818 - an assertion that failed, for test runners
@@ -29,29 +28,17 @@ class ExplorationFailure(AssertionError):  # noqa: N818 - an assertion that fail
         self.result = result
 
 
-class DecoratedTest:
-    """A decorated test: the user's function, and how to explore it."""
-
-    def __init__(self, function: Callable[..., Any], options: ExploreOptions) -> None:
-        self.function = function
-        self.options = options
-
-    def explore(self, *args: Any, **kwargs: Any) -> Result:
-        body = bind_arguments(self.function, args, kwargs)
-        return explore_test(make_test(self.function, body), self.options)
-
-
 def name_test(function: Callable[..., Any]) -> str:
+    """`tests/test_bank.py::Class::test`."""
     code = getattr(inspect.unwrap(function), "__code__", None)
     file = make_portable(code.co_filename) if code is not None else "?"
     name = getattr(function, "__qualname__", type(function).__name__)
     return f"{file}::{name.replace('.<locals>.', '.').replace('.', '::')}"
 
 
-def make_test(
-    function: Callable[..., Any], body: Callable[[], Any], name: str | None = None
-) -> Test:
-    return Test(body=body, name=name or name_test(function), function=function)
+def make_test(function: Callable[..., Any], body: Callable[[], Any]) -> Test:
+    """The test that a function is, with a body that needs no arguments."""
+    return Test(body=body, name=name_test(function), function=function)
 
 
 def refuse_coroutines(function: Callable[..., Any]) -> None:
@@ -64,7 +51,7 @@ def refuse_coroutines(function: Callable[..., Any]) -> None:
 
 
 def raise_failure(result: Result, options: ExploreOptions) -> Result:
-    """A failed exploration raises.  So does one that a limit ended which nobody has asked for."""
+    """Raise where a test fails, or where a limit has ended its exploration that nobody has set."""
     asked = options.executions is not None or options.seconds is not None or options.sampled
     failed = result.verdict in (VIOLATED, ERROR)
     if failed or (result.verdict == INCONCLUSIVE and not asked):
@@ -73,17 +60,18 @@ def raise_failure(result: Result, options: ExploreOptions) -> Result:
 
 
 def decorate(function: Callable[..., Any], options: ExploreOptions) -> Callable[..., Any]:
+    """Wrap a test so that a call explores it."""
     refuse_coroutines(function)
-    explored = DecoratedTest(function, options)
 
     @functools.wraps(function)
-    def explores(*args: Any, **kwargs: Any) -> Result | None:
+    def wrapper(*args: Any, **kwargs: Any) -> Result | None:
         __tracebackhide__ = True
-        result = raise_failure(explored.explore(*args, **kwargs), options)
+        test = make_test(function, bind_arguments(function, args, kwargs))
+        result = raise_failure(explore_test(test, options), options)
         return None if is_case_method(args) else result  # `unittest` wants tests to return nothing
 
-    setattr(explores, MARK, explored)
-    return explores
+    mark_decorated(wrapper, DecoratedTest(function, options))
+    return wrapper
 
 
 @overload

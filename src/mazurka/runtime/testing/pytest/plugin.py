@@ -7,6 +7,7 @@ imports nothing of the engine before a test needs it.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Generator
 from functools import partial
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from mazurka.runtime.testing.mark import find_decorated
 from mazurka.runtime.testing.pytest.options import add_options, check_options, read_command_line
 from mazurka.runtime.testing.pytest.summary import note_error, note_result, summarize
 
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from mazurka.runtime.story.result import Result
 
 MARKER = "mazurka"
-DECORATED = "__mazurka_explore__"
 REPLAY = pytest.StashKey[Any]()
 RESULTS = pytest.StashKey[list[Any]]()
 
@@ -77,7 +78,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
-    """Executions set up their own fixtures; here only those are that all of them share."""
+    """Set up only the fixtures that all executions share; each sets up its own itself."""
     set_up = choose_set_up(item)
     if set_up is None:
         return (yield)
@@ -89,7 +90,7 @@ def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
 
 
 def choose_set_up(item: pytest.Item) -> Callable[[], None] | None:
-    """What an item's set-up is instead of pytest's own; an error comes where pytest expects it."""
+    """Choose a set-up in place of pytest's own; an error is raised where pytest expects it."""
     try:
         if choose_options(item) is None:
             return None
@@ -115,6 +116,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 
 
 def choose_run(item: pytest.Item) -> Callable[[], None] | None:
+    """Choose what runs in place of the test; None where it is called as always."""
     try:
         options = choose_options(item)
     except pytest.UsageError as error:  # of a marker that a fixture has added
@@ -127,9 +129,9 @@ def choose_options(item: pytest.Item) -> ExploreOptions | None:
     if not isinstance(item, pytest.Function):
         return None
     marker = item.get_closest_marker(MARKER)
-    explored = getattr(item.function, DECORATED, None)
+    decorated = find_decorated(item.function)
     replayed = item.config.stash.get(REPLAY, None) is not None
-    if marker is None and explored is None and not replayed:
+    if marker is None and decorated is None and not replayed:
         return None
     from mazurka.errors import MazurkaError
     from mazurka.runtime.exploring.options import ExploreOptions
@@ -139,7 +141,7 @@ def choose_options(item: pytest.Item) -> ExploreOptions | None:
     if is_case(item) and is_skipped(item):
         return None
     try:
-        base = explored.options if explored is not None else ExploreOptions()
+        base = decorated.options if decorated is not None else ExploreOptions()
         own = base if marker is None else read_marker(marker, base)
         return override_options(own, read_command_line(item.config))
     except (MazurkaError, TypeError) as error:
@@ -162,6 +164,7 @@ def explore_item(item: Any, options: ExploreOptions) -> None:
 
 
 def find_result(item: Any, options: ExploreOptions) -> Result:
+    """Explore an item, or follow the token of the command line."""
     __tracebackhide__ = True
     from mazurka.runtime.exploring.exploration import explore_test, replay_test
     from mazurka.runtime.exploring.options import Test
@@ -169,12 +172,12 @@ def find_result(item: Any, options: ExploreOptions) -> Result:
     from mazurka.runtime.testing.pytest.fixtures import NO_FAILURES, expose_reachable, make_body
     from mazurka.runtime.testing.pytest.state import ItemState
 
-    explored = getattr(item.function, DECORATED, None)
-    function = explored.function if explored is not None else item.function
+    decorated = find_decorated(item.function)
+    function = decorated.function if decorated is not None else item.function
     refuse_coroutines(function)
     token = item.config.stash.get(REPLAY, None)
     state = ItemState(item)
-    with expose_reachable(item) as found, state.watched():
+    with expose_reachable(item) as found, state.isolate():
         test = Test(
             body=make_body(item, function, state, found),
             name=name_item(item),
@@ -204,12 +207,13 @@ def name_item(item: Any) -> str:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """The report of a failed exploration is ours, without the frames of the engine."""
+    """Show our report of a failed exploration instead of a traceback through the engine."""
     report = yield
     if call.excinfo is not None and report.failed:
-        result = getattr(call.excinfo.value, "result", None)
-        if result is not None and hasattr(result, "report"):
-            report.longrepr = represent(item, result)
+        decorator = sys.modules.get("mazurka.runtime.testing.decorator")
+        error = call.excinfo.value
+        if decorator is not None and isinstance(error, decorator.ExplorationFailure):
+            report.longrepr = represent(item, error.result)
     return report
 
 

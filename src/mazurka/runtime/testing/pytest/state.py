@@ -57,9 +57,9 @@ class ItemState:
             lock.origin = name
 
     @contextmanager
-    def watched(self) -> Iterator[None]:
-        """For the time of the exploration."""
-        with self._directories.watched(), self._unlocked():
+    def isolate(self) -> Iterator[None]:
+        """Keep executions apart, for the time of the exploration."""
+        with self._directories.repeat_names(), self._without_locks():
             yield
 
     def begin(self) -> None:
@@ -96,8 +96,8 @@ class ItemState:
                     stream.write = Printed(stream, lock).write  # type: ignore[method-assign]
 
     @contextmanager
-    def _unlocked(self) -> Iterator[None]:
-        """Schedules that differ in the order at a lock whose handler nobody reads are one."""
+    def _without_locks(self) -> Iterator[None]:
+        """Do without the locks of log handlers that no test reads: their order does not matter."""
         if self._logging is None:
             yield
             return
@@ -131,7 +131,8 @@ class Directories:
         return os.getpid() == self._home
 
     @contextmanager
-    def watched(self) -> Iterator[None]:
+    def repeat_names(self) -> Iterator[None]:
+        """Give each execution the directories of the one before."""
         factory = self._factory
         if factory is None:
             yield

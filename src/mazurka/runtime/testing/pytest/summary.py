@@ -49,19 +49,21 @@ def note_error(item: pytest.Item, message: str) -> None:
 
 def summarize(terminal: Any, config: pytest.Config) -> None:
     """Print what there is to say; usually there is nothing."""
-    lines = list(_shown(terminal) if config.get_verbosity() > 0 else _held_unobserved(terminal))
-    if not config.getoption("collectonly") and (given := _given(config)):
-        lines.extend(_without_effect(terminal, given))
+    lines = list(
+        _list_explored(terminal) if config.get_verbosity() > 0 else _list_unobserved(terminal)
+    )
+    if not config.getoption("collectonly") and (given := _list_given(config)):
+        lines.extend(_list_useless(terminal, given))
     if lines:
         terminal.section("mazurka")
         for line in lines:
             terminal.line(line)
 
 
-def _without_effect(terminal: Any, given: list[str]) -> Iterator[str]:
+def _list_useless(terminal: Any, given: list[str]) -> Iterator[str]:
     """Options that no test has taken."""
     reports = [report for name in OUTCOMES for report in terminal.stats.get(name, ())]
-    told = [properties_of(report) for report in reports]
+    told = [read_properties(report) for report in reports]
     if told and not any(EXPLORED in properties for properties in told):
         yield (
             f"no test was explored, so {', '.join(given)} had no effect: mark a test with"
@@ -78,27 +80,27 @@ def _without_effect(terminal: Any, given: list[str]) -> Iterator[str]:
 _SEED = "--mazurka-seed"
 
 
-def properties_of(report: Any) -> dict[str, Any]:
+def read_properties(report: Any) -> dict[str, Any]:
     return dict(getattr(report, "user_properties", ()))
 
 
-def _given(config: pytest.Config) -> list[str]:
+def _list_given(config: pytest.Config) -> list[str]:
     """The options of the command line itself; those of a configuration are for all sessions."""
     names = [str(word).partition("=")[0] for word in config.invocation_params.args]
     return [name for name in names if name.startswith("--mazurka-")]
 
 
-def _shown(terminal: Any) -> Iterator[str]:
+def _list_explored(terminal: Any) -> Iterator[str]:
     """With -v: everything."""
     for report in terminal.stats.get("passed", ()):
-        told = properties_of(report).get(EXPLORED)
+        told = read_properties(report).get(EXPLORED)
         if told is not None:
             yield f"{report.nodeid}: {told}"
 
 
-def _held_unobserved(terminal: Any) -> Iterator[str]:
+def _list_unobserved(terminal: Any) -> Iterator[str]:
     """Otherwise: the tests that a dot says too much of."""
-    passed = [(report, properties_of(report)) for report in terminal.stats.get("passed", ())]
+    passed = [(report, read_properties(report)) for report in terminal.stats.get("passed", ())]
     found = [(report, told) for report, told in passed if NOT_OBSERVED in told]
     for report, told in found[:MOST_LINES]:
         verdict = told[EXPLORED].partition(":")[0]
