@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mazurka.runtime.core.operations import Object, Step, Yields, present
+from mazurka.runtime.core.operations import Object, RealOperation, Yields, present
 from mazurka.runtime.core.scheduler import Scheduler
 from mazurka.runtime.core.tasks import Life, Unwind
 from mazurka.runtime.core.waiting import Purpose
@@ -25,14 +25,14 @@ PATIENCE = 8
 """How often a daemon may have slept after everybody else has ended."""
 
 
-class Leashed(Step):
+class Leashed(RealOperation):
     """What a daemon stands before that is about to sleep, or to wait for a time."""
 
     __slots__ = ("operation", "run")
     free = False
     role = Role.LOOK
 
-    def __init__(self, operation: Step, run: Scheduler) -> None:
+    def __init__(self, operation: RealOperation, run: Scheduler) -> None:
         self.operation = operation
         self.run = run
 
@@ -96,7 +96,7 @@ def hold(run: Scheduler) -> None:
     """Let the daemons of a run go no further than they may."""
     stand = run.point
 
-    def point(operation: Step) -> None:
+    def point(operation: RealOperation) -> None:
         held = run.running.daemon and run.running.number and operation.yields
         stand(Leashed(operation, run) if held else operation)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from mazurka.runtime.core.assertions import explain_assertion
 from mazurka.runtime.core.names import labels_of
-from mazurka.runtime.core.operations import Step
+from mazurka.runtime.core.operations import RealOperation
 from mazurka.runtime.core.sites import is_own_file, is_plumbing_file, shown_path, site_of
 from mazurka.runtime.core.spinning import Spin
 from mazurka.runtime.core.tasks import Join, Task, Unwind
@@ -182,7 +182,9 @@ def describe_standing(scheduler: Scheduler) -> list[Failed]:
     return [_stuck(scheduler, stuck, waits)]
 
 
-def _stuck(scheduler: Scheduler, stuck: list[tuple[Task, Step]], is_deadlock: bool) -> Failed:
+def _stuck(
+    scheduler: Scheduler, stuck: list[tuple[Task, RealOperation]], is_deadlock: bool
+) -> Failed:
     names = labels_of(scheduler.tasks)
     labels = {task.path: names[task.number] for task in scheduler.tasks if task is not None}
     frames = sys._current_frames()

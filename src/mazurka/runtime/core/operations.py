@@ -76,8 +76,8 @@ class Dial:
 dial = Dial()
 
 
-class Step:
-    """An operation that can always go on."""
+class RealOperation:
+    """An operation of a real program: one that can always go on, unless a subclass says more."""
 
     __slots__ = ("shared",)
     kind: ClassVar[str] = "step"
@@ -118,7 +118,7 @@ class Step:
         return (self.shared,)
 
 
-class Waiting(Step):
+class Waiting(RealOperation):
     """An operation that goes on in some states of its object only."""
 
     __slots__ = ()
@@ -134,7 +134,7 @@ class Waiting(Step):
         return ((self.shared, self.writes),) if self.lets(lookup(self.shared)) else None
 
 
-class TryStep(Step):
+class TryOperation(RealOperation):
     """An operation that never blocks: it succeeds in the states that let it, and fails in others.
 
     Timed ones (`patient`, if there is any time) fail by running out of it; the moment for which
@@ -181,7 +181,7 @@ class TryStep(Step):
         return failed + dial.passing if self.patient else failed
 
 
-class Idle(Step):
+class Idle(RealOperation):
     """An operation that touches nothing."""
 
     __slots__ = ()
@@ -197,7 +197,7 @@ class Idle(Step):
         return ()
 
 
-class ReadClock(Step):
+class ReadClock(RealOperation):
     """A thread looks at the clock; it has changed nothing, as far as waiting loops go."""
 
     __slots__ = ("again", "seen")

@@ -18,7 +18,7 @@ from typing import Any, TypeGuard
 from mazurka.runtime.core import failures, spinning
 from mazurka.runtime.core.host import Host
 from mazurka.runtime.core.moment import PATIENCE, now
-from mazurka.runtime.core.operations import Object, Step, present
+from mazurka.runtime.core.operations import Object, RealOperation, present
 from mazurka.runtime.core.tasks import Begin, End, Join, Life, Path, Task, Unwind
 from mazurka.stateless.runs import Abandon, Decider, Ended, Failed, Slip
 
@@ -38,7 +38,7 @@ class Scheduler:
         self.ident = 0
         self.running = _NO_TASK
         self.tasks: list[Task | None] = []
-        self.pending: list[Step | None] = []
+        self.pending: list[RealOperation | None] = []
         self.last = -1
         self.steps = 0
         self.limit = 0 if program is None else program.settings.max_steps
@@ -58,11 +58,11 @@ class Scheduler:
         self.times: dict[Hashable, float] = {}
         self.latest = 0.0
         """The latest moment that anybody has slept to, or seen on a clock."""
-        self.witness: Callable[[Sequence[Step | None]], None] | None = None
+        self.witness: Callable[[Sequence[RealOperation | None]], None] | None = None
         """Told of the end before threads unwind, while objects are as the last step left them."""
         self.gone = False
         """Whether everybody has unwound."""
-        self.decide: Callable[[Sequence[Step | None], Sequence[int], int], int] = _nobody
+        self.decide: Callable[[Sequence[RealOperation | None], Sequence[int], int], int] = _nobody
         self.prefix: Sequence[int] = ()
         """Who takes the first steps, where that need not be asked (`Decider.prefix`)."""
         self.settled = 0
@@ -75,7 +75,7 @@ class Scheduler:
 
     # -- points ------------------------------------------------------------------------------
 
-    def point(self, operation: Step) -> None:
+    def point(self, operation: RealOperation) -> None:
         """Stand before an operation; come back when it is this thread's turn to perform it."""
         if self.over:
             self._pass_through(operation)
@@ -132,7 +132,7 @@ class Scheduler:
             or not self.steps % ASKED
         )
 
-    def pass_by(self, task: Task, operation: Step) -> None:
+    def pass_by(self, task: Task, operation: RealOperation) -> None:
         """Let a thread pass an end or a join without a scheduling point."""
         slip = self.slip
         assert slip is not None
@@ -200,7 +200,7 @@ class Scheduler:
         self.running = task
         task.baton.release()
 
-    def _pass_time_on(self, me: Task, operation: Step) -> None:
+    def _pass_time_on(self, me: Task, operation: RealOperation) -> None:
         """Let time flow along the happens-before: nobody learns of an event before it happened."""
         now = me.time
         touches = operation.at(present) or ()
@@ -373,7 +373,7 @@ class Scheduler:
     # An exception takes each thread out of where it stands (`tasks.Unwind`).  Their `finally`
     # blocks run through, and reach points; these let everything pass that need not wait.
 
-    def _pass_through(self, operation: Step) -> None:
+    def _pass_through(self, operation: RealOperation) -> None:
         """Come to a point after the end of the run."""
         if self.gone:
             raise failures.ControlError(

@@ -32,7 +32,7 @@ from types import CodeType, FrameType
 from typing import Any, NamedTuple, TypeAlias
 
 from mazurka.runtime.core.access_sites import BEGIN_ROUND, MARK
-from mazurka.runtime.core.operations import Object, ReadClock, Step, dial
+from mazurka.runtime.core.operations import Object, ReadClock, RealOperation, dial
 from mazurka.runtime.core.tasks import Task
 from mazurka.runtime.core.waiting import Purpose
 from mazurka.stateless.runs import Lookup, Role, Shared, Touch
@@ -125,7 +125,7 @@ class SpinHistory:
         self.oldest = min(self.oldest, born)
         self.oldest_watched = min(self.oldest_watched, born)
 
-    def guard(self, operation: Step) -> Step:
+    def guard(self, operation: RealOperation) -> RealOperation:
         """Return the operation to stand before: the given one, or one that waits for a change."""
         site = _place(operation)
         for place, _ in self.reads[self.base :]:
@@ -142,7 +142,7 @@ class SpinHistory:
         self.stacks.append((len(self.reads), site, stack))
         return operation
 
-    def come_round(self, start: int, operation: Step) -> Step:
+    def come_round(self, start: int, operation: RealOperation) -> RealOperation:
         """Return what a thread stands before that is where it was.  Whether what it read has
         changed since is for that operation to say, at the moment for which it is asked: others may
         have come first, or may not."""
@@ -159,14 +159,14 @@ class SpinHistory:
         return operation
 
 
-class Spin(Step):
+class Spin(RealOperation):
     """Stands before the first operation of one more round, until something that it read changes."""
 
     __slots__ = ("operation", "seen")
     free = False
     writes = False
 
-    def __init__(self, operation: Step, seen: tuple[tuple[Shared, Hashable], ...]) -> None:
+    def __init__(self, operation: RealOperation, seen: tuple[tuple[Shared, Hashable], ...]) -> None:
         self.operation = operation
         self.seen = seen
 
@@ -213,7 +213,7 @@ def learn_modules() -> None:
             _OWN.add(id(module.__dict__))
 
 
-def note_read(task: Task, operation: Step) -> None:
+def note_read(task: Task, operation: RealOperation) -> None:
     """Note an operation that writes nothing, which the thread is about to perform."""
     rounds = task.rounds
     if rounds is None:
@@ -225,7 +225,7 @@ def note_read(task: Task, operation: Step) -> None:
     rounds.reads.append((_place(operation), reads))
 
 
-def _place(operation: Step) -> Place:
+def _place(operation: RealOperation) -> Place:
     """Return where in the program an operation is; that of a watched access knows it itself."""
     performed = operation.operation if isinstance(operation, Spin) else operation
     if performed.site is not None:

@@ -15,7 +15,7 @@ from _thread import LockType, allocate_lock, get_native_id, start_new_thread
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from mazurka.runtime.core.operations import Object, Step, Waiting
+from mazurka.runtime.core.operations import Object, RealOperation, Waiting
 from mazurka.runtime.core.thread_locals import ThreadLocals
 from mazurka.runtime.core.waiting import Purpose
 from mazurka.stateless.runs import Lookup, Role, Touch
@@ -48,7 +48,7 @@ class Life(Object):
         return f"thread {self.label}"
 
 
-class StartThread(Step):
+class StartThread(RealOperation):
     """Let a thread begin."""
 
     __slots__ = ("everybody",)
@@ -65,7 +65,7 @@ class StartThread(Step):
         return ((self.shared, True), (self.everybody, True))
 
 
-class Begin(Step):
+class Begin(RealOperation):
     """The first operation of every thread but the test's own."""
 
     __slots__ = ()
@@ -73,7 +73,7 @@ class Begin(Step):
     writes = False
 
 
-class End(Step):
+class End(RealOperation):
     """The last operation of a thread."""
 
     __slots__ = ()
@@ -110,7 +110,7 @@ class Join(Waiting):
         return self.shared.state != "alive"
 
 
-class LookAlive(Step):
+class LookAlive(RealOperation):
     """See whether a thread is alive."""
 
     __slots__ = ()

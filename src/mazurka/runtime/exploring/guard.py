@@ -22,7 +22,7 @@ from typing import TypeVar
 
 from mazurka.errors import InternalError, MazurkaError
 from mazurka.runtime.core.names import label_of
-from mazurka.runtime.core.operations import Step
+from mazurka.runtime.core.operations import RealOperation
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import SourceLine, is_plumbing, shown_path, site_of
 from mazurka.runtime.exploring.schedules import Follow, UnfollowableError
@@ -90,7 +90,7 @@ class TrialRecorder(Decider):
         self._values.look(len(self.actions))
         chosen = self._inner.decide(pending, enabled, last)
         operation = pending[chosen]
-        assert isinstance(operation, Step)
+        assert isinstance(operation, RealOperation)
         touches = operation.at(_now) or ()
         self.actions.append(
             ComparedStep(

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from mazurka.errors import MazurkaError
 from mazurka.runtime.core.access_sites import sites
 from mazurka.runtime.core.names import label_of
-from mazurka.runtime.core.operations import Step
+from mazurka.runtime.core.operations import RealOperation
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import SourceLine, shown_path, site_of
 from mazurka.runtime.exploring.observed_program import schedule_every_access
@@ -45,7 +45,7 @@ class Retrace(Decider):
         arrived = max(last, 0)
         operation = pending[arrived]
         path = next(path for path, task in tasks.items() if task.number == arrived)
-        if isinstance(operation, Step):
+        if isinstance(operation, RealOperation):
             site = site_of(sys._getframe(1))
             self._sites[path] = site
             self._standing[path] = self._visits.arrive(path, kind_of(operation), site)

@@ -24,7 +24,7 @@ from typing import Any, cast
 
 from mazurka.runtime.core.daemons import spend
 from mazurka.runtime.core.names import adopt
-from mazurka.runtime.core.operations import Object, Step, Yields, dial
+from mazurka.runtime.core.operations import Object, RealOperation, Yields, dial
 from mazurka.runtime.core.patches import Patches, original
 from mazurka.runtime.core.scheduler import Scheduler, session
 from mazurka.runtime.core.waiting import Purpose
@@ -71,7 +71,7 @@ class ConditionModel(PatchedModel):
         return cast("tuple[Hashable, ...]", self.state)
 
 
-class Wait(Step):
+class Wait(RealOperation):
     """Let the lock go and join the waiters."""
 
     __slots__ = ("lock",)
@@ -88,7 +88,7 @@ class Wait(Step):
         return self.shared, self.lock
 
 
-class Wake(Step):
+class Wake(RealOperation):
     """Come back from a wait with the lock: after a notification, or, if timed, without one."""
 
     __slots__ = ("lock", "timed", "token")
@@ -140,7 +140,7 @@ class Wake(Step):
         return None if waits else cast("str | None", self.lock.state)
 
 
-class Notify(Step):
+class Notify(RealOperation):
     """Wake some of the waiters, or all."""
 
     __slots__ = ()

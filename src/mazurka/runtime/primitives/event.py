@@ -12,7 +12,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any, TypeAlias, cast
 
 from mazurka.runtime.core.daemons import spend
-from mazurka.runtime.core.operations import Object, Step, TryStep, Waiting
+from mazurka.runtime.core.operations import Object, RealOperation, TryOperation, Waiting
 from mazurka.runtime.core.patches import Patches, original
 from mazurka.runtime.core.scheduler import Scheduler, session
 from mazurka.runtime.core.waiting import Purpose
@@ -52,21 +52,21 @@ class EventModel(PatchedModel):
         self.owner._flag = self.now[0]
 
 
-class SetEvent(Step):
+class SetEvent(RealOperation):
     """Set an event, and wake all who wait for it."""
 
     __slots__ = ()
     kind = "set"
 
 
-class ClearEvent(Step):
+class ClearEvent(RealOperation):
     """Clear an event."""
 
     __slots__ = ()
     kind = "clear"
 
 
-class IsSet(Step):
+class IsSet(RealOperation):
     """See whether an event is set."""
 
     __slots__ = ()
@@ -74,7 +74,7 @@ class IsSet(Step):
     writes = False
 
 
-class Arrive(Step):
+class Arrive(RealOperation):
     """See that the event is set, or join the waiters."""
 
     __slots__ = ()
@@ -175,7 +175,7 @@ def _wait(self: Any, timeout: float | None = None) -> bool:
         return cast(bool, original(threading.Event, "wait")(self, timeout))
     model = model_of(run, self, EventModel)
     if timeout is not None:
-        run.point(TryStep(SeenSet(model), timeout > 0))
+        run.point(TryOperation(SeenSet(model), timeout > 0))
         if not model.now[0]:
             spend(run, timeout)
         return model.now[0]

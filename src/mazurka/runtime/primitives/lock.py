@@ -25,7 +25,7 @@ from typing import Any, ClassVar
 from mazurka.runtime.core.daemons import spend
 from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.names import adopt, name_of
-from mazurka.runtime.core.operations import Object, Step, TryStep, Waiting
+from mazurka.runtime.core.operations import Object, RealOperation, TryOperation, Waiting
 from mazurka.runtime.core.patches import Patches
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.waiting import Purpose
@@ -61,14 +61,14 @@ class Acquire(Waiting):
         return f"to acquire {self.shared}{f', taken {times}' if depth > 1 else ''}"
 
 
-class Release(Step):
+class Release(RealOperation):
     """Give a lock back."""
 
     __slots__ = ()
     kind = "release"
 
 
-class LookLocked(Step):
+class LookLocked(RealOperation):
     """See whether somebody holds a lock."""
 
     __slots__ = ()
@@ -150,7 +150,7 @@ class Lock(ControlledLock):
             run.point(Acquire(self))
         else:
             check_timeout(blocking, timeout)
-            run.point(TryStep(Acquire(self), blocking and timeout > 0))
+            run.point(TryOperation(Acquire(self), blocking and timeout > 0))
             if self.state is not None:
                 if blocking:
                     spend(run, timeout)
@@ -261,7 +261,7 @@ class RLock(ControlledLock):
             if blocking and timeout == -1:
                 run.point(Acquire(self))
             else:
-                run.point(TryStep(Acquire(self), blocking and timeout > 0))
+                run.point(TryOperation(Acquire(self), blocking and timeout > 0))
                 if self.state is not None:
                     if blocking:
                         spend(run, timeout)

@@ -21,7 +21,7 @@ from typing import Any, NoReturn, TypeAlias, TypeVar, cast
 from mazurka.runtime.core.failures import refuse
 from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.names import adopt, next_name
-from mazurka.runtime.core.operations import Object, Step
+from mazurka.runtime.core.operations import Object, RealOperation
 from mazurka.runtime.core.patches import Patches, original
 from mazurka.runtime.core.scheduler import Scheduler, session
 from mazurka.runtime.core.waiting import Explain
@@ -121,7 +121,7 @@ def model_of(run: Scheduler, owner: Any, make: Callable[[], Model]) -> Model:
     return model
 
 
-class LookInside(Step):
+class LookInside(RealOperation):
     """A look at the inside of an object, which never waits."""
 
     __slots__ = ()

@@ -21,7 +21,7 @@ from mazurka.report.words import counted
 from mazurka.runtime.core.daemons import spend
 from mazurka.runtime.core.failures import refuse
 from mazurka.runtime.core.names import adopt
-from mazurka.runtime.core.operations import Object, TryStep, Waiting, Yields, dial
+from mazurka.runtime.core.operations import Object, TryOperation, Waiting, Yields, dial
 from mazurka.runtime.core.patches import Patches, original
 from mazurka.runtime.core.scheduler import Scheduler, session
 from mazurka.runtime.core.waiting import Purpose
@@ -88,7 +88,7 @@ class QueueModel(Lock):
         if blocking and timeout == -1:
             run.point(HoldMutex(self))
         else:
-            run.point(TryStep(HoldMutex(self), blocking and timeout > 0))
+            run.point(TryOperation(HoldMutex(self), blocking and timeout > 0))
             if self.now.holder is not None:
                 return False
         self.state = self.now._replace(holder=run.running.path)

@@ -8,7 +8,7 @@ from collections.abc import Hashable
 from typing import Any, cast
 
 from mazurka.runtime.core.daemons import spend
-from mazurka.runtime.core.operations import Object, Step, TryStep, Waiting
+from mazurka.runtime.core.operations import Object, RealOperation, TryOperation, Waiting
 from mazurka.runtime.core.patches import Patches, original
 from mazurka.runtime.core.scheduler import Scheduler, session
 from mazurka.runtime.core.waiting import Purpose
@@ -51,7 +51,7 @@ class AcquireUnit(Waiting):
         return f"to acquire {self.shared}, whose value is 0"
 
 
-class ReleaseUnits(Step):
+class ReleaseUnits(RealOperation):
     """Give units back."""
 
     __slots__ = ()
@@ -81,7 +81,7 @@ def _acquire(self: Any, blocking: bool = True, timeout: float | None = None) -> 
     if blocking and timeout is None:
         run.point(AcquireUnit(model))
     else:
-        run.point(TryStep(AcquireUnit(model), timeout is not None and timeout > 0))
+        run.point(TryOperation(AcquireUnit(model), timeout is not None and timeout > 0))
         if cast(int, model.state) <= 0:
             spend(run, timeout or 0)
             return False

@@ -25,7 +25,7 @@ from typing import Any, cast
 
 from mazurka.runtime.core.daemons import spend
 from mazurka.runtime.core.host import ControlSettings
-from mazurka.runtime.core.operations import Object, Step, TryStep
+from mazurka.runtime.core.operations import Object, RealOperation, TryOperation
 from mazurka.runtime.core.patches import Patches, original
 from mazurka.runtime.core.scheduler import Scheduler, session
 from mazurka.runtime.core.tasks import Join, Life, LookAlive, StartThread, Task, Unwind
@@ -203,7 +203,7 @@ def _join(self: Any, timeout: float | None = None) -> None:
         raise RuntimeError("cannot join current thread")
     me, join = run.running, Join(life)
     if timeout is not None:
-        run.point(TryStep(join, timeout > 0))
+        run.point(TryOperation(join, timeout > 0))
     elif life.state == "ended" and run.slips(me):
         run.pass_by(me, join)
     else:
@@ -269,7 +269,7 @@ _real_enumerate = threading.enumerate
 _real_active_count = threading.active_count
 
 
-class LookAround(Step):
+class LookAround(RealOperation):
     """See which threads there are."""
 
     __slots__ = ("run",)

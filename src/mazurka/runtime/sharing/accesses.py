@@ -16,7 +16,7 @@ from collections.abc import Hashable, Sequence
 from enum import Enum, auto
 from typing import Any, ClassVar, TypeAlias
 
-from mazurka.runtime.core.operations import Object, Step, present
+from mazurka.runtime.core.operations import Object, RealOperation, present
 from mazurka.stateless.runs import Lookup, Touch
 
 Token: TypeAlias = Hashable
@@ -54,7 +54,7 @@ class Structure(Object):
         return found
 
 
-class DataAccess(Step):
+class DataAccess(RealOperation):
     """A read or a write of one variable."""
 
     __slots__ = ("site", "value")

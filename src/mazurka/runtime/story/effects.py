@@ -11,7 +11,7 @@ from weakref import ReferenceType
 
 from mazurka.runtime.core.access_sites import sites
 from mazurka.runtime.core.assertions import FrameValues
-from mazurka.runtime.core.operations import ReadClock, Step
+from mazurka.runtime.core.operations import ReadClock, RealOperation
 from mazurka.runtime.core.spinning import Spin
 from mazurka.runtime.core.values import MISSING, attribute_of, element_of, of_class, shown
 from mazurka.runtime.python.containers import family_of
@@ -31,7 +31,7 @@ def data_access(operation: object) -> DataAccess | None:
     return operation if isinstance(operation, DataAccess) else None
 
 
-def kind_of(operation: Step) -> str:
+def kind_of(operation: RealOperation) -> str:
     """What an operation is known by in a token: an access has its expression in the source."""
     access = data_access(operation)
     return operation.kind if access is None else f"{access.kind} {sites[access.site].text}"
@@ -167,14 +167,14 @@ class Before:
     """Whether there is anything at its place."""
 
 
-def look_before(operation: Step, place: Place | None) -> Before:
+def look_before(operation: RealOperation, place: Place | None) -> Before:
     access = data_access(operation)
     if access is None or place is None:
         return Before()
     return Before(place, access.writes, place.found() is not MISSING)
 
 
-def find_effects(operation: Step, known: Before) -> Effects:
+def find_effects(operation: RealOperation, known: Before) -> Effects:
     """After the step: what it has read or written."""
     access, place = data_access(operation), known.place
     look = operation.operation if isinstance(operation, Spin) else operation

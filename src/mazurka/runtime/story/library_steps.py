@@ -13,7 +13,7 @@ from concurrent.futures import Future, _base
 from types import BuiltinMethodType, FrameType, MethodType
 from typing import Any, Final, NamedTuple
 
-from mazurka.runtime.core.operations import Step
+from mazurka.runtime.core.operations import RealOperation
 from mazurka.runtime.core.sites import is_own_file, is_plumbing_file
 from mazurka.runtime.core.tasks import Task
 from mazurka.runtime.core.values import name_of_function, show_call
@@ -64,7 +64,11 @@ class LibrarySteps:
         """A step is chosen: of a thread, and on an object where it is an access."""
         found = self._futures.get(number)
         self._open = None
-        if found is not None and isinstance(operation, Step) and operation.takes() is not None:
+        if (
+            found is not None
+            and isinstance(operation, RealOperation)
+            and operation.takes() is not None
+        ):
             self._open = FutureLookup(*found, found[0]._state)
         elif type(holder) is CachedFunction:
             info = holder.cache_info()  # type: ignore[attr-defined]

@@ -14,7 +14,7 @@ from types import FrameType
 
 from mazurka.runtime.core.daemons import Leashed
 from mazurka.runtime.core.names import forget_names, labels_of, shorten
-from mazurka.runtime.core.operations import Idle, Object, Step, TryStep
+from mazurka.runtime.core.operations import Idle, Object, RealOperation, TryOperation
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import SourceLine, in_executor, site_of, user_frame
 from mazurka.runtime.core.spinning import Spin
@@ -62,7 +62,7 @@ class Recorder(Decider):
         self._places: dict[int, Place] = {}
         """Of accesses, by the identity of the operation."""
         self._kept: list[Operation] = []
-        self._open: tuple[RecordedStep, Step, Before] | None = None
+        self._open: tuple[RecordedStep, RealOperation, Before] | None = None
         """The step that is being taken."""
         self._library = LibrarySteps(self._labels)
         self._taken: dict[int, tuple[Shared, Acquired]] = {}
@@ -107,7 +107,7 @@ class Recorder(Decider):
             self._labels.give(access.shared, place.whole)
             self._kept.append(operation)
             return
-        if isinstance(operation, Step):
+        if isinstance(operation, RealOperation):
             for shared in operation.objects():
                 self._labels.meet(shared, frame)
 
@@ -115,7 +115,7 @@ class Recorder(Decider):
         self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int, chosen: int
     ) -> None:
         operation = pending[chosen]
-        assert isinstance(operation, Step)
+        assert isinstance(operation, RealOperation)
         step = RecordedStep(
             number=len(self._steps) + 1,
             thread=chosen,
@@ -148,14 +148,14 @@ class Recorder(Decider):
             step.effects = self._library.effects() or find_effects(operation, known)
             self._open = None
 
-    def _describe(self, operation: Step, done: str | None = None) -> str:
+    def _describe(self, operation: RealOperation, done: str | None = None) -> str:
         if isinstance(operation, Spin) and id(operation) not in self._places:
             return self._describe(operation.operation, done)
         if isinstance(operation, Leashed):
             return self._describe(operation.operation)
         if isinstance(operation, Idle):
             return operation.kind
-        if isinstance(operation, TryStep):
+        if isinstance(operation, TryOperation):
             return self._describe(operation.wanted)
         place = self._places.get(id(operation))
         if place is not None and done is not None:
@@ -183,7 +183,7 @@ class Recorder(Decider):
         standing = {
             number: operation
             for number, operation in enumerate(pending)
-            if isinstance(operation, Step)
+            if isinstance(operation, RealOperation)
         }
         self._story = Story(
             ended=Ended(),
@@ -215,7 +215,7 @@ class Recorder(Decider):
                 kind, path, outcome = step.text.split(_PATH)
                 step.text = f"{kind}{shorten(self._labels_by_path.get(path, path))}{outcome}"
 
-    def _describe_end(self, number: int, operation: Step) -> Stands:
+    def _describe_end(self, number: int, operation: RealOperation) -> Stands:
         paths = self._labels_by_path
         if isinstance(operation, Spin):
             text = describe_changes((shared for shared, _ in operation.seen), self._label)
@@ -244,7 +244,7 @@ class Recorder(Decider):
             return label
         return label if label.startswith(f"{shared.kind} ") else f"{shared.kind} {label}"
 
-    def _find_lost(self, standing: Iterable[Step]) -> list[Lost]:
+    def _find_lost(self, standing: Iterable[RealOperation]) -> list[Lost]:
         waited = [operation.shared for operation in standing if isinstance(operation, Wake)]
         return [
             Lost(step.thread, self._labels.of(shared), step.site)
@@ -259,16 +259,16 @@ def _point_of(operation: object) -> int | None:
     return operation.site if isinstance(operation, (DataAccess, NextRound)) else None
 
 
-def _started_by(operation: Step) -> str | None:
+def _started_by(operation: RealOperation) -> str | None:
     life = operation.shared if isinstance(operation, StartThread) else None
     return life.path if isinstance(life, Life) else None
 
 
-def _foretell(operation: Step) -> str:
+def _foretell(operation: RealOperation) -> str:
     """How an attempt will end, now that it has been chosen."""
     if isinstance(operation, Spin):
         return _foretell(operation.operation)
-    if not isinstance(operation, TryStep):
+    if not isinstance(operation, TryOperation):
         return ""
     if operation.wanted.ready():
         return ": done"

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from mazurka.runtime.core.operations import Object, Step
+from mazurka.runtime.core.operations import Object, RealOperation
 from mazurka.runtime.core.patches import Patches
 from mazurka.runtime.primitives import primitive as records
 from mazurka.runtime.primitives import registry
@@ -67,9 +67,9 @@ def make(kind: type) -> Any:
 @pytest.mark.parametrize("name", registry.PRIMITIVES)
 def test_steps_and_models_say_what_they_are(name: str) -> None:
     for title, part in parts_of(name).items():
-        if issubclass(part, Step) and not part.__subclasses__():
+        if issubclass(part, RealOperation) and not part.__subclasses__():
             assert part.kind != "step", f"{title} has no word for what it does"
-        if issubclass(part, (Step, Object)):
+        if issubclass(part, (RealOperation, Object)):
             assert part.__doc__, f"{title} has no docstring"
 
 
