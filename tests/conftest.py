@@ -6,11 +6,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from mazurka.ir.native import step
 from mazurka.search.observer import Silent
 from mazurka.stateful.engine import kernel
 
@@ -35,6 +37,30 @@ def prepared_engine() -> None:
         names = KERNELS
     for name in names:
         kernel(name, Silent())
+
+
+@lru_cache(maxsize=256)
+def _compile_once(text: str, speed: int) -> step.NativeStep:
+    return _compile_assembly(text, speed=speed)
+
+
+_compile_assembly = step.compile_assembly
+
+
+@pytest.fixture(scope="module", autouse=True)
+def native_code(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Compile the step function of a program once for all tests, and do not optimize it.
+
+    Optimizing takes longer than searching what tests search.  Tests that are about the code itself
+    are marked `optimized`: they have it as users do."""
+    optimized = request.node.get_closest_marker("optimized") is not None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            step,
+            "compile_assembly",
+            lambda text, speed: _compile_once(text, speed if optimized else 0),
+        )
+        yield
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -31,12 +31,6 @@ PROGRAMS = 600
 STATES = 250
 
 
-@pytest.fixture(autouse=True)
-def quick_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave native code as the mutants write it: optimizing takes longer than comparing."""
-    monkeypatch.setattr(native, "HUGE_PROGRAM", 0)
-
-
 def native_differs(program: Program) -> bool:
     """Whether native code and interpreter differ on the prepared program."""
     return disagreement(VARIANTS["prepared"](program), STATES) is not None

@@ -23,7 +23,7 @@ from mazurka.stateful.strategies.cartesian import STRATEGY
 from mazurka.stateful.variants import CycleRule
 from tests.soundness.reductions import Agreement, Subject, compare_all, consult
 
-pytestmark = pytest.mark.usefixtures("quick_code", "eager_workers")
+pytestmark = pytest.mark.usefixtures("eager_workers")
 
 WHOLE = SearchOptions(properties=frozenset({"assert", "deadlock"}), stop_at_first=False)
 FIRST = replace(WHOLE, stop_at_first=True)

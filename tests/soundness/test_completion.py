@@ -25,8 +25,6 @@ from mazurka.stateful.transactions import Transaction
 from mazurka.stateful.variants import Completion
 from tests.soundness.reductions import Subject
 
-pytestmark = pytest.mark.usefixtures("quick_code")
-
 STATES = 800
 """Programs with more states are left out: the interpreter is slow."""
 PROGRAMS = 60

@@ -27,8 +27,6 @@ from tests.soundness.reductions import (
 )
 from tests.soundness.shrink import listing, shrink
 
-pytestmark = pytest.mark.usefixtures("quick_code")
-
 PROGRAMS = 40
 ENOUGH = 400
 """Among so many programs each mistake shows."""

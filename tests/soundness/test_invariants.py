@@ -15,8 +15,6 @@ from mazurka.stateful.reference.full import StateSpace, explore
 from tests.soundness.reductions import SECONDS, Agreement, Oracle, Subject, compare, consult
 from tests.soundness.watching import MESSAGE, unequal_pair, watched
 
-pytestmark = pytest.mark.usefixtures("quick_code")
-
 PROGRAMS = 160
 PORTION = 40
 STATES = 400

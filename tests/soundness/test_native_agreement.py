@@ -15,6 +15,8 @@ from tests.soundness.profiles import random_programs
 from tests.soundness.random_programs import random_program
 from tests.soundness.variants import VARIANTS, difference
 
+pytestmark = pytest.mark.optimized
+
 STATES = 800
 
 

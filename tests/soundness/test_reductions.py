@@ -11,8 +11,6 @@ from mazurka.ir.passes.validate import validate
 from mazurka.search.registry import load_strategy, strategy_names
 from tests.soundness.reductions import Agreement, Subject, compare_all, consult
 
-pytestmark = pytest.mark.usefixtures("quick_code")
-
 REDUCTIONS = [name for name in strategy_names() if name != "full"]
 PROGRAMS = 120
 """Half of them from each generator."""

@@ -16,8 +16,6 @@ from tests.soundness.reductions import Agreement, compare_all, consult
 from tests.soundness.restarting import with_restart
 from tests.soundness.variants import VARIANTS, difference, prepared
 
-pytestmark = pytest.mark.usefixtures("quick_code")
-
 PROGRAMS = 120
 PORTION = 30
 STATES = 400
