@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from mazurka.errors import OptionError
+from mazurka.frontend.registry import frontend_names
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="A Python model, or exported JSON.")]
 Language = Annotated[
@@ -14,8 +15,8 @@ Language = Annotated[
     typer.Option(
         "--language",
         metavar="NAME",
-        help="How to read FILE: python, or ir (exported JSON); its name or content tells unless"
-        " given.",
+        help=f"The language of FILE: {', '.join(frontend_names())}; unless given, its name or"
+        " content tells.",
     ),
 ]
 Define = Annotated[

@@ -1,4 +1,4 @@
-"""Finds the front end that reads a file.
+"""Find the front end that reads a file.
 
 A front end is a module or package in `mazurka.frontend` that defines `FRONTEND`; its name is the
 module's name.  Nothing else has to be edited to add one.  The name of a file decides which front
@@ -12,12 +12,15 @@ import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mazurka import frontend as package
 from mazurka.errors import MazurkaError
-from mazurka.ir.program import Program
 from mazurka.search.options import one_of
-from mazurka.search.reading import Reading
+
+if TYPE_CHECKING:
+    from mazurka.ir.program import Program
+    from mazurka.search.reading import Reading
 
 PARTS = frozenset({"kit", "registry"})
 """Modules of `mazurka.frontend` that are no front ends."""
@@ -49,6 +52,7 @@ def frontend_names() -> tuple[str, ...]:
 
 
 def load_frontend(name: str) -> Frontend:
+    """Import a front end by its name."""
     one_of("language", name, frontend_names())
     found = importlib.import_module(f"{package.__name__}.{name}").FRONTEND
     assert isinstance(found, Frontend)

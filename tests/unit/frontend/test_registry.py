@@ -14,14 +14,19 @@ EXPORTED = '{"format": "mazurka-program", "threads": []}'
 
 
 def test_every_front_end_is_one_by_being_present() -> None:
-    assert frontend_names() == ("ir", "python")
+    assert {"ir", "python"} <= set(frontend_names())
+    assert not {"kit", "registry"} & set(frontend_names())
     suffixes = {name: load_frontend(name).suffixes for name in frontend_names()}
-    assert suffixes == {"ir": (".json",), "python": (".py",)}
+    assert suffixes["ir"] == (".json",)
+    assert suffixes["python"] == (".py",)
+    assert all(suffix.startswith(".") for found in suffixes.values() for suffix in found)
 
 
 def test_an_unknown_language_is_refused_with_those_there_are() -> None:
-    with pytest.raises(OptionError, match=r"^language 'cobol' is not known; there are: ir, python"):
+    with pytest.raises(OptionError) as caught:
         choose_language("model.py", "cobol")
+    known = ", ".join(frontend_names())
+    assert caught.value.message == f"language 'cobol' is not known; there are: {known}"
 
 
 @pytest.mark.parametrize(
@@ -54,10 +59,11 @@ def test_a_file_that_tells_nothing_is_refused_with_the_languages(tmp_path: Path)
     path.write_text("threads are fun", encoding="utf-8")
     with pytest.raises(MazurkaError) as caught:
         choose_language(str(path))
-    assert caught.value.message == (
-        "neither its name nor its content tells the language; give --language:"
-        " ir (.json), python (.py)"
+    message = caught.value.message
+    assert message.startswith(
+        "neither its name nor its content tells the language; give --language"
     )
+    assert all(f"{name} (" in message for name in frontend_names())
     assert caught.value.file == str(path)
 
 

@@ -54,7 +54,7 @@ def program(tmp_path: Path) -> Callable[..., str]:
 
 
 def test_it_is_a_language_by_being_present(program) -> None:
-    assert frontend_names() == ("ir", "python", "toy")
+    assert "toy" in frontend_names()
     assert choose_language(program(LOCKED)) == "toy"
     assert choose_language(program(LOCKED, "program.txt")) == "toy"
 

@@ -92,33 +92,33 @@ def conditional(test: Expr, then: Expr, otherwise: Expr) -> Expr:
 
 
 def boolean(expr: Expr) -> Expr:
-    """The expression as 0 or 1."""
+    """Convert an expression to 0 or 1."""
     return Const(int(expr.value != 0)) if isinstance(expr, Const) else truth(expr)
 
 
 def both(left: Expr, right: Expr) -> Expr:
-    """`left and right` as 0 or 1, the right side only where the left holds."""
+    """Build `left and right` as 0 or 1; the right side counts only where the left holds."""
     if right == ONE:
         return boolean(left)
     return conditional(left, boolean(right), ZERO)
 
 
 def either(left: Expr, right: Expr) -> Expr:
-    """`left or right` as 0 or 1, the right side only where the left fails."""
+    """Build `left or right` as 0 or 1; the right side counts only where the left fails."""
     if right == ZERO:
         return boolean(left)
     return conditional(left, ONE, boolean(right))
 
 
 def element(base: Expr, index: Expr, length: int, stride: int) -> Expr:
-    """The address of an element; an index out of range is met when the program runs."""
+    """Build the address of an element; an index out of range is met when the program runs."""
     if isinstance(index, Const) and isinstance(base, Const) and 0 <= index.value < length:
         return Const(base.value + index.value * stride)
     return Element(base, index, length, stride)
 
 
 def select(index: Expr, items: Sequence[Expr]) -> Expr:
-    """The item at a position that is known to be in range."""
+    """Build a choice of the item at a position that is known to be in range."""
     result = items[-1]
     for position in range(len(items) - 2, -1, -1):
         result = conditional(binary("eq", index, Const(position)), items[position], result)
@@ -126,7 +126,7 @@ def select(index: Expr, items: Sequence[Expr]) -> Expr:
 
 
 def total(items: Sequence[Expr]) -> Expr:
-    """The sum of the items."""
+    """Build the sum of the items."""
     result: Expr = ZERO
     for item in items:
         result = binary("add", result, item)

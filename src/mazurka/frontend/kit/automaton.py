@@ -112,7 +112,7 @@ class Automaton:
             self.current, self.bound = label.location, label.bound
 
     def finish(self) -> tuple[tuple[Location, ...], tuple[Edge, ...]]:
-        """The locations and edges, without empty jumps and what nothing leads to.
+        """Return the locations and edges, without empty jumps and what nothing leads to.
 
         The entry is the first location of the program's own, `FIRST_LOCATION`.
         """

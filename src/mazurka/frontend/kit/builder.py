@@ -44,7 +44,7 @@ class ThreadBuilder:
     """Temporaries that can be used again."""
 
     def require_automaton(self) -> Automaton:
-        """The automaton, where there is one."""
+        """Return the automaton; raise `NotStatic` where there is none."""
         if self.automaton is None:
             raise NotStatic
         return self.automaton
@@ -264,7 +264,7 @@ class ThreadBuilder:
         self.step(Kind.LOCAL, span, text, operations=(Assign(Const(cell), value),))
 
     def keep(self, expr: Expr, span: Span, role: Role = Role.INT) -> Expr:
-        """The same value, safe from later assignments to variables it mentions."""
+        """Keep a value safe from later assignments to variables it mentions."""
         if isinstance(expr, Const):
             return expr
         cell = self.take_temporary(role, span)
@@ -272,6 +272,6 @@ class ThreadBuilder:
         return Load(Const(cell))
 
     def pin(self, owner: Reference, span: Span) -> Reference:
-        """The same object, its address safe from later assignments to variables it mentions."""
+        """Keep the address of an object safe from later assignments to variables it mentions."""
         address = self.keep(owner.address, span, Role.POINTER)
         return Reference(owner.shape, address, owner.shared, owner.title)

@@ -53,7 +53,7 @@ class ConditionShape(SyncShape):
     # --- the lock ------------------------------------------------------------------------------
 
     def lock_of(self, owner: Reference) -> Reference:
-        """The lock that belongs to the condition."""
+        """Find the lock that belongs to the condition."""
         if self.lock_address is not None:
             return Reference(self.lock, Const(self.lock_address), True, self.lock_title)
         if self.lock_offset is not None:

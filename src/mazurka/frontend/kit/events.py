@@ -31,7 +31,7 @@ class EventShape(SyncShape):
     def is_set(
         self, build: ThreadBuilder, owner: Reference, span: Span, *, called: str = "is_set"
     ) -> Expr:
-        """The flag as it is at this moment; `called` is what the program calls this."""
+        """Look at the flag at this moment; `called` is what the program calls this."""
         return build.inspect(span, f"{owner.title}.{called}()", owner, Load(owner.address))
 
     def wait(self, build: ThreadBuilder, owner: Reference, span: Span) -> None:

@@ -80,7 +80,7 @@ class ProgramDraft:
         observers: Iterable[Automaton] = (),
         constants: Mapping[str, int] | None = None,
     ) -> Program:
-        """The finished program: one automaton a plan, in the same order, and the observers'."""
+        """Finish the program: one automaton a plan, in the same order, and the observers'."""
         plans, threads = list(plans), []
         titles = _unique([plan.name for plan in plans])
         for plan, automaton, title in zip(plans, automata, titles, strict=True):

@@ -95,12 +95,12 @@ class QueueShape(SyncShape):
             span,
             f"get from {owner.title}",
             owner,
-            *self._taking(owner, item),
+            *self._take_out(owner, item),
             guard=binary("gt", count, ZERO),
         )
         return Load(item)
 
-    def _taking(self, owner: Reference, item: Const) -> tuple[Operation, ...]:
+    def _take_out(self, owner: Reference, item: Const) -> tuple[Operation, ...]:
         """Take an item out; slots that become free go back to their first value."""
         slots = [owner.cell(SLOTS + place) for place in range(self.capacity)]
         count, empty = Load(owner.address), self.zero()[SLOTS]

@@ -40,7 +40,7 @@ def create(build: ThreadBuilder, span: Span, function: str, slot: Slot, *, start
     """Make a thread where the code runs once; returns its handle."""
     plan, hand_over = slot
     handle = Const(plan.number + 1)
-    operations = hand_over + (_starting(build, handle) if start else ())
+    operations = hand_over + (_start_operations(build, handle) if start else ())
     if operations and build.automaton is not None:
         # Without an automaton, the arguments are in their cells from the beginning.
         text = f"create {function}"
@@ -76,7 +76,7 @@ def create_in_loop(
         number = Const(plan.number + 1)
         operations = (
             *hand_over,
-            *(_starting(build, number) if start else ()),
+            *(_start_operations(build, number) if start else ()),
             Assign(Const(counter), Const(position + 1)),
             Assign(handle, number),
         )
@@ -99,7 +99,7 @@ def _bound_check(build: ThreadBuilder, function: str) -> Check:
     return Check(ZERO, Fault.BOUND, message)
 
 
-def _starting(build: ThreadBuilder, handle: Expr) -> tuple[Operation, ...]:
+def _start_operations(build: ThreadBuilder, handle: Expr) -> tuple[Operation, ...]:
     """Set the thread's program counter, whose address is the handle itself, to its entry."""
     operations: tuple[Operation, ...] = (Assign(handle, Const(FIRST_LOCATION)),)
     if build.program.status:
@@ -118,7 +118,7 @@ def start_thread(build: ThreadBuilder, span: Span, handle: Expr, title: str) -> 
     operations = (
         Check(known, Fault.EXCEPTION, f"`{title}` is None, not a thread"),
         Check(fresh, Fault.EXCEPTION, f"`{title}` is started twice"),
-        *_starting(build, handle),
+        *_start_operations(build, handle),
     )
     build.step(Kind.CREATE, span, f"start {title}", operations=operations, atomic=True)
 

@@ -13,7 +13,12 @@ from mazurka.frontend.kit.arithmetic import binary
 from mazurka.frontend.kit.automaton import Label
 from mazurka.frontend.kit.shapes import NumberShape, Reference
 from mazurka.frontend.python.conditions import branch_on
-from mazurka.frontend.python.containers import known_items, loop_variables, only, static_items
+from mazurka.frontend.python.containers import (
+    bind_loop_variables,
+    list_items,
+    list_static_items,
+    require_one_argument,
+)
 from mazurka.frontend.python.expressions import as_number, truth_of
 from mazurka.frontend.python.lowering import Lowering, callable_name
 from mazurka.frontend.python.values import Interval, Number, Sequence, Value, kind_of
@@ -42,15 +47,15 @@ def _extreme(low: Lowering, node: ast.Call, operator: str) -> Value:
         numbers = [low.number_of(argument) for argument in node.args]
     if not numbers:
         raise low.refuse(node, f"`{ast.unparse(node)}` has no numbers to look at")
-    return Number(_combined(operator, numbers))
+    return Number(_combine(operator, numbers))
 
 
-def _combined(operator: str, numbers: list[Expr]) -> Expr:
-    """The operator between all numbers, as a tree that is not deep."""
+def _combine(operator: str, numbers: list[Expr]) -> Expr:
+    """Apply the operator between all numbers, as a balanced tree."""
     if len(numbers) == 1:
         return numbers[0]
     middle = len(numbers) // 2
-    left, right = _combined(operator, numbers[:middle]), _combined(operator, numbers[middle:])
+    left, right = _combine(operator, numbers[:middle]), _combine(operator, numbers[middle:])
     return binary(operator, left, right)
 
 
@@ -69,7 +74,7 @@ def _number(low: Lowering, value: Value, node: ast.expr) -> Expr:
 
 
 def _each_item(low: Lowering, value: Value, node: ast.expr, visit: Visitor) -> None:
-    items = known_items(low, value, node)
+    items = list_items(low, value, node)
     if items is None:
         raise low.refuse(node, f"`{ast.unparse(node)}` is no list, Array or constant range")
     for item in items:
@@ -80,9 +85,9 @@ def _each_item(low: Lowering, value: Value, node: ast.expr, visit: Visitor) -> N
 
 @callable_name("builtins.sum")
 def _sum(low: Lowering, node: ast.Call) -> Value:
-    argument = only(low, node)
+    argument = require_one_argument(low, node)
     if not isinstance(argument, ast.GeneratorExp) or not _is_conditional(argument):
-        return Number(_combined("add", [ZERO, *_item_numbers(low, argument)]))
+        return Number(_combine("add", [ZERO, *_item_numbers(low, argument)]))
     low.require_automaton()
     total = low.take_temporary(Role.INT, low.span(node))
     low.set_cell(total, ZERO, low.span(node))
@@ -108,10 +113,10 @@ def _each(
         return
     first, *rest = generators
     outer, automaton = low.overlay, low.require_automaton()
-    for value in static_items(low, first.iter):
+    for value in list_static_items(low, first.iter):
         if not low.reachable:
             break
-        low.overlay = outer | loop_variables(low, first.target, value)
+        low.overlay = outer | bind_loop_variables(low, first.target, value)
         skip = automaton.new_label(low.span(item))
         for test in first.ifs:
             follow = automaton.new_label(low.span(test))
@@ -134,8 +139,8 @@ def _all(low: Lowering, node: ast.Call) -> Value:
 
 
 def _decide(low: Lowering, node: ast.Call, *, deciding: bool) -> Value:
-    """Stop at the first item whose truth is the deciding one."""
-    automaton, argument = low.require_automaton(), only(low, node)
+    """Evaluate `any` or `all`, which stop at the first item that decides."""
+    automaton, argument = low.require_automaton(), require_one_argument(low, node)
     result, end = low.take_temporary(Role.BOOL, low.span(node)), automaton.new_label(low.span(node))
     low.set_cell(result, Const(int(deciding)), low.span(node))
 
@@ -148,7 +153,7 @@ def _decide(low: Lowering, node: ast.Call, *, deciding: bool) -> Value:
     if isinstance(argument, ast.GeneratorExp):
         _each(low, argument.elt, argument.generators, look)
     else:
-        items = known_items(low, low.value(argument), argument)
+        items = list_items(low, low.value(argument), argument)
         if items is None:
             raise low.refuse(argument, f"`{ast.unparse(argument)}` is no list or Array")
         for item in items:
@@ -175,7 +180,7 @@ def _enumerate(low: Lowering, node: ast.Call) -> Value:
             start = low.constant(first, "the first number of `enumerate`")
         case _:
             raise low.refuse(node, "`enumerate` takes a list or an Array, and a first number")
-    items = known_items(low, low.value(argument), argument)
+    items = list_items(low, low.value(argument), argument)
     if items is None:
         raise low.refuse(node, "`enumerate` needs a list or an Array; use `range` and an index")
     pairs = enumerate(items, start)
@@ -189,7 +194,7 @@ def _zip(low: Lowering, node: ast.Call) -> Value:
         if keyword.arg != "strict":
             raise low.refuse(node, "`zip` takes lists, Arrays and `strict=` only")
         strict = bool(low.constant(keyword.value, "`strict`"))
-    columns = [static_items(low, argument) for argument in node.args]
+    columns = [list_static_items(low, argument) for argument in node.args]
     if strict and len({len(column) for column in columns}) > 1:
         raise low.refuse(node, f"`{ast.unparse(node)}`: the lists differ in length")
     return Sequence([Sequence(list(row)) for row in zip(*columns, strict=False)])
@@ -197,7 +202,7 @@ def _zip(low: Lowering, node: ast.Call) -> Value:
 
 @callable_name("builtins.reversed")
 def _reversed(low: Lowering, node: ast.Call) -> Value:
-    argument = only(low, node)
+    argument = require_one_argument(low, node)
     value = low.value(argument)
     match value:
         case Interval(Const(start), Const(stop), step):
@@ -208,7 +213,7 @@ def _reversed(low: Lowering, node: ast.Call) -> Value:
             return Interval(binary("sub", stop, back), binary("sub", start, back), -step)
         case Interval():
             raise low.refuse(node, "`reversed` needs constant bounds here; use a negative step")
-    items = known_items(low, value, argument)
+    items = list_items(low, value, argument)
     if items is None:
         raise low.refuse(node, f"`reversed` needs a range, a list or Array, not {kind_of(value)}")
     return Sequence(items[::-1])

@@ -12,9 +12,9 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from mazurka.errors import UnsupportedError
-from mazurka.frontend.python.imports import MODEL, OPEN_MODULES, import_names, undefined
+from mazurka.frontend.python.imports import MODEL, OPEN_MODULES, advise_on_name, import_names
 from mazurka.frontend.python.source import span_of
-from mazurka.frontend.python.survey import facts_of, own_nodes
+from mazurka.frontend.python.survey import facts_of, walk_own_nodes
 
 INT, BOOL = f"{MODEL}.Int", f"{MODEL}.Bool"
 
@@ -73,7 +73,7 @@ class _Reader:
             self._check_hiding(function, declared)
 
     def _made_fields(self, module: ast.Module) -> set[int]:
-        """Fields such as `items: Array(Int[0, 9], 3)`, which records evaluate."""
+        """Find fields such as `items: Array(Int[0, 9], 3)`: making a record evaluates them."""
         fields = [
             node
             for owner in module.body
@@ -117,7 +117,7 @@ class _Reader:
         facts = facts_of(function.body)
         given = {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
         hidden = {name for name in declared - given if facts.is_local(name)}
-        for node in own_nodes(function.body):
+        for node in walk_own_nodes(function.body):
             match node:
                 case ast.Name(name, ast.Store()) if name in hidden:
                     raise self._refuse(
@@ -127,7 +127,7 @@ class _Reader:
                     )
 
     def _parsed(self, annotation: ast.expr) -> ast.expr:
-        """What a string says; anything else is returned as it is."""
+        """Parse an annotation that is a string; any other is returned as it is."""
         if not (isinstance(annotation, ast.Constant) and isinstance(annotation.value, str)):
             return annotation
         try:
@@ -144,7 +144,7 @@ class _Reader:
         return self._path(annotation) == BOOL
 
     def _check(self, annotation: ast.expr) -> None:
-        """A range that stands alone, or something that has nothing to do with ranges."""
+        """Refuse an annotation unless it is a range or has nothing to do with ranges."""
         for name in _names(annotation):
             line = self.lines.get(name.id, 0)
             if line > name.lineno:
@@ -154,7 +154,7 @@ class _Reader:
         for name in _names(annotation):
             if name.id not in self.names.keys() | self.classes | _PLAIN:
                 candidates = (*self.names, *self.classes, "Int", "Bool")
-                advice = undefined(name.id, candidates, self.known)
+                advice = advise_on_name(name.id, candidates, self.known)
                 if advice:
                     raise self._refuse(name, f"the name `{name.id}` is not defined{advice}")
         if self._path(annotation) == INT:
@@ -189,7 +189,7 @@ class _Reader:
                 return False
 
     def _path(self, node: ast.expr) -> str:
-        """The full name of something imported, or nothing."""
+        """Find the full name of something imported; empty for anything else."""
         match node:
             case ast.Name(name):
                 return self.names.get(name, "")

@@ -1,4 +1,4 @@
-"""Matching a call's arguments with parameters, as Python does."""
+"""Match a call's arguments with parameters, as Python does."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from mazurka.frontend.python.lowering import Lowering
 from mazurka.frontend.python.values import Function, Method, Value
 
 
-def uncalled(low: Lowering, node: ast.AST) -> str:
-    """What to write instead of `spawn(worker(1))`, which runs the function at once."""
+def advise_not_to_call(low: Lowering, node: ast.AST) -> str:
+    """Advise what to write instead of `spawn(worker(1))`, which runs the function at once."""
     match node:
         case ast.Call(ast.Name() | ast.Attribute() as called, given, []) if isinstance(
             low.designate(called), Function | Method
@@ -29,7 +29,7 @@ def uncalled(low: Lowering, node: ast.AST) -> str:
 def match_arguments(
     low: Lowering, node: ast.Call, names: Items[str], what: str
 ) -> dict[str, ast.expr]:
-    """Parameter names with the expressions given for them, in the order of the call."""
+    """Map parameter names to the expressions given for them, in the order of the call."""
     given: dict[str, ast.expr] = {}
     if any(isinstance(argument, ast.Starred) for argument in node.args):
         raise low.refuse(node, "models cannot contain starred arguments; write them out")
@@ -53,7 +53,7 @@ def match_arguments(
 def evaluate_arguments(
     low: Lowering, node: ast.Call, names: Items[str], what: str, required: int = 0
 ) -> dict[str, Value]:
-    """The values of the arguments, evaluated from left to right."""
+    """Evaluate the arguments from left to right."""
     given = match_arguments(low, node, names, what)
     for name in names[:required]:
         if name not in given:
@@ -62,7 +62,7 @@ def evaluate_arguments(
 
 
 def parameters(low: Lowering, definition: ast.FunctionDef) -> dict[str, ast.expr | None]:
-    """A function's parameters with their defaults."""
+    """Map a function's parameters to their defaults."""
     arguments = definition.args
     if arguments.vararg or arguments.kwarg:
         raise low.refuse(
@@ -82,7 +82,7 @@ def parameters(low: Lowering, definition: ast.FunctionDef) -> dict[str, ast.expr
 def bind_parameters(
     low: Lowering, definition: ast.FunctionDef, node: ast.Call, first: dict[str, Value]
 ) -> dict[str, Value]:
-    """All parameters' values for a call; `first` are given already (`self`)."""
+    """Find the values of all parameters for a call; `first` are given already (`self`)."""
     wanted = parameters(low, definition)
     names = [name for name in wanted if name not in first]
     values = first | evaluate_arguments(low, node, names, definition.name)
@@ -92,12 +92,12 @@ def bind_parameters(
             continue
         if default is None:
             raise low.refuse(node, f"`{definition.name}` needs a value for `{name}`")
-        values[name] = static_default(low, default)
+        values[name] = evaluate_default(low, default)
     return values
 
 
-def static_default(low: Lowering, default: ast.expr) -> Value:
-    """A default belongs to the module: the variables of the caller do not count."""
+def evaluate_default(low: Lowering, default: ast.expr) -> Value:
+    """Evaluate a default in the scope of the module; the caller's variables do not count."""
     frames, overlay = low.frames, low.overlay
     low.frames, low.overlay = [], {}
     try:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from mazurka.frontend.python.expressions import lookup, truth_of
+from mazurka.frontend.python.expressions import look_up, truth_of
 from mazurka.frontend.python.lowering import Lowering, statement
-from mazurka.frontend.python.survey import free_names
+from mazurka.frontend.python.survey import find_free_names
 from mazurka.frontend.python.values import Number
 from mazurka.ir.expressions import Const
 from mazurka.ir.program import Check, Fault, Kind
@@ -22,7 +22,7 @@ def _assert(low: Lowering, node: ast.Assert) -> None:
         return
     message = f"assertion failed: {ast.unparse(node.test)}"
     if node.msg is not None:
-        message = message_text(node.msg)
+        message = read_message(node.msg)
     if isinstance(condition, Const):
         message += _constants(low, node.test)
     low.step(
@@ -36,7 +36,7 @@ def _assert(low: Lowering, node: ast.Assert) -> None:
 
 
 def refuse_tuple(low: Lowering, test: ast.expr) -> None:
-    """`assert (x == 1, "message")` is about a tuple, which is always true."""
+    """Refuse `assert (x == 1, "message")`: a tuple is always true."""
     if isinstance(test, ast.Tuple) and test.elts:
         meant = ", ".join(map(ast.unparse, test.elts))
         raise low.refuse(
@@ -47,16 +47,16 @@ def refuse_tuple(low: Lowering, test: ast.expr) -> None:
 
 
 def check_message(low: Lowering, message: ast.expr) -> None:
-    """A message is not computed, yet a name in it that means nothing is a slip."""
-    for name in sorted(free_names(message)):
+    """Refuse undefined names in a message, although messages are not computed."""
+    for name in sorted(find_free_names(message)):
         if not (low.frames and low.frame.facts.is_local(name)):
-            lookup(low, name, message)
+            look_up(low, name, message)
 
 
 def _constants(low: Lowering, test: ast.expr) -> str:
-    """The values of a condition that nobody changes: no step of a trace shows them."""
+    """Describe the constants in a condition, which no step of a trace shows."""
     known: list[str] = []
-    free = free_names(test)
+    free = find_free_names(test)
     used = [inner for inner in ast.walk(test) if isinstance(inner, ast.Name) and inner.id in free]
     used.sort(key=lambda inner: (inner.lineno, inner.col_offset))
     for name in dict.fromkeys(inner.id for inner in used):
@@ -69,8 +69,8 @@ def _constants(low: Lowering, test: ast.expr) -> str:
     return f" ({', '.join(known)})" if known else ""
 
 
-def message_text(node: ast.expr) -> str:
-    """An f-string keeps its expressions as written: messages are not computed."""
+def read_message(node: ast.expr) -> str:
+    """The text of a message; an f-string keeps its expressions as they are written."""
     match node:
         case ast.Constant(value):
             return str(value)

@@ -1,4 +1,4 @@
-"""Assigning values to names, elements and fields.
+"""Assign values to names, elements and fields.
 
 A local that is assigned once, with something known while elaborating (a constant, an alias of an
 object at a known address), needs no cell: the name stands for the thing itself.
@@ -9,10 +9,10 @@ from __future__ import annotations
 import ast
 
 from mazurka.frontend.kit.shapes import Blueprint, NumberShape, Reference
-from mazurka.frontend.python.containers import as_array
+from mazurka.frontend.python.containers import make_array
 from mazurka.frontend.python.context import Activation, LocalVariable
 from mazurka.frontend.python.lowering import Lowering
-from mazurka.frontend.python.survey import own_nodes
+from mazurka.frontend.python.survey import walk_own_nodes
 from mazurka.frontend.python.values import (
     Interval,
     Nothing,
@@ -44,7 +44,7 @@ def assign(low: Lowering, target: ast.expr, value: Value, node: ast.AST) -> None
             if not (isinstance(place, Reference) and isinstance(place.shape, NumberShape)):
                 raise low.refuse(
                     target,
-                    f"`{ast.unparse(target)}` is {_described(place)}, which cannot"
+                    f"`{ast.unparse(target)}` is {_describe(place)}, which cannot"
                     " be replaced; only numbers can be assigned",
                 )
             if not isinstance(value, Number):
@@ -56,12 +56,12 @@ def assign(low: Lowering, target: ast.expr, value: Value, node: ast.AST) -> None
             raise low.refuse(target, f"`{ast.unparse(target)}` cannot be assigned to in a model")
 
 
-def _described(place: Value) -> str:
+def _describe(place: Value) -> str:
     return "no field" if not isinstance(place, Reference) else kind_of(place)
 
 
 def assign_items(low: Lowering, targets: list[ast.expr], value: Value, node: ast.AST) -> None:
-    """`a, b = x, y`: all right sides have their values before the first left side changes."""
+    """Assign `a, b = x, y`: all right sides are evaluated before the first left side changes."""
     if not isinstance(value, Sequence) or len(value.items) != len(targets):
         raise low.refuse(node, f"{kind_of(value)} cannot be unpacked into {len(targets)} names")
     items = [item if _is_settled(item) else settle(low, item, node) for item in value.items]
@@ -80,7 +80,7 @@ def _is_settled(item: Value) -> bool:
 
 
 def settle(low: Lowering, item: Value, node: ast.AST) -> Value:
-    """The same value, in temporaries: what it was computed from may change."""
+    """Keep a value in temporaries, since what it was computed from may change."""
     match item:
         case Number(expr, boolean):
             return Number(low.keep(expr, low.span(node)), boolean)
@@ -128,25 +128,25 @@ def _assign_global(low: Lowering, name: str, value: Value, node: ast.AST) -> Non
 
 
 def _list_value(low: Lowering, name: str, value: Sequence, node: ast.AST) -> Value:
-    """A list of numbers is an array; other lists and tuples are known while elaborating."""
-    blueprint = as_array(value.items) if value.growing else None
+    """Make an array of a list of numbers; keep the items of other lists and tuples."""
+    blueprint = make_array(value.items) if value.growing else None
     if blueprint is not None:
         return blueprint
-    items = [own_copy(low, name, item, node) for item in value.items]
+    items = [copy_to_cell(low, name, item, node) for item in value.items]
     return Sequence(items, growing=value.growing, origin=(low.frame, low.uncertain))
 
 
-def own_copy(low: Lowering, name: str, item: Value, node: ast.AST) -> Value:
-    """The value in a place where it stays: what it was computed from may change."""
+def copy_to_cell(low: Lowering, name: str, item: Value, node: ast.AST) -> Value:
+    """Copy a value to a cell of its own, since what it was computed from may change."""
     if isinstance(item, Blueprint):
         return create_object(low, name, item, node)
     if isinstance(item, Sequence):
-        return Sequence([own_copy(low, name, inner, node) for inner in item.items])
+        return Sequence([copy_to_cell(low, name, inner, node) for inner in item.items])
     return item if _is_settled(item) else _into_cell(low, name, item, node).fetch()
 
 
 def _own_interval(low: Lowering, name: str, value: Interval, node: ast.AST) -> Interval:
-    ends = [own_copy(low, name, Number(end), node) for end in (value.start, value.stop)]
+    ends = [copy_to_cell(low, name, Number(end), node) for end in (value.start, value.stop)]
     start, stop = (end.expr for end in ends if isinstance(end, Number))
     return Interval(start, stop, value.step)
 
@@ -214,7 +214,7 @@ def _store(low: Lowering, variable: LocalVariable, value: Value, node: ast.AST) 
 
 
 def _fitting(low: Lowering, variable: LocalVariable, value: Value, node: ast.AST) -> Expr:
-    """What to store, if the variable can hold it."""
+    """Find what to store; refuse a value that the variable cannot hold."""
     match value:
         case Number(expr, boolean) if variable.role in (Role.INT, Role.BOOL):
             draft = low.program.storage.cells[variable.cell]
@@ -250,7 +250,7 @@ def _brief(node: ast.AST) -> str:
 
 
 def create_object(low: Lowering, name: str, blueprint: Blueprint, node: ast.AST) -> Reference:
-    """An object made by a function: its cells are set whenever the code runs."""
+    """Place an object that a function makes; its cells are set whenever the code runs."""
     model = low.program
     low.require_automaton()
     if low.loop_depth:
@@ -272,7 +272,7 @@ def _is_plain(blueprint: Blueprint) -> bool:
 
 
 def _check_single_use(low: Lowering, name: str, node: ast.AST) -> None:
-    """In a loop the cells are used again each time round, so no other name may keep them."""
+    """Refuse a second name for an object made in a loop: each round uses its cells again."""
     if low.number in low.program.escaping:
         raise low.refuse(
             node,
@@ -280,7 +280,7 @@ def _check_single_use(low: Lowering, name: str, node: ast.AST) -> None:
             " them before the loop",
         )
     harmless: set[int] = set()
-    for inner in own_nodes(low.frame.facts.body):
+    for inner in walk_own_nodes(low.frame.facts.body):
         match inner:
             case ast.Subscript(ast.Name() as base) | ast.Attribute(ast.Name() as base):
                 harmless.add(id(base))
@@ -288,7 +288,7 @@ def _check_single_use(low: Lowering, name: str, node: ast.AST) -> None:
                 harmless.add(id(base))
             case ast.For(_, ast.Name() as base) | ast.withitem(ast.Name() as base):
                 harmless.add(id(base))
-    for inner in own_nodes(low.frame.facts.body):
+    for inner in walk_own_nodes(low.frame.facts.body):
         aliased = isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load)
         if aliased and getattr(inner, "id", "") == name and id(inner) not in harmless:
             raise low.refuse(
@@ -300,7 +300,7 @@ def _check_single_use(low: Lowering, name: str, node: ast.AST) -> None:
 def bind_parameter(
     low: Lowering, frame: Activation, name: str, value: Value, node: ast.AST
 ) -> None:
-    """The caller's scalars cannot change during the call, so a plain one needs no copy."""
+    """Bind a parameter; the caller's scalars cannot change during the call and need no copy."""
     if isinstance(value, Blueprint):
         value = create_object(low, name, value, node)
     if name not in frame.facts.stores and _is_simple_value(value):

@@ -1,4 +1,4 @@
-"""Calls: functions and methods of the model are inlined, each time with fresh variables."""
+"""Inline calls of functions and methods, each time with fresh variables."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 
 from mazurka.frontend.kit.shapes import RecordShape, Reference, SyncShape
 from mazurka.frontend.python.arguments import bind_parameters
-from mazurka.frontend.python.assignment import bind_parameter, own_copy
+from mazurka.frontend.python.assignment import bind_parameter, copy_to_cell
 from mazurka.frontend.python.context import Activation, LocalVariable
 from mazurka.frontend.python.lowering import CALLS, Lowering, expression
 from mazurka.frontend.python.objects import find_method, instantiate
@@ -90,7 +90,7 @@ def _append(low: Lowering, owner: Sequence, node: ast.Call) -> Value:
         )
     if isinstance(value, Number):
         raise low.refuse(node, "a list of numbers cannot grow; use an Array, or a Queue")
-    value = own_copy(low, "item", value, node)
+    value = copy_to_cell(low, "item", value, node)
     owner.items.append(value)
     return Nothing()
 
@@ -98,7 +98,7 @@ def _append(low: Lowering, owner: Sequence, node: ast.Call) -> Value:
 def inline(
     low: Lowering, definition: ast.FunctionDef, values: dict[str, Value], node: ast.AST
 ) -> Value:
-    """The body of the function in place of its call."""
+    """Elaborate the body of the function in place of its call."""
     automaton = low.require_automaton()
     if not low.reachable:
         return Number(Const(0))
@@ -151,7 +151,7 @@ def _check_definition(low: Lowering, definition: ast.FunctionDef) -> None:
         raise low.refuse(definition, f"the decorators of `{definition.name}` are not supported")
 
 
-def predicate(low: Lowering, function: Value, node: ast.AST) -> Value:
+def call_predicate(low: Lowering, function: Value, node: ast.AST) -> Value:
     """Call a predicate without arguments (the argument of `wait_for`)."""
     match function:
         case Closure(definition):

@@ -60,7 +60,7 @@ def _lazy_chain(low: Lowering, node: ast.Compare, left: Value) -> Value:
 
 
 def _stepwise_chain(low: Lowering, node: ast.Compare, left: Value) -> Value:
-    """`a < b < c` where c takes steps: it is evaluated only where a < b."""
+    """Compare `a < b < c` where c takes steps: it is evaluated only where a < b."""
     automaton = low.require_automaton()
     result, end = low.take_temporary(Role.BOOL, low.span(node)), automaton.new_label(low.span(node))
     for position, other in enumerate(node.comparators):
@@ -76,7 +76,7 @@ def _stepwise_chain(low: Lowering, node: ast.Compare, left: Value) -> Value:
 
 
 def comparison(low: Lowering, node: ast.Compare, position: int, x: Value, y: Value) -> Expr:
-    """The comparison at a position of a chain, with its two values."""
+    """Compare two values that are neighbours in a chain of comparisons."""
     operator = node.ops[position]
     left, right = (node.left, *node.comparators)[position : position + 2]
     if isinstance(operator, ast.In | ast.NotIn):
@@ -128,7 +128,7 @@ def _membership(
 
 @expression(ast.BoolOp)
 def _boolop(low: Lowering, node: ast.BoolOp) -> Value:
-    """`and` and `or` give one of their operands, as in Python."""
+    """Evaluate `and` and `or`, which give one of their operands, as in Python."""
     conjunction = isinstance(node.op, ast.And)
     if low.direct is not None or is_simple(low, node):
         values = [low.value(operand) for operand in node.values]
@@ -201,7 +201,7 @@ def _stepwise_conditional(low: Lowering, node: ast.IfExp) -> Value:
         automaton.jump(end, span)
     automaton.place(end, span)
     assert cell is not None
-    return _joined(low, node, results, Load(Const(cell)))
+    return _combine_sides(low, node, results, Load(Const(cell)))
 
 
 def _content(low: Lowering, value: Value, node: ast.AST) -> tuple[Expr, Role]:
@@ -216,8 +216,8 @@ def _content(low: Lowering, value: Value, node: ast.AST) -> tuple[Expr, Role]:
             raise low.refuse(node, f"`{ast.unparse(node)}` is {kind_of(value)}; use if/else")
 
 
-def _joined(low: Lowering, node: ast.IfExp, results: list[Value], content: Expr) -> Value:
-    """The value that either side left in the same cell."""
+def _combine_sides(low: Lowering, node: ast.IfExp, results: list[Value], content: Expr) -> Value:
+    """Combine the values that both sides left in the same cell."""
     first = results[0]
     if all(isinstance(value, Number) for value in results):
         return Number(content, all(isinstance(v, Number) and v.boolean for v in results))

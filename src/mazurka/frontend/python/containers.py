@@ -85,7 +85,7 @@ def _subscript(low: Lowering, node: ast.Subscript) -> Value:
 
 
 def _sliced(low: Lowering, base: Value, part: ast.Slice, node: ast.Subscript) -> Value:
-    """Part of a list whose items are known while elaborating; an Array would be copied."""
+    """Slice a list whose items are known while elaborating; an Array would be copied."""
     if not isinstance(base, Sequence):
         raise low.refuse(node, f"{kind_of(base)} has no slices in models; use a loop over indexes")
     ends = [
@@ -185,7 +185,7 @@ def _comprehension(low: Lowering, node: ast.ListComp) -> Value:
 def _generate(
     low: Lowering, item: ast.expr, generators: list[ast.comprehension]
 ) -> Iterator[Value]:
-    """The items of a comprehension, whose loops are run here and now."""
+    """Generate the items of a comprehension by running its loops while elaborating."""
     if not generators:
         yield low.value(item)
         return
@@ -193,8 +193,8 @@ def _generate(
     if first.is_async:
         raise low.refuse(item, "models cannot contain `async for`")
     outer = low.overlay
-    for value in static_items(low, first.iter):
-        low.overlay = outer | loop_variables(low, first.target, value)
+    for value in list_static_items(low, first.iter):
+        low.overlay = outer | bind_loop_variables(low, first.target, value)
         if all(_static_truth(low, test) for test in first.ifs):
             yield from _generate(low, item, rest)
     low.overlay = outer
@@ -207,7 +207,7 @@ def _static_truth(low: Lowering, test: ast.expr) -> bool:
     return known.value != 0
 
 
-def loop_variables(low: Lowering, target: ast.expr, value: Value) -> dict[str, Value]:
+def bind_loop_variables(low: Lowering, target: ast.expr, value: Value) -> dict[str, Value]:
     match target, value:
         case ast.Name(name), Reference(NumberShape()) if low.automaton is not None:
             return {name: low.read(value, target)}  # Python reads an item once
@@ -216,29 +216,29 @@ def loop_variables(low: Lowering, target: ast.expr, value: Value) -> dict[str, V
         case ast.Tuple(names), Sequence(items) if len(names) == len(items):
             found: dict[str, Value] = {}
             for inner, item in zip(names, items, strict=True):
-                found |= loop_variables(low, inner, item)
+                found |= bind_loop_variables(low, inner, item)
             return found
         case _:
             raise low.refuse(target, f"`{ast.unparse(target)}` does not fit the items")
 
 
-def only(low: Lowering, node: ast.Call) -> ast.expr:
-    """The argument of a call that has exactly one."""
+def require_one_argument(low: Lowering, node: ast.Call) -> ast.expr:
+    """Require exactly one argument; returns it."""
     if len(node.args) != 1 or node.keywords:
         raise low.refuse(node, f"`{ast.unparse(node.func)}` takes one argument")
     return node.args[0]
 
 
-def static_items(low: Lowering, node: ast.expr) -> list[Value]:
-    """What a loop runs over, where that is known while elaborating."""
-    items = known_items(low, low.value(node), node)
+def list_static_items(low: Lowering, node: ast.expr) -> list[Value]:
+    """List what a loop runs over, which must be known while elaborating."""
+    items = list_items(low, low.value(node), node)
     if items is None:
         raise low.refuse(node, f"`{ast.unparse(node)}` must be a constant range or a list")
     return items
 
 
-def known_items(low: Lowering, value: Value, node: ast.AST) -> list[Value] | None:
-    """The items, or None where only the running program knows them."""
+def list_items(low: Lowering, value: Value, node: ast.AST) -> list[Value] | None:
+    """List the items; None where only the running program knows them."""
     match value:
         case Sequence(items):
             return list(items)
@@ -266,8 +266,8 @@ def _check_count(low: Lowering, count: int, node: ast.AST) -> None:
         )
 
 
-def as_array(items: list[Value]) -> Blueprint | None:
-    """A list as an array: of numbers, or of new objects of one shape."""
+def make_array(items: list[Value]) -> Blueprint | None:
+    """Make an array of numbers, or of new objects of one shape; None for other items."""
     if not items:
         return None
     if all(isinstance(item, Number) for item in items):
@@ -285,4 +285,4 @@ def as_array(items: list[Value]) -> Blueprint | None:
 def _new_object(item: Value) -> Blueprint | None:
     if isinstance(item, Blueprint):
         return item
-    return as_array(item.items) if isinstance(item, Sequence) else None
+    return make_array(item.items) if isinstance(item, Sequence) else None

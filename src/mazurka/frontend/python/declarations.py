@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from mazurka.errors import OptionError
 from mazurka.frontend.kit.builder import NotStatic
 from mazurka.frontend.kit.shapes import INTEGER, TRUTH, Blueprint, NumberShape, Reference
-from mazurka.frontend.python.containers import as_array
+from mazurka.frontend.python.containers import make_array
 from mazurka.frontend.python.context import FunctionThread, Model
 from mazurka.frontend.python.imports import import_names
-from mazurka.frontend.python.lowering import Lowering, unsupported_statement
-from mazurka.frontend.python.primitives.threads import thread_title
+from mazurka.frontend.python.lowering import Lowering, refuse_statement
+from mazurka.frontend.python.primitives.threads import title_thread
 from mazurka.frontend.python.statements import declared_shape
-from mazurka.frontend.python.survey import free_names, stored_names
+from mazurka.frontend.python.survey import count_stores, find_free_names
 from mazurka.frontend.python.values import (
     Function,
     Nothing,
@@ -54,8 +54,8 @@ class Declarations:
         self.low = Lowering(self.model, 0, None)
 
     def elaborate(self, module: ast.Module) -> None:
-        body = list(_flattened(module.body))
-        self.stores = stored_names(body)
+        body = list(_flatten(module.body))
+        self.stores = count_stores(body)
         for node in body:
             if isinstance(node, ast.FunctionDef):
                 self.model.globals[node.name] = Function(node)
@@ -91,7 +91,7 @@ class Declarations:
             case ast.FunctionDef() | ast.ClassDef() | ast.Pass() | ast.Expr(ast.Constant()):
                 pass
             case ast.AsyncFunctionDef():
-                raise self.low.refuse(node, unsupported_statement(node))
+                raise self.low.refuse(node, refuse_statement(node))
             case ast.Expr(ast.Call(ast.Name("print")) as call):
                 self.low.value(call)
             case ast.Expr(ast.Call() as call) if self.model.survey.declares(node):
@@ -116,7 +116,7 @@ class Declarations:
                 self._defer(node)
 
     def _declare_facts(self, call: ast.Call) -> None:
-        for name in sorted(set().union(*map(free_names, call.args)) & self.deferred):
+        for name in sorted(set().union(*map(find_free_names, call.args)) & self.deferred):
             raise self.low.refuse(
                 call, f"`{name}` is a variable of `main` alone; no other thread can reach it"
             )
@@ -125,7 +125,7 @@ class Declarations:
     def _defer(self, node: ast.stmt) -> None:
         """Leave the statement to `main`."""
         self.main.append(node)
-        self.deferred |= stored_names([node]).keys() - self.model.globals.keys()
+        self.deferred |= count_stores([node]).keys() - self.model.globals.keys()
 
     def _declare_bare(self, name: str, annotation: ast.expr, node: ast.stmt) -> None:
         shape = declared_shape(self.low, annotation)
@@ -222,15 +222,15 @@ class Declarations:
             )
 
     def _list(self, name: str, value: Sequence) -> Value:
-        """Objects, and numbers that the program may change, are arrays; the rest is constant."""
-        array = as_array(value.items)
+        """Make an array of objects, and of numbers that the program may change."""
+        array = make_array(value.items)
         numbers = all(isinstance(item, Number) for item in value.items)
         changes = value.growing and name in self.model.survey.handed_on
         if array is not None and (changes or not numbers):
             return array
-        return Sequence([self._placed(name, item) for item in value.items])
+        return Sequence([self._place_item(name, item) for item in value.items])
 
-    def _placed(self, name: str, item: Value) -> Value:
+    def _place_item(self, name: str, item: Value) -> Value:
         return self.model.share(name, item, None) if isinstance(item, Blueprint) else item
 
     def _number(self, name: str, value: Number, shape: NumberShape | None, node: ast.stmt) -> None:
@@ -250,7 +250,7 @@ class Declarations:
         self.model.globals[name] = self.model.share(name, blueprint, self.low.span(node))
 
     def _start_threads(self, value: Sequence, node: ast.stmt) -> bool:
-        """Threads of the `threads` list; False for a list of thread objects."""
+        """Plan the threads of the `threads` list; returns False for a list of thread objects."""
         if value.items and all(isinstance(item, ThreadHandle) for item in value.items):
             return False
         if not value.items:
@@ -264,7 +264,7 @@ class Declarations:
                 )
             number = len(self.model.plans)
             function, arguments = item.function.definition, item.arguments
-            title = thread_title(function, dict(arguments))
+            title = title_thread(function, dict(arguments))
             span, lineage = self.low.span(node), frozenset({function.name})
             plan = FunctionThread(number, title, span, True, function, arguments, lineage)
             self.model.plans.append(plan)
@@ -294,12 +294,12 @@ def _empty(name: str, expr: ast.expr) -> str:
     return f"the length of `{name}` is 0: `{ast.unparse(expr)}` has no items"
 
 
-def _flattened(body: Iterable[ast.stmt]) -> Iterable[ast.stmt]:
-    """The statements, with `if __name__ == "__main__":` replaced by what it guards."""
+def _flatten(body: Iterable[ast.stmt]) -> Iterable[ast.stmt]:
+    """Replace `if __name__ == "__main__":` by the statements that it guards."""
     for node in body:
         match node:
             case ast.If(ast.Compare(ast.Name("__name__"), [ast.Eq()]), inner):
-                yield from _flattened(inner)
+                yield from _flatten(inner)
             case _:
                 yield node
 

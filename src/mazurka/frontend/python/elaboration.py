@@ -1,4 +1,4 @@
-"""From a syntax tree to a program.
+"""Elaborate a syntax tree into a program.
 
 How many threads there are decides the size of some objects, and is known only once all code has
 been seen.  So a model is elaborated until the number it was elaborated for is the number found.
@@ -43,8 +43,8 @@ from mazurka.frontend.python.primitives import (
     semaphores,
     threads,
 )
-from mazurka.frontend.python.primitives.threads import parameter_cell
-from mazurka.frontend.python.source import parse, shortened
+from mazurka.frontend.python.primitives.threads import add_parameter_cell
+from mazurka.frontend.python.source import parse, shorten
 from mazurka.frontend.python.survey import ModelSurvey, facts_of, survey
 from mazurka.frontend.python.values import Number, ThreadHandle
 from mazurka.ir.program import Program, Span
@@ -85,7 +85,7 @@ def elaborate(
     max_threads: int = 8,
     max_depth: int = 8,
 ) -> Program:
-    """The program a model describes; ranges that are not declared are still to be inferred."""
+    """Build the program of a model; ranges that are not declared are still to be inferred."""
     module = parse(source, file)
     try:
         understand_annotations(module, KNOWN, file)
@@ -104,10 +104,10 @@ def _number(name: str, text: str) -> int:
     try:
         number = int(text, 0)
     except ValueError:
-        shown = shortened(text)
+        shown = shorten(text)
         raise OptionError(f"-D {name}={shown}: `{shown}` is no integer, True or False") from None
     if not fits(number):
-        raise OptionError(f"-D {name}={shortened(text)}: the number does not fit in 64 bits")
+        raise OptionError(f"-D {name}={shorten(text)}: the number does not fit in 64 bits")
     return number
 
 
@@ -143,7 +143,7 @@ def _settle(
 
 
 def _build_threads(model: Model, main: list[ast.stmt]) -> list[Automaton]:
-    """Each thread's automaton; making one may add threads at the end of the list."""
+    """Build each thread's automaton; this may add threads at the end of the list."""
     built = []
     for plan in model.plans:
         body = main if plan.function is None else plan.function.body
@@ -186,7 +186,7 @@ def _bind_arguments(low: Lowering, plan: FunctionThread, frame: Activation) -> N
             # The creator writes the cell, so a variable that changes gets one of its own.
             bind_parameter(low, frame, name, value.fetch(), node)
         elif name in frame.facts.stores and isinstance(value, Number | Reference | ThreadHandle):
-            cell = parameter_cell(low, name, value, plan.number, node, initial=True)
+            cell = add_parameter_cell(low, name, value, plan.number, node, initial=True)
             frame.variables[name] = cell
         else:
             bind_parameter(low, frame, name, value, node)

@@ -16,7 +16,7 @@ from mazurka.frontend.kit.arithmetic import (
 )
 from mazurka.frontend.kit.shapes import Reference
 from mazurka.frontend.python.context import LocalVariable
-from mazurka.frontend.python.imports import builtin, undefined
+from mazurka.frontend.python.imports import advise_on_name, find_builtin
 from mazurka.frontend.python.lowering import Lowering, expression
 from mazurka.frontend.python.values import (
     Closure,
@@ -28,8 +28,8 @@ from mazurka.frontend.python.values import (
     Text,
     ThreadHandle,
     Value,
+    explain_no_number,
     kind_of,
-    no_number,
 )
 from mazurka.ir.expressions import Const, Expr
 
@@ -68,12 +68,12 @@ def _constant(low: Lowering, node: ast.Constant) -> Value:
 
 @expression(ast.Name)
 def _name(low: Lowering, node: ast.Name) -> Value:
-    found = lookup(low, node.id, node)
+    found = look_up(low, node.id, node)
     return found.fetch() if isinstance(found, LocalVariable) else found
 
 
-def lookup(low: Lowering, name: str, node: ast.AST) -> LocalVariable | Value:
-    """What a name stands for here."""
+def look_up(low: Lowering, name: str, node: ast.AST) -> LocalVariable | Value:
+    """Find what a name stands for here."""
     if name in low.overlay:
         return low.overlay[name]
     if low.frames:
@@ -93,10 +93,10 @@ def lookup(low: Lowering, name: str, node: ast.AST) -> LocalVariable | Value:
                 f"`{name}` is local to `{frame.name}`, which assigns it; add `global {name}`, or"
                 " assign it before it is used",
             )
-    found = low.program.globals.get(name) or builtin(name)
+    found = low.program.globals.get(name) or find_builtin(name)
     if found is None:
         candidates = [*low.program.globals, *(low.frame.variables if low.frames else ())]
-        advice = undefined(name, candidates, low.program.known)
+        advice = advise_on_name(name, candidates, low.program.known)
         raise low.refuse(node, f"the name `{name}` is not defined{advice}")
     if isinstance(found, Function | RecordClass) and not low.program.making:
         _check_order(low, found, node)
@@ -104,7 +104,7 @@ def lookup(low: Lowering, name: str, node: ast.AST) -> LocalVariable | Value:
 
 
 def _check_order(low: Lowering, found: Function | RecordClass, node: ast.AST) -> None:
-    """The module's own statements run from top to bottom."""
+    """Refuse module-level code that uses what is defined below it."""
     line = found.definition.lineno
     at_module_level = not low.frames or low.frame.is_module
     if at_module_level and getattr(node, "lineno", line) < line:
@@ -125,7 +125,7 @@ def _binary(low: Lowering, node: ast.BinOp) -> Value:
 
 
 def arithmetic(low: Lowering, operator: ast.operator, x: Expr, y: Expr, node: ast.AST) -> Expr:
-    """Python's binary operators on integers."""
+    """Apply one of Python's binary operators to integers."""
     if isinstance(operator, ast.Div):
         raise low.refuse(node, "`/` gives a float; use `//`")
     if isinstance(operator, ast.Pow):
@@ -148,7 +148,7 @@ def _power(low: Lowering, x: Expr, y: Expr, node: ast.AST) -> Expr:
 
 
 def _repeat(low: Lowering, node: ast.BinOp, left: Sequence) -> Value:
-    """`[0] * 3` and `first + second`."""
+    """Repeat a list (`[0] * 3`), or join two (`first + second`)."""
     right = low.value(node.right)
     if isinstance(node.op, ast.Add) and isinstance(right, Sequence):
         both_lists = left.growing and right.growing
@@ -180,11 +180,11 @@ def _repeat(low: Lowering, node: ast.BinOp, left: Sequence) -> Value:
 def as_number(low: Lowering, value: Value, node: ast.AST) -> Expr:
     if isinstance(value, Number):
         return value.expr
-    raise low.refuse(node, no_number(value, ast.unparse(node)))
+    raise low.refuse(node, explain_no_number(value, ast.unparse(node)))
 
 
 def truth_of(low: Lowering, value: Value, node: ast.AST) -> Expr:
-    """Python's truth of a value, as 0 or 1."""
+    """Convert a value to its truth, as 0 or 1."""
     match value:
         case Number(expr):
             return boolean(expr)

@@ -40,14 +40,14 @@ _BUILTINS = frozenset(
 )
 
 
-def builtin(name: str) -> Imported | None:
+def find_builtin(name: str) -> Imported | None:
     return Imported(f"builtins.{name}") if name in _BUILTINS else None
 
 
 def import_names(
     node: ast.Import | ast.ImportFrom, known: Collection[str], file: str
 ) -> dict[str, Imported]:
-    """The names an import statement defines; `known` are the full names that mean something."""
+    """Find the names an import statement defines; `known` are the full names there are."""
     if isinstance(node, ast.Import):
         return dict(_module_import(alias, node, file) for alias in node.names)
     module = node.module or ""
@@ -82,8 +82,8 @@ def _module_import(alias: ast.alias, node: ast.Import, file: str) -> tuple[str, 
     return top, Imported(top)
 
 
-def undefined(name: str, candidates: Iterable[str], known: Collection[str]) -> str:
-    """What to do about a name that is not defined, for the end of a message."""
+def advise_on_name(name: str, candidates: Iterable[str], known: Collection[str]) -> str:
+    """Advise on a name that is not defined, for the end of a message."""
     for module in (MODEL, "threading", "queue"):
         if f"{module}.{name}" in known:
             return f"; add `from {module} import {name}`"
@@ -103,7 +103,7 @@ def _refuse(module: str, node: ast.stmt, file: str) -> UnsupportedError:
 
 
 def check_path(path: str, known: Collection[str], node: ast.AST, file: str) -> Imported:
-    """The thing of that full name, if models can use it."""
+    """Find what a full name stands for; refuse what models cannot use."""
     module, _, name = path.rpartition(".")
     if path in known or path in MODULES or module in OPEN_MODULES or path == "mazurka":
         return Imported(path)

@@ -17,11 +17,11 @@ import ast
 from collections.abc import Iterator
 
 from mazurka.frontend.kit.automaton import Automaton, Label
-from mazurka.frontend.python.assertions import check_message, message_text, refuse_tuple
+from mazurka.frontend.python.assertions import check_message, read_message, refuse_tuple
 from mazurka.frontend.python.context import Activation, Invariant, Model
 from mazurka.frontend.python.expressions import truth_of
 from mazurka.frontend.python.lowering import Lowering, callable_name
-from mazurka.frontend.python.survey import facts_of, free_names
+from mazurka.frontend.python.survey import facts_of, find_free_names
 from mazurka.frontend.python.values import Nothing, Value
 from mazurka.ir.expressions import Const
 from mazurka.ir.program import FINISHED, Assign, Check, Edge, Fault, Kind
@@ -47,15 +47,15 @@ def _invariant(low: Lowering, node: ast.Call) -> Value:
     refuse_tuple(low, condition)
     for text in message:
         check_message(low, text)
-    for name in sorted(free_names(condition)):
+    for name in sorted(find_free_names(condition)):
         low.designate(ast.copy_location(ast.Name(name, ast.Load()), condition))
-    told = message_text(message[0]) if message else ast.unparse(condition)
+    told = read_message(message[0]) if message else ast.unparse(condition)
     low.program.invariants.append(Invariant(node, condition, f"invariant violated: {told}"))
     return Nothing()
 
 
 def build_observer(model: Model, number: int, invariant: Invariant) -> Automaton:
-    """One atomic step from the beginning to the end."""
+    """Build the observer of an invariant: one atomic step from its beginning to its end."""
     automaton = Automaton()
     low = Lowering(model, number, automaton)
     node, threads = invariant.node, len(model.plans)
@@ -79,7 +79,7 @@ def build_observer(model: Model, number: int, invariant: Invariant) -> Automaton
 
 
 def _meddling(low: Lowering, automaton: Automaton) -> Iterator[Edge]:
-    """Edges that do more than look: they wait, choose, or write what is not the observer's own."""
+    """Find edges that wait, choose, or write what is not the observer's own."""
     cells = low.program.storage.cells
     for edge in automaton.edges:
         if edge.kind not in LOOKING or edge.choices > 1:

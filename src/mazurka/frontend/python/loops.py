@@ -10,11 +10,11 @@ from mazurka.frontend.kit.automaton import Label
 from mazurka.frontend.kit.shapes import ArrayShape, NumberShape, Reference
 from mazurka.frontend.python.assignment import assign, bind_cell, is_fixed, settle
 from mazurka.frontend.python.conditions import branch_on
-from mazurka.frontend.python.containers import count_back, known_items
+from mazurka.frontend.python.containers import count_back, list_items
 from mazurka.frontend.python.context import LocalVariable
 from mazurka.frontend.python.lowering import Loop, Lowering, statement
 from mazurka.frontend.python.sections import leave_to
-from mazurka.frontend.python.survey import creates_or_grows, leaves_early, stored_names
+from mazurka.frontend.python.survey import count_stores, creates_or_grows, leaves_early
 from mazurka.frontend.python.values import Interval, Number, Sequence, Value, kind_of
 from mazurka.ir.expressions import Const, Expr, Load
 from mazurka.ir.program import Role
@@ -39,7 +39,7 @@ def _while(low: Lowering, node: ast.While) -> None:
 
 
 def _body(low: Lowering, node: ast.While | ast.For, after: Label, again: Label) -> None:
-    """One round of the loop, which then goes on at `again`."""
+    """Elaborate one round of the loop, which then goes on at `again`."""
     automaton = low.require_automaton()
     low.uncertain += 1
     low.loops.append(Loop(after, again, len(low.cleanups)))
@@ -52,7 +52,7 @@ def _body(low: Lowering, node: ast.While | ast.For, after: Label, again: Label) 
 
 
 def _finish(low: Lowering, node: ast.While | ast.For, otherwise: Label, after: Label) -> None:
-    """The `else` part runs where no `break` was taken."""
+    """Elaborate the `else` part, which runs where no `break` was taken."""
     automaton = low.require_automaton()
     automaton.place(otherwise, low.span(node))
     low.uncertain += 1
@@ -103,12 +103,12 @@ def _few_items(low: Lowering, interval: Interval, node: ast.For) -> list[Value] 
     match interval:
         case Interval(Const(start), Const(stop), step):
             if len(range(start, stop, step)) <= MOST_UNROLLED_THREADS:
-                return known_items(low, interval, node)
+                return list_items(low, interval, node)
     return None
 
 
 def _unroll(low: Lowering, node: ast.For, items: list[Value]) -> None:
-    """One copy of the body for each item: the loop variable is known in each."""
+    """Elaborate a copy of the body for each item; the loop variable is known in each."""
     automaton = low.require_automaton()
     span, after = low.span(node), automaton.new_label(low.span(node))
     early = leaves_early(node.body)
@@ -145,7 +145,7 @@ def _bind_item(low: Lowering, node: ast.For, item: Value, early: bool) -> None:
 
 
 def _count(low: Lowering, node: ast.For, interval: Interval) -> None:
-    """A loop over numbers; the bounds are evaluated once."""
+    """Loop over numbers; the bounds are evaluated once."""
     if not isinstance(node.target, ast.Name):
         raise low.refuse(node.target, "a loop over `range` needs one variable")
     name = node.target.id
@@ -172,7 +172,7 @@ def _repeat(
     surely: bool,
     bind: Callable[[], None],
 ) -> None:
-    """Rounds while the counter passes the test; `bind` gives the loop variable its value.
+    """Loop while the counter passes the test; `bind` gives the loop variable its value.
 
     With `surely` there is a first round, which is not tested: what the body binds then has a value
     behind the loop.
@@ -205,14 +205,14 @@ def _is_own(low: Lowering, node: ast.For, counter: int) -> bool:
 
 
 def _counter(low: Lowering, node: ast.For, start: Expr) -> int:
-    """The cell that counts: the loop variable itself, unless the difference could be seen."""
+    """Choose the cell that counts: the loop variable itself, unless that made a difference."""
     assert isinstance(node.target, ast.Name)
     name, facts = node.target.id, low.frame.facts
     private = facts.is_local(name) and name not in facts.loads_outside_loops
     shared_name = low.frame.is_module and name in low.program.globals
     variable = low.frame.variables.get(name)
     plain = variable is None or (isinstance(variable, LocalVariable) and variable.role is Role.INT)
-    if private and not shared_name and plain and not stored_names(node.body)[name]:
+    if private and not shared_name and plain and not count_stores(node.body)[name]:
         bound = low.require_automaton().bound
         bind_cell(low, name, Number(start), node)
         low.require_automaton().bound = bound  # the name has no value if the range is empty
@@ -225,11 +225,11 @@ def _counter(low: Lowering, node: ast.For, start: Expr) -> int:
 
 
 def _over_array(low: Lowering, node: ast.For, array: Reference) -> None:
-    """A loop over an Array: a hidden index, the items read one by one."""
+    """Loop over an Array with a hidden index; the items are read one by one."""
     shape = array.shape
     assert isinstance(shape, ArrayShape)
     if creates_or_grows(node.body) or not isinstance(shape.element, NumberShape):
-        items = known_items(low, array, node)
+        items = list_items(low, array, node)
         assert items is not None
         _unroll(low, node, [settle(low, item, node) for item in items])
         return

@@ -18,7 +18,7 @@ from mazurka.frontend.kit.builder import ThreadBuilder
 from mazurka.frontend.kit.shapes import NumberShape, Reference
 from mazurka.frontend.python.context import Activation, Model
 from mazurka.frontend.python.source import span_of
-from mazurka.frontend.python.values import Number, Value, no_number
+from mazurka.frontend.python.values import Number, Value, explain_no_number
 from mazurka.ir.expressions import Const, Expr, Load
 from mazurka.ir.program import Role, Span
 
@@ -105,41 +105,41 @@ class Lowering(ThreadBuilder):
         return span_of(node, self.program.file)
 
     def refuse(self, node: ast.AST, message: str) -> UnsupportedError:
-        """The error for a construct that is not supported, for the caller to raise."""
+        """Make the error for a construct that is not supported; the caller raises it."""
         return UnsupportedError.at(self.span(node), message)
 
     # --- evaluation ------------------------------------------------------------------------
 
     def designate(self, node: ast.AST) -> Value:
-        """What an expression denotes; a shared number is not read yet."""
+        """Find what an expression denotes; a shared number is not read yet."""
         handler = EXPRESSIONS.get(type(node))
         if handler is None:
-            raise self.refuse(node, unsupported_expression(node))
+            raise self.refuse(node, refuse_expression(node))
         return handler(self, node)
 
     def value(self, node: ast.AST) -> Value:
-        """What an expression denotes; numbers are read."""
+        """Evaluate an expression; numbers are read."""
         value = self.designate(node)
         if isinstance(value, Reference) and isinstance(value.shape, NumberShape):
             return self.read(value, node)
         return value
 
     def number_of(self, node: ast.AST) -> Expr:
-        """An expression that must be a number."""
+        """Evaluate an expression that must be a number."""
         value = self.value(node)
         if not isinstance(value, Number):
-            raise self.refuse(node, no_number(value, ast.unparse(node)))
+            raise self.refuse(node, explain_no_number(value, ast.unparse(node)))
         return value.expr
 
     def constant(self, node: ast.AST, what: str) -> int:
-        """An expression that must be a number known before the program runs."""
+        """Evaluate an expression that must be a constant; `what` names it in the error."""
         expr = self.number_of(node)
         if not isinstance(expr, Const):
             raise self.refuse(node, f"{what} must be a constant; `{ast.unparse(node)}` is not")
         return expr.value
 
     def read(self, place: Reference, node: ast.AST) -> Number:
-        """The number at a place, read in a step unless it is part of a guard."""
+        """Read the number at a place, in a step of its own unless it is part of a guard."""
         boolean = isinstance(place.shape, NumberShape) and place.shape.role is Role.BOOL
         if self.direct is not None:
             self.direct += 1
@@ -175,7 +175,7 @@ class Lowering(ThreadBuilder):
                 return
             handler = STATEMENTS.get(type(node))
             if handler is None:
-                raise self.refuse(node, unsupported_statement(node))
+                raise self.refuse(node, refuse_statement(node))
             mark = len(self.held)
             handler(self, node)
             if not isinstance(node, ast.Return):
@@ -212,11 +212,11 @@ _ADVICE: dict[type[ast.AST], str] = {
 }
 
 
-def unsupported_expression(node: ast.AST) -> str:
+def refuse_expression(node: ast.AST) -> str:
     advice = _ADVICE.get(type(node))
     return f"models cannot contain {advice or f'`{ast.unparse(node)}`'}"
 
 
-def unsupported_statement(node: ast.AST) -> str:
+def refuse_statement(node: ast.AST) -> str:
     advice = _ADVICE.get(type(node))
     return f"models cannot contain {advice or f'this statement ({type(node).__name__})'}"

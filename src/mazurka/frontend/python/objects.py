@@ -20,7 +20,7 @@ from mazurka.frontend.kit.shapes import (
 )
 from mazurka.frontend.python.annotations import RangeCheck
 from mazurka.frontend.python.arguments import bind_parameters, evaluate_arguments, match_arguments
-from mazurka.frontend.python.containers import as_array
+from mazurka.frontend.python.containers import make_array
 from mazurka.frontend.python.context import Activation
 from mazurka.frontend.python.lowering import CALLS, Lowering, callable_name
 from mazurka.frontend.python.statements import check_parameter, declared_shape
@@ -43,7 +43,7 @@ MOST_ELEMENTS = 100_000
 
 
 def instantiate(low: Lowering, definition: ast.ClassDef, node: ast.Call | None) -> Blueprint:
-    """A new instance; `node` is the call, None for an instance without arguments."""
+    """Make an instance; `node` is the call, None for an instance without arguments."""
     if definition.bases or definition.keywords:
         advice = "models have plain classes only"
         if any(ast.unparse(base).split(".")[-1] == "Thread" for base in definition.bases):
@@ -124,11 +124,11 @@ def _field_default(
 ) -> Blueprint | None:
     match value:
         case None:
-            return blueprint_of(low, shape or low.value(annotation), annotation)
+            return make_blueprint(low, shape or low.value(annotation), annotation)
         case ast.Call(ast.Name("field") | ast.Attribute(_, "field"), [], keywords):
             for keyword in keywords:
                 if keyword.arg == "default_factory":
-                    return blueprint_of(low, low.value(keyword.value), keyword.value)
+                    return make_blueprint(low, low.value(keyword.value), keyword.value)
                 if keyword.arg == "default":
                     return _field_value(low, name, low.value(keyword.value), shape, keyword.value)
             raise low.refuse(value, f"`{name}` needs `default=` or `default_factory=`")
@@ -149,13 +149,13 @@ def _field_value(
     if isinstance(value, Number):
         return Blueprint(shape or INTEGER, (value.expr,))
     if isinstance(value, Sequence):
-        array = as_array(value.items)
+        array = make_array(value.items)
         if array is not None:
             return array
     if isinstance(value, Blueprint):
         return value
     if isinstance(value, Imported):
-        return blueprint_of(low, value, node)
+        return make_blueprint(low, value, node)
     if isinstance(value, Sequence):
         raise low.refuse(node, f"the field `{name}` cannot be such a list; use an Array or a Queue")
     raise low.refuse(
@@ -168,7 +168,7 @@ def _field_value(
 def _from_init(
     low: Lowering, definition: ast.ClassDef, init: ast.FunctionDef, node: ast.Call
 ) -> Blueprint:
-    """Run `__init__` here: it may only set fields."""
+    """Run `__init__` while elaborating; it may only set fields."""
     self_name = init.args.args[0].arg
     draft = Draft({})
     values = bind_parameters(low, init, node, {self_name: draft})
@@ -207,7 +207,7 @@ def _init_statement(low: Lowering, part: ast.stmt, self_name: str, draft: Draft)
 
 
 def find_method(low: Lowering, shape: RecordShape, name: str, node: ast.AST) -> ast.FunctionDef:
-    """The method of that name, which has a parameter `self` and no decorators."""
+    """Find a method by its name; it needs a parameter `self` and no decorators."""
     for part in low.program.survey.classes[shape.name].body:
         if isinstance(part, ast.FunctionDef) and part.name == name:
             if part.decorator_list:
@@ -218,8 +218,8 @@ def find_method(low: Lowering, shape: RecordShape, name: str, node: ast.AST) -> 
     raise low.refuse(node, f"`{shape.name}` has no field or method `{name}`")
 
 
-def blueprint_of(low: Lowering, kind: Value, node: ast.AST) -> Blueprint:
-    """A new object of a type that an expression names, made without arguments."""
+def make_blueprint(low: Lowering, kind: Value, node: ast.AST) -> Blueprint:
+    """Make an object of a type that an expression names, without arguments."""
     match kind:
         case Blueprint():
             return kind
@@ -250,7 +250,7 @@ def _array(low: Lowering, node: ast.Call) -> Value:
     given = match_arguments(low, node, ("type", "length", "initial"), "Array")
     if "type" not in given or "length" not in given:
         raise low.refuse(node, "an array is written `Array(Type, length)`")
-    one = blueprint_of(low, low.value(given["type"]), given["type"])
+    one = make_blueprint(low, low.value(given["type"]), given["type"])
     length = low.constant(given["length"], "the length of an Array")
     if not 0 <= length * max(one.shape.size, 1) <= MOST_ELEMENTS:
         raise low.refuse(node, f"an Array of {length} elements is not possible here")
@@ -264,7 +264,7 @@ def _initials(low: Lowering, shape: Shape, length: int, node: ast.expr) -> tuple
     value = low.value(node)
     if isinstance(value, Number) and isinstance(shape, NumberShape):
         return (value.expr,) * length
-    items = as_array(value.items) if isinstance(value, Sequence) else None
+    items = make_array(value.items) if isinstance(value, Sequence) else None
     if items is None or not isinstance(items.shape, ArrayShape):
         raise low.refuse(node, f"`{ast.unparse(node)}` does not give {length} first values")
     if items.shape.length != length or items.shape.size != length * shape.size:

@@ -7,7 +7,7 @@ import ast
 from mazurka.frontend.kit.arithmetic import binary, select, unary
 from mazurka.frontend.kit.shapes import ArrayShape, NumberShape, Reference
 from mazurka.frontend.python.arguments import match_arguments
-from mazurka.frontend.python.containers import known_items, only
+from mazurka.frontend.python.containers import list_items, require_one_argument
 from mazurka.frontend.python.expressions import truth_of
 from mazurka.frontend.python.lowering import Lowering, callable_name
 from mazurka.frontend.python.values import (
@@ -37,7 +37,7 @@ def _range(low: Lowering, node: ast.Call) -> Value:
 
 @callable_name("builtins.len")
 def _len(low: Lowering, node: ast.Call) -> Value:
-    value = low.value(only(low, node))
+    value = low.value(require_one_argument(low, node))
     match value:
         case Reference(ArrayShape(_, length)):
             return Number(Const(length))
@@ -49,23 +49,23 @@ def _len(low: Lowering, node: ast.Call) -> Value:
 
 @callable_name("builtins.abs")
 def _abs(low: Lowering, node: ast.Call) -> Value:
-    return Number(unary("abs", low.number_of(only(low, node))))
+    return Number(unary("abs", low.number_of(require_one_argument(low, node))))
 
 
 @callable_name("builtins.bool")
 def _bool(low: Lowering, node: ast.Call) -> Value:
-    argument = only(low, node)
+    argument = require_one_argument(low, node)
     return Number(truth_of(low, low.value(argument), argument), boolean=True)
 
 
 @callable_name("builtins.int")
 def _int(low: Lowering, node: ast.Call) -> Value:
-    return Number(low.number_of(only(low, node)))
+    return Number(low.number_of(require_one_argument(low, node)))
 
 
 @callable_name("builtins.list", "builtins.tuple")
 def _list(low: Lowering, node: ast.Call) -> Value:
-    items = known_items(low, low.value(only(low, node)), node)
+    items = list_items(low, low.value(require_one_argument(low, node)), node)
     if items is None:
         raise low.refuse(
             node, f"`{ast.unparse(node)}` must be known while elaborating; use an Array"
@@ -87,7 +87,7 @@ def _print(low: Lowering, node: ast.Call) -> Value:
 
 
 def _check_no_effects(low: Lowering, node: ast.Call) -> None:
-    """What is not evaluated must not do anything either."""
+    """Refuse calls in arguments that are not evaluated."""
     parts = [*node.args, *(keyword.value for keyword in node.keywords)]
     if any(isinstance(inner, ast.Call) for part in parts for inner in ast.walk(part)):
         name = ast.unparse(node.func)
@@ -104,7 +104,7 @@ def _yield(low: Lowering, node: ast.Call) -> Value:
 
 @callable_name("time.sleep")
 def _sleep(low: Lowering, node: ast.Call) -> Value:
-    """There is no time in models: sleeping only lets others run."""
+    """Let other threads run; there is no time in models."""
     _check_no_effects(low, node)
     low.step(Kind.YIELD, low.span(node), "sleep")
     return Nothing()
@@ -161,7 +161,7 @@ def _choice(low: Lowering, node: ast.Call, count: int, value: Expr, role: Role =
 
 @callable_name("mazurka.model.assume")
 def _assume(low: Lowering, node: ast.Call) -> Value:
-    condition = only(low, node)
+    condition = require_one_argument(low, node)
     text = f"assume {ast.unparse(condition)}"
     test = _direct_condition(low, condition)
     if test is None:
@@ -173,7 +173,7 @@ def _assume(low: Lowering, node: ast.Call) -> Value:
 
 
 def _direct_condition(low: Lowering, condition: ast.expr) -> Expr | None:
-    """The condition as a guard that reads at most one shared cell itself, or None.
+    """Evaluate a condition as a guard that reads at most one shared cell itself; None for others.
 
     Such a thread simply waits for its condition, without a state for having read too early.
     """
@@ -194,7 +194,7 @@ def _direct_condition(low: Lowering, condition: ast.expr) -> Expr | None:
 def _place(
     low: Lowering, node: ast.Call, what: str, names: tuple[str, ...]
 ) -> tuple[Reference, list[Expr]]:
-    """The place an atomic operation works on, and the numbers it is given."""
+    """Evaluate the place an atomic operation works on, and the numbers it is given."""
     given = match_arguments(low, node, ("place", *names), what)
     if len(given) != len(names) + 1:
         raise low.refuse(node, f"write `{what}(place, {', '.join(names)})`")

@@ -21,7 +21,7 @@ from mazurka.frontend.kit.shapes import (
     Shape,
     SyncShape,
 )
-from mazurka.frontend.python.containers import known_items
+from mazurka.frontend.python.containers import list_items
 from mazurka.frontend.python.lowering import Lowering, callable_name
 from mazurka.frontend.python.values import Method, Nothing, Number, Sequence, Value, kind_of
 from mazurka.ir.expressions import Const, Element, Expr, Load
@@ -68,7 +68,7 @@ def _check_call(low: Lowering, node: ast.Call, name: str, least: int, example: s
 
 
 def _denoted(low: Lowering, node: ast.expr) -> Value:
-    """What an argument stands for.  Nothing is read: a number stays a load of its cell."""
+    """Evaluate an argument without reading anything: a number stays a load of its cell."""
     for part in _parts(node):
         if not isinstance(part, _PLACES):
             raise low.refuse(
@@ -104,7 +104,7 @@ def _unknown(node: ast.expr) -> str:
 
 
 def _protect(low: Lowering, lock: Value, by: ast.expr, data: Value, place: ast.expr) -> None:
-    """One lock for everything in a place, or locks and data element by element."""
+    """Declare one lock for everything in a place, or locks and data element by element."""
     locks = _items(low, lock, by)
     if locks is None:
         _declare(low, "protected", _owner_cell(low, lock, by), data, place)
@@ -125,7 +125,7 @@ def _items(low: Lowering, value: Value, node: ast.expr) -> list[Value] | None:
     is_list = isinstance(value, Sequence) or (
         isinstance(value, Reference) and isinstance(value.shape, ArrayShape)
     )
-    return known_items(low, value, node) if is_list else None
+    return list_items(low, value, node) if is_list else None
 
 
 def _owner_cell(low: Lowering, lock: Value, node: ast.expr) -> int:
@@ -159,7 +159,7 @@ def _declare(low: Lowering, kind: str, lock: int | None, data: Value, node: ast.
 
 
 def _cells(low: Lowering, data: Value, node: ast.expr) -> list[int]:
-    """The data cells of a place; locks and the like inside a record need no protection."""
+    """List the data cells of a place; locks and the like in a record need no protection."""
     title = ast.unparse(node)
     match data:
         case Number(Load(address)):

@@ -9,7 +9,7 @@ from mazurka.frontend.kit.automaton import Label
 from mazurka.frontend.kit.shapes import Reference, SyncShape
 from mazurka.frontend.python.lowering import CALLS, Lowering, statement
 from mazurka.frontend.python.primitives.methods import find_methods
-from mazurka.frontend.python.survey import leaving_jump
+from mazurka.frontend.python.survey import find_leaving_jump
 from mazurka.frontend.python.values import Guard, Imported, kind_of
 from mazurka.ir.program import Kind
 
@@ -45,7 +45,7 @@ def _is_atomic(low: Lowering, node: ast.expr) -> bool:
 
 
 def _atomic(low: Lowering, node: ast.With, rest: list[ast.withitem]) -> None:
-    """One step from begin to end; a section inside another adds nothing."""
+    """Make one step of the section; a section inside another adds nothing."""
     automaton = low.require_automaton()
     if automaton.atomic_depth == 0:
         low.atomic_loops = low.loop_depth
@@ -95,7 +95,7 @@ def _guarded(low: Lowering, node: ast.With, expr: ast.expr, rest: list[ast.withi
 
 @statement(ast.Try)
 def _try(low: Lowering, node: ast.Try) -> None:
-    """`try ... finally`: the last part runs wherever the block is left, each time as a copy."""
+    """Copy the `finally` part to every place where the block is left."""
     if node.handlers:
         raise low.refuse(
             node.handlers[0],
@@ -112,7 +112,10 @@ def _try(low: Lowering, node: ast.Try) -> None:
 
 
 def _finally(low: Lowering, node: ast.Try) -> None:
-    """Variables keep to cells, as in unrolled loops: other copies assign them too."""
+    """Elaborate a copy of the `finally` part.
+
+    Variables keep to cells, as in unrolled loops: other copies assign them too.
+    """
     low.unrolled += 1
     low.uncertain += 1
     low.execute(node.finalbody)
@@ -121,7 +124,7 @@ def _finally(low: Lowering, node: ast.Try) -> None:
 
 
 def _check_stays(low: Lowering, body: list[ast.stmt]) -> None:
-    jump = leaving_jump(body)
+    jump = find_leaving_jump(body)
     if jump is not None:
         word = type(jump).__name__.lower()
         raise low.refuse(

@@ -1,4 +1,4 @@
-"""From text to a syntax tree, and from its nodes to places in the source."""
+"""Parse the text of a model, and find the places of its syntax in the source."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_SHOWN = 40
 
 
 def parse(source: str, file: str) -> ast.Module:
-    """The syntax tree; nothing of it is ever executed."""
+    """Parse a model; nothing of it is ever executed."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -49,7 +49,7 @@ def _count_characters(module: ast.Module, source: str) -> None:
 
 
 def span_of(node: ast.AST, file: str) -> Span:
-    """The place of a piece of syntax, as far as it is known."""
+    """Find the place of a piece of syntax, as far as it is known."""
     line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", -1) + 1
     end = 0
     if column and getattr(node, "end_lineno", None) == line:
@@ -58,15 +58,15 @@ def span_of(node: ast.AST, file: str) -> Span:
 
 
 def _check_numbers(module: ast.Module, file: str) -> None:
-    """Python itself refuses to print very long numbers, so none may get further than this."""
+    """Refuse numbers beyond 64 bits; Python itself cannot print very long ones."""
     for node in ast.walk(module):
         if isinstance(node, ast.Constant) and isinstance(node.value, int) and not fits(node.value):
-            shown = shortened(hex(node.value) if node.value >= 10**30 else str(node.value))
+            shown = shorten(hex(node.value) if node.value >= 10**30 else str(node.value))
             raise UnsupportedError.at(
                 span_of(node, file), f"the number {shown} does not fit in 64 bits"
             )
 
 
-def shortened(text: str) -> str:
-    """The text, or its beginning where it is too long to be read."""
+def shorten(text: str) -> str:
+    """Shorten a text that is too long to be read to its beginning."""
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."

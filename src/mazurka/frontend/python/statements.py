@@ -31,12 +31,12 @@ RESULT = "result of the call"
 
 @statement(ast.Pass)
 def _pass(low: Lowering, node: ast.Pass) -> None:
-    """Takes no step."""
+    """Do nothing: `pass` takes no step."""
 
 
 @statement(ast.Global)
 def _global(low: Lowering, node: ast.Global) -> None:
-    """Takes no step: the survey has seen it."""
+    """Do nothing: the survey has seen `global`."""
 
 
 @statement(ast.Expr)
@@ -66,7 +66,7 @@ def _assign(low: Lowering, node: ast.Assign) -> None:
 
 @statement(ast.AugAssign)
 def _augmented(low: Lowering, node: ast.AugAssign) -> None:
-    """`x += 1` reads, computes, writes: three things, as in Python."""
+    """Read, compute and write: `x += 1` is three things, as in Python."""
     place = low.designate(node.target)
     if isinstance(place, Reference) and isinstance(place.shape, NumberShape):
         old = low.read(place, node).expr
@@ -115,7 +115,7 @@ def _declare(low: Lowering, name: str, shape: NumberShape, node: ast.AST) -> Non
 
 
 def declared_shape(low: Lowering, annotation: ast.expr) -> NumberShape | None:
-    """The range an annotation declares; other annotations say nothing about ranges."""
+    """Find the range an annotation declares; None for those that say nothing about ranges."""
     match annotation:
         case ast.Subscript(ast.Name() | ast.Attribute() as base):
             is_range = _imported(low, base) == "mazurka.model.Int"
@@ -132,7 +132,7 @@ def declared_shape(low: Lowering, annotation: ast.expr) -> NumberShape | None:
 
 
 def _imported(low: Lowering, node: ast.expr) -> str:
-    """The full name of something imported; anything else in an annotation does not matter."""
+    """Find the full name of something imported; empty for anything else."""
     if isinstance(node, ast.Name):
         found = low.program.globals.get(node.id)
         return found.path if isinstance(found, Imported) else ""
@@ -144,7 +144,7 @@ def _imported(low: Lowering, node: ast.expr) -> str:
 
 @statement(RangeCheck)
 def check_parameter(low: Lowering, node: RangeCheck) -> None:
-    """A parameter that has a range: the caller's value must be in it."""
+    """Check that the caller's value is in the range of a parameter."""
     shape, name = declared_shape(low, node.annotation), node.value.id
     assert shape is not None
     value = low.value(node.value)
@@ -202,6 +202,6 @@ def _return(low: Lowering, node: ast.Return) -> None:
 
 
 def _keep_result(low: Lowering, value: Value, node: ast.AST) -> None:
-    """Several returns leave their values in one variable."""
+    """Keep a result in the variable that all `return`s of the function share."""
     bind_cell(low, RESULT, value, node)
     low.frame.result = low.frame.variables[RESULT]

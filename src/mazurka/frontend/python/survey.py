@@ -20,8 +20,8 @@ DECLARERS = frozenset({"protected_by", "unprotected", "unshared", INVARIANT})
 """Calls that say something about data and do nothing."""
 
 
-def own_nodes(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """The nodes of a piece of code, without those of functions and classes defined in it."""
+def walk_own_nodes(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Walk through the nodes of a piece of code, but not into functions and classes in it."""
     waiting = list(body)[::-1]
     while waiting:
         node = waiting.pop()
@@ -30,8 +30,8 @@ def own_nodes(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
             waiting.extend(reversed(list(ast.iter_child_nodes(node))))
 
 
-def call_name(call: ast.Call) -> str:
-    """The last part of what is called: `start` for `workers[0].start()`."""
+def find_call_name(call: ast.Call) -> str:
+    """Find the last part of what is called: `start` for `workers[0].start()`."""
     match call.func:
         case ast.Name(name) | ast.Attribute(_, name):
             return name
@@ -39,10 +39,10 @@ def call_name(call: ast.Call) -> str:
             return ""
 
 
-def stored_names(body: Iterable[ast.AST]) -> Counter[str]:
-    """How often each name is assigned in the code (comprehension variables are their own)."""
+def count_stores(body: Iterable[ast.AST]) -> Counter[str]:
+    """Count how often each name is assigned (comprehension variables are their own)."""
     counts: Counter[str] = Counter()
-    for node in own_nodes(body):
+    for node in walk_own_nodes(body):
         match node:
             case ast.Name(name, ast.Store() | ast.Del()):
                 counts[name] += 1
@@ -53,8 +53,8 @@ def stored_names(body: Iterable[ast.AST]) -> Counter[str]:
     return +counts
 
 
-def free_names(expr: ast.AST) -> set[str]:
-    """The names that an expression uses and does not bind itself."""
+def find_free_names(expr: ast.AST) -> set[str]:
+    """Find the names that an expression uses and does not bind itself."""
     bound: set[str] = set()
     for node in ast.walk(expr):
         if isinstance(node, ast.comprehension):
@@ -64,12 +64,14 @@ def free_names(expr: ast.AST) -> set[str]:
 
 def leaves_early(body: Iterable[ast.AST]) -> bool:
     """Whether the code can jump out of a loop around it."""
-    return any(isinstance(node, ast.Break | ast.Continue | ast.Return) for node in own_nodes(body))
+    return any(
+        isinstance(node, ast.Break | ast.Continue | ast.Return) for node in walk_own_nodes(body)
+    )
 
 
-def leaving_jump(body: Iterable[ast.AST]) -> ast.stmt | None:
-    """A `return`, or a `break` or `continue` of a loop around the code, if there is one."""
-    for node in own_nodes(body):
+def find_leaving_jump(body: Iterable[ast.AST]) -> ast.stmt | None:
+    """Find a `return`, or a `break` or `continue` of a loop around the code."""
+    for node in walk_own_nodes(body):
         if isinstance(node, ast.Return):
             return node
     waiting = list(body)
@@ -87,8 +89,8 @@ def leaving_jump(body: Iterable[ast.AST]) -> ast.stmt | None:
 def creates_or_grows(body: Iterable[ast.AST]) -> bool:
     """Whether the code makes threads or appends to lists: loops around it are then unrolled."""
     return any(
-        isinstance(node, ast.Call) and call_name(node) in CREATORS | MUTATORS
-        for node in own_nodes(body)
+        isinstance(node, ast.Call) and find_call_name(node) in CREATORS | MUTATORS
+        for node in walk_own_nodes(body)
     )
 
 
@@ -108,10 +110,10 @@ class FunctionFacts:
 
 def facts_of(body: Sequence[ast.stmt]) -> FunctionFacts:
     declared: set[str] = set()
-    for node in own_nodes(body):
+    for node in walk_own_nodes(body):
         if isinstance(node, ast.Global):
             declared.update(node.names)
-    return FunctionFacts(body, stored_names(body), frozenset(declared), _escaping_loads(body))
+    return FunctionFacts(body, count_stores(body), frozenset(declared), _escaping_loads(body))
 
 
 def _escaping_loads(body: Iterable[ast.AST]) -> frozenset[str]:
@@ -194,15 +196,15 @@ def survey(module: ast.Module) -> ModelSurvey:
             argument.arg for argument in ast.walk(function.args) if isinstance(argument, ast.arg)
         }
         own |= {name for name in facts.stores if facts.is_local(name)}
-        loaded |= {n.id for n in own_nodes(function.body) if isinstance(n, ast.Name)} - own
+        loaded |= {n.id for n in walk_own_nodes(function.body) if isinstance(n, ast.Name)} - own
     defined_here = functions.keys() | classes.keys()
     declarers = _spellings(module, DECLARERS) - defined_here
     invariants = tuple(_invariants(module, _spellings(module, {INVARIANT}) - defined_here))
     calls: set[str] = set()
     for node in ast.walk(module):
         if isinstance(node, ast.Call):
-            calls.add(call_name(node))
-            if call_name(node) in ATOMIC_WRITERS and node.args:
+            calls.add(find_call_name(node))
+            if find_call_name(node) in ATOMIC_WRITERS and node.args:
                 written.update(_names([node.args[0]]))
     return ModelSurvey(
         functions,
@@ -213,12 +215,12 @@ def survey(module: ast.Module) -> ModelSurvey:
         frozenset(calls),
         frozenset(declarers),
         invariants,
-        frozenset(name for call in invariants for name in free_names(call)),
+        frozenset(name for call in invariants for name in find_free_names(call)),
     )
 
 
 def _spellings(module: ast.Module, wanted: AbstractSet[str]) -> set[str]:
-    """How the imports at module level allow to spell these names of the model language."""
+    """Find how the imports at module level spell these names of the model language."""
     found: set[str] = set()
     for node in module.body:
         match node:
@@ -248,7 +250,7 @@ def _names(nodes: Sequence[ast.expr]) -> Iterator[str]:
 
 
 def _handed_on(module: ast.Module, declarers: set[str]) -> frozenset[str]:
-    """Names whose object could be changed, or reached under another name."""
+    """Find names whose object could be changed, or reached under another name."""
     harmless: set[int] = set()
     for node in ast.walk(module):
         match node:

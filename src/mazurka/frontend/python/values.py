@@ -166,7 +166,7 @@ Value: TypeAlias = (
 
 
 def kind_of(value: Value) -> str:
-    """A value's sort, for error messages."""
+    """Describe the kind of a value, for error messages."""
     match value:
         case Number():
             return "a number"
@@ -199,8 +199,8 @@ def kind_of(value: Value) -> str:
             return "a type"
 
 
-def no_number(value: Value, title: str) -> str:
-    """Why something cannot be calculated with."""
+def explain_no_number(value: Value, title: str) -> str:
+    """Explain why a value is no number."""
     if isinstance(value, Nothing) and value.function is not None:
         name, line = value.function.name, value.function.lineno
         return f"`{name}` can end without `return` (line {line}), so `{title}` may be None"

@@ -8,10 +8,10 @@ from mazurka.frontend.kit.conditions import ConditionShape
 from mazurka.frontend.kit.locks import LockShape
 from mazurka.frontend.kit.shapes import Blueprint, Reference
 from mazurka.frontend.python.arguments import match_arguments
-from mazurka.frontend.python.calls import predicate
+from mazurka.frontend.python.calls import call_predicate
 from mazurka.frontend.python.expressions import truth_of
 from mazurka.frontend.python.lowering import Lowering, callable_name
-from mazurka.frontend.python.primitives.locks import LockMethods, recursive_lock
+from mazurka.frontend.python.primitives.locks import LockMethods, make_recursive_lock
 from mazurka.frontend.python.primitives.methods import (
     Handler,
     Methods,
@@ -63,7 +63,7 @@ class ConditionMethods(Methods[ConditionShape]):
         return Number(self.shape.wait(low, owner, low.span(node), timed=timed), boolean=True)
 
     def _wait_for(self, low: Lowering, owner: Reference, node: ast.Call) -> Value:
-        """`while not predicate(): wait()`."""
+        """Elaborate `while not predicate(): wait()`."""
         given = match_arguments(low, node, ("predicate", "timeout"), "wait_for")
         if "predicate" not in given or gives_up(low, given.get("timeout")):
             raise low.refuse(
@@ -75,7 +75,7 @@ class ConditionMethods(Methods[ConditionShape]):
         automaton.place(head, span)
         low.loop_depth += 1
         test = given["predicate"]
-        low.branch_at(test, truth_of(low, predicate(low, function, test), test), after, again)
+        low.branch_at(test, truth_of(low, call_predicate(low, function, test), test), after, again)
         automaton.place(again, span)
         if low.reachable:
             self.shape.wait(low, owner, span)
@@ -103,7 +103,7 @@ def _condition(low: Lowering, node: ast.Call) -> Value:
         return Blueprint.default(ConditionShape(threads, lock.shape, queued))
     match lock:
         case Nothing():
-            return Blueprint.default(ConditionShape(threads, recursive_lock(low), queued))
+            return Blueprint.default(ConditionShape(threads, make_recursive_lock(low), queued))
         case Reference(LockShape() as shape, Const(address), _, title):
             made = ConditionShape(threads, shape, queued, lock_address=address, lock_title=title)
             return Blueprint.default(made)

@@ -30,7 +30,7 @@ class EventMethods(Methods[EventShape]):
         }
 
     def _wait(self, low: Lowering, owner: Reference, node: ast.Call) -> Value:
-        """With a timeout: the answer is whatever the flag is when the time is up."""
+        """Wait for the flag; with a timeout, answer what it is when the time is up."""
         given = match_arguments(low, node, ("timeout",), "wait")
         if gives_up(low, given.get("timeout")):
             flag = self.shape.is_set(low, owner, low.span(node), called="wait")

@@ -63,8 +63,8 @@ def _lock(low: Lowering, node: ast.Call) -> Value:
 @callable_name("threading.RLock", "mazurka.model.RMutex")
 def _recursive_lock(low: Lowering, node: ast.Call) -> Value:
     evaluate_arguments(low, node, (), "RLock")
-    return Blueprint.default(recursive_lock(low))
+    return Blueprint.default(make_recursive_lock(low))
 
 
-def recursive_lock(low: Lowering) -> LockShape:
+def make_recursive_lock(low: Lowering) -> LockShape:
     return LockShape(low.program.threads, depth=low.program.max_depth, name="RLock")

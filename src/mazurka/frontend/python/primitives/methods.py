@@ -59,7 +59,7 @@ def without_arguments(
     *,
     boolean: bool = True,
 ) -> Handler:
-    """A method that takes no arguments; its messages call it `name`, or else as it is written."""
+    """Make a method without arguments; messages call it `name`, or else as it is written."""
 
     def handler(low: Lowering, owner: Reference, node: ast.Call) -> Value:
         evaluate_arguments(low, node, (), name or ast.unparse(node.func))
@@ -83,7 +83,7 @@ def methods_of(shape: type[S]) -> Callable[[type[Methods[S]]], type[Methods[S]]]
 
 
 def find_methods(shape: SyncShape) -> Methods[Any]:
-    """The methods of an object."""
+    """Find the methods of an object."""
     return METHODS[type(shape)](shape)
 
 

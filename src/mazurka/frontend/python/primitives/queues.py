@@ -63,7 +63,7 @@ class QueueMethods(Methods[QueueShape]):
 
 
 def _blocking_item(low: Lowering, node: ast.Call, name: str, names: tuple[str, ...]) -> ast.expr:
-    """The item of `put`; operations that may raise Full or Empty are refused."""
+    """Find the item of `put`; refuse operations that may raise Full or Empty."""
     given = match_arguments(low, node, names, name)
     block = given.get("block")
     waits = block is None or low.constant(block, "`block`") != 0
@@ -81,12 +81,12 @@ def _blocking_item(low: Lowering, node: ast.Call, name: str, names: tuple[str, .
 
 @callable_name("mazurka.model.Queue", "queue.Queue", "queue.SimpleQueue")
 def _queue(low: Lowering, node: ast.Call) -> Value:
-    return _made(low, node, newest_first=False)
+    return _make_queue(low, node, newest_first=False)
 
 
 @callable_name("mazurka.model.LifoQueue", "queue.LifoQueue")
 def _lifo_queue(low: Lowering, node: ast.Call) -> Value:
-    return _made(low, node, newest_first=True)
+    return _make_queue(low, node, newest_first=True)
 
 
 @callable_name("queue.PriorityQueue", "mazurka.model.PriorityQueue")
@@ -96,7 +96,7 @@ def _priority_queue(low: Lowering, node: ast.Call) -> Value:
     )
 
 
-def _made(low: Lowering, node: ast.Call, *, newest_first: bool) -> Value:
+def _make_queue(low: Lowering, node: ast.Call, *, newest_first: bool) -> Value:
     given = match_arguments(low, node, ("maxsize", "type"), "Queue")
     maxsize = low.constant(given["maxsize"], "the size of a Queue") if "maxsize" in given else 0
     element = INTEGER

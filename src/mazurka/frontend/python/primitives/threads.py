@@ -16,7 +16,12 @@ from mazurka.frontend.kit.threads import (
     join,
     start_thread,
 )
-from mazurka.frontend.python.arguments import match_arguments, parameters, static_default, uncalled
+from mazurka.frontend.python.arguments import (
+    advise_not_to_call,
+    evaluate_default,
+    match_arguments,
+    parameters,
+)
 from mazurka.frontend.python.assignment import create_object, is_fixed
 from mazurka.frontend.python.context import FunctionThread, LocalVariable
 from mazurka.frontend.python.lowering import Lowering, callable_name
@@ -76,7 +81,7 @@ def _given_arguments(
     given: dict[str, ast.expr],
     node: ast.Call,
 ) -> dict[str, Value]:
-    """What `args` and `kwargs` of a Thread stand for, by name."""
+    """Evaluate what `args` and `kwargs` of a Thread stand for, by name."""
     names = [name for name in parameters(low, function) if name not in bound]
     arguments: dict[str, Value] = {}
     if "args" in given:
@@ -88,14 +93,14 @@ def _given_arguments(
             raise low.refuse(node, f"`{function.name}` takes {len(names)} arguments, not {count}")
         arguments = dict(zip(names, values.items, strict=False))
     if "kwargs" in given:
-        for name, expr in _keywords(low, given["kwargs"]):
+        for name, expr in _read_keywords(low, given["kwargs"]):
             if name not in names or name in arguments:
                 raise low.refuse(expr, f"`{function.name}` cannot be given `{name}` here")
             arguments[name] = low.value(expr)
     return arguments
 
 
-def _keywords(low: Lowering, node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+def _read_keywords(low: Lowering, node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
     if not isinstance(node, ast.Dict):
         raise low.refuse(node, WRITTEN_OUT)
     for key, value in zip(node.keys, node.values, strict=True):
@@ -107,7 +112,7 @@ def _keywords(low: Lowering, node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
 def _function(
     low: Lowering, value: Value, node: ast.AST
 ) -> tuple[ast.FunctionDef, dict[str, Value]]:
-    """What a thread is to run, and the `self` that a method has already."""
+    """Find what a thread is to run, and the `self` that a method has already."""
     match value:
         case Function(definition):
             return definition, {}
@@ -115,7 +120,7 @@ def _function(
             method = find_method(low, shape, name, node)
             return method, {method.args.args[0].arg: owner}
         case _:
-            given = kind_of(value) + uncalled(low, node)
+            given = kind_of(value) + advise_not_to_call(low, node)
             raise low.refuse(node, f"a thread runs a function of the model, not {given}")
 
 
@@ -143,13 +148,13 @@ def _create(
 def _complete(
     low: Lowering, function: ast.FunctionDef, given: dict[str, Value], node: ast.AST
 ) -> dict[str, Value]:
-    """All arguments, with defaults; objects among them are visible to two threads."""
+    """Add defaults to the arguments; objects among them become visible to two threads."""
     arguments: dict[str, Value] = {}
     for name, default in parameters(low, function).items():
         if name in given:
             value = given[name]
         elif default is not None:
-            value = static_default(low, default)
+            value = evaluate_default(low, default)
         else:
             raise low.refuse(node, f"`{function.name}` needs a value for `{name}`")
         if isinstance(value, Blueprint):
@@ -176,7 +181,7 @@ def _slot(
     *,
     fixed: bool = True,
 ) -> Slot:
-    """A thread that waits to be started; arguments that vary get cells of its own."""
+    """Plan a thread that waits to be started; arguments that vary get cells of its own."""
     model = low.program
     number = len(model.plans)
     if number >= MOST_THREADS:
@@ -188,15 +193,15 @@ def _slot(
             bound[name] = value
         else:
             initial = low.automaton is None
-            bound[name] = parameter_cell(low, name, value, number, node, initial=initial)
-    title = thread_title(function, arguments)
+            bound[name] = add_parameter_cell(low, name, value, number, node, initial=initial)
+    title = title_thread(function, arguments)
     lineage = low.lineage | {function.name}
     plan = FunctionThread(number, title, low.span(node), False, function, bound, lineage)
     model.plans.append(plan)
     return plan, _hand_over(plan, arguments)
 
 
-def thread_title(function: ast.FunctionDef, arguments: dict[str, Value]) -> str:
+def title_thread(function: ast.FunctionDef, arguments: dict[str, Value]) -> str:
     shown = []
     for value in arguments.values():
         match value:
@@ -209,10 +214,10 @@ def thread_title(function: ast.FunctionDef, arguments: dict[str, Value]) -> str:
     return f"{function.name}({', '.join(shown)})" if shown else function.name
 
 
-def parameter_cell(
+def add_parameter_cell(
     low: Lowering, name: str, value: Value, number: int, node: ast.AST, *, initial: bool
 ) -> LocalVariable:
-    """A cell for an argument of a thread; with `initial` it holds the value from the beginning."""
+    """Add a cell for an argument of a thread; with `initial` it holds the value at first."""
     role, target = Role.INT, None
     match value:
         case Number(expr, boolean):
