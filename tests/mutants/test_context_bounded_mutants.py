@@ -18,7 +18,7 @@ from mazurka.stateless.bounded.happens_before import Graph
 from mazurka.stateless.bounded.hashing import StateHash
 from mazurka.stateless.bounded.recording import Recording, Touched
 from mazurka.stateless.explored import RunOptions
-from mazurka.stateless.iterative import search_for
+from mazurka.stateless.iterative import find_search
 from tests.soundness.simulated_threads import random_program, resting_program
 from tests.soundness.whole_runs import Execution, Watched, executions
 from tests.unit.stateless.simulated import Body, Simulated, World
@@ -57,7 +57,7 @@ def disagrees(program: Simulated, whole: dict[Execution, int]) -> bool:
     for bound in BOUNDS:
         watched = Watched(program)
         try:
-            search_for("algorithm-2")(watched, ALL).explore(bound)
+            find_search("algorithm-2")(watched, ALL).explore(bound)
         except (MazurkaError, KeyError, IndexError):
             return True
         expected = [ran for ran, least in whole.items() if bound is None or least <= bound]

@@ -178,7 +178,7 @@ class Mutant:
 
 PACKAGE = "mazurka.stateless"
 REVERSALS = tuple(
-    (f"{PACKAGE}.reduction.{module}.reversals", no_reversals)
+    (f"{PACKAGE}.reduction.{module}.find_reversals", no_reversals)
     for module in ("dpor", "source_dpor", "optimal_dpor")
 )
 

@@ -17,7 +17,7 @@ from mazurka.runtime.core.moment import now
 from mazurka.runtime.sharing.locations import SEVERAL, SharedLocation
 from mazurka.stateless.bounded.lives import LifeGraph
 from mazurka.stateless.bounded.recording import Stand
-from mazurka.stateless.runs import Operation, Role
+from mazurka.stateless.runs import LifeRole, Operation
 from tests.soundness import test_ends_and_joins
 from tests.soundness.python_runs import module_of, under_control
 
@@ -63,7 +63,7 @@ def anybody_may_join(self: LifeGraph, joined: int, thread: int) -> None:
 
 
 def looks_see_nothing(self: LifeGraph, operation: Operation | None, needs: int) -> Stand:
-    if self.silently and getattr(operation, "role", None) is Role.LOOK:
+    if self.silently and getattr(operation, "role", None) is LifeRole.LOOK:
         return self.ask(operation, needs)
     return stand(self, operation, needs)
 

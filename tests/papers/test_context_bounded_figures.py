@@ -10,7 +10,7 @@ import pytest
 from mazurka.ir.program import Program
 from mazurka.stateless.bounded.context_bound import ContextBounds
 from mazurka.stateless.explored import RunOptions
-from mazurka.stateless.iterative import ALGORITHMS, DEFAULT, search_for
+from mazurka.stateless.iterative import ALGORITHMS, DEFAULT, find_search
 from mazurka.stateless.models.execution import IRExecution
 from mazurka.stateless.reduction.actions import Action
 from mazurka.stateless.reduction.sleep_sets import SleepSets
@@ -70,8 +70,8 @@ def final_values(kind: type[SleepSets]) -> set[int]:
     seen: set[int] = set()
 
     class Watched(kind):  # type: ignore[misc, valid-type]
-        def ended(self, end: Ended) -> None:
-            super().ended(end)
+        def note_end(self, end: Ended) -> None:
+            super().note_end(end)
             seen.add(execution.state[y])
 
     Watched(execution).run()
@@ -90,7 +90,7 @@ def test_figure_1_the_algorithms_do_not(algorithm: str) -> None:
     seen: set[int] = set()
     program = figure_1()
     program.at_end = lambda world: seen.add(world.values["y"])
-    level = search_for(algorithm)(program, ALL).explore(0)
+    level = find_search(algorithm)(program, ALL).explore(0)
     assert level.executions == 2
     assert seen == {1, 2}
 
@@ -114,7 +114,7 @@ def test_the_reduced_search_never_has_more_executions() -> None:
     """Claims of Table 1: cb-por ≤ cb-dfs at every bound, with equality where bounds are small."""
     program = Simulated([read_modify_write(2), read_modify_write(2)])
     rows = [
-        [search_for(name)(program, ALL).explore(bound).executions for name in ("cb-dfs", DEFAULT)]
+        [find_search(name)(program, ALL).explore(bound).executions for name in ("cb-dfs", DEFAULT)]
         for bound in range(7)
     ]
     assert all(reduced <= every for every, reduced in rows)

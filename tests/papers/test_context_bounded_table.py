@@ -40,7 +40,7 @@ UNLIMITED = 1e9
 def completed(size: int, steals: int, bound: int, algorithm: str) -> list[Execution]:
     """The executions of one search at one bound, in order."""
     watched = Watched(Logged(model_runs(size, steals)))
-    level = iterative.search_for(algorithm)(watched).explore(bound)
+    level = iterative.find_search(algorithm)(watched).explore(bound)
     assert level.complete
     assert level.executions == len(watched.completed)
     return watched.completed

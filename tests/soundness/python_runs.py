@@ -22,7 +22,7 @@ from mazurka.runtime.core.operations import present
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.exploring.observed_program import ObservedProgram, schedule_every_access
 from mazurka.stateless.explored import Explored, RunOptions
-from mazurka.stateless.iterative import explore, search_for
+from mazurka.stateless.iterative import explore, find_search
 from mazurka.stateless.runs import Decider, Ended, Operation, Slip, Touch
 from tests.soundness.whole_runs import every_schedule
 
@@ -230,7 +230,7 @@ class Subject:
             logged = self.fresh()
             if levels:
                 return Searched(logged, explore(logged, bound, algorithm, options))
-            alone = search_for(algorithm)(logged, options)
+            alone = find_search(algorithm)(logged, options)
             alone.explore(bound)
             return Searched(logged, alone.explored)
 

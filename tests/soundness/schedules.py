@@ -61,8 +61,8 @@ def completed_traces(search: type[ScheduleSearch], program: Program) -> list[Pre
     completed: list[Prefix] = []
 
     class Watched(search):  # type: ignore[misc, valid-type]
-        def ended(self, end: Ended) -> None:
-            super().ended(end)
+        def note_end(self, end: Ended) -> None:
+            super().note_end(end)
             completed.append(_trace(len(program.threads), self.trace.actions))
 
     options = RunOptions(limit_seconds=SECONDS, stop_at_first=False)

@@ -11,7 +11,7 @@ import functools
 import pytest
 
 from mazurka.stateless.explored import Explored, RunOptions
-from mazurka.stateless.iterative import explore, search_for
+from mazurka.stateless.iterative import explore, find_search
 from mazurka.stateless.runs import Decider
 from tests.soundness.simulated_threads import late_program, random_program, resting_program
 from tests.soundness.whole_runs import Execution, Watched, execution, executions
@@ -49,7 +49,7 @@ def within(whole: dict[Execution, int], bound: int | None) -> set[Execution]:
 def completed(program: Simulated, algorithm: str, bound: int | None) -> list[Execution]:
     """What one level completes, with nothing known from lower ones."""
     watched = Watched(program)
-    level = search_for(algorithm)(watched, ALL).explore(bound)
+    level = find_search(algorithm)(watched, ALL).explore(bound)
     assert level.complete
     assert level.executions == len(watched.completed)
     return watched.completed

@@ -10,7 +10,7 @@ import pytest
 from mazurka.ir.program import DEAD_ENDS, Program
 from mazurka.stateful.reference.full import StateSpace as Whole
 from mazurka.stateless.explored import RunOptions
-from mazurka.stateless.iterative import explore, search_for
+from mazurka.stateless.iterative import explore, find_search
 from mazurka.stateless.models.runs import IRRuns
 from tests.soundness.reductions import Subject
 from tests.soundness.schedules import explored_if_it_ends, terminal_traces
@@ -76,7 +76,7 @@ def test_each_execution_within_the_bound_is_completed_once(first: int) -> None:
 
 def completed(program: Logged, algorithm: str, bound: int | None) -> list[Execution]:
     watched = Watched(program)
-    assert search_for(algorithm)(watched, ALL).explore(bound).complete
+    assert find_search(algorithm)(watched, ALL).explore(bound).complete
     return watched.completed
 
 

@@ -14,7 +14,7 @@ import pytest
 from mazurka.ir.program import DEAD_ENDS, Program
 from mazurka.search.result import Move, Violation
 from mazurka.stateful.reference.full import StateSpace as Whole
-from mazurka.stateless.answering import summary_of
+from mazurka.stateless.answering import summarize
 from mazurka.stateless.explored import Explored, RunOptions
 from mazurka.stateless.models.execution import IRExecution, PlainIRExecution
 from mazurka.stateless.reduction.actions import Action
@@ -134,7 +134,7 @@ def test_remembered_views_change_nothing(first: int) -> None:
             SourceSets(kind(program), RunOptions(stop_at_first=False)).run()
             for kind in (IRExecution, PlainIRExecution)
         )
-        assert summary_of(quick) == summary_of(plain), name
+        assert summarize(quick) == summarize(plain), name
 
 
 @portions

@@ -109,7 +109,7 @@ def test_a_search_that_leaves_something_out_is_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Hasty(Algorithm2):
-        def candidate(self, node: BoundedNode) -> int:
+        def choose_again(self, node: BoundedNode) -> int:
             return NOBODY
 
     monkeypatch.setitem(iterative.ALGORITHMS, "algorithm-2", Hasty)

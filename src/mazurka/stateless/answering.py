@@ -63,10 +63,10 @@ class _Answering:
     def answer(self) -> SearchResult:
         found = self.explore(IRExecution(self.program))
         notes = (STARTED_AGAIN,) if self.again else ()
-        result = SearchResult(statistics_of(found), violation_in(found), found.limits, notes)
+        result = SearchResult(count_statistics(found), find_violation(found), found.limits, notes)
         if not self.options.self_check or CUT_SHORT.intersection(found.limits):
             return result
-        return replace(result, notes=(*notes, self.checked(found)))
+        return replace(result, notes=(*notes, self.check_again(found)))
 
     def explore(self, execution: IRExecution) -> Explored:
         options = RunOptions(
@@ -78,16 +78,16 @@ class _Answering:
         return self.search(execution, options, self.progress).run()
 
     def progress(self, found: Explored) -> None:
-        self.observer.progress(statistics_of(found))
+        self.observer.progress(count_statistics(found))
         if resident_bytes() - self.bytes_before > self.limit_bytes:
             raise Exceeded("memory")
 
-    def checked(self, found: Explored) -> str:
+    def check_again(self, found: Explored) -> str:
         """The search once more, every step asked of the interpreter, no view remembered."""
         again = self.explore(PlainIRExecution(self.program))
         if CUT_SHORT.intersection(again.limits):
             return UNFINISHED
-        if summary_of(again) != summary_of(found):
+        if summarize(again) != summarize(found):
             raise InternalError(
                 f"self-check: {found.executions:,} executions and {found.steps:,}"
                 f" transitions, but {again.executions:,} and {again.steps:,} where no view"
@@ -96,13 +96,13 @@ class _Answering:
         return f"self-check: the interpreter's search of {found.executions:,} executions agrees"
 
 
-def summary_of(found: Explored) -> tuple[object, ...]:
+def summarize(found: Explored) -> tuple[object, ...]:
     """All that a second search has to agree with."""
     counts = found.executions, found.abandoned, found.steps, found.depth
     return counts, found.failures, found.limits
 
 
-def statistics_of(found: Explored) -> Statistics:
+def count_statistics(found: Explored) -> Statistics:
     """Of each trace one execution at most is completed, so the traces need no count of their own
     (Godefroid, LNCS 1032, Theorem 5.5: a sleeping move cannot begin an execution that is new)."""
     return Statistics(
@@ -114,7 +114,7 @@ def statistics_of(found: Explored) -> Statistics:
     )
 
 
-def violation_in(found: Explored) -> Violation | None:
+def find_violation(found: Explored) -> Violation | None:
     first = next((one for one in found.failures if one.failed.kind != BOUND), None)
     if first is None:
         return None

@@ -38,7 +38,7 @@ REDUCTIONS: dict[str, type[ScheduleSearch]] = {
 DEFAULT = Algorithm2.name
 
 
-def search_for(name: str) -> type[Search[Any]]:
+def find_search(name: str) -> type[Search[Any]]:
     known: dict[str, type[Search[Any]]] = {**ALGORITHMS, **REDUCTIONS}
     if name not in known:
         raise OptionError(f"there is no search {name!r}; there are {', '.join(known)}")
@@ -52,20 +52,20 @@ def explore(
     options: RunOptions | None = None,
     progress: Progress | None = None,
 ) -> Explored:
-    """All executions with at most `bound` preemptions, level by level.
+    """Run all executions with at most `bound` preemptions, level by level.
 
     Without a bound there is one level, and everything is seen in it.  The reductions have none.
     """
     if bound is not None and algorithm in REDUCTIONS:
         raise OptionError(f"{algorithm} has no bound on preemptions")
-    search = search_for(algorithm)(program, options, progress)
+    search = find_search(algorithm)(program, options, progress)
     if isinstance(search, GraphSearch):
         search.begin_anew(silently=True)
-    return by_levels(search, bound)
+    return explore_levels(search, bound)
 
 
-def by_levels(search: Search[Any], bound: int | None) -> Explored:
-    """The same with a search that has not begun."""
+def explore_levels(search: Search[Any], bound: int | None) -> Explored:
+    """Explore level by level with a search that has not begun."""
     if bound is None:
         search.explore(None)
         return search.explored

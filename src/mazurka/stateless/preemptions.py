@@ -40,8 +40,8 @@ def gives_way(operation: Operation | None, lookup: Lookup = live) -> bool:
     return yields if isinstance(yields, bool) else yields(lookup)
 
 
-def giving_way(pending: Sequence[Operation | None], enabled: Sequence[int]) -> tuple[int, ...]:
-    """The threads that can go on and give way."""
+def find_giving_way(pending: Sequence[Operation | None], enabled: Sequence[int]) -> tuple[int, ...]:
+    """Find the threads that can go on and give way."""
     return tuple(
         [
             thread
@@ -53,10 +53,10 @@ def giving_way(pending: Sequence[Operation | None], enabled: Sequence[int]) -> t
     )
 
 
-def hasty(
+def find_early(
     giving: Sequence[int], enabled: Sequence[int], rests: Mapping[int, int]
 ) -> tuple[int, ...]:
-    """Those of the threads that give way for which to go on is a preemption, whoever was last;
+    """Find the threads that give way and for which to go on is a preemption, whoever was last;
     `rests` says how often each has given way before."""
     counts = [rests.get(thread, 0) for thread in giving]
     least = 0 if len(giving) < len(enabled) else min(counts, default=0)
@@ -64,7 +64,7 @@ def hasty(
 
 
 class Preemptions:
-    """Those of a run, step by step."""
+    """Counts the preemptions of a run, step by step."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -74,20 +74,22 @@ class Preemptions:
     def take(
         self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int, chosen: int
     ) -> bool:
-        """A thread goes on after `last`; whether that is a preemption."""
-        giving = giving_way(pending, enabled)
+        """Let a thread go on after `last`, and say whether that is a preemption."""
+        giving = find_giving_way(pending, enabled)
         costs = chosen != last and last in enabled and last not in giving
         if chosen in giving:
-            costs = costs or chosen in hasty(giving, enabled, self._rests)
+            costs = costs or chosen in find_early(giving, enabled, self._rests)
             self._rests[chosen] += 1
         self.count += costs
         return costs
 
 
-def runs_on(pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
-    """Without preemption: the same thread while it can and does not give way, else the next that
-    does not, else the next."""
-    giving = giving_way(pending, enabled)
+def choose_without_preemption(
+    pending: Sequence[Operation | None], enabled: Sequence[int], last: int
+) -> int:
+    """Choose who goes on without a preemption: the same thread while it can and does not give way,
+    otherwise the next one that does not give way, otherwise the next one."""
+    giving = find_giving_way(pending, enabled)
     if last in enabled and last not in giving:
         return last
     free = [thread for thread in enabled if thread not in giving] or enabled

@@ -59,14 +59,14 @@ class RandomSchedules(Decider):
 
     @abstractmethod
     def pick(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
-        """Who goes on."""
+        """Choose who goes on."""
 
     @abstractmethod
     def begin(self) -> None:
-        """A run begins."""
+        """Draw what is decided before a run begins."""
 
     def sample(self, runs: int) -> Explored:
-        """So many runs, or fewer if a limit or the first failure comes before."""
+        """Run the program so often, or less if a limit or the first failure comes before."""
         begun, explored, reported = time.perf_counter(), self.explored, 0.0
         level = Level(bound=None)
         explored.levels.append(level)

@@ -2,8 +2,8 @@
 
 Real threads cannot be copied, and stopping one costs more than most of its steps.  So a search does
 not drive a program step by step; the program **runs**, from its start to its end, and asks the
-search at each **scheduling point** which thread goes on.  The question is
-asked by whatever thread is running, and costs a function call where the same thread goes on.
+search at each **scheduling point** which thread goes on.  The running thread asks, in a plain
+function call; where the same thread goes on, that is all it costs.
 
 What a search relies on:
 
@@ -37,7 +37,7 @@ MOST_THREADS = (1 << MOVE_BITS) - 1
 
 
 class Shared:
-    """Anything that threads share: a variable, a lock, a queue, a thread's life."""
+    """An object that threads share: a variable, a lock, a queue, a thread's life."""
 
     __slots__ = ("name", "state")
 
@@ -59,15 +59,17 @@ def move_of(thread: int, choice: int) -> int:
 
 
 def thread_of(move: int) -> int:
+    """The thread of a move."""
     return move & MOST_THREADS
 
 
 def choice_of(move: int) -> int:
+    """The choice of a move; 0 for a thread that has none."""
     return move >> MOVE_BITS
 
 
-class Role(IntEnum):
-    """What an operation has to do with the life of a thread.
+class LifeRole(IntEnum):
+    """How an operation concerns the life of a thread.
 
     An operation may have an attribute `role`; without one it is a `STEP`.  A search may take ends
     and joins as soon as they can go on, without counting them as steps (`stateless.bounded.lives`).
@@ -83,7 +85,7 @@ class Role(IntEnum):
 
 
 class Operation(Protocol):
-    """What a thread stands before.  One object for as long as the thread stands there."""
+    """What a thread is going to do next; the same object until it has done it."""
 
     @property
     def kind(self) -> str:
@@ -198,7 +200,7 @@ class Runnable(Protocol):
     """A program that can be run again and again from its start."""
 
     def run(self, decider: Decider) -> Ended:
-        """From the start until nobody can go on.
+        """Run the program from its start until nobody can go on.
 
         A run that does not call `Decider.over` leaves the objects as they are at its end.
         One that ends although somebody could go on says `abandoned`.

@@ -89,25 +89,25 @@ class Search(Decider, Generic[AnyNode]):
         """Go on where no run has been; raise `Abandon` if whatever can follow has been seen."""
 
     @abstractmethod
-    def candidate(self, node: AnyNode) -> int:
-        """Who else is to go on from an old node; NOBODY if nothing is left there."""
+    def choose_again(self, node: AnyNode) -> int:
+        """Choose another move at an old node; NOBODY if nothing is left there."""
 
     @abstractmethod
-    def note(self, end: Ended) -> None:
+    def note_failures(self, end: Ended) -> None:
         """Take down the failures of a run."""
 
-    def turned(self, pending: Sequence[Operation | None], move: int) -> None:
-        """The run has come again to the last point it shares with the one before, and a thread
-        goes on that did not then."""
+    def note_turn(self, pending: Sequence[Operation | None], move: int) -> None:
+        """Note that the run leaves the prefix that it shares with the one before, by a move that
+        was not made there then."""
 
-    def undone(self) -> None:
-        """The step from the last node has been taken back, and what followed it."""
+    def take_back(self) -> None:
+        """Undo the step from the last node, and what followed it."""
 
-    def ended(self, end: Ended) -> None:
-        """A run has come to its end."""
+    def note_end(self, end: Ended) -> None:
+        """Note the end of a run that was not given up."""
 
     def restart(self) -> bool:
-        """Begin with a new bound; False if nothing is left to be seen within it."""
+        """Begin a level with a new bound; False if nothing is left to be seen within it."""
         self.explored.executions = 0
         return True
 
@@ -148,6 +148,7 @@ class Search(Decider, Generic[AnyNode]):
         return level
 
     def update(self, level: Level, begun: float) -> None:
+        """Bring the counts of the level and of the whole search up to date."""
         explored, now = self.explored, time.perf_counter()
         assert self._started is not None
         explored.seconds = now - self._started
@@ -166,13 +167,16 @@ class Search(Decider, Generic[AnyNode]):
 
     @property
     def deadline(self) -> float | None:
+        """When the time is over, on `time.perf_counter`'s clock."""
         limit = self.options.limit_seconds
         return None if limit is None or self._started is None else self._started + limit
 
     def stops_here(self) -> bool:
+        """Whether a failure ends the search."""
         return self.options.stop_at_first and bool(self.explored.failures)
 
     def is_over(self) -> bool:
+        """Whether the search ends before everything has been seen."""
         explored, options = self.explored, self.options
         if options.limit_seconds is not None and explored.seconds > options.limit_seconds:
             explored.limit(TIME)
@@ -181,6 +185,7 @@ class Search(Decider, Generic[AnyNode]):
         return bool(explored.limits) or self.stops_here()
 
     def run_once(self) -> None:
+        """Run the program once, and note what came of it."""
         explored = self.explored
         self.depth, self._given_up, self._error = 0, False, None
         before = explored.steps
@@ -194,7 +199,7 @@ class Search(Decider, Generic[AnyNode]):
             return
         explored.runs += 1
         if self._error is not None:
-            self.broken(end)
+            self.note_break(end)
             raise self._error
         if self.depth < self.replayed or self.branch != NOBODY:
             raise DivergedError(
@@ -209,11 +214,11 @@ class Search(Decider, Generic[AnyNode]):
             explored.limit(end.limit)
         else:
             explored.executions += 1
-            self.ended(end)
-        self.note(end)
+            self.note_end(end)
+        self.note_failures(end)
 
-    def broken(self, end: Ended) -> None:
-        """A run was ended by something that was raised in the search."""
+    def note_break(self, end: Ended) -> None:
+        """Note the end of a run in which something was raised in the search."""
 
     @property
     def prefix(self) -> Sequence[int]:
@@ -247,19 +252,19 @@ class Search(Decider, Generic[AnyNode]):
         """Do as the run before, for a program that does not follow the prefix itself."""
         move = self.schedule[depth]
         if move not in enabled:
-            raise self.diverged(move, depth)
+            raise self.describe_divergence(move, depth)
         return move
 
     def turn(self, pending: Sequence[Operation | None], enabled: Sequence[int]) -> int:
         """Leave the prefix that the run shares with the one before."""
         move, self.branch = self.branch, NOBODY
         if move not in enabled:
-            raise self.diverged(move, self.replayed)
-        self.turned(pending, move)
+            raise self.describe_divergence(move, self.replayed)
+        self.note_turn(pending, move)
         self.schedule.append(move)
         return move
 
-    def diverged(self, thread: int, depth: int) -> DivergedError:
+    def describe_divergence(self, thread: int, depth: int) -> DivergedError:
         return DivergedError(
             f"thread {thread} could go on after {depth} steps, and now it cannot, after the same"
             " ones: the program does not do the same again"
@@ -272,8 +277,8 @@ class Search(Decider, Generic[AnyNode]):
             node = nodes[-1]
             if len(schedule) > node.depth:
                 del schedule[node.depth :]
-                self.undone()
-            move = self.candidate(node)
+                self.take_back()
+            move = self.choose_again(node)
             if move != NOBODY:
                 self.branch = move
                 self.replayed = len(schedule)

@@ -8,7 +8,7 @@ from tests.unit.stateless.simulated import Body, Simulated, World
 
 from mazurka.errors import OptionError
 from mazurka.stateless.explored import INTERRUPTED, Explored, RunOptions
-from mazurka.stateless.iterative import ALGORITHMS, DEFAULT, explore, search_for
+from mazurka.stateless.iterative import ALGORITHMS, DEFAULT, explore, find_search
 from mazurka.stateless.runs import Decider, Ended
 
 ALL = RunOptions(stop_at_first=False)
@@ -114,4 +114,4 @@ def test_progress_is_reported() -> None:
 
 def test_unknown_algorithms_are_named() -> None:
     with pytest.raises(OptionError, match="algorithm-2, algorithm-1, cb-dfs"):
-        search_for("algorithm-3")
+        find_search("algorithm-3")

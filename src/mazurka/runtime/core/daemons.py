@@ -19,7 +19,7 @@ from mazurka.runtime.core.operations import Object, RealOperation, Yields, prese
 from mazurka.runtime.core.scheduler import Scheduler
 from mazurka.runtime.core.tasks import Life, Unwind
 from mazurka.runtime.core.waiting import Purpose
-from mazurka.stateless.runs import Lookup, Role, Shared, Touch
+from mazurka.stateless.runs import LifeRole, Lookup, Shared, Touch
 
 PATIENCE = 8
 """How often a daemon may have slept after everybody else has ended."""
@@ -30,7 +30,7 @@ class Leashed(RealOperation):
 
     __slots__ = ("operation", "run")
     free = False
-    role = Role.LOOK
+    role = LifeRole.LOOK
 
     def __init__(self, operation: RealOperation, run: Scheduler) -> None:
         self.operation = operation

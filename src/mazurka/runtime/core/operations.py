@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import ClassVar, TypeAlias
 
 from mazurka.runtime.core.waiting import Purpose
-from mazurka.stateless.runs import Lookup, Role, Shared, Touch
+from mazurka.stateless.runs import LifeRole, Lookup, Shared, Touch
 
 Yields: TypeAlias = bool | Callable[[Lookup], bool]
 present: Lookup = attrgetter("state")
@@ -86,7 +86,7 @@ class RealOperation:
     """Whether it changes anything if it goes on; otherwise its thread may be spinning."""
     can_spin: ClassVar[bool] = True
     """False for what is read once for all: it will never change again."""
-    role: Role = Role.STEP
+    role: LifeRole = LifeRole.STEP
     yields: Yields = False
     site: int | None = None
     """Where in the source it is, if that has a number (`core.access_sites`)."""
@@ -144,8 +144,8 @@ class TryOperation(RealOperation):
     __slots__ = ("patient", "wanted")
 
     @property
-    def role(self) -> Role:  # type: ignore[override]
-        return self.wanted.role and Role.LOOK
+    def role(self) -> LifeRole:  # type: ignore[override]
+        return self.wanted.role and LifeRole.LOOK
 
     def __init__(self, wanted: Waiting, patient: bool) -> None:
         self.shared = wanted.shared

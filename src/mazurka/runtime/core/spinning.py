@@ -35,7 +35,7 @@ from mazurka.runtime.core.access_sites import BEGIN_ROUND, MARK
 from mazurka.runtime.core.operations import Object, ReadClock, RealOperation, dial
 from mazurka.runtime.core.tasks import Task
 from mazurka.runtime.core.waiting import Purpose
-from mazurka.stateless.runs import Lookup, Role, Shared, Touch
+from mazurka.stateless.runs import LifeRole, Lookup, Shared, Touch
 
 TICK = 1e-6
 LEAP = 4
@@ -175,8 +175,8 @@ class Spin(RealOperation):
         return self.operation.kind
 
     @property
-    def role(self) -> Role:  # type: ignore[override]
-        return self.operation.role and Role.LOOK
+    def role(self) -> LifeRole:  # type: ignore[override]
+        return self.operation.role and LifeRole.LOOK
 
     def ready(self) -> bool:
         if all(shared.state == state for shared, state in self.seen):

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 from mazurka.runtime.core.operations import Object, RealOperation, Waiting
 from mazurka.runtime.core.thread_locals import ThreadLocals
 from mazurka.runtime.core.waiting import Purpose
-from mazurka.stateless.runs import Lookup, Role, Touch
+from mazurka.stateless.runs import LifeRole, Lookup, Touch
 
 Path: TypeAlias = str
 """`0` for the test's own thread, `0.2` for the second thread it creates, `0.2.1`, ..."""
@@ -78,10 +78,10 @@ class End(RealOperation):
 
     __slots__ = ()
     kind = "end"
-    role = Role.END
+    role = LifeRole.END
 
 
-_LOOK, _JOIN = Role.LOOK, Role.JOIN
+_LOOK, _JOIN = LifeRole.LOOK, LifeRole.JOIN
 
 
 class Join(Waiting):
@@ -114,7 +114,7 @@ class LookAlive(RealOperation):
     """See whether a thread is alive."""
 
     __slots__ = ()
-    role = Role.LOOK
+    role = LifeRole.LOOK
     kind = "is_alive"
     writes = False
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mazurka.runtime.exploring.schedules import Segment, split_segments
-from mazurka.stateless.preemptions import Preemptions, runs_on
+from mazurka.stateless.preemptions import Preemptions, choose_without_preemption
 from mazurka.stateless.runs import Decider, Failed, Operation, OutOfTime, Runnable
 
 MOST_RUNS = 400
@@ -58,7 +58,7 @@ class PlannedRun(Decider):
         self._preemptions = Preemptions()
 
     def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
-        usual = runs_on(pending, enabled, last)
+        usual = choose_without_preemption(pending, enabled, last)
         self.standing.append((tuple(enabled), usual))
         chosen = self.planned(enabled, usual)
         self._preemptions.take(pending, enabled, last, chosen)

@@ -17,7 +17,7 @@ from mazurka.runtime.sharing.locations import learned
 from mazurka.runtime.story.effects import kind_of
 from mazurka.runtime.story.recording import record
 from mazurka.runtime.story.story import Story
-from mazurka.stateless.preemptions import runs_on
+from mazurka.stateless.preemptions import choose_without_preemption
 from mazurka.stateless.runs import Decider, Operation, Runnable
 
 
@@ -53,7 +53,7 @@ class Retrace(Decider):
             self._standing.pop(path, None)
         self._move_on()
         if self._leg >= len(self._legs):
-            return runs_on(pending, enabled, last)
+            return choose_without_preemption(pending, enabled, last)
         leg = self._legs[self._leg]
         task = tasks.get(leg.thread)
         number = task.number if task is not None else -1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mazurka.errors import MazurkaError
-from mazurka.stateless.preemptions import runs_on
+from mazurka.stateless.preemptions import choose_without_preemption
 from mazurka.stateless.runs import Decider, Operation
 
 
@@ -22,7 +22,7 @@ class Follow(Decider):
 
     def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
         if self._steps >= len(self._schedule):
-            return runs_on(pending, enabled, last)
+            return choose_without_preemption(pending, enabled, last)
         chosen = self._schedule[self._steps]
         self._steps += 1
         if chosen not in enabled:

@@ -33,7 +33,7 @@ from mazurka.runtime.primitives.executor import executor_of
 from mazurka.runtime.primitives.primitive import ATTRIBUTE, Primitive
 from mazurka.runtime.sharing.locations import learned
 from mazurka.runtime.sharing.monitoring import unobserved
-from mazurka.stateless.runs import Lookup, Role, Touch
+from mazurka.stateless.runs import LifeRole, Lookup, Touch
 
 Event = threading.Event
 _NEW_THREAD = vars(threading.Thread())
@@ -275,7 +275,7 @@ class LookAround(RealOperation):
     __slots__ = ("run",)
     kind = "enumerate"
     writes = False
-    role = Role.LOOK
+    role = LifeRole.LOOK
 
     def __init__(self, run: Scheduler, everybody: Object) -> None:
         super().__init__(everybody)

@@ -15,7 +15,7 @@ successors have been visited; whole executions are completed once each.
 | H | `closed` |
 | csb | `bound` |
 | Search, going down | `choose` |
-| Search, the next t of line 5 | `candidate` |
+| Search, the next t of line 5 | `choose_again` |
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class Algorithm1(GraphSearch):
         return super().restart()
 
     def choose(self, node: BoundedNode) -> int:
-        return self.candidate(node)
+        return self.choose_again(node)
 
-    def candidate(self, node: BoundedNode) -> int:
+    def choose_again(self, node: BoundedNode) -> int:
         thread = self.find(node)  # L5, L6
         if thread >= 0:
             self.visit(self.graph.hash ^ self._action)  # L7, L4

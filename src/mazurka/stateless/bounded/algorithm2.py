@@ -21,7 +21,7 @@ within the bound is not in H either.  That is asserted.
 |---|---|
 | H | `closed` |
 | csb | `bound` |
-| Search | `choose`, `candidate`; `force` where E(s) has one thread, which needs no node |
+| Search | `choose`, `choose_again`; `force` where E(s) has one thread, which needs no node |
 | Mark | `mark` on what is known of states, `mark_along` on the present run |
 | the test of L18 | `open`: how many t' are left for which it does not hold yet |
 
@@ -103,7 +103,7 @@ class Algorithm2(GraphSearch):
             raise InternalError(THEOREM_4)
         return True
 
-    def candidate(self, node: BoundedNode) -> int:
+    def choose_again(self, node: BoundedNode) -> int:
         """By Theorem 4 a state has a successor to search if it is not in H."""
         return NOBODY if node.state in self.closed else self.choose(node)
 
@@ -113,8 +113,8 @@ class Algorithm2(GraphSearch):
             nodes.pop()
         return super().back_up()
 
-    def ended(self, end: Ended) -> None:
-        super().ended(end)
+    def note_end(self, end: Ended) -> None:
+        super().note_end(end)
         state = self.graph.hash
         if state in self.closed:
             raise InternalError("a terminal state is reached a second time")

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from mazurka.stateless.bounded.hashing import StateHash
 from mazurka.stateless.explored import Failing
-from mazurka.stateless.preemptions import giving_way, hasty
+from mazurka.stateless.preemptions import find_early, find_giving_way
 from mazurka.stateless.runs import Abandon, Ended, Operation
 from mazurka.stateless.search import NOBODY, Node, Search
 
@@ -25,7 +25,7 @@ class BoundedNode(Node):
     __slots__ = ("events", "giving", "hasty", "kept", "order", "rests", "spent", "state", "tried")
     events: int
     state: StateHash
-    """For those who say what these are."""
+    """Used by searches on happens-before graphs: the events so far, and the hash of the state."""
 
     def __init__(self, order: Sequence[int], kept: int, spent: int, depth: int) -> None:
         self.depth = depth
@@ -56,7 +56,7 @@ class BoundedSearch(Search[BoundedNode]):
 
     @abstractmethod
     def choose(self, node: BoundedNode) -> int:
-        """Who goes on from a new node; NOBODY if whatever can follow has been seen."""
+        """Choose who goes on from a new node; NOBODY if whatever can follow has been seen."""
 
     def extend(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
         thread = self.choose(self.enter(pending, enabled, last))
@@ -71,7 +71,7 @@ class BoundedSearch(Search[BoundedNode]):
         giving: tuple[int, ...] = ()
         for thread in enabled:
             if pending[thread].yields is not False:  # type: ignore[union-attr]
-                giving = giving_way(pending, enabled)
+                giving = find_giving_way(pending, enabled)
                 break
         kept = last if last in enabled and last not in giving else NOBODY
         order: tuple[int, ...]
@@ -101,7 +101,7 @@ class BoundedSearch(Search[BoundedNode]):
     def _let_rest(self, node: BoundedNode, giving: tuple[int, ...]) -> None:
         """Note who gives way, and who had better not go on again."""
         node.giving = giving
-        node.hasty = hasty(giving, node.order, node.rests)
+        node.hasty = find_early(giving, node.order, node.rests)
         later = giving if len(giving) < len(node.order) else node.hasty
         free = [thread for thread in node.order if thread not in later]
         node.order = (*free, *[thread for thread in node.order if thread in later])
@@ -112,7 +112,7 @@ class BoundedSearch(Search[BoundedNode]):
             return 0
         return self.nodes[-1].cost(thread)
 
-    def note(self, end: Ended) -> None:
+    def note_failures(self, end: Ended) -> None:
         if end.failures:
             schedule = tuple(self.schedule)
             spent = self.spent(schedule[self.nodes[-1].depth]) if self.nodes else 0
@@ -130,9 +130,9 @@ class ContextBoundedDFS(BoundedSearch):
     name = "cb-dfs"
 
     def choose(self, node: BoundedNode) -> int:
-        return self.candidate(node)
+        return self.choose_again(node)
 
-    def candidate(self, node: BoundedNode) -> int:
+    def choose_again(self, node: BoundedNode) -> int:
         while node.tried < len(node.order):
             thread = node.order[node.tried]
             node.tried += 1

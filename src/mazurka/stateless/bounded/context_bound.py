@@ -109,7 +109,7 @@ class ContextBounds:
         self.known.clear()
         self.unseen = 0
 
-    def cheapest(self) -> tuple[tuple[int, ...], int]:
+    def find_cheapest(self) -> tuple[tuple[int, ...], int]:
         """The schedule with the fewest preemptions that leads to the cursor, and their number."""
         graph, taken = self.graph, list[int]()
         least = self.here().least

@@ -44,7 +44,7 @@ class GraphSearch(BoundedSearch):
         """H."""
         self._action: StateHash = EMPTY
         self._touched: Touched = ()
-        """What is going to happen."""
+        """What the thread that was chosen is going to touch."""
 
     def explore(self, bound: int | None) -> Level:
         try:
@@ -72,7 +72,7 @@ class GraphSearch(BoundedSearch):
         """Ends and joins of threads are taken at once, where they are no steps."""
         graph = self.graph
         graph.arrive(pending)
-        if graph.looks and (thread := graph.silent(enabled)) != NOBODY:
+        if graph.looks and (thread := graph.find_silent(enabled)) != NOBODY:
             graph.slips.append((thread, graph.stands[thread][-1].joined))
         elif len(enabled) == 1 and self.force(enabled[0]):
             thread = enabled[0]
@@ -88,7 +88,7 @@ class GraphSearch(BoundedSearch):
         return thread
 
     def force(self, thread: int) -> bool:
-        """Nobody else can go on.  Take its step without a node, unless there is more to it."""
+        """Let the only enabled thread take its step without a node, if nothing has to be noted."""
         return False
 
     @property
@@ -100,7 +100,7 @@ class GraphSearch(BoundedSearch):
         self.schedule.append(thread)
         self.graph.slips.append((thread, getattr(operation, "joined", NOBODY)))
 
-    def turned(self, pending: Sequence[Operation | None], thread: int) -> None:
+    def note_turn(self, pending: Sequence[Operation | None], thread: int) -> None:
         graph = self.graph
         graph.renew(pending)
         graph.take(thread, graph.touches_now(thread))
@@ -135,14 +135,14 @@ class GraphSearch(BoundedSearch):
         it."""
         return self.bound is None or self.bounds.here().of(thread) <= self.bound
 
-    def undone(self) -> None:
+    def take_back(self) -> None:
         self.graph.cut(self.nodes[-1].events)
 
     def over(self, pending: Sequence[Operation | None]) -> None:
         """The run has come to its end, and the states of objects can still be seen."""
         self.graph.settle(pending)
 
-    def ended(self, end: Ended) -> None:
+    def note_end(self, end: Ended) -> None:
         """The end of a run is a terminal state; if the program gave up itself, it is one, too."""
         self.graph.settle(end.pending)
         if not end.abandoned and self.graph.count_able(self.graph.here):
@@ -153,14 +153,14 @@ class GraphSearch(BoundedSearch):
             )
         self.terminals.append(self.graph.hash)
 
-    def note(self, end: Ended) -> None:
+    def note_failures(self, end: Ended) -> None:
         new = [failed for failed in end.failures if self.explored.is_new(failed)]
         if not new:
             return
         try:
-            schedule, preemptions = self.bounds.cheapest()
+            schedule, preemptions = self.bounds.find_cheapest()
         except Exceeded:
-            super().note(end)
+            super().note_failures(end)
             return
         for failed in new:
-            self.explored.add(Failing(failed, self.graph.expanded(schedule), preemptions))
+            self.explored.add(Failing(failed, self.graph.expand(schedule), preemptions))

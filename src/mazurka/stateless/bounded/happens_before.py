@@ -6,7 +6,7 @@ the same graph are one execution.
 
 | paper | here |
 |---|---|
-| action ⟨o, t, n, v, m⟩, h(a) | `Graph.action`, `hashing.action_hash` |
+| action ⟨o, t, n, v, m⟩, h(a) | `Graph.action`, `hashing.hash_action` |
 | h(A), the XOR of the h(a) | `Graph.hash`, kept up to date in both directions |
 | frontier F(s) | `Graph.maximal`, `Graph.frontier` |
 | s − t, and back again | `Graph.back`, `Graph.forth` |
@@ -60,13 +60,13 @@ class Graph(Recording):
         return [self.schedule[event] for event in self.maximal(self.here)]
 
     def back(self, thread: int) -> None:
-        """The cursor goes to s − t."""
+        """Move the cursor to s − t."""
         event = (self.here & self.lines[thread]).bit_length() - 1
         self.here ^= 1 << event
         self.hash ^= self.hash_of[event]
 
     def forth(self, thread: int) -> None:
-        """The cursor goes to next(s, t), along the run's own events."""
+        """Move the cursor to next(s, t), along the run's own events."""
         rest = self.lines[thread] & ~self.here
         self.here |= rest & -rest
         self.hash ^= self.hash_of[(rest & -rest).bit_length() - 1]
@@ -115,7 +115,7 @@ class Graph(Recording):
         self.here, cursor = here, self.here
         touches = stand.operation.at(self.state_here)
         self.here = cursor
-        touched = None if touches is None else self.resolved(touches)
+        touched = None if touches is None else self.resolve(touches)
         if looked_at and looked_at.count(stand.first) == len(looked_at):
             number = stand.first
             state = self.states[number][(here & self.writes[number]).bit_count()]
@@ -188,7 +188,7 @@ class Graph(Recording):
         return yields
 
     def enabled(self) -> tuple[int, int, int]:
-        """The same at the cursor."""
+        """What `able` says of the prefix at the cursor."""
         return self.able(self.here)
 
     def count_able(self, here: int) -> int:

@@ -20,7 +20,7 @@ EMPTY: StateHash = 0
 """The hash of the state in which nothing has happened."""
 
 
-def action_hash(
+def hash_action(
     thread: int, position: int, touches: Sequence[tuple[ObjectName, bool, int]]
 ) -> StateHash:
     """The hash of an action, the same in all processes.
@@ -28,25 +28,25 @@ def action_hash(
     A touch is an object, whether it is written, and the number of the write: the one it is, or the
     one that is read.  Their order means nothing.
     """
-    known = [(encoded(name), written, number) for name, written, number in touches]
-    return encoded_action_hash(thread, position, known)
+    known = [(encode_name(name), written, number) for name, written, number in touches]
+    return hash_encoded_action(thread, position, known)
 
 
-def encoded_action_hash(
+def hash_encoded_action(
     thread: int, position: int, touches: Sequence[tuple[bytes, bool, int]]
 ) -> StateHash:
-    """The same, where the names are encoded already."""
+    """The hash of an action whose objects have encoded names."""
     parts = [b"%s%s%d" % (name, b"W" if written else b"R", m) for name, written, m in touches]
     parts.sort()
     text = b"%d,%d:" % (thread, position) + b";".join(parts)
     return int.from_bytes(hashlib.blake2b(text, digest_size=16).digest(), "big")
 
 
-def encoded(name: Hashable) -> bytes:
-    """A name as bytes: different names have different ones, and no process has its own."""
+def encode_name(name: Hashable) -> bytes:
+    """Encode the name of an object: different names differ, and all processes agree."""
     match name:
         case tuple():
-            return b"(" + b"".join(map(encoded, name)) + b")"
+            return b"(" + b"".join(map(encode_name, name)) + b")"
         case str():
             text = name.encode("utf-8", "surrogatepass")
             return b"s%d:" % len(text) + text

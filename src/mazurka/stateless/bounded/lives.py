@@ -13,11 +13,11 @@ any more.  Only the thread that joins it can go on earlier; if it has been switc
 join, that is a preemption now, but it is the only one.  Move each join to where its thread's last
 step was, if the other thread had ended by then, and otherwise to before the thread's next step:
 whether to switch away from the thread is a preemption depends on that step alone then.  So no
-preemptions are added, and `LifeGraph.expanded` goes the other way.
+preemptions are added, and `LifeGraph.expand` goes the other way.
 
-This asks for two things.  Nobody else may see whether a thread has ended (`Role.LOOK`), and no two
-threads may join the same one.  Otherwise `LivesMatter` is raised, at the latest when the first
-execution comes to such an operation, and the search begins anew with ends and joins as steps.
+This asks for two things.  Nobody else may see whether a thread has ended (`LifeRole.LOOK`), and
+no two threads may join the same one.  Otherwise `LivesMatter` is raised, at the latest when the
+first execution comes to such an operation, and the search begins anew with ends and joins as steps.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from collections.abc import Sequence
 
 from mazurka.stateless.bounded.happens_before import Graph
 from mazurka.stateless.bounded.recording import Stand
-from mazurka.stateless.runs import Operation, Role
+from mazurka.stateless.runs import LifeRole, Operation
 
 NOBODY = -1
 _NOWHERE = Stand(None, 0, 0)
-_LOOK = Role.LOOK
+_LOOK = LifeRole.LOOK
 
 
 class LivesMatter(Exception):  # noqa: N818 - it is control flow, not an error of ours
-    """Ends and joins have to be steps."""
+    """Raised where ends and joins of threads have to be steps of the search."""
 
 
 class LifeGraph(Graph):
@@ -51,7 +51,7 @@ class LifeGraph(Graph):
         self._last: tuple[int, list[tuple[int, int]]] = (NOBODY, [])
         """At the end of a run: who took the last step, and the ends and joins that came after."""
 
-    def silent(self, enabled: Sequence[int]) -> int:
+    def find_silent(self, enabled: Sequence[int]) -> int:
         """A thread that stands before its end, or before a join that can go on; or NOBODY."""
         if self.looks:
             for thread in enabled:
@@ -124,7 +124,7 @@ class LifeGraph(Graph):
                 self._require_one(joined, thread)
 
     def _settle_last(self) -> None:
-        """Somebody asks."""
+        """Work out what `settle` has put off: where the threads stand at the end of the run."""
         moved, self.slips = self._last
         self._last = NOBODY, []
         if moved != NOBODY:
@@ -146,7 +146,7 @@ class LifeGraph(Graph):
         self._last = NOBODY, []
         super().cut(count)
 
-    def expanded(self, order: Sequence[int]) -> tuple[int, ...]:
+    def expand(self, order: Sequence[int]) -> tuple[int, ...]:
         """A schedule of all events, with ends and joins where they cost no preemption."""
         self._settle_last()
         here, steps, passed = 0, list[int](), [0] * len(self.lines)

@@ -11,15 +11,15 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import TypeAlias
 
 from mazurka.errors import InternalError
-from mazurka.stateless.bounded.hashing import EMPTY, StateHash, encoded, encoded_action_hash
+from mazurka.stateless.bounded.hashing import EMPTY, StateHash, encode_name, hash_encoded_action
 from mazurka.stateless.preemptions import gives_way, live
-from mazurka.stateless.runs import Lookup, ObjectName, Operation, Role, Shared, Touch
+from mazurka.stateless.runs import LifeRole, Lookup, ObjectName, Operation, Shared, Touch
 
 Touched: TypeAlias = tuple[tuple[int, Shared, bool], ...]
 """What an action touches: the object's number in the graph, the object, whether it is written."""
 
 
-_STEP = Role.STEP
+_STEP = LifeRole.STEP
 
 
 class Stand:
@@ -61,7 +61,7 @@ class Recording:
     def __init__(self) -> None:
         self.numbers: dict[ObjectName, int] = {}
         self.names: list[bytes] = []
-        """The names of objects, encoded, by their numbers."""
+        """The encoded names of objects, by their numbers."""
         self.hashes: dict[tuple[int, ...], StateHash] = {}
         """The hashes of actions, by thread, position and numbers of what they touch."""
         # By object: its writes and reads, as sets of events, and the states between its writes.
@@ -159,16 +159,16 @@ class Recording:
             self.arrive(pending)
 
     def advance(self, thread: int, operation: Operation | None) -> None:
-        """A thread has taken a step, and stands before the end of a thread, or behind it."""
+        """Note where a thread stands after a step, before an end or a join, or at its own end."""
         self.stands[thread].append(self.stand(operation, 0))
 
     def pass_on(self, pending: Sequence[Operation | None], moved: int) -> None:
-        """Threads have passed ends and joins, the one that took the last step perhaps among them,
-        if nobody has noted yet where it stands."""
+        """Note that threads have passed ends and joins; `moved` took the last step, and may be one
+        of them."""
         raise InternalError("ends and joins are steps here")
 
     def stand(self, operation: Operation | None, needs: int) -> Stand:
-        """A thread has come to any operation, or to its end."""
+        """Note that a thread has come to any operation, or to its end."""
         return self.ask(operation, needs)
 
     def ask(self, operation: Operation | None, needs: int) -> Stand:
@@ -180,7 +180,7 @@ class Recording:
             looked_at = self._looked_at
             looked_at.clear()
             touches = operation.at(self._probe)
-            touched = None if touches is None else self.resolved(touches)
+            touched = None if touches is None else self.resolve(touches)
             if looked_at:
                 stand.first = looked_at[0]
                 stand.answers = {}
@@ -202,7 +202,7 @@ class Recording:
                 if old.is_plain and type(operation) is type(old.operation):
                     touches = operation.at(self._probe)
                     assert touches is not None
-                    old.fixed = self.resolved(touches)
+                    old.fixed = self.resolve(touches)
                     old.operation, old.run = operation, self.run
                     continue
                 line[-1] = new = self.stand(operation, old.needs)
@@ -221,7 +221,7 @@ class Recording:
         self._seen = shared.state
         return shared.state
 
-    def resolved(self, touches: Sequence[Touch]) -> Touched:
+    def resolve(self, touches: Sequence[Touch]) -> Touched:
         """Touches with the objects' numbers, each object once."""
         if len(touches) == 1:
             shared, written = touches[0]
@@ -243,7 +243,7 @@ class Recording:
         number = self.numbers.get(name)
         if number is None:
             number = self.numbers[name] = len(self.names)
-            self.names.append(encoded(name))
+            self.names.append(encode_name(name))
             self.writes.append(0)
             self.reads.append(0)
             self.states.append([])
@@ -258,14 +258,14 @@ class Recording:
         touches = None if stand.operation is None else stand.operation.at(live)
         if touches is None:
             raise ValueError(f"thread {thread} is said to be enabled, but it cannot go on")
-        return self.resolved(touches)
+        return self.resolve(touches)
 
     def take(self, thread: int, touched: Touched) -> None:
-        """The thread takes its next step, from the end of the graph, where the cursor stands."""
+        """Add a thread's next step at the end of the graph, where the cursor stands."""
         self.extend(thread, touched, self.action(thread, touched))
 
     def extend(self, thread: int, touched: Touched, action: StateHash) -> None:
-        """The same, with the hash of the action."""
+        """Add a step of a thread whose touches and hash are known, at the end of the graph."""
         here, past, lines, all_writes = self.here, self.past, self.lines, self.writes
         bit = here + 1
         line = lines[thread]
@@ -365,5 +365,5 @@ class Recording:
             (self.names[rest[i]], bool(rest[i + 1]), rest[i + 2] + rest[i + 1])
             for i in range(0, len(rest), 3)
         ]
-        made = self.hashes[key] = encoded_action_hash(thread, position + 1, touches)
+        made = self.hashes[key] = hash_encoded_action(thread, position + 1, touches)
         return made

@@ -108,7 +108,7 @@ class IRExecution(Foresight):
         thread = thread_of(move)
         known = self.known[-1]
         effect = known[thread].effects[move]
-        writes, state = effect.writes, effect.applied(self.states[-1])
+        writes, state = effect.writes, effect.apply_to(self.states[-1])
         if self.passed.setdefault(state, len(self.states)) < len(self.states):
             self.returned = effect.place
         if effect.failure is not None:
@@ -146,7 +146,7 @@ class IRExecution(Foresight):
         state = self.states[depth]
         for position in bits(events):
             move = self.moves[position]
-            state = self.view_at(state, thread_of(move)).effects[move].applied(state)
+            state = self.view_at(state, thread_of(move)).effects[move].apply_to(state)
         return self.view_at(state, thread).actions
 
     def view_at(self, state: State, thread: int) -> View:

@@ -44,7 +44,7 @@ class IRRuns:
         self._looks_at: dict[tuple[int, int], tuple[int, ...]] = {}
 
     def run(self, decider: Decider) -> Ended:
-        return _Run(self).to_the_end(decider)
+        return _ModelRun(self).run_to_end(decider)
 
     def _visited(self) -> frozenset[int]:
         found: set[int] = set()
@@ -94,7 +94,7 @@ class IRStep:
 
     yields = False
 
-    def __init__(self, run: _Run, thread: int) -> None:
+    def __init__(self, run: _ModelRun, thread: int) -> None:
         self.run = run
         self.thread = thread
         self.own = run.state
@@ -124,7 +124,7 @@ class IRStep:
         return run.runs.interpreter.step(tuple(cells), thread)
 
 
-class _Run:
+class _ModelRun:
     """One run: the objects in their present states."""
 
     def __init__(self, runs: IRRuns) -> None:
@@ -142,7 +142,7 @@ class _Run:
         self.failures: list[Failed] = []
         self.pending: list[IRStep | None] = []
 
-    def to_the_end(self, decider: Decider) -> Ended:
+    def run_to_end(self, decider: Decider) -> Ended:
         threads = range(len(self.program.threads))
         self.pending = [self.stand(thread) for thread in threads]
         last, abandoned = -1, False

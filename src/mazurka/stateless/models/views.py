@@ -37,7 +37,7 @@ class Effect:
     place: str
     """File and line where the step begins."""
 
-    def applied(self, state: State) -> State:
+    def apply_to(self, state: State) -> State:
         cells = list(state)
         for address, value in self.changes:
             cells[address] = value

@@ -112,11 +112,11 @@ class Foresight(ABC):
         twice."""
         return ()
 
-    def ranked(self, enabled: list[Action]) -> list[Action]:
+    def rank(self, enabled: list[Action]) -> list[Action]:
         """Actions that can be taken, those first that had better be."""
         return enabled
 
-    def simplest(self, schedule: Sequence[Move]) -> tuple[tuple[Move, ...], int]:
+    def find_simplest(self, schedule: Sequence[Move]) -> tuple[tuple[Move, ...], int]:
         """A schedule of the present run, and a number of preemptions with which it gets by."""
         switches = sum(one != other for one, other in pairwise(schedule))
         return tuple(schedule), switches

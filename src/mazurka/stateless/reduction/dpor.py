@@ -41,7 +41,7 @@ explored already.
 from __future__ import annotations
 
 from mazurka.stateless.reduction.actions import Action, Events
-from mazurka.stateless.reduction.races import initials, reversals
+from mazurka.stateless.reduction.races import find_reversals, initials
 from mazurka.stateless.reduction.sleep_sets import ScheduleSearch
 from mazurka.stateless.reduction.trace import bits, up_to
 
@@ -103,7 +103,7 @@ class SleepingReduction(DynamicReduction):
     uses_sleep_sets = True
 
     def look_back(self) -> None:
-        for reversal in reversals(self.trace, self.nodes[-1], self.foresight, self.replayed):
+        for reversal in find_reversals(self.trace, self.nodes[-1], self.foresight, self.replayed):
             self.pulse()
             first, *_ = initials(reversal.sequence)
             self.nodes[reversal.position].backtrack.add(first)

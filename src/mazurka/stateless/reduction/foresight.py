@@ -140,7 +140,7 @@ class RecordedForesight(Foresight):
             ),
         )
 
-    def ranked(self, enabled: list[Action]) -> list[Action]:
+    def rank(self, enabled: list[Action]) -> list[Action]:
         """Threads that give way come later, and last those that have done so more often."""
         graph = self.graph
         if not any(graph.stands[action.thread][-1].yields for action in enabled):
@@ -151,9 +151,9 @@ class RecordedForesight(Foresight):
             key=lambda action: (~stays >> action.thread & 1, hasty >> action.thread & 1),
         )
 
-    def simplest(self, schedule: Sequence[Move]) -> tuple[tuple[Move, ...], int]:
+    def find_simplest(self, schedule: Sequence[Move]) -> tuple[tuple[Move, ...], int]:
         """The schedule with the fewest preemptions that is the same execution."""
         try:
-            return ContextBounds(self.graph, MOST_PREFIXES).cheapest()
+            return ContextBounds(self.graph, MOST_PREFIXES).find_cheapest()
         except Exceeded:
-            return super().simplest(schedule)
+            return super().find_simplest(schedule)

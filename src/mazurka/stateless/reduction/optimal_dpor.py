@@ -12,7 +12,7 @@ sets.
 |---|---|
 | wut(E), sleep(E) | `trees[position]`, `Node.sleep` |
 | v = notdep(e, E).e' | `Reversal.sequence` |
-| WI(v) | `races.without_initial` |
+| WI(v) | `races.remove_initial` |
 | insert(v, wut(E)) | `WakeupTree.insert` |
 
 Deviations: threads may disable each other, and what a step touches may depend on the state
@@ -29,7 +29,7 @@ from dataclasses import dataclass, field
 
 from mazurka.errors import InternalError
 from mazurka.stateless.reduction.actions import Action, Move
-from mazurka.stateless.reduction.races import reversals, without_initial
+from mazurka.stateless.reduction.races import find_reversals, remove_initial
 from mazurka.stateless.reduction.sleep_sets import ScheduleSearch, SleepingNode
 
 
@@ -54,7 +54,7 @@ class WakeupTree:
     def follow(self, sequence: Sequence[Action]) -> tuple[WakeupTree, list[Action]] | None:
         """The leftmost branch that the sequence may begin with, and what then is left of it."""
         for action, subtree in self.branches:
-            rest = without_initial(sequence, action)
+            rest = remove_initial(sequence, action)
             if rest is not None:
                 return subtree, rest
         return None
@@ -99,22 +99,22 @@ class WakeupTrees(ScheduleSearch):
 
     def insert(self, position: int, sequence: Sequence[Action]) -> None:
         asleep = self.nodes[position].sleep.values()
-        if all(without_initial(sequence, action) is None for action in asleep):
+        if all(remove_initial(sequence, action) is None for action in asleep):
             self.trees[position].insert(sequence)
 
-    def entered(self, position: int, by: Action | None) -> None:
+    def note_arrival(self, position: int, by: Action | None) -> None:
         if by is None:
             self.trees = [WakeupTree()]
         else:
             self.trees.append(self.trees[-1].subtree(by.move))
 
-    def departed(self, position: int, by: Action) -> None:
+    def note_departure(self, position: int, by: Action) -> None:
         self.trees.pop()
         self.trees[position].remove(by.move)
 
     def look_back(self) -> None:
         """Of every run all races: an old one may have other events beside it now, which keep
         something from sleeping."""
-        for reversal in reversals(self.trace, self.nodes[-1], self.foresight):
+        for reversal in find_reversals(self.trace, self.nodes[-1], self.foresight):
             self.pulse()
             self.insert(reversal.position, reversal.sequence)

@@ -44,7 +44,7 @@ from dataclasses import dataclass
 
 from mazurka.stateless.reduction.actions import Action, Events, Foresight
 from mazurka.stateless.reduction.sleep_sets import SleepingNode
-from mazurka.stateless.reduction.trace import Trace, bits, up_to
+from mazurka.stateless.reduction.trace import EventOrder, bits, up_to
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,8 @@ class _Point:
     """The position of that action, or the length of the run."""
 
 
-def reversals(
-    trace: Trace, last: SleepingNode, foresight: Foresight, fresh: int = 0
+def find_reversals(
+    trace: EventOrder, last: SleepingNode, foresight: Foresight, fresh: int = 0
 ) -> Iterator[Reversal]:
     """All reversals of a run that earlier runs with the same first `fresh` events did not have."""
     for position, action in enumerate(trace.actions):
@@ -77,15 +77,15 @@ def reversals(
                 yield from _plain(trace, foresight, position)
         elif position >= fresh or not action.fixed:
             point = _Point(action.thread, action, position)
-            yield from _Openings(trace, foresight, point).reversals()
+            yield from _Openings(trace, foresight, point).find_reversals()
     for thread, actions in last.actions.items():
         for action in actions:
             if not action.enabled:
                 point = _Point(thread, action, len(trace))
-                yield from _Openings(trace, foresight, point).reversals()
+                yield from _Openings(trace, foresight, point).find_reversals()
 
 
-def _plain(trace: Trace, foresight: Foresight, position: int) -> Iterator[Reversal]:
+def _plain(trace: EventOrder, foresight: Foresight, position: int) -> Iterator[Reversal]:
     action = trace.actions[position]
     for earlier in trace.races(position):
         if action.life is not None and action.life in trace.actions[earlier].writes:
@@ -99,7 +99,7 @@ def _plain(trace: Trace, foresight: Foresight, position: int) -> Iterator[Revers
 class _Openings:
     """The prefixes of a run after which a thread could move at a point of its life."""
 
-    def __init__(self, trace: Trace, foresight: Foresight, point: _Point) -> None:
+    def __init__(self, trace: EventOrder, foresight: Foresight, point: _Point) -> None:
         self.trace = trace
         self.foresight = foresight
         self.point = point
@@ -107,7 +107,7 @@ class _Openings:
         self.seen = set(point.action.reads | point.action.writes)
         """What attempts are seen to read."""
 
-    def reversals(self) -> Iterator[Reversal]:
+    def find_reversals(self) -> Iterator[Reversal]:
         done = 0
         while rivals := self.rivals() & ~done:
             for earlier in bits(rivals):
@@ -151,7 +151,7 @@ class _Openings:
                 self.seen |= action.reads | action.writes
             for action in actions:
                 if action.enabled and action.depends(event):
-                    yield Reversal(earlier, self.filled(prefix, allowed, action))
+                    yield Reversal(earlier, self.fill(prefix, allowed, action))
             for position in bits(allowed & ~prefix):
                 if any(trace.actions[position].depends(action) for action in actions):
                     longer = prefix | trace.before[position] & ~up_to(earlier)
@@ -159,7 +159,7 @@ class _Openings:
                         seen.add(longer)
                         waiting.append(longer)
 
-    def filled(self, prefix: Events, allowed: Events, action: Action) -> list[Action]:
+    def fill(self, prefix: Events, allowed: Events, action: Action) -> list[Action]:
         """The prefix, all other events that depend neither on `earlier` nor on the action, and
         the action."""
         trace = self.trace
@@ -182,7 +182,7 @@ def initials(sequence: Sequence[Action]) -> list[int]:
     return found
 
 
-def without_initial(sequence: Sequence[Action], action: Action) -> list[Action] | None:
+def remove_initial(sequence: Sequence[Action], action: Action) -> list[Action] | None:
     """What is left of a sequence if an action comes first; None unless it is a weak initial.
 
     WI(v): it is the sequence's own and could come first, or depends on nothing there.

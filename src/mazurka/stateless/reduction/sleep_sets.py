@@ -45,7 +45,7 @@ from mazurka.stateless.explored import (
 )
 from mazurka.stateless.reduction.actions import Action, Events, Foresight, Move
 from mazurka.stateless.reduction.foresight import RecordedForesight
-from mazurka.stateless.reduction.trace import Trace
+from mazurka.stateless.reduction.trace import EventOrder
 from mazurka.stateless.runs import Abandon, Ended, Failed, Operation, Runnable
 from mazurka.stateless.search import NOBODY, Node, Search
 
@@ -78,6 +78,7 @@ class SleepingNode(Node):
         """The threads that are to be explored from here."""
 
     def awake(self) -> list[Action]:
+        """What can be done here and is neither asleep nor explored."""
         return [
             action
             for action in self.enabled
@@ -98,7 +99,7 @@ class ScheduleSearch(Search[SleepingNode]):
     ) -> None:
         super().__init__(program, options, progress)
         self.foresight = program if isinstance(program, Foresight) else RecordedForesight()
-        self.trace = Trace()
+        self.trace = EventOrder()
         self.unfinished: Events = 0
         """Events of the present run that never came to an end."""
         self._action: Action | None = None
@@ -111,17 +112,17 @@ class ScheduleSearch(Search[SleepingNode]):
 
     @abstractmethod
     def choose(self, position: int) -> Action | None:
-        """What to do at a node now; None if nothing is left.  Asking twice changes nothing."""
+        """Choose what to do at a node; None if nothing is left.  Asking twice changes nothing."""
 
     @abstractmethod
     def look_back(self) -> None:
         """At the end of a run: note at the nodes what other orders are worth a run."""
 
-    def entered(self, position: int, by: Action | None) -> None:
-        """A node has been added."""
+    def note_arrival(self, position: int, by: Action | None) -> None:
+        """Note that a node has been added, by an action unless it is the first."""
 
-    def departed(self, position: int, by: Action) -> None:
-        """All that follows an action at a node has been explored."""
+    def note_departure(self, position: int, by: Action) -> None:
+        """Note that all that follows an action at a node has been explored."""
 
     # ---- the search as a whole
 
@@ -142,7 +143,7 @@ class ScheduleSearch(Search[SleepingNode]):
         return level
 
     def restart(self) -> bool:
-        self.trace = Trace()
+        self.trace = EventOrder()
         self.foresight.cut(0)
         self.unfinished = 0
         self._deadline = math.inf if self.deadline is None else self.deadline
@@ -191,29 +192,31 @@ class ScheduleSearch(Search[SleepingNode]):
         return action.move
 
     def _begin(self, life: object) -> None:
-        """The last step has begun a thread."""
+        """Note that the last step has begun a thread: it writes the thread's life."""
         action = self.trace.actions[-1]
         self.trace.pop()
         self.trace.push(replace(action, writes=action.writes | {life}))
 
     def take(self, action: Action) -> None:
+        """Add an action to the present run."""
         self.foresight.take(action)
         self.trace.push(action)
 
-    def turned(self, pending: Sequence[Operation | None], move: int) -> None:
+    def note_turn(self, pending: Sequence[Operation | None], move: int) -> None:
         assert self._action is not None
         self.foresight.renew(pending)
         self.take(self._action)
 
     def enter(self) -> None:
+        """Add a node for the point that the present run has come to."""
         foresight = self.foresight
         actions = foresight.actions()
         enabled = [action for some in actions.values() for action in some if action.enabled]
         by = self.trace.actions[-1] if self.nodes else None
         sleep = {} if by is None or not self.uses_sleep_sets else self.still_asleep(by)
         depth = len(self.trace)
-        self.nodes.append(SleepingNode(depth, actions, foresight.ranked(enabled), sleep))
-        self.entered(depth, by)
+        self.nodes.append(SleepingNode(depth, actions, foresight.rank(enabled), sleep))
+        self.note_arrival(depth, by)
 
     def still_asleep(self, by: Action) -> dict[Move, Action]:
         """What sleeps on after an action: one that depends on it may now lead somewhere else."""
@@ -224,7 +227,7 @@ class ScheduleSearch(Search[SleepingNode]):
         for life in self.foresight.settle(pending):
             self._begin(life)
 
-    def ended(self, end: Ended) -> None:
+    def note_end(self, end: Ended) -> None:
         self.over(end.pending)
         self.enter()
         if self.nodes[-1].enabled:
@@ -235,7 +238,7 @@ class ScheduleSearch(Search[SleepingNode]):
                 )
             self.nodes[-1].enabled = []  # the program has given up itself
 
-    def note(self, end: Ended) -> None:
+    def note_failures(self, end: Ended) -> None:
         for failed in end.failures:
             causes = None if failed.step is None else self.trace.before[failed.step]
             is_real = not (self.unfinished if causes is None else causes & self.unfinished)
@@ -255,16 +258,16 @@ class ScheduleSearch(Search[SleepingNode]):
         if not self.explored.is_new(failed):
             return
         if causes is None:
-            schedule, preemptions = self.foresight.simplest(self.schedule)
+            schedule, preemptions = self.foresight.find_simplest(self.schedule)
         else:
             moves = [action.move for action in self.trace.pick(causes)]
-            schedule, preemptions = Foresight.simplest(self.foresight, moves)
+            schedule, preemptions = Foresight.find_simplest(self.foresight, moves)
         self.explored.add(Failing(failed, schedule, preemptions))
 
-    def broken(self, end: Ended) -> None:
-        """What a run has shown before it was stopped counts."""
+    def note_break(self, end: Ended) -> None:
+        """Count what a run has shown before it was stopped."""
         self._count(len(self.schedule))
-        self.note(end)
+        self.note_failures(end)
 
     # ---- the next run
 
@@ -272,14 +275,14 @@ class ScheduleSearch(Search[SleepingNode]):
         self.look_back()
         return super().back_up()
 
-    def candidate(self, node: SleepingNode) -> int:
+    def choose_again(self, node: SleepingNode) -> int:
         self._action = action = self.choose(node.depth)
         if action is None:
             return NOBODY
         self.foresight.cut(node.depth)
         return action.move
 
-    def undone(self) -> None:
+    def take_back(self) -> None:
         action = self.trace.actions[-1]
         self.trace.pop()
         position = len(self.trace)
@@ -288,7 +291,7 @@ class ScheduleSearch(Search[SleepingNode]):
         node.explored.add(action.move)
         if self.uses_sleep_sets:
             node.sleep[action.move] = action
-        self.departed(position, action)
+        self.note_departure(position, action)
 
 
 class SleepSets(ScheduleSearch):

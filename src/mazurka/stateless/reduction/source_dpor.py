@@ -12,7 +12,7 @@ given up in the middle, everything asleep.
 |---|---|
 | E, pre(E, e) | `trace`, `nodes[position]` |
 | backtrack(E), Sleep | `Node.backtrack`, `Node.sleep` |
-| e ≾ e', v = notdep(e, E).p | `races.reversals`, `Reversal.sequence` |
+| e ≾ e', v = notdep(e, E).p | `races.find_reversals`, `Reversal.sequence` |
 | I(v) | `races.initials` |
 
 Deviations: threads may disable each other, and what a step touches may depend on the state
@@ -23,7 +23,7 @@ happened in it, rather than before each step; all choices of a thread are explor
 from __future__ import annotations
 
 from mazurka.stateless.reduction.actions import Action
-from mazurka.stateless.reduction.races import initials, reversals
+from mazurka.stateless.reduction.races import find_reversals, initials
 from mazurka.stateless.reduction.sleep_sets import ScheduleSearch
 
 
@@ -40,7 +40,7 @@ class SourceSets(ScheduleSearch):
         return next((action for action in awake if action.thread in node.backtrack), None)
 
     def look_back(self) -> None:
-        for reversal in reversals(self.trace, self.nodes[-1], self.foresight, self.replayed):
+        for reversal in find_reversals(self.trace, self.nodes[-1], self.foresight, self.replayed):
             self.pulse()
             node = self.nodes[reversal.position]
             first = initials(reversal.sequence)

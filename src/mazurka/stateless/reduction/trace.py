@@ -27,7 +27,7 @@ def up_to(position: int) -> Events:
     return (1 << position) - 1
 
 
-class Trace:
+class EventOrder:
     """A run and its happens-before order; grows and shrinks at its end."""
 
     def __init__(self) -> None:

@@ -87,7 +87,7 @@ def test_the_cheapest_schedule_has_as_many_preemptions_as_it_must(seed: int) -> 
     program = random_program(seed)
     graph, _ = recorded(program)
     watched = Watched(program)
-    schedule, least = ContextBounds(graph).cheapest()
+    schedule, least = ContextBounds(graph).find_cheapest()
     again, _ = recorded(watched, schedule)
     assert again.hash == graph.hash
     assert program.preemptions == least

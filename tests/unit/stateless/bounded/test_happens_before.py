@@ -10,12 +10,12 @@ from tests.unit.stateless.bodies import critical_sections, reads, recorded, writ
 from tests.unit.stateless.simulated import Body, Simulated, World
 
 from mazurka.stateless.bounded.happens_before import Graph
-from mazurka.stateless.bounded.hashing import EMPTY, action_hash, encoded
+from mazurka.stateless.bounded.hashing import EMPTY, encode_name, hash_action
 from mazurka.stateless.runs import Shared
 
 PRINT_HASH = """
-from mazurka.stateless.bounded.hashing import action_hash
-print(action_hash(1, 2, [(("queue", 0, 3), True, 4), ("x", False, 1)]))
+from mazurka.stateless.bounded.hashing import hash_action
+print(hash_action(1, 2, [(("queue", 0, 3), True, 4), ("x", False, 1)]))
 """
 
 
@@ -30,7 +30,7 @@ def test_hashes_are_the_same_in_all_processes() -> None:
         ).stdout
         for seed in ("1", "2")
     }
-    here = action_hash(1, 2, [("x", False, 1), (("queue", 0, 3), True, 4)])
+    here = hash_action(1, 2, [("x", False, 1), (("queue", 0, 3), True, 4)])
     assert seen == {f"{here}\n"}
 
 
@@ -45,18 +45,18 @@ def test_every_part_of_an_action_counts() -> None:
         (0, 1, [("x", True, 1), ("y", False, 0)]),
         (0, 1, []),
     ]
-    assert len({action_hash(*part) for part in parts}) == len(parts)
-    assert all(0 < action_hash(*part) < 1 << 128 for part in parts)
+    assert len({hash_action(*part) for part in parts}) == len(parts)
+    assert all(0 < hash_action(*part) < 1 << 128 for part in parts)
 
 
 def test_different_names_are_encoded_differently() -> None:
     names = ["a", "ab", b"a", 1, -1, 11, "1", None, ("a", "b"), ("ab",), (("a",), "b"), (), ((),)]
-    assert len({encoded(name) for name in names}) == len(names)
+    assert len({encode_name(name) for name in names}) == len(names)
 
 
 def test_names_that_no_other_process_knows_are_refused() -> None:
     with pytest.raises(TypeError, match="names are made of strings"):
-        encoded(frozenset({1, 2}))
+        encode_name(frozenset({1, 2}))
 
 
 def test_equivalent_schedules_lead_to_one_state() -> None:
@@ -158,5 +158,5 @@ def test_steps_are_taken_back() -> None:
 def test_an_object_that_is_read_and_written_is_written() -> None:
     x = Shared("x")
     graph = Graph()
-    assert graph.resolved([(x, False), (x, True)]) == ((0, x, True),)
-    assert graph.resolved([(x, True), (x, False)]) == ((0, x, True),)
+    assert graph.resolve([(x, False), (x, True)]) == ((0, x, True),)
+    assert graph.resolve([(x, True), (x, False)]) == ((0, x, True),)

@@ -17,7 +17,7 @@ from tests.unit.stateless.schedule_programs import (
 from mazurka.ir.program import FINISHED, Kind, Program
 from mazurka.stateless.bounded.algorithm1 import Algorithm1
 from mazurka.stateless.bounded.algorithm2 import Algorithm2
-from mazurka.stateless.bounded.hashing import EMPTY, StateHash, action_hash
+from mazurka.stateless.bounded.hashing import EMPTY, StateHash, hash_action
 from mazurka.stateless.bounded.reference import State, plain_algorithm_1, plain_algorithm_2
 from mazurka.stateless.explored import RunOptions
 from mazurka.stateless.models.runs import IRRuns
@@ -51,7 +51,7 @@ PROGRAMS = {
 
 def hash_of(state: State) -> StateHash:
     """What `Graph.hash` is for the same actions."""
-    hashes = (action_hash(a.thread, a.number, sorted(a.touches)) for a in state)  # type: ignore[type-var]
+    hashes = (hash_action(a.thread, a.number, sorted(a.touches)) for a in state)  # type: ignore[type-var]
     return functools.reduce(xor, hashes, EMPTY)
 
 

@@ -13,7 +13,7 @@ from tests.unit.stateless.schedule_programs import (
 )
 
 from mazurka.ir.program import FINISHED, Kind, Program
-from mazurka.stateless.answering import summary_of
+from mazurka.stateless.answering import summarize
 from mazurka.stateless.explored import RunOptions
 from mazurka.stateless.models.execution import IRExecution, PlainIRExecution
 from mazurka.stateless.reduction.dpor import SleepingReduction
@@ -33,7 +33,7 @@ each = pytest.mark.parametrize("name", PROGRAMS)
 
 
 def everything(search: type[ScheduleSearch], execution: IRExecution) -> object:
-    return summary_of(search(execution, RunOptions(stop_at_first=False)).run())
+    return summarize(search(execution, RunOptions(stop_at_first=False)).run())
 
 
 @each

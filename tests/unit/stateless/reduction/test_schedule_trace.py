@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from mazurka.stateless.reduction.actions import Action
-from mazurka.stateless.reduction.trace import Trace, bits, up_to
+from mazurka.stateless.reduction.trace import EventOrder, bits, up_to
 
 
 def act(thread: int, reads: str = "", writes: str = "") -> Action:
     return Action(thread, thread, frozenset(reads), frozenset(writes))
 
 
-def run(*actions: Action) -> Trace:
-    trace = Trace()
+def run(*actions: Action) -> EventOrder:
+    trace = EventOrder()
     for action in actions:
         trace.push(action)
     return trace

@@ -6,7 +6,7 @@ from tests.unit.stateless.reduction.test_schedule_trace import act
 
 from mazurka.stateless.reduction.actions import Action
 from mazurka.stateless.reduction.optimal_dpor import WakeupTree
-from mazurka.stateless.reduction.races import initials, without_initial
+from mazurka.stateless.reduction.races import initials, remove_initial
 from mazurka.stateless.runs import move_of
 
 P, Q, R = act(0, writes="x"), act(1, writes="x"), act(2, writes="y")
@@ -34,12 +34,12 @@ def test_initials() -> None:
 
 
 def test_weak_initials() -> None:
-    assert without_initial([P, R], R) == [P]
-    assert without_initial([P, Q], Q) is None  # it comes after P, on which it depends
-    assert without_initial([P], R) == [P]  # not there, and depends on nothing
-    assert without_initial([P], Q) is None
+    assert remove_initial([P, R], R) == [P]
+    assert remove_initial([P, Q], Q) is None  # it comes after P, on which it depends
+    assert remove_initial([P], R) == [P]  # not there, and depends on nothing
+    assert remove_initial([P], Q) is None
     other_choice = Action(0, move_of(0, 1), frozenset(), frozenset())
-    assert without_initial([P], other_choice) is None  # of the same thread
+    assert remove_initial([P], other_choice) is None  # of the same thread
 
 
 def test_new_sequences_are_new_branches_on_the_right() -> None:

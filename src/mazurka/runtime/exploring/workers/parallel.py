@@ -108,7 +108,7 @@ class ParallelExploration(Exploration):
         search = Algorithm2(program, replace(limits, max_runs=most), self.progress)
         search.begin_anew(silently=True)
         try:
-            explored = iterative.by_levels(search, self.options.bound)
+            explored = iterative.explore_levels(search, self.options.bound)
         except RelearnError:
             self.lessons.append(tuple(search.schedule))
             raise

@@ -133,8 +133,8 @@ class SharedAlgorithm2(Algorithm2):
             if state not in self.closed and not self.table.stopped:
                 raise InternalError("Inv: a state whose successors are all in H is in H, too")
 
-    def ended(self, end: Ended) -> None:
-        GraphSearch.ended(self, end)
+    def note_end(self, end: Ended) -> None:
+        GraphSearch.note_end(self, end)
         state = self.terminals.pop()
         if state in self.closed:
             self.repeated()
@@ -165,8 +165,8 @@ class SharedAlgorithm2(Algorithm2):
             self.table.know(state, bounds.enabled.bit_count(), len(bounds.arrivals))
         self.published = len(known)
 
-    def note(self, end: Ended) -> None:
-        super().note(end)
+    def note_failures(self, end: Ended) -> None:
+        super().note_failures(end)
         if self.stops_here():
             self.table.stop()
 
