@@ -18,17 +18,13 @@ from mazurka.ir.interpreter import State, Step
 from mazurka.ir.native.step import NativeProgram
 from mazurka.search.observer import Observer
 from mazurka.search.options import SearchOptions
-from mazurka.search.result import Move, SearchResult
+from mazurka.search.result import Move
 from mazurka.stateful import blocks
-from mazurka.stateful.conduct import Conductor
 from mazurka.stateful.discipline_tables import DisciplineTables
-from mazurka.stateful.engine import kernel
 from mazurka.stateful.memory import Area
-from mazurka.stateful.store import Store
+from mazurka.stateful.stack_search import StackSearch
 from mazurka.stateful.variants import Completion
-from mazurka.stateful.view import ProgramView
 
-FRAME_BYTES = 16
 LOOK_AHEAD = 8
 """How many successors are made before the first is looked up, where all threads are explored."""
 LINGER = 1 << 12
@@ -44,8 +40,10 @@ class Transaction:
     inner_loop: bool = False
 
 
-class TransactionRound:
+class TransactionRound(StackSearch):
     """One search under one discipline."""
+
+    kernel_name = "transactions"
 
     def __init__(
         self,
@@ -55,40 +53,25 @@ class TransactionRound:
         how: Transaction,
         discipline: Discipline,
     ) -> None:
-        self.layout = native.layout
+        super().__init__(native, options, observer)
         self.how = how
         self.discipline = discipline
-        self.conductor = Conductor(native, options, observer)
-        self.view = ProgramView(native, options)
         self.tables = DisciplineTables(self.view, discipline, how.mover_use)
-        self.numbers = self.view.block.numbers
-        limit = self.conductor.limit_bytes
-        self.store = Store(
-            self.view.block, self.layout.words, inline=False, limit_bytes=limit, observer=observer
-        )
         self.info_bytes = info_bytes(len(self.layout.program.threads), how.mover_use)
         self.broken: Broken | None = None
         self.broken_at: tuple[State, Step] | None = None
         self.last_transition = 0
-        self.enter_search(limit)
-        self.kernel = kernel("transactions", observer)
+        self.enter_search()
 
-    def enter_search(self, limit: int) -> None:
-        view, numbers, layout = self.view, self.numbers, self.layout
-        self.stack = Area(limit // FRAME_BYTES)
-        self.frames = Area(limit // FRAME_BYTES)
-        view.keep(blocks.STACK, self.stack)
-        view.keep(blocks.PROGRESS, self.frames)
-        view.keep(blocks.INFO, Area(limit // 8, scattered=True))
-        buffer = LOOK_AHEAD * (layout.words + blocks.SUCCESSOR_WORDS) + layout.words
-        view.keep(blocks.BUFFER, Area(buffer))
+    def enter_search(self) -> None:
+        view, numbers, words = self.view, self.numbers, self.layout.words
+        view.keep(blocks.INFO, Area(self.conductor.limit_bytes // 8, scattered=True))
+        self.enter_initial_state(
+            blocks.BUFFER, LOOK_AHEAD * (words + blocks.SUCCESSOR_WORDS) + words
+        )
         numbers[blocks.MOST_SUCCESSORS] = LOOK_AHEAD
-        view.keep(blocks.INITIAL, Area(layout.words))
+        self.enter_initial_state(blocks.INITIAL, words)
         view.keep(blocks.INITIAL_MASKS, self.local_masks())
-        for position, word in enumerate(layout.pack(layout.program.initial_state())):
-            for area in (blocks.BUFFER, blocks.INITIAL):
-                view.kept[area].words[position] = word
-        numbers[blocks.ROOM] = self.stack.length
         numbers[blocks.INFO_BYTES] = self.info_bytes
         numbers[blocks.COMPLETION] = self.how.completion
         numbers[blocks.INNER_LOOP] = self.how.inner_loop
@@ -106,9 +89,6 @@ class TransactionRound:
 
     def state_at(self, frame: int) -> State:
         return self.layout.unpack(self.words_at(frame))
-
-    def words_at(self, frame: int) -> list[int]:
-        return self.store.words_at(self.stack.words[frame], self.layout.words)
 
     def move_of(self, frame: int) -> Move:
         """The move last tried in a frame."""
@@ -139,52 +119,20 @@ class TransactionRound:
 
     # --- slices -------------------------------------------------------------------------------
 
-    def run(self) -> SearchResult:
-        return self.conductor.run(self.slice)
-
     def slice(self, budget: int) -> bool:
-        """Run one slice and deal with its outcome; whether the round is over."""
-        numbers, conductor = self.numbers, self.conductor
+        """A round that has broken its discipline is over some time after that."""
         if self.broken is not None:
-            budget = min(budget, self.last_transition - numbers[blocks.TRANSITIONS])
-        numbers[blocks.BUDGET] = budget
-        reason = self.kernel(self.view.block.address)
-        other_bytes = self.count()
-        top = numbers[blocks.HEIGHT] - 1
-        match reason:
-            case blocks.STORE_FULL:
-                return not self.store.grow(other_bytes) and conductor.out_of_memory()
-            case blocks.STACK_FULL:
-                return conductor.out_of_memory()
-            case blocks.FOOTPRINT_FULL:
-                self.view.lengthen_footprint()
-            case blocks.BROKEN:
-                self.refine(numbers[blocks.FRAME])
-            case blocks.FAULT:
-                frame = numbers[blocks.FRAME]
-                move = Move(numbers[blocks.MOVE_THREAD], numbers[blocks.MOVE_CHOICE])
-                return conductor.fault(self.words_at(frame), move, lambda: self.path(frame))
-            case blocks.DEADLOCK:
-                return conductor.deadlock(self.words_at(top + 1), lambda: self.path(top + 1))
-            case blocks.RACE:
-                return conductor.race(self.words_at(top), lambda: self.path(top))
-        spent = self.broken is not None and numbers[blocks.TRANSITIONS] >= self.last_transition
-        return reason == blocks.DONE or spent
+            budget = min(budget, self.last_transition - self.numbers[blocks.TRANSITIONS])
+        over = super().slice(budget)
+        transitions = self.numbers[blocks.TRANSITIONS]
+        return over or (self.broken is not None and transitions >= self.last_transition)
 
-    def count(self) -> int:
-        """Keep the books; the bytes that the search takes beside its table."""
-        numbers = self.numbers
-        info_bytes = self.store.size * self.info_bytes
-        stack_bytes = numbers[blocks.DEEPEST] * FRAME_BYTES
-        self.conductor.count(
-            states=self.store.size,
-            transitions=numbers[blocks.TRANSITIONS],
-            depth=numbers[blocks.DEEPEST],
-            table_bytes=self.store.used_bytes() + info_bytes,
-            other_bytes=stack_bytes,
-            peak_bytes=self.store.peak_bytes + info_bytes,
-        )
-        return info_bytes + stack_bytes
+    def attend_to(self, reason: int) -> None:
+        if reason == blocks.BROKEN:
+            self.refine(self.numbers[blocks.FRAME])
+
+    def mark_bytes(self) -> int:
+        return self.store.size * self.info_bytes
 
     def refine(self, frame: int) -> None:
         """The kernel has met an access that the discipline forbids: find another discipline."""

@@ -17,6 +17,7 @@ import numpy as np
 from mazurka.stateful import blocks
 from mazurka.stateful.kernels.machine import block_at, compiled, machine_in, peek, poke
 from mazurka.stateful.kernels.races import RACE_FOUND, TOO_LONG, race_at
+from mazurka.stateful.kernels.stack import note_fault, pause_at, push_initial, write_back
 from mazurka.stateful.kernels.store import (
     NOTHING,
     fetch_logged,
@@ -54,15 +55,13 @@ def progress_word(flags: Any, thread: Any, choice: Any) -> Any:
 @compiled
 def start(block: Any) -> Any:
     """Put the initial state, which lies in the buffer, into the store and on the stack."""
-    tables = tables_in(block)
-    words, initial = block[blocks.WORDS], block[blocks.BUFFER]
-    hashed = hash_record(initial, words)
     if block[blocks.INLINE]:
-        insert_inline(tables, peek(initial, 0), hashed)
+        initial = block[blocks.BUFFER]
+        insert_inline(tables_in(block), peek(initial, 0), hash_record(initial, 1))
         poke(block[blocks.STACK], 0, peek(initial, 0))
+        write_back(block, 1, 1, 1, 0)
     else:
-        insert_logged(tables, 0, words, initial, hashed)
-    block[blocks.SIZE] = block[blocks.HEIGHT] = block[blocks.DEEPEST] = 1
+        push_initial(block)
 
 
 @compiled
@@ -83,14 +82,8 @@ def run(address: Any) -> Any:
     last = transitions + block[blocks.BUDGET]
     reason = blocks.DONE
     while height > 0:
-        if transitions >= last:
-            reason = blocks.SLICE
-            break
-        if size >= full_at:
-            reason = blocks.STORE_FULL
-            break
-        if height >= room:
-            reason = blocks.STACK_FULL
+        reason = pause_at(transitions, last, size, full_at, height, room)
+        if reason != blocks.DONE:
             break
         top = height - 1
         progress = peek(frames, top)
@@ -107,6 +100,7 @@ def run(address: Any) -> Any:
                 break
             poke(frames, top, progress | STARTED)
             if outcome == RACE_FOUND:
+                block[blocks.FRAME] = top
                 reason = blocks.RACE
                 break
         flags |= STARTED
@@ -141,10 +135,7 @@ def run(address: Any) -> Any:
                     deepest = max(deepest, height)
                 tried_thread, tried_choice = move_of(successors, successor)
                 if fault != 0 and (machine.faults_wanted >> fault) & 1:
-                    block[blocks.FRAME] = top
-                    block[blocks.MOVE_THREAD] = tried_thread
-                    block[blocks.MOVE_CHOICE] = tried_choice
-                    reason = blocks.FAULT
+                    reason = note_fault(block, top, tried_thread, tried_choice)
                 if pushed or reason == blocks.FAULT:
                     next_thread, next_choice = following(
                         machine, source, tried_thread, tried_choice
@@ -158,8 +149,8 @@ def run(address: Any) -> Any:
             continue
         height -= 1
         if machine.deadlock_wanted and flags & MATTERING == DEADLOCKED:
+            block[blocks.FRAME] = top
             reason = blocks.DEADLOCK
             break
-    block[blocks.SIZE], block[blocks.HEIGHT], block[blocks.DEEPEST] = size, height, deepest
-    block[blocks.TRANSITIONS] = transitions
+    write_back(block, size, height, deepest, transitions)
     return reason

@@ -35,18 +35,10 @@ from mazurka.stateful.kernels.persistent_sets import (
     first_of,
 )
 from mazurka.stateful.kernels.records import frame_of, frame_word
+from mazurka.stateful.kernels.stack import note_fault, pause_at, push_initial, write_back
 from mazurka.stateful.kernels.store import hash_record, insert_logged, tables_in
 
 CHOSEN = blocks.FRAME_CHOSEN
-
-
-@compiled
-def start(block: Any) -> Any:
-    """Put the initial state, which lies in the buffer, into the store and on the stack."""
-    words, initial = block[blocks.WORDS], block[blocks.BUFFER]
-    insert_logged(tables_in(block), 0, words, initial, hash_record(initial, words))
-    poke_byte(block[blocks.INFO], 0, 1)
-    block[blocks.SIZE] = block[blocks.HEIGHT] = block[blocks.DEEPEST] = 1
 
 
 @compiled
@@ -54,7 +46,8 @@ def run(address: Any) -> Any:
     """Search on until something needs Python's attention; the reason."""
     block = block_at(address)
     if block[blocks.SIZE] == 0:
-        start(block)
+        push_initial(block)
+        poke_byte(block[blocks.INFO], 0, 1)
     machine, tables, at = machine_in(block), tables_in(block), examined_in(block)
     words, info = machine.words, block[blocks.INFO]
     stack, frames = block[blocks.STACK], block[blocks.PROGRESS]
@@ -66,14 +59,8 @@ def run(address: Any) -> Any:
     last = transitions + block[blocks.BUDGET]
     reason = blocks.DONE
     while height > 0:
-        if transitions >= last:
-            reason = blocks.SLICE
-            break
-        if size >= full_at:
-            reason = blocks.STORE_FULL
-            break
-        if height >= room:
-            reason = blocks.STACK_FULL
+        reason = pause_at(transitions, last, size, full_at, height, room)
+        if reason != blocks.DONE:
             break
         top = height - 1
         position = np.int64(peek(stack, top))
@@ -131,9 +118,7 @@ def run(address: Any) -> Any:
                     if by_stack:
                         poke_byte(info, found, 1)
             if fault != 0 and (machine.faults_wanted >> fault) & 1:
-                block[blocks.FRAME] = top
-                block[blocks.MOVE_THREAD], block[blocks.MOVE_CHOICE] = thread, choice - 1
-                reason = blocks.FAULT
+                reason = note_fault(block, top, thread, choice - 1)
         if pushed or reason == blocks.FAULT:
             poke(frames, top, frame_word(flags, choice, thread, 0))
         if reason == blocks.FAULT:
@@ -145,6 +130,5 @@ def run(address: Any) -> Any:
             poke_byte(info, position, 0)
         if reason != blocks.DONE:
             break
-    block[blocks.SIZE], block[blocks.HEIGHT], block[blocks.DEEPEST] = size, height, deepest
-    block[blocks.TRANSITIONS] = transitions
+    write_back(block, size, height, deepest, transitions)
     return reason

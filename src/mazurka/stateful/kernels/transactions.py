@@ -62,6 +62,7 @@ from mazurka.stateful.kernels.records import (
     mark_cpc,
     variant,
 )
+from mazurka.stateful.kernels.stack import note_fault, pause_at, push_initial, write_back
 from mazurka.stateful.kernels.store import (
     fetch_logged,
     fetch_slot,
@@ -153,14 +154,11 @@ def must_end(machine: Any, block: Any, flags: Any, source: Any, tid: Any) -> Any
 @compiled
 def start(block: Any) -> Any:
     """L0 to L2."""
-    tables = tables_in(block)
-    words, initial = block[blocks.WORDS], block[blocks.BUFFER]
-    insert_logged(tables, 0, words, initial, hash_record(initial, words))
+    push_initial(block)
     seen = blocks.INFO_COMMITTED | blocks.INFO_CPC | blocks.INFO_ON_STACK
     poke_byte(block[blocks.INFO], 0, seen)
     poke(block[blocks.STACK], 0, np.uint64(0))
     poke(block[blocks.PROGRESS], 0, frame_word(XEND | CPC, 0, 0, 1))
-    block[blocks.SIZE] = block[blocks.HEIGHT] = block[blocks.DEEPEST] = 1
 
 
 @compiled
@@ -233,14 +231,8 @@ def run(address: Any) -> Any:
     last = transitions + block[blocks.BUDGET]
     reason = blocks.DONE
     while height > 0:  # L3
-        if transitions >= last:
-            reason = blocks.SLICE
-            break
-        if size >= full_at:
-            reason = blocks.STORE_FULL
-            break
-        if height >= room:
-            reason = blocks.STACK_FULL
+        reason = pause_at(transitions, last, size, full_at, height, room)
+        if reason != blocks.DONE:
             break
         top = height - 1
         frame = frame_of(peek(frames, top))  # L4
@@ -275,9 +267,7 @@ def run(address: Any) -> Any:
             if flags & XEND:
                 flags |= CPC  # L8
             if fault != 0 and (machine.faults_wanted >> fault) & 1:
-                block[blocks.FRAME] = top
-                block[blocks.MOVE_THREAD], block[blocks.MOVE_CHOICE] = here.tid, here.choice - 1
-                reason = blocks.FAULT
+                reason = note_fault(block, top, here.tid, here.choice - 1)
             if fault < blocks.FIRST_DEAD_END:
                 flags |= blocks.FRAME_SUCCESSOR
                 phase = mover & RIGHT != 0 and (flags & PHASE != 0 or mover & LEFT == 0)
@@ -330,6 +320,7 @@ def run(address: Any) -> Any:
             flags |= blocks.FRAME_RACE_CHECKED
             poke(frames, top, frame_word(flags, behind.choice, behind.tid, behind.num_tids))
             if outcome == RACE_FOUND:
+                block[blocks.FRAME] = top
                 reason = blocks.RACE
                 break
         height -= 1  # L21
@@ -338,8 +329,8 @@ def run(address: Any) -> Any:
             poke_byte(info, place, peek_byte(info, place) & ~blocks.INFO_ON_STACK)
         stuck = blocks.FRAME_MOVED | blocks.FRAME_WAITING | blocks.FRAME_STOPPED
         if flags & XEND and machine.deadlock_wanted and flags & stuck == blocks.FRAME_WAITING:
+            block[blocks.FRAME] = top
             reason = blocks.DEADLOCK
             break
-    block[blocks.SIZE], block[blocks.HEIGHT], block[blocks.DEEPEST] = size, height, deepest
-    block[blocks.TRANSITIONS] = transitions
+    write_back(block, size, height, deepest, transitions)
     return reason
