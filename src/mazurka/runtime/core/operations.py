@@ -53,7 +53,8 @@ class Dial:
     To read it is to write this object: what one thread reads depends on who has slept before, and
     on who has read it before, since no two look at the same moment.  Whatever lets time pass reads
     it, so that it matters on which side of the others' looks it lies; two that sleep do not disturb
-    each other (`clock`).  Programs that never look do without: `passing` is empty for them.
+    each other (`primitives.clock`).  Programs that never look have no such reads: `passing` is
+    empty for them.
     """
 
     __slots__ = ("clock", "passing")

@@ -11,8 +11,8 @@ that frame stands at one call of it, or in Mazurka's function that calls it (`pr
 argument after the other for its text, a sort compares one pair after the other).
 
 What a thread keeps out of sight of its frames is not compared: whatever moves such a thing ends the
-round (`sharing.progress`).  Iterators of `for` statements do so for the rounds of loops around them
-only if they are older than the round; see `python.loops`.
+round (`sharing.locations.progress`).  Iterators of `for` statements do so for the rounds of loops
+around them only if they are older than the round; see `python.loops`.
 
 A thread that polls the clock goes through time in leaps, each four times the last, and sixteen
 times once it is seen to come round, until it writes something: every deadline is reached in a few

@@ -8,7 +8,7 @@ A clock shows more than that: the latest moment that anybody has slept to, known
 little more at each look, so that no two looks show the same.  What a thread may base a decision on
 must depend on the operations that come before it, so a look is one (`operations.Dial`): it comes
 before or after others' looks, and before or after all that lets time pass.  The first run in which
-anybody looks while there are several threads teaches that this matters (`sharing.Learned`).
+anybody looks while there are several threads teaches that this matters (`Learned.news`).
 
 The library looks at the clock, too, to work out how long it still has to wait.  That shows it its
 thread's own time, and is no operation: it would only find that there is no time left, and to wait

@@ -30,6 +30,7 @@ from mazurka.report.words import counted
 from mazurka.runtime.core.failures import RUN
 from mazurka.runtime.core.patches import Patches, original
 from mazurka.runtime.core.scheduler import Scheduler, session
+from mazurka.runtime.core.sites import is_plumbing_file
 from mazurka.runtime.core.tasks import Unwind
 from mazurka.runtime.core.values import show_call
 from mazurka.runtime.core.waiting import Explain, Purpose
@@ -192,6 +193,21 @@ def _find_work() -> Iterator[Any]:
     for executor in executors.values():
         waiting = getattr(executor._work_queue, "items", ())
         yield from (item for item in waiting if item is not None)
+
+
+def find_future(frame: FrameType | None) -> Future[Any] | None:
+    """Return the future whose method has called ours, if one has."""
+    while frame is not None and is_plumbing_file(frame.f_code.co_filename):
+        if frame.f_code.co_filename == _base.__file__:
+            found = frame.f_locals.get("self")
+            return found if isinstance(found, Future) else None
+        frame = frame.f_back
+    return None
+
+
+def describe_state(future: Future[Any]) -> str:
+    """Return `pending`, `running`, `finished` or `cancelled`."""
+    return future._state.partition("_")[0].lower()
 
 
 _look = look_at_lock(Future, "_condition")

@@ -7,7 +7,7 @@ waits for its event with a timeout, so that it may fire at any moment after its 
 of all threads that have been started by then, and the list itself, which every start changes: so it
 matters which starts and ends come first.  A program that never looks does without the list, and its
 starts are independent; whether it looks is learned by the first run in which it does
-(`sharing.Learned`).
+(`sharing.locations.Learned`).
 """
 
 from __future__ import annotations
@@ -308,6 +308,14 @@ def _enumerate() -> list[threading.Thread]:
 def _active_count() -> int:
     run = session.current
     return _real_active_count() if run.ident != get_ident() else len(_enumerate())
+
+
+def target_of(thread: Any) -> tuple[Any, Any, Any]:
+    """Return what a thread object calls, and with which arguments; None for what is not known."""
+    timed = isinstance(thread, threading.Timer)
+    names = ("function", "args", "kwargs") if timed else ("_target", "_args", "_kwargs")
+    known: dict[str, Any] = {} if thread is None else vars(thread)
+    return known.get(names[0]), known.get(names[1]), known.get(names[2])
 
 
 def _look(run: Scheduler, thread: Any, name: str) -> None:

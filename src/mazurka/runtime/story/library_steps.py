@@ -8,8 +8,7 @@ which counts what it has found.  A thread whose target is a method of the librar
 
 from __future__ import annotations
 
-import threading
-from concurrent.futures import Future, _base
+from concurrent.futures import Future
 from types import BuiltinMethodType, FrameType, MethodType
 from typing import Any, Final, NamedTuple
 
@@ -17,7 +16,8 @@ from mazurka.runtime.core.operations import RealOperation
 from mazurka.runtime.core.sites import is_own_file, is_plumbing_file
 from mazurka.runtime.core.tasks import Task
 from mazurka.runtime.core.values import name_of_function, show_call
-from mazurka.runtime.primitives.executor import name_of_future
+from mazurka.runtime.primitives.executor import describe_state, find_future, name_of_future
+from mazurka.runtime.primitives.thread import target_of
 from mazurka.runtime.python.catalogue import CachedFunction
 from mazurka.runtime.story.labels import Labels
 from mazurka.runtime.story.story import Effects
@@ -93,10 +93,7 @@ def is_by_library(frame: FrameType | None) -> bool:
 
 def describe_call(thread: Any, labels: Labels, frame: FrameType | None) -> str:
     """`b.wait()`: what a thread runs that is not the program's code; empty if it cannot be told."""
-    timed = isinstance(thread, threading.Timer)
-    names = ("function", "args", "kwargs") if timed else ("_target", "_args", "_kwargs")
-    known: dict[str, Any] = {} if thread is None else vars(thread)
-    target, args, kwargs = map(known.get, names)
+    target, args, kwargs = target_of(thread)
     if not callable(target):
         return ""
     text = show_call(target, args or (), kwargs or {})
@@ -106,16 +103,6 @@ def describe_call(thread: Any, labels: Labels, frame: FrameType | None) -> str:
             name = name_of_function(target)
             return f"{owner}.{name.rpartition('.')[2]}{text.removeprefix(name)}"
     return text
-
-
-def find_future(frame: FrameType | None) -> Future[Any] | None:
-    """The future whose method has called ours."""
-    while frame is not None and is_plumbing_file(frame.f_code.co_filename):
-        if frame.f_code.co_filename == _base.__file__:
-            found = frame.f_locals.get("self")
-            return found if isinstance(found, Future) else None
-        frame = frame.f_back
-    return None
 
 
 class FutureLookup(NamedTuple):
@@ -128,7 +115,7 @@ class FutureLookup(NamedTuple):
     def effects(self) -> Effects:
         """After the step: what the method has seen, or has made of it."""
         now = self.future._state
-        told = {self.label: now.partition("_")[0].lower()}
+        told = {self.label: describe_state(self.future)}
         return Effects(reads=told) if now == self.state else Effects(writes=told)
 
 
