@@ -212,8 +212,8 @@ def _notify(self: Any, n: int = 1) -> None:
 
 
 def _notify_all(self: Any) -> None:
-    waiting = getattr(self.__dict__.get(ATTRIBUTE), "waiters", ())
-    self.notify(len(self._waiters) + len(waiting))
+    model: ConditionModel | None = self.__dict__.get(ATTRIBUTE)
+    self.notify(len(self._waiters) + (0 if model is None else len(model.waiters)))
 
 
 def _enter(self: Any) -> Any:

@@ -22,7 +22,7 @@ from _thread import get_ident
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, _base
 from itertools import count
-from types import CodeType, FrameType, TracebackType
+from types import CodeType, FrameType
 from typing import Any
 from zlib import crc32
 
@@ -36,6 +36,7 @@ from mazurka.runtime.core.values import show_call
 from mazurka.runtime.core.waiting import Explain, Purpose
 from mazurka.runtime.primitives.condition import look_at_lock
 from mazurka.runtime.primitives.primitive import ATTRIBUTE, Primitive, name_in_result
+from mazurka.runtime.primitives.simple_queue import SimpleQueue
 
 NUMBER = "_mazurka_number"
 
@@ -46,12 +47,7 @@ class NullLock:
     def __enter__(self) -> bool:
         return True
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         pass
 
     acquire = __enter__
@@ -191,8 +187,9 @@ def _find_work() -> Iterator[Any]:
             inner = inner.f_back
     executors = {id(one): one for one, _ in session.current.executors}
     for executor in executors.values():
-        waiting = getattr(executor._work_queue, "items", ())
-        yield from (item for item in waiting if item is not None)
+        waiting = executor._work_queue
+        if type(waiting) is SimpleQueue:
+            yield from (item for item in waiting.items if item is not None)
 
 
 def find_future(frame: FrameType | None) -> Future[Any] | None:

@@ -19,7 +19,6 @@ from _thread import LockType as RealLock
 from _thread import RLock as RealRLock
 from _thread import allocate_lock, get_ident
 from collections.abc import Hashable
-from types import TracebackType
 from typing import Any, ClassVar
 
 from mazurka.runtime.core.daemons import spend
@@ -120,13 +119,11 @@ class ControlledLock(Object):
     def locked(self) -> bool:
         raise NotImplementedError
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.release()
+
+    def _at_fork_reinit(self) -> None:
+        self.state, self.count, self.real = None, 0, None
 
     def _is_seen_locked(self) -> bool:
         """Whether it is held, for its text: under control, this is to look at it."""
@@ -189,10 +186,6 @@ class Lock(ControlledLock):
     acquire_lock = acquire
     release_lock = release
     locked_lock = locked
-
-    def _at_fork_reinit(self) -> None:
-        self.state = None
-        self.real = None
 
     def give_up(self) -> int:
         """Release it, as part of another operation."""
@@ -332,11 +325,6 @@ class RLock(ControlledLock):
             return
         for _ in range(saved):
             self.acquire()
-
-    def _at_fork_reinit(self) -> None:
-        self.state = None
-        self.count = 0
-        self.real = None
 
     def _outside(self) -> Any:
         if self.real is None:
