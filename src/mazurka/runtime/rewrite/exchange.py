@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
-from weakref import ReferenceType, WeakKeyDictionary, ref
+from weakref import ReferenceType, ref
 
 from mazurka.runtime.core.access_sites import MARK
 from mazurka.runtime.core.insides import names_in, names_in_class
@@ -21,13 +21,13 @@ class Exchange:
     """
 
     def __init__(self) -> None:
-        self._codes: WeakKeyDictionary[FunctionType, CodeType] = WeakKeyDictionary()
+        self._codes: dict[ReferenceType[FunctionType], CodeType] = {}
         self._methods: dict[int, tuple[ReferenceType[type], dict[str, Any]]] = {}
         """By identity, since classes may do anything when compared."""
         self._modules: list[ModuleType] = []
 
     def replace_code(self, function: FunctionType, code: CodeType) -> None:
-        self._codes.setdefault(function, function.__code__)
+        self._codes.setdefault(ref(function, self._codes.pop), function.__code__)
         function.__code__ = code
 
     def replace_method(self, kind: type, name: str, method: Any) -> None:
@@ -52,14 +52,16 @@ class Exchange:
 
     def restore(self) -> None:
         """Give back what everything had; there is nothing left to be restored then."""
-        for known, methods in list(self._methods.values()):
-            kind = known()
+        for known_class, methods in list(self._methods.values()):
+            kind = known_class()
             if kind is not None:
                 for name, old in methods.items():
                     type.__setattr__(kind, name, old)
         self._methods.clear()
-        for function, code in list(self._codes.items()):
-            function.__code__ = code
+        for known_function, code in list(self._codes.items()):
+            function = known_function()
+            if function is not None:
+                function.__code__ = code
         self._codes.clear()
         while self._modules:
             names_in(self._modules.pop()).pop(MARK, None)

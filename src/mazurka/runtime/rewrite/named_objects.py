@@ -1,6 +1,6 @@
-"""What exists before the exploration and has a name: what modules and the test itself hold.
+"""Names objects that exist before the exploration: what modules and the test itself hold.
 
-Objects that the first run would meet without having seen them made: they are named after the way
+The first run would meet them without having observed who made them.  They are named after the way
 that leads to them, so that it does not matter who meets them first.
 """
 
@@ -31,7 +31,7 @@ _LEAVES = (str, bytes, int, float, complex, type(None), type, ModuleType, range,
 def named_objects(
     modules: Mapping[str, ModuleType], test: object, classes: list[type] | None = None
 ) -> Iterator[tuple[Any, str]]:
-    """Objects and their names, each once; classes on the way are added to `classes`."""
+    """Find objects and their names, each once; add classes on the way to `classes`."""
     waiting: deque[tuple[Any, str]] = deque()
     for name, module in sorted(modules.items()):
         for key, value in entries(names_in(module)):
@@ -42,7 +42,7 @@ def named_objects(
 
 
 def held_by_classes(modules: Mapping[str, ModuleType], classes: list[type]) -> Iterator[Any]:
-    """What is in the namespaces of classes of these modules, and of classes found there."""
+    """Find what is in the namespaces of classes of these modules, and of classes found there."""
     known: set[int] = set()
     for kind in classes:  # it grows
         if id(kind) not in known and module_of(kind) in modules:

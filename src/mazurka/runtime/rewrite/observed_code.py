@@ -67,13 +67,16 @@ class ObservedCode(Rewriter):
         self.detached = DetachedFunctions(is_wanted, self._observe_detached, self._find_detached)
 
     def __enter__(self) -> ObservedCode:
-        self._observe_modules(
-            [
-                (name, module)
-                for name, module in list(sys.modules.items())
-                if is_module(module) and self._wants(name, module)
-            ]
-        )
+        found = [
+            (name, module)
+            for name, module in list(sys.modules.items())
+            if is_module(module) and self._wants(name, module)
+        ]
+        try:
+            self._observe_modules(found)
+        except BaseException:
+            self._exchange.restore()
+            raise
         unobserved.is_unobserved = self._is_unobserved
         at_present.rewriter = self
         self._finder.install()
@@ -122,7 +125,7 @@ class ObservedCode(Rewriter):
         for name, module in found:
             if name in self.modules:
                 for function in detached_functions(module):
-                    self._observe_instructions(function, "made where nobody watches")
+                    self._observe_detached(function)
 
     def _rewrite_module(self, name: str, module: ModuleType) -> RewrittenSource | None:
         file = source_file(module)
@@ -154,6 +157,7 @@ class ObservedCode(Rewriter):
     # -- functions ---------------------------------------------------------------------------
 
     def _observe_function(self, function: FunctionType, source: RewrittenSource) -> None:
+        """Give a function the code that its source has been rewritten to, or its instructions."""
         code, home = function.__code__, function.__globals__.get("__name__", "")
         found = source.find(code)
         if len(found) == 1:

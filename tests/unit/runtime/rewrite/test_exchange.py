@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import gc
-from types import ModuleType
+from pathlib import Path
+from types import FunctionType, ModuleType
 from weakref import ref
+
+import pytest
+from tests.unit.runtime.observed_programs import module_of, observed
+from tests.unit.runtime.runtime_deciders import Follow
 
 from mazurka.runtime.core.access_sites import MARK
 from mazurka.runtime.rewrite.exchange import Exchange
+from mazurka.runtime.rewrite.observed_code import ObservedCode
 
 
 def one() -> int:
@@ -88,3 +94,45 @@ def test_what_a_run_has_made_is_not_kept_alive() -> None:
     gc.collect()
     assert function() is kind() is None
     exchange.restore()
+
+
+def test_a_class_that_a_run_has_made_outlives_the_exploration(tmp_path: Path) -> None:
+    source = """
+import dataclasses
+made = []
+def program():
+    @dataclasses.dataclass(order=True)
+    class Point:
+        x: int
+    made[:] = [Point]
+    return repr(Point(1)), Point(1) < Point(2)
+"""
+    module = module_of(tmp_path, source)
+    outcomes = set()
+    with observed(module, lambda: outcomes.add(module.program())) as program:
+        program.supervise(lambda: program.run(Follow()))
+    assert outcomes == {("program.<locals>.Point(x=1)", True)}
+    (kind,) = module.made
+    assert MARK not in vars(module)
+    assert repr(kind(3)) == "program.<locals>.Point(x=3)"
+    assert kind(1) == kind(1) < kind(2)
+
+
+def test_code_is_restored_if_it_cannot_all_be_exchanged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = module_of(tmp_path, "def f(o):\n    return o.x\n")
+    code = module.f.__code__
+
+    def fail(self: ObservedCode, function: FunctionType, source: object) -> None:
+        self._exchange.replace_code(function, two.__code__)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ObservedCode, "_observe_function", fail)
+    with (
+        pytest.raises(KeyboardInterrupt),
+        ObservedCode(lambda name, file: name == module.__name__),
+    ):
+        pass
+    assert module.f.__code__ is code
+    assert MARK not in vars(module)
