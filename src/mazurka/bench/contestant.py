@@ -36,7 +36,7 @@ ANSWER = ("failure", "executions", "seconds", "error")
 
 
 def ask_mazurka(file: Path) -> Figures:
-    from mazurka.runtime.exploring.exploration import explore_test
+    from mazurka.runtime.exploring.entry import explore_test
     from mazurka.runtime.exploring.options import ExploreOptions
     from mazurka.runtime.testing.collecting import collect
 

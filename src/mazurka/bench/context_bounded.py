@@ -27,7 +27,7 @@ from mazurka.bench.programs import DIRECTORY, PROGRAMS
 from mazurka.errors import MazurkaError
 from mazurka.ir.interpreter import Interpreter, State, Step
 from mazurka.ir.program import Program
-from mazurka.runtime.exploring.exploration import explore_test
+from mazurka.runtime.exploring.entry import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.testing.collecting import collect
 from mazurka.stateless import iterative

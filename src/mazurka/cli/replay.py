@@ -75,7 +75,7 @@ def replay(
 
 def replay_token(text: str, given: dict[str, Any], *, as_json: bool) -> int:
     """Run the schedule of a failed test again."""
-    from mazurka.runtime.exploring.exploration import replay_test
+    from mazurka.runtime.exploring.entry import replay_test
     from mazurka.runtime.exploring.options import ExploreOptions
     from mazurka.runtime.exploring.tokens import decode
     from mazurka.runtime.story.report import print_result

@@ -184,7 +184,7 @@ def silent() -> Iterator[None]:
 
 def explore_one(found: Any, given: dict[str, Any]) -> Result:
     from mazurka.report.answer import ERROR, INCONCLUSIVE
-    from mazurka.runtime.exploring.exploration import conclude_interrupted, explore_test
+    from mazurka.runtime.exploring.entry import conclude_interrupted, explore_test
     from mazurka.runtime.exploring.options import ExploreOptions
     from mazurka.runtime.exploring.progress import Remembered, finish, progress_on
     from mazurka.runtime.story.result import Result

@@ -16,13 +16,12 @@ import linecache
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import zip_longest
-from typing import TypeVar
 
 from mazurka.errors import InternalError, MazurkaError
 from mazurka.runtime.core.names import label_of
-from mazurka.runtime.core.operations import RealOperation
+from mazurka.runtime.core.operations import RealOperation, present
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import SourceLine, is_plumbing, shown_path, site_of
 from mazurka.runtime.exploring.schedules import Follow, UnfollowableError
@@ -37,9 +36,8 @@ from mazurka.runtime.exploring.unstable_values import (
 from mazurka.runtime.program.blocked import is_library_file
 from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.runtime.story.labels import describe_unnamed
-from mazurka.stateless.runs import Decider, Ended, Operation, Runnable, Shared
+from mazurka.stateless.runs import Decider, Ended, Operation, Runnable
 
-Item = TypeVar("Item")
 CLOCK = "a clock that is not virtual (time.process_time(), or one that a library reads)"
 
 
@@ -54,15 +52,16 @@ class ComparedStep:
     thread: int
     kind: str
     touched: tuple[tuple[object, bool], ...]
+    site: SourceLine | None = field(compare=False)
+    text: str = field(compare=False)
+    """The step for people."""
 
 
 @dataclass(frozen=True)
 class Trial:
     """One run, with what is needed to compare it and to talk about it."""
 
-    actions: list[ComparedStep]
-    sites: list[SourceLine | None]
-    texts: list[str]
+    steps: list[ComparedStep]
     failures: list[tuple[str, str]]
     values: list[Value]
     values_until: int | None
@@ -71,53 +70,47 @@ class Trial:
     """The line that fails."""
 
     def equals(self, other: Trial) -> bool:
-        return self.actions == other.actions and self.failures == other.failures
+        return self.steps == other.steps and self.failures == other.failures
+
+    @property
+    def sites(self) -> list[SourceLine | None]:
+        return [step.site for step in self.steps]
 
 
 class TrialRecorder(Decider):
-    """Takes down the actions of a run under the schedule without preemptions."""
+    """Writes down the steps of a run under the schedule without preemptions."""
 
     def __init__(self) -> None:
         self._inner = Follow()
         self._standing: dict[int, SourceLine | None] = {}
         self._values = Values()
-        self.actions: list[ComparedStep] = []
-        self.sites: list[SourceLine | None] = []
-        self.texts: list[str] = []
+        self._steps: list[ComparedStep] = []
 
     def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
         self._standing[max(last, 0)] = site_of(sys._getframe(1))
-        self._values.look(len(self.actions))
+        self._values.look(len(self._steps))
         chosen = self._inner.decide(pending, enabled, last)
         operation = pending[chosen]
         assert isinstance(operation, RealOperation)
-        touches = operation.at(_now) or ()
-        self.actions.append(
+        touches = operation.at(present) or ()
+        thread = label_of(session.current.tasks, chosen)
+        on = ", ".join(describe_unnamed(shared) for shared, _ in touches)
+        self._steps.append(
             ComparedStep(
-                chosen, operation.kind, tuple((shared.name, written) for shared, written in touches)
+                thread=chosen,
+                kind=operation.kind,
+                touched=tuple((shared.name, written) for shared, written in touches),
+                site=self._standing.get(chosen),
+                text=f"{thread}: {operation.kind} {on}".rstrip(),
             )
         )
-        self.sites.append(self._standing.get(chosen))
-        on = ", ".join(describe_unnamed(shared) for shared, _ in touches)
-        self.texts.append(f"{_thread(chosen)}: {operation.kind} {on}".rstrip())
         return chosen
 
     def finish(self, ended: Ended) -> Trial:
         found = [(failed.kind, failed.message) for failed in ended.failures]
         place = next(((f.file, f.line) for f in ended.failures if f.file and f.line), None)
-        at = (
-            SourceLine(*place, "", linecache.getline(*place).strip()) if place is not None else None
-        )
-        values = self._values
-        return Trial(self.actions, self.sites, self.texts, found, values.changes, values.ended, at)
-
-
-def _now(shared: Shared) -> object:
-    return shared.state
-
-
-def _thread(number: int) -> str:
-    return label_of(session.current.tasks, number)
+        at = SourceLine(*place, "", linecache.getline(*place).strip()) if place else None
+        return Trial(self._steps, found, self._values.changes, self._values.ended, at)
 
 
 def run_trial(program: Runnable) -> Trial:
@@ -151,14 +144,15 @@ def _is_own_business(first: Trial, second: Trial) -> bool:
 
 def _of_the_program(found: Trial) -> list[ComparedStep]:
     return [
-        action
-        for action, at in zip(found.actions, found.sites, strict=True)
-        if at is None or is_plumbing(at) or not is_library_file(at.file)
+        step
+        for step in found.steps
+        if step.site is None or is_plumbing(step.site) or not is_library_file(step.site.file)
     ]
 
 
 def _compare_values(program: Runnable, first: Trial, second: Trial) -> tuple[str, ...]:
-    """Notes about values; what only the first run finds unset, such as a cache, is none."""
+    """Compare values and return notes; what only the first run finds unset, such as a cache, is
+    no difference."""
     until = second.values_until
     ended = (note_limit(until),) if until is not None else ()
     if first_difference(first.values, second.values, own=True) is None:
@@ -169,18 +163,18 @@ def _compare_values(program: Runnable, first: Trial, second: Trial) -> tuple[str
 
 
 def explain_difference(one: Trial, other: Trial, *, settled: bool) -> NondeterministicError:
-    """Where two runs part, and what the cause may be."""
-    place: SourceLine | None = None
-    rows = zip_longest(one.actions, other.actions)
-    number = next((n for n, (a, b) in enumerate(rows) if a != b), None)
-    if number is None:
+    """Say where two runs part, and what the cause may be."""
+    pairs = enumerate(zip_longest(one.steps, other.steps), 1)
+    parting = next(((number, a, b) for number, (a, b) in pairs if a != b), None)
+    if parting is None:
         what = f"it ends differently: {_ending(one)} at first, then {_ending(other)}"
-        place = next((trial.ends_at for trial in (other, one) if trial.ends_at), None)
+        place = other.ends_at or one.ends_at
     else:
-        place = _at(other.sites, number) or _at(one.sites, number)
+        number, before, after = parting
+        place = (after.site if after else None) or (before.site if before else None)
         what = (
-            f"step {number + 1} is `{_at(one.texts, number) or 'no more'}` at first and"
-            f" `{_at(other.texts, number) or 'no more'}` then"
+            f"step {number} is `{before.text if before else 'no more'}` at first and"
+            f" `{after.text if after else 'no more'}` then"
         )
     line = f", in the line `{place.source}`" if place and place.source else ""
     why = (
@@ -209,9 +203,9 @@ def explain_difference(one: Trial, other: Trial, *, settled: bool) -> Nondetermi
 def explain_contradiction(
     error: MazurkaError, place: tuple[str | None, int | None]
 ) -> NondeterministicError:
-    """What a search means that contradicts itself: equivalent runs of the test were not alike.
+    """Say what it means that a search contradicts itself: equivalent runs were not alike.
 
-    Which invariant of a search has shown it says nothing to those whose test it is.
+    Which invariant of the search has shown it says nothing to those whose test it is.
     """
     file, line = place
     tells = not isinstance(error, InternalError) or os.environ.get("MAZURKA_DEBUG")
@@ -229,7 +223,7 @@ def explain_contradiction(
 
 
 def add_unobserved(error: MazurkaError) -> MazurkaError:
-    """The same, with what was not observed: a test that does not do the same again may well depend
+    """Add to an error what was not observed: a test that does not do the same again may well depend
     on that."""
     if not unobserved.packages or not isinstance(error, (NondeterministicError, UnfollowableError)):
         return error
@@ -242,10 +236,6 @@ def add_unobserved(error: MazurkaError) -> MazurkaError:
         file=error.file,
         line=error.line,
     )
-
-
-def _at(values: Sequence[Item], number: int) -> Item | None:
-    return values[number] if number < len(values) else None
 
 
 def _ending(found: Trial) -> str:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from mazurka.runtime.core.access_sites import sites
 from mazurka.runtime.core.names import label_of
-from mazurka.runtime.core.operations import dial
+from mazurka.runtime.core.operations import dial, present
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import SourceLine, shown_path, site_of
 from mazurka.runtime.story.effects import data_access
@@ -100,7 +100,7 @@ class Detector(Decider):
         clocks, site = self._clocks, self._sites.get(thread)
         access = data_access(operation)
         place = sites[access.site].text if access is not None else None
-        touches = operation.at(_now) or ()
+        touches = operation.at(present) or ()
         for shared, written in touches:
             if place is None:
                 if shared is not dial.clock:  # that one looks after another means nothing
@@ -135,10 +135,6 @@ class Detector(Decider):
 
 def _verb(written: bool) -> str:
     return "writes" if written else "reads"
-
-
-def _now(shared: Shared) -> object:
-    return shared.state
 
 
 def _label(number: int) -> str:

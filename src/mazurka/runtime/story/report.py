@@ -16,13 +16,14 @@ from mazurka.report.terminal import make_console, width_of_output
 from mazurka.report.words import counted
 from mazurka.runtime.core.sites import is_plumbing, shown_path
 from mazurka.runtime.story.columns import StepTable
-from mazurka.runtime.story.result import STUCK, Result, ThreadFailure
+from mazurka.runtime.story.failure import STUCK, ThreadFailure
+from mazurka.runtime.story.findings import Findings
 from mazurka.runtime.story.rows import Rows, find_surface
 from mazurka.runtime.story.story import RecordedStep, Story
 from mazurka.runtime.story.waits import describe_lost
 
 
-def write_report(result: Result, *, width: int | None = None) -> str:
+def write_report(result: Findings, *, width: int | None = None) -> str:
     """The report as plain text."""
     paper = io.StringIO()
     columns = width or width_of_output()
@@ -33,7 +34,7 @@ def write_report(result: Result, *, width: int | None = None) -> str:
     return paper.getvalue().rstrip("\n")
 
 
-def print_result(result: Result) -> None:
+def print_result(result: Findings) -> None:
     """The report on the terminal."""
     ExplorationReport(make_console(), result).print()
 
@@ -41,7 +42,7 @@ def print_result(result: Result) -> None:
 class ExplorationReport(Prose):
     """Prints one result."""
 
-    def __init__(self, console: Console, result: Result) -> None:
+    def __init__(self, console: Console, result: Findings) -> None:
         super().__init__(console)
         self.result = result
 

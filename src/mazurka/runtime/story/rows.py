@@ -14,7 +14,7 @@ from mazurka.report.rows import TraceRow
 from mazurka.report.trace import Standing, Trace
 from mazurka.runtime.core.failures import IN_EXECUTOR
 from mazurka.runtime.core.sites import SourceLine, is_plumbing, shown_path
-from mazurka.runtime.story.result import ThreadFailure
+from mazurka.runtime.story.failure import ThreadFailure
 from mazurka.runtime.story.story import RecordedStep, Stands, Story
 from mazurka.runtime.story.waits import describe_wait
 from mazurka.search.result import Move

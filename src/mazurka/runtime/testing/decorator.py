@@ -9,7 +9,7 @@ from typing import Any, TypeVar, overload
 
 from mazurka.errors import OptionError
 from mazurka.report.answer import ERROR, INCONCLUSIVE, VIOLATED
-from mazurka.runtime.exploring.exploration import explore_test
+from mazurka.runtime.exploring.entry import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions, Test
 from mazurka.runtime.exploring.tokens import make_portable
 from mazurka.runtime.story.result import Result

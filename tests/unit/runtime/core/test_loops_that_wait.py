@@ -11,7 +11,7 @@ from observed_programs import module_of
 
 from mazurka.report.answer import HOLDS, VIOLATED
 from mazurka.runtime.core.spinning import is_in_loop
-from mazurka.runtime.exploring.exploration import explore_test
+from mazurka.runtime.exploring.entry import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.story.result import Result
 from mazurka.runtime.testing.decorator import make_test

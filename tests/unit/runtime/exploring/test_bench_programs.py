@@ -10,7 +10,7 @@ import pytest
 from mazurka.bench.contestant import PREEMPTIONS
 from mazurka.bench.programs import DIRECTORY, PROGRAMS
 from mazurka.report.answer import HOLDS, VIOLATED
-from mazurka.runtime.exploring.exploration import explore_test
+from mazurka.runtime.exploring.entry import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.testing.collecting import collect
 

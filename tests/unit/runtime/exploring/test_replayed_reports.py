@@ -9,7 +9,7 @@ from textwrap import dedent
 
 import pytest
 
-from mazurka.runtime.exploring.exploration import explore_test, replay_test
+from mazurka.runtime.exploring.entry import explore_test, replay_test
 from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.exploring.tokens import decode
 from mazurka.runtime.story.result import Result

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mazurka.runtime.exploring.exploration import explore_test, replay_test
+from mazurka.runtime.exploring.entry import explore_test, replay_test
 from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.exploring.tokens import Leg, Stop, Token, TokenError, decode
 from mazurka.runtime.story.result import Result

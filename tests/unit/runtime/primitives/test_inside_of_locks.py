@@ -10,7 +10,7 @@ import pytest
 from observed_programs import module_of
 
 from mazurka.report.answer import ERROR, HOLDS, VIOLATED
-from mazurka.runtime.exploring.exploration import explore_test
+from mazurka.runtime.exploring.entry import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.story.result import Result
 from mazurka.runtime.testing.decorator import make_test

@@ -14,7 +14,7 @@ from tests.unit.runtime.observed_programs import module_of
 
 from mazurka.report.answer import HOLDS, VIOLATED
 from mazurka.runtime.core.scheduler import session
-from mazurka.runtime.exploring.exploration import explore_test
+from mazurka.runtime.exploring.entry import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.rewrite.bytecode import rewriting
 from mazurka.runtime.rewrite.bytecode.assembly import UnknownCodeError

@@ -166,7 +166,7 @@ def explore_item(item: Any, options: ExploreOptions) -> None:
 def find_result(item: Any, options: ExploreOptions) -> Result:
     """Explore an item, or follow the token of the command line."""
     __tracebackhide__ = True
-    from mazurka.runtime.exploring.exploration import explore_test, replay_test
+    from mazurka.runtime.exploring.entry import explore_test, replay_test
     from mazurka.runtime.exploring.options import Test
     from mazurka.runtime.testing.decorator import refuse_coroutines
     from mazurka.runtime.testing.pytest.fixtures import NO_FAILURES, expose_reachable, make_body

@@ -1,0 +1,77 @@
+"""Explore a test, or replay a token on it: the ways into this room."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from mazurka.report.answer import ERROR, HOLDS, VIOLATED
+from mazurka.runtime.exploring.exploration import Exploration
+from mazurka.runtime.exploring.observed_program import ObservedProgram
+from mazurka.runtime.exploring.options import ExploreOptions, Test
+from mazurka.runtime.exploring.races import RaceChecked
+from mazurka.runtime.exploring.repeated_warnings import show_warnings_once
+from mazurka.runtime.exploring.replaying import replay
+from mazurka.runtime.exploring.tokens import Token
+from mazurka.runtime.story.failure import describe_failure
+from mazurka.runtime.story.result import Result
+from mazurka.stateless.explored import INTERRUPTED, Explored, Progress
+
+
+def explore_test(test: Test, options: ExploreOptions, progress: Progress | None = None) -> Result:
+    """Explore a test.  What is wrong with it, or with us, becomes a result of its own."""
+    options = options.with_seed()
+    result = begin_result(test, options)
+    started = time.perf_counter()
+    with show_warnings_once():
+        if options.workers > 1:
+            from mazurka.runtime.exploring.workers.parallel import ParallelExploration
+
+            if ParallelExploration(test, options, result, progress, started).has_run():
+                return result
+        Exploration(test, options, result, progress, started).run()
+    return result
+
+
+def begin_result(test: Test, options: ExploreOptions) -> Result:
+    """A result of which only the question is known."""
+    replay = [f"--instrument {name}" for name in options.instrument]
+    return Result(
+        input=test.name,
+        verdict=ERROR,
+        strategy=options.strategy,
+        preemptions=None if options.sampled else options.bound,
+        seed=options.seed,
+        races=options.races,
+        replay_options=" ".join(replay if options.virtual_time else [*replay, "--real-time"]),
+    )
+
+
+def conclude_interrupted(test: Test, options: ExploreOptions, explored: Explored) -> Result:
+    """Tell what is known of a test whose exploration somebody has ended."""
+    explored.limit(INTERRUPTED)
+    result = begin_result(test, options)
+    Exploration(test, options, result).conclude(replace(explored, failures=[]), ())
+    return result
+
+
+def replay_test(test: Test, options: ExploreOptions, token: Token) -> Result:
+    """Follow a token; the failure that it stands for is a violation, anything else is not."""
+    races = options.races or token.failure == "race"
+    result = Result(input=test.name, verdict=HOLDS, strategy="replay", races=races)
+
+    def conduct(program: ObservedProgram) -> None:
+        story = replay(RaceChecked(program) if races else program, token)
+        result.executions = result.runs = 1
+        result.steps = len(story.steps)
+        found = [failed for failed in story.ended.failures if failed.kind == token.failure]
+        if found:
+            result.verdict = VIOLATED
+            result.violation, result.story = describe_failure(found[0], story), story
+            result.scope = "the recorded schedule, replayed"
+            return
+        instead = story.ended.failures[0].message if story.ended.failures else "it passes"
+        result.scope = f"the recorded schedule, replayed: the failure does not occur, {instead}"
+
+    Exploration(test, options, result).control(conduct)
+    return result
