@@ -26,26 +26,11 @@ from typing import Any, Final
 
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.python import catalogue, deep, iterators, methods, opaque, reflection
 from mazurka.runtime.python.attributes import expose, space_of
 from mazurka.runtime.python.callbacks import perform_through, runs_code, show_generators
 from mazurka.runtime.python.calls import call, calls_kind, handles, performs
-from mazurka.runtime.python.catalogue import (
-    BUILT_IN,
-    GATHERING,
-    METHODS,
-    READS_DEEPLY,
-    TELLS_TIME,
-    VIEWS,
-    WRITES_LINES,
-    CachedFunction,
-    CallEffect,
-    effect_of,
-    goes_through,
-    is_of_c,
-    method_effect,
-    reads_its_arguments,
-    touches_no_argument,
-)
+from mazurka.runtime.python.catalogue import BUILT_IN, METHODS, CachedFunction, CallEffect
 from mazurka.runtime.python.containers import (
     Part,
     class_behind,
@@ -54,47 +39,32 @@ from mazurka.runtime.python.containers import (
     parts_of,
     perform_all,
 )
-from mazurka.runtime.python.deep import TAKES_APART, perform_deep, take_apart, take_apart_bound
-from mazurka.runtime.python.iterators import (
-    call_until,
-    chain_lazily,
-    iterator_over,
-    make_lazy_iterator,
-    own_source,
-)
+from mazurka.runtime.python.deep import perform_deep
 from mazurka.runtime.python.library.caches import call_cached
 from mazurka.runtime.python.library.contexts import run_in_context, set_variable
 from mazurka.runtime.python.library.dates import follow_clock
 from mazurka.runtime.python.loops import delegate, iterator_of
-from mazurka.runtime.python.methods import (
-    asks_elements,
-    bind_method,
-    call_method,
-    note_comparisons,
-    perform_unbound,
-)
-from mazurka.runtime.python.opaque import (
-    is_iterator,
-    is_opaque,
-    iterator_parts,
-    opaque_parts,
-    part_of_opaque,
-    perform_step,
-)
-from mazurka.runtime.python.reflection import (
-    BOUND,
-    Formatting,
-    call_descriptor,
-    call_getter,
-    is_slot,
-    reaches_inside,
-)
+from mazurka.runtime.python.opaque import is_iterator, iterator_parts, opaque_parts, part_of_opaque
 from mazurka.runtime.python.rewriter import at_present
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import points, progress
 from mazurka.runtime.sharing.monitoring import unobserved
 
 # -- effects -------------------------------------------------------------------------------------
+
+
+def _perform(
+    parts: list[Part],
+    site: int,
+    function: Callable[..., Any],
+    arguments: tuple[Any, ...],
+    named: dict[str, Any],
+    through: bool,
+) -> Any:
+    """Call a function as one access, or as several if it goes through Python code (`through`)."""
+    if through and any(map(runs_code, arguments)):
+        return perform_through(parts, site, function, arguments, named)
+    return perform_all(parts, site, function, *arguments, **named)
 
 
 @performs(CallEffect.LOOKS)
@@ -110,22 +80,20 @@ def read(function: Callable[..., Any], site: int, /, *arguments: Any, **named: A
         named["key"] = handles((named["key"],), site)[0]
         if len(arguments) == 1 and function is not sorted:
             return function(delegate(arguments[0], site), **named)
-    elif arguments and asks_elements(function, arguments[0]):
+    elif arguments and methods.asks_elements(function, arguments[0]):
         return function(delegate(arguments[0], site), *arguments[1:], **named)
     through = function in _GATHERING or function.__name__ == "join"
     arguments = show_generators(arguments, site, through)
     parts = [*parts_of(arguments), *iterator_parts(arguments)]
-    if len(arguments) > 1 and parts and any(map(runs_code, arguments)):
-        return perform_through(parts, site, function, arguments, named)
-    return perform_all(parts, site, function, *arguments, **named)
+    return _perform(parts, site, function, arguments, named, len(arguments) > 1 and bool(parts))
 
 
 @performs(CallEffect.READS_DEEPLY)
 def read_deeply(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
     """Call a function that compares or writes out what it is given, and what is in that."""
-    if "key" in named or (arguments and asks_elements(function, arguments[0])):
+    if "key" in named or (arguments and methods.asks_elements(function, arguments[0])):
         return read(function, site, *arguments, **named)
-    through = goes_through(function)
+    through = catalogue.goes_through(function)
     arguments = show_generators(arguments, site, len(arguments) == 1 and function in _COMPARING)
     more = iterator_parts(arguments)
     if through and any(map(runs_code, arguments)):
@@ -135,50 +103,68 @@ def read_deeply(function: Callable[..., Any], site: int, /, *arguments: Any, **n
 
 
 _COMPARING: Final = frozenset({sorted, min, max})
-_GATHERING: Final = frozenset(GATHERING)
+_GATHERING: Final = frozenset(catalogue.GATHERING)
 
 
 @performs(CallEffect.CHANGES_FIRST)
 def change_first(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
     """Call a function that changes its first argument, and reads the others."""
-    note_comparisons(function, arguments, site)
-    through = goes_through(function)
+    methods.note_comparisons(function, arguments, site)
+    through = catalogue.goes_through(function)
     if through:
         arguments = show_generators(arguments, site)
     parts = parts_of(arguments[:1], How.CHANGE) or opaque_parts(arguments[:1])
     parts += parts_of(arguments[1:])
     if through:
         parts += iterator_parts(arguments[1:])
-        if any(map(runs_code, arguments)):
-            return perform_through(parts, site, function, arguments, named)
-    return perform_all(parts, site, function, *arguments, **named)
+    return _perform(parts, site, function, arguments, named, through)
 
 
 @performs(CallEffect.TOUCHES_ALL)
 def touch_all(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
     """Call a function of which nothing is known: it may change whatever it is given."""
+    return _touch_deeply([], function, site, arguments, named)
+
+
+def _touch_deeply(
+    parts: list[Part],
+    function: Callable[..., Any],
+    site: int,
+    arguments: tuple[Any, ...],
+    named: dict[str, Any],
+) -> Any:
     values = (*arguments, *named.values())
     _note_generators(function, values, site)
-    more = opaque_parts(values)
+    more = [*parts, *opaque_parts(values)]
     return perform_deep(values, site, function, *arguments, more=more, how=How.CHANGE, **named)
 
 
 def _call_foreign(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
     """Call a C function of a module that has no row of its own; it may call what it is given."""
-    called = dict(zip(named, handles(named.values(), site), strict=True))
+    named = dict(zip(named, handles(named.values(), site), strict=True))
     arguments = tuple(handles(arguments, site))
-    note_comparisons(function, arguments, site)
-    if effect_of(function) is CallEffect.TOUCHES_ALL:
-        return touch_all(function, site, *arguments, **called)
-    through = goes_through(function)
+    methods.note_comparisons(function, arguments, site)
+    if catalogue.effect_of(function) is CallEffect.TOUCHES_ALL:
+        return touch_all(function, site, *arguments, **named)
+    return _touch_shallowly([], function, site, arguments, named, catalogue.goes_through(function))
+
+
+def _touch_shallowly(
+    parts: list[Part],
+    function: Callable[..., Any],
+    site: int,
+    arguments: tuple[Any, ...],
+    named: dict[str, Any],
+    through: bool,
+) -> Any:
+    """Call C code that reads the containers that it is given, and may change other objects."""
     if through:
         arguments = show_generators(arguments, site)
-    values = (*arguments, *called.values())
-    parts = [*parts_of(values), *opaque_parts(values)]
-    if through and any(map(runs_code, arguments)):
-        return perform_through(parts, site, function, arguments, called)
-    _note_generators(function, values, site)
-    return perform_all(parts, site, function, *arguments, **called)
+    values = (*arguments, *named.values())
+    parts += [*parts_of(values), *opaque_parts(values)]
+    if not through:
+        _note_generators(function, values, site)
+    return _perform(parts, site, function, arguments, named, through)
 
 
 def _note_generators(function: Any, values: Any, site: int) -> None:
@@ -192,7 +178,7 @@ def make_iterator(function: Callable[..., Any], site: int, /, *arguments: Any, *
     """Call a function that makes an iterator, which goes through the arguments step by step."""
     for name in _CALLED & named.keys():
         named[name] = handles((named[name],), site)[0]
-    return make_lazy_iterator(function, site, *handles(arguments, site), **named)
+    return iterators.make_lazy_iterator(function, site, *handles(arguments, site), **named)
 
 
 _CALLED: Final = frozenset({"func", "key"})
@@ -202,11 +188,11 @@ _CALLED: Final = frozenset({"func", "key"})
 def make_plain_iterator(function: Callable[..., Any], site: int, /, *arguments: Any) -> Any:
     """`iter` and `reversed`: an iterator in the hands of the program."""
     if len(arguments) > 1:
-        return call_until(function, site, *handles(arguments, site))
+        return iterators.call_until(function, site, *handles(arguments, site))
     value = arguments[0]
     part = None if family(value) is None else part_of(value, How.LOOK)
     items = function(value) if part is None else iterator_of(part, value, site, function)
-    return iterator_over(value, site, items, function is iter)
+    return iterators.iterator_over(value, site, items, function is iter)
 
 
 @performs(CallEffect.ADVANCES)
@@ -214,7 +200,7 @@ def advance_iterator(function: Callable[..., Any], site: int, /, *arguments: Any
     """`next`: something moves that no frame shows."""
     progress()
     if arguments and is_iterator(arguments[0]):
-        return perform_step(function, site, arguments[0], *arguments)
+        return opaque.perform_step(function, site, arguments[0], *arguments)
     return function(*arguments)
 
 
@@ -222,7 +208,7 @@ def advance_iterator(function: Callable[..., Any], site: int, /, *arguments: Any
 def reduce_steps(function: Any, site: int, /, *arguments: Any) -> Any:
     """`functools.reduce`: what is called may be code of the program, which runs in between."""
     callback, *rest = handles(arguments, site)
-    sources = [own_source(value, site) for value in rest[:1]]
+    sources = [iterators.own_source(value, site) for value in rest[:1]]
     return function(callback, *sources, *rest[1:])
 
 
@@ -264,31 +250,31 @@ def _call_built_in(function: Any, site: int) -> Any:
         return partial(_call_foreign, function, site)
     found, name = family(owner), function.__name__
     if found in METHODS:
-        if method_effect(found, name) is not None:
-            return bind_method(function, owner, found, name, site)
-    elif found in VIEWS:
+        if catalogue.method_effect(found, name) is not None:
+            return methods.bind_method(function, owner, found, name, site)
+    elif found in catalogue.VIEWS:
         if name == "run":
             return partial(_run_in_context, function, site)
         return partial(_call_view, function, owner, site)
     if type(owner) in (str, bytes) and name in _OF_TEXT:
         return _OF_TEXT[name](function, owner, site)
     if type(owner) is GeneratorType:
-        return partial(perform_step, function, site, owner)
-    if name in TELLS_TIME:
+        return partial(opaque.perform_step, function, site, owner)
+    if name in catalogue.TELLS_TIME:
         instead = follow_clock(function)
         if instead is not None:
             return instead
         progress()
     if issubclass(type(owner), type):
-        making = chain_lazily if name == "from_iterable" else read
-        return partial(making, function, site) if is_of_c(owner) else function
-    if name in TAKES_APART:
-        return partial(take_apart_bound, function, site)
-    if is_opaque(owner):
+        making = iterators.chain_lazily if name == "from_iterable" else read
+        return partial(making, function, site) if catalogue.is_of_c(owner) else function
+    if name in deep.TAKES_APART:
+        return partial(deep.take_apart_bound, function, site)
+    if opaque.is_opaque(owner):
         return _call_opaque(function, owner, site)
     if found is not None or isinstance(owner, BaseException):
         return function
-    if touches_no_argument(type(owner), name):
+    if catalogue.touches_no_argument(type(owner), name):
         return function
     return partial(_call_value, function, site)
 
@@ -309,23 +295,14 @@ def _call_opaque(function: Any, owner: Any, site: int) -> Any:
 
 
 def _move(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
-    called = dict(zip(named, handles(named.values(), site), strict=True))
+    named = dict(zip(named, handles(named.values(), site), strict=True))
     arguments = tuple(handles(arguments, site))
     progress()
-    through = function.__name__ in WRITES_LINES
-    if through:
-        arguments = show_generators(arguments, site)
-    values = (*arguments, *called.values())
-    owner = part_of_opaque(function.__self__)
-    if not reads_its_arguments(function.__name__):
-        _note_generators(function, values, site)
-        more = [owner, *opaque_parts(values)]
-        return perform_deep(values, site, function, *arguments, more=more, how=How.CHANGE, **called)
-    parts = [owner, *parts_of(values), *opaque_parts(values)]
-    if through and any(map(runs_code, arguments)):
-        return perform_through(parts, site, function, arguments, called)
-    _note_generators(function, values, site)
-    return perform_all(parts, site, function, *arguments, **called)
+    owner = [part_of_opaque(function.__self__)]
+    if not catalogue.reads_its_arguments(function.__name__):
+        return _touch_deeply(owner, function, site, arguments, named)
+    through = function.__name__ in catalogue.WRITES_LINES
+    return _touch_shallowly(owner, function, site, arguments, named, through)
 
 
 def _call_value(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
@@ -349,9 +326,9 @@ def _join(function: Any, _text: Any, site: int) -> Any:
 
 
 def _format(function: Any, text: Any, site: int) -> Any:
-    if not reaches_inside(text):
+    if not reflection.reaches_inside(text):
         return partial(read_deeply, function, site)
-    formatting = Formatting(site)
+    formatting = reflection.Formatting(site)
     if function.__name__ == "format":
         return lambda *arguments, **named: formatting.vformat(text, arguments, named)
     return lambda named: formatting.vformat(text, (), named)
@@ -367,24 +344,26 @@ _OF_TEXT: Final = {"join": _join, "format": _format, "format_map": _format}
 def _call_bound_slot(function: Any, site: int) -> Any:
     """`thing.__len__`, `super().__setitem__`, `C.slot.__get__`: what C types do with objects."""
     owner, name = function.__self__, function.__name__
-    if is_slot(owner):
-        return call_descriptor(function, site)
-    if name in BOUND:
-        return partial(BOUND[name], function, site)
+    if reflection.is_slot(owner):
+        return reflection.call_descriptor(function, site)
+    if name in reflection.BOUND:
+        return partial(reflection.BOUND[name], function, site)
     if name == "__call__" and not issubclass(type(owner), type):
         return call(owner, site)
     found = family(owner)
-    if name in READS_DEEPLY and (found is not None or issubclass(type(owner), tuple)):
+    if name in catalogue.READS_DEEPLY and (found is not None or issubclass(type(owner), tuple)):
         return partial(_read_owner_deeply, function, site)
     if found in METHODS:
-        if method_effect(found, name) is not None:
-            return bind_method(function, owner, found, name, site)
+        if catalogue.method_effect(found, name) is not None:
+            return methods.bind_method(function, owner, found, name, site)
         if name in ("__iter__", "__reversed__"):
-            return lambda: iterator_over(owner, site, function(), name == "__iter__", own=True)
+            return lambda: iterators.iterator_over(
+                owner, site, function(), name == "__iter__", own=True
+            )
         if name == "__init__":
             return partial(read, function, site)
     if name == "__next__" and is_iterator(owner):
-        return partial(perform_step, function, site, owner)
+        return partial(opaque.perform_step, function, site, owner)
     if name in _CHANGING:
         progress()
     return function
@@ -402,11 +381,11 @@ _CHANGING: Final = frozenset({"__setitem__", "__delitem__", "__set__", "__delete
 def _call_unbound(function: Any, site: int) -> Any:
     """`dict.__setitem__`: a slot of a C type, or a method of one."""
     kind, name = function.__objclass__, function.__name__
-    if kind in METHODS and method_effect(kind, name) is not None:
-        return partial(perform_unbound, function, site)
+    if kind in METHODS and catalogue.method_effect(kind, name) is not None:
+        return partial(methods.perform_unbound, function, site)
     if kind is object:
-        return partial(take_apart, function, site) if name in TAKES_APART else function
-    if kind in METHODS or not touches_no_argument(kind, name):
+        return partial(deep.take_apart, function, site) if name in deep.TAKES_APART else function
+    if kind in METHODS or not catalogue.touches_no_argument(kind, name):
         return _bind_first(function, site)
     return function
 
@@ -432,7 +411,7 @@ def _call_partial(function: Any, site: int) -> Any:
 
 @calls_kind(attrgetter, itemgetter, methodcaller)
 def _call_getter(function: Any, site: int) -> Any:
-    return call_getter(function, site, call_method)
+    return reflection.call_getter(function, site, methods.call_method)
 
 
 def _write_out(function: Any, site: int) -> Any:

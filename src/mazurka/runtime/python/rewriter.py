@@ -48,6 +48,7 @@ class Registration:
         self.clear()
 
     def clear(self) -> None:
+        """Let nobody rewrite code any more."""
         self.rewriter = Rewriter()
 
 
