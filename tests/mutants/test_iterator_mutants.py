@@ -12,7 +12,7 @@ import mazurka
 from mazurka.runtime.python import callbacks, iterators
 from mazurka.runtime.python.callbacks import Turns
 from mazurka.runtime.python.iterators import TeeIterator
-from tests.unit.runtime.shared_iterators import WAYS, counted, explored, run
+from tests.unit.runtime.python.shared_iterators import WAYS, counted, explored, run
 
 
 def no_iterator(value: Any) -> bool:

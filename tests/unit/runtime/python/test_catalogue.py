@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.runtime.observed_programs import module_of
+from observed_programs import module_of
 
 import mazurka
 from mazurka.runtime.python import catalogue, functions
