@@ -14,7 +14,7 @@ import pytest
 
 from mazurka.ir.native import step
 from mazurka.search.observer import Silent
-from mazurka.stateful.engine import kernel
+from mazurka.stateful.kernel_cache import kernel
 
 TESTS = Path(__file__).parent
 KERNELS = ("depth_first", "breadth_first", "store")

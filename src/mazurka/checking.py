@@ -22,7 +22,7 @@ from mazurka.search.observer import Observer
 from mazurka.search.options import SearchOptions
 from mazurka.search.reading import Reading, granularity_of
 from mazurka.search.registry import chooser
-from mazurka.search.request import CheckOptions, choose_strategy, ordered, validate
+from mazurka.search.request import CheckOptions, choose_strategy, sort_properties, validate
 from mazurka.search.result import SearchResult, Violation
 from mazurka.search.strategy import Strategy
 
@@ -61,13 +61,13 @@ def check_program(
     base = Verdict(
         input=path,
         verdict=INCONCLUSIVE,
-        properties=ordered(options.properties),
+        properties=sort_properties(options.properties),
         engine=strategy.engine,
         strategy=strategy.name,
         order=options.order,
         statistics=result.statistics,
         subject=identify(path, options.reading, program),
-        notes=(*result.notes, *unchecked(result, options)),
+        notes=(*result.notes, *explain_unchecked(result, options)),
         classification=result.classification,
         rounds=result.rounds,
         asked=options,
@@ -77,7 +77,7 @@ def check_program(
     return replace(verdict, scope=options.reading.scope(verdict.scope))
 
 
-def unchecked(result: SearchResult, options: CheckOptions) -> Iterator[str]:
+def explain_unchecked(result: SearchResult, options: CheckOptions) -> Iterator[str]:
     """Why there was no self-check, though it was asked for."""
     if options.self_check and not any(note.startswith(SELF_CHECK) for note in result.notes):
         yield f"{SELF_CHECK}: not done, since the search did not come to its end"
@@ -95,9 +95,9 @@ def judge(
     limits = result.limits
     if result.violation is not None:
         shown = choose_counterexample(program, strategy, result.violation, options, observer)
-        finding, trace = confirmed(program, shown.violation, observer)
+        finding, trace = replay_violation(program, shown.violation, observer)
         if finding.kind != Fault.BOUND:
-            return _violated(base, result, finding, trace, shown)
+            return _judge_violated(base, result, finding, trace, shown)
         limits = tuple(dict.fromkeys((*limits, finding.message)))
     if not strategy.sound:
         limits = (*limits, UNSOUND)
@@ -133,7 +133,7 @@ def choose_counterexample(
     return select(program, found, wanted, search_again, observer, again)
 
 
-def _violated(
+def _judge_violated(
     base: Verdict, result: SearchResult, finding: Finding, trace: Trace, shown: Selection
 ) -> Verdict:
     scope = scope_sentence(
@@ -151,7 +151,9 @@ def _violated(
     )
 
 
-def confirmed(program: Program, violation: Violation, observer: Observer) -> tuple[Finding, Trace]:
+def replay_violation(
+    program: Program, violation: Violation, observer: Observer
+) -> tuple[Finding, Trace]:
     """Replay a violation; a long one says how far it is."""
     total = len(violation.path)
 

@@ -11,10 +11,10 @@ from mazurka.search.observer import Observer
 from mazurka.search.registry import AUTO, load_strategy, strategy_names
 from mazurka.search.request import (
     CheckOptions,
-    ordered,
+    list_tuned,
     require_able,
+    sort_properties,
     strategies_for,
-    tuned,
     validate,
 )
 from mazurka.search.strategy import Strategy
@@ -80,14 +80,14 @@ def compare_file(
             continue
         wanted = options_for(strategy, options)
         verdicts.append(check_program(path, program, strategy, wanted, observer))
-    return Comparison(path, ordered(options.properties), tuple(verdicts), tuple(left_out))
+    return Comparison(path, sort_properties(options.properties), tuple(verdicts), tuple(left_out))
 
 
 def options_for(strategy: Strategy, options: CheckOptions) -> CheckOptions:
     """What is asked of one strategy among others: an option that means nothing to it is left as it
     usually is, and a search over schedules, which may take for ever, has an end."""
     own = {option.name for option in strategy.options}
-    ignored = {option.name for option in tuned(options)} - own
+    ignored = {option.name for option in list_tuned(options)} - own
     tuning = {name: value for name, value in options.tuning.items() if name not in ignored}
     seconds = options.limit_seconds
     if seconds is None and strategy.over_schedules:
@@ -96,7 +96,7 @@ def options_for(strategy: Strategy, options: CheckOptions) -> CheckOptions:
 
 
 def refuse_what_none_listens_to(chosen: list[Strategy], options: CheckOptions) -> None:
-    for option in tuned(options):
+    for option in list_tuned(options):
         if not any(option in strategy.options for strategy in chosen):
             compared = ", ".join(strategy.name for strategy in chosen)
             raise OptionError(f"{option.flag} means nothing to the strategies compared: {compared}")

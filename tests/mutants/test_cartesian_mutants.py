@@ -25,7 +25,7 @@ from mazurka.ir.program import Program
 from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions
 from mazurka.search.result import SearchResult
-from mazurka.stateful import cartesian_search, engine
+from mazurka.stateful import cartesian_search, kernel_cache
 from mazurka.stateful.cartesian_search import Vectors, search_cartesian
 from mazurka.stateful.reference import cartesian
 from mazurka.stateful.reference.cartesian import (
@@ -37,7 +37,7 @@ from mazurka.stateful.reference.cartesian import (
 )
 from mazurka.stateful.reference.full import explore, is_dead_end
 
-KERNELS = Path(engine.__file__).parent / "kernels"
+KERNELS = Path(kernel_cache.__file__).parent / "kernels"
 OPTIONS = SearchOptions(properties=frozenset({"assert", "deadlock"}), stop_at_first=False)
 
 MODELS = {
@@ -252,7 +252,7 @@ def put_in_place(
         load("mutant_vectors", sources["vectors"])
         whole = sources["cartesian"].replace("kernels.vectors", "kernels.mutant_vectors")
         load("mutant_cartesian", whole)
-        loaded = engine._load(*engine._compile("mutant_cartesian"))
+        loaded = kernel_cache._load(*kernel_cache._compile("mutant_cartesian"))
         monkeypatch.setattr(cartesian_search, "kernel", lambda name, observer: loaded[1])
 
     return compile_kernel

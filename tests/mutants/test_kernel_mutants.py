@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from mazurka.stateful import engine, stack_search
+from mazurka.stateful import kernel_cache, stack_search
 from tests.mutants.transaction_searches import Search
 
-KERNEL = Path(engine.__file__).parent / "kernels" / "transactions.py"
+KERNEL = Path(kernel_cache.__file__).parent / "kernels" / "transactions.py"
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def put_in_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[s
         module = importlib.util.module_from_spec(specification)
         monkeypatch.setitem(sys.modules, name, module)
         specification.loader.exec_module(module)
-        loaded = engine._load(*engine._compile("mutant"))
+        loaded = kernel_cache._load(*kernel_cache._compile("mutant"))
         monkeypatch.setattr(stack_search, "kernel", lambda name, observer: loaded[1])
 
     return compile_kernel

@@ -1,4 +1,4 @@
-"""Who is told how a search gets on."""
+"""The observer of a search: it is told how the search goes, and never decides anything."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ from mazurka.search.result import Statistics
 
 
 class Observer(Protocol):
-    """Told how a search stands, a few times a second; may draw it.  It never decides anything."""
+    """Told how a search goes; it may draw that, and never decides anything."""
 
-    def progress(self, statistics: Statistics) -> None: ...
+    def progress(self, statistics: Statistics) -> None:
+        """The counts so far, a few times a second."""
 
     def message(self, text: str) -> None:
-        """What goes on now; of interest only to somebody who watches."""
+        """What is being done now; worth showing on a terminal only."""
 
     def notice(self, text: str) -> None:
-        """Why there is a pause that nobody would expect; told even where nobody watches."""
+        """Why there is an unexpected pause; shown even where there is no terminal."""
 
 
 class Silent:
-    """An observer that looks away."""
+    """An observer that ignores everything."""
 
     def progress(self, statistics: Statistics) -> None:
         pass

@@ -122,7 +122,7 @@ def choose_strategy(options: CheckOptions) -> Strategy | None:
         require_known(name, sorted((AUTO, *strategy_names())))
     if name != AUTO:
         return require_able(load_strategy(name), options)
-    for option in tuned(options):
+    for option in list_tuned(options):
         able = " or ".join(strategies_with(option))
         raise OptionError(f"{option.flag} needs --strategy {able}")
     return None
@@ -136,14 +136,16 @@ def require_able(strategy: Strategy, options: CheckOptions) -> Strategy:
             f"strategy {strategy.name!r} belongs to --engine {strategy.engine};"
             f" --engine {options.engine} has: {able}"
         )
-    missing = [name for name in ordered(options.properties) if name not in strategy.preserves]
+    missing = [
+        name for name in sort_properties(options.properties) if name not in strategy.preserves
+    ]
     if missing:
         able = ", ".join(strategies_for(options.properties)) or "none"
         raise OptionError(
             f"strategy {strategy.name!r} does not preserve {', '.join(missing)};"
             f" strategies that do: {able}"
         )
-    for option in tuned(options):  # one that changes nothing is a misunderstanding
+    for option in list_tuned(options):  # one that changes nothing is a misunderstanding
         if option not in strategy.options:
             able = " or ".join(strategies_with(option))
             raise OptionError(
@@ -159,7 +161,7 @@ def require_able(strategy: Strategy, options: CheckOptions) -> Strategy:
     return strategy
 
 
-def tuned(options: CheckOptions) -> list[Option[Any]]:
+def list_tuned(options: CheckOptions) -> list[Option[Any]]:
     """The declared options that are not as usual, and that nobody may ignore."""
     if not options.tuning:
         return []
@@ -175,6 +177,6 @@ def strategies_for(properties: Iterable[str]) -> list[str]:
     return [each.name for each in load_all() if each.sound and asked <= each.preserves]
 
 
-def ordered(properties: Iterable[str]) -> tuple[str, ...]:
+def sort_properties(properties: Iterable[str]) -> tuple[str, ...]:
     asked = set(properties)
     return tuple(name for name in PROPERTIES if name in asked)

@@ -50,7 +50,7 @@ def search(program: Program, options: SearchOptions, observer: Observer) -> Chos
         return run(program, Candidate(PILOT, reason), options, observer)
     first = replace(options, limit_transitions=PILOT_TRANSITIONS, self_check=False)
     pilot = load_strategy(PILOT).run(program, first, observer)
-    if "transitions" not in pilot.limits or violated(pilot, options):
+    if "transitions" not in pilot.limits or ends_at_violation(pilot, options):
         reason = "few states"
         if options.self_check and CUT_SHORT.isdisjoint(pilot.limits):
             return run(program, Candidate(PILOT, reason), options, observer)
@@ -62,10 +62,10 @@ def search(program: Program, options: SearchOptions, observer: Observer) -> Chos
     candidates = candidates_for(program, options)[: processors()]
     observer.message(f"{candidates[0].strategy}: {candidates[0].reason}")
     chosen = Portfolio(program, candidates, left, observer).run()
-    return replace(chosen, result=after(pilot, chosen.result))
+    return replace(chosen, result=count_as_round(pilot, chosen.result))
 
 
-def violated(result: SearchResult, options: SearchOptions) -> bool:
+def ends_at_violation(result: SearchResult, options: SearchOptions) -> bool:
     return result.violation is not None and options.stop_at_first
 
 
@@ -92,7 +92,7 @@ def run(
     return Chosen(strategy, candidate.reason, strategy.run(program, options, observer))
 
 
-def after(pilot: SearchResult, result: SearchResult) -> SearchResult:
+def count_as_round(pilot: SearchResult, result: SearchResult) -> SearchResult:
     """A result with the pilot as its first round."""
     reason = f"more than {PILOT_TRANSITIONS:,} transitions: a reduction may pay"
     classes = tuple(replace(cell, round=cell.round + 1) for cell in result.classification)
@@ -191,4 +191,4 @@ class Portfolio:
 
 
 def is_answer(result: SearchResult, options: SearchOptions) -> bool:
-    return violated(result, options) or CUT_SHORT.isdisjoint(result.limits)
+    return ends_at_violation(result, options) or CUT_SHORT.isdisjoint(result.limits)

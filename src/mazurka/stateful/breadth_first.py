@@ -12,7 +12,7 @@ from mazurka.search.options import SearchOptions
 from mazurka.search.result import Move, SearchResult
 from mazurka.stateful import blocks
 from mazurka.stateful.conduct import Conductor
-from mazurka.stateful.engine import kernel
+from mazurka.stateful.kernel_cache import kernel
 from mazurka.stateful.memory import Area
 from mazurka.stateful.store import Store
 from mazurka.stateful.view import ProgramView
@@ -107,16 +107,22 @@ class BreadthFirst:
                 self.view.lengthen_footprint()
             case blocks.DEADLOCK:
                 before = position - 1
-                return self.conductor.deadlock(self.words_at(before), lambda: self.path(before))
+                return self.conductor.confirm_deadlock(
+                    self.words_at(before), lambda: self.path(before)
+                )
             case blocks.RACE:
-                return self.conductor.race(self.words_at(position), lambda: self.path(position))
+                return self.conductor.confirm_race(
+                    self.words_at(position), lambda: self.path(position)
+                )
         return False
 
     def fault(self) -> bool:
         numbers = self.numbers
         position = numbers[blocks.POSITION]
         move = Move(numbers[blocks.MOVE_THREAD], numbers[blocks.MOVE_CHOICE])
-        return self.conductor.fault(self.words_at(position), move, lambda: self.path(position))
+        return self.conductor.confirm_fault(
+            self.words_at(position), move, lambda: self.path(position)
+        )
 
     def next_level(self) -> bool:
         numbers = self.numbers

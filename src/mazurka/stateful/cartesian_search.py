@@ -19,7 +19,7 @@ from mazurka.search.result import SearchResult
 from mazurka.stateful import blocks
 from mazurka.stateful.cartesian_schedules import VectorSchedules
 from mazurka.stateful.conduct import Conductor
-from mazurka.stateful.engine import kernel
+from mazurka.stateful.kernel_cache import kernel
 from mazurka.stateful.memory import Area
 from mazurka.stateful.store import Store
 from mazurka.stateful.variants import WORKERS, CycleRule, Finished
@@ -196,11 +196,11 @@ class CartesianSearch:
         """Tell what the last vector contains; whether the search is over."""
         position, conductor = self.numbers[blocks.POSITION] - 1, self.conductor
         for state, move, path in self.schedules.faults(position):
-            if conductor.fault(list(self.layout.pack(state)), move, path):
+            if conductor.confirm_fault(list(self.layout.pack(state)), move, path):
                 return True
         if self.numbers[blocks.STUCK_TOGETHER]:
             state, path = self.schedules.deadlock(position)
-            if conductor.deadlock(list(self.layout.pack(state)), path):
+            if conductor.confirm_deadlock(list(self.layout.pack(state)), path):
                 return True
         if conductor.violation is not None:
             self.look_away(self.view)

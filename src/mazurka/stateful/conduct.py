@@ -106,7 +106,9 @@ class Conductor:
     def unpack(self, words: list[int]) -> State:
         return self.native.layout.unpack(words)
 
-    def fault(self, words: list[int], move: Move, path: Callable[[], tuple[Move, ...]]) -> bool:
+    def confirm_fault(
+        self, words: list[int], move: Move, path: Callable[[], tuple[Move, ...]]
+    ) -> bool:
         step = self.interpreter.step(self.unpack(words), move.thread, move.choice)
         if step.outcome is not Outcome.FAULT or step.fault is None:
             raise InternalError("a fault in the native code is none in the interpreter")
@@ -114,19 +116,19 @@ class Conductor:
             if step.fault.message not in self.limits:
                 self.limits.append(step.fault.message)
             return False
-        return self.violated(str(step.fault.fault), lambda: (*path(), move))
+        return self.record_violation(str(step.fault.fault), lambda: (*path(), move))
 
-    def deadlock(self, words: list[int], path: Callable[[], tuple[Move, ...]]) -> bool:
+    def confirm_deadlock(self, words: list[int], path: Callable[[], tuple[Move, ...]]) -> bool:
         steps = [step for _, step in self.interpreter.steps(self.unpack(words))]
         outcomes = {step.outcome for step in steps if not self.is_observer(step.thread)}
         if not outcomes <= {Outcome.WAITS, Outcome.FINISHED} or Outcome.WAITS not in outcomes:
             raise InternalError("a deadlock in the native code is none in the interpreter")
-        return self.violated("deadlock", path)
+        return self.record_violation("deadlock", path)
 
     def is_observer(self, thread: int) -> bool:
         return self.native.program.threads[thread].observer
 
-    def race(self, words: list[int], path: Callable[[], tuple[Move, ...]]) -> bool:
+    def confirm_race(self, words: list[int], path: Callable[[], tuple[Move, ...]]) -> bool:
         state = self.unpack(words)
         moved = [
             (Move(step.thread, choice), step)
@@ -137,9 +139,9 @@ class Conductor:
         if not races:
             raise InternalError("a race in the native code is none in the interpreter")
         first, second, _ = races[0]
-        return self.violated("race", path, (first, second))
+        return self.record_violation("race", path, (first, second))
 
-    def violated(
+    def record_violation(
         self,
         kind: str,
         path: Callable[[], tuple[Move, ...]],

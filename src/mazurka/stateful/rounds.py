@@ -22,7 +22,7 @@ from mazurka.ir.program import Program
 from mazurka.search.observer import Observer
 from mazurka.search.options import SearchOptions
 from mazurka.search.result import CUT_SHORT, CellClass, Round, SearchResult
-from mazurka.stateful.engine import kernel
+from mazurka.stateful.kernel_cache import kernel
 from mazurka.stateful.transactions import Transaction, TransactionRound
 from mazurka.stateful.variants import MOVERS
 
@@ -122,17 +122,17 @@ class TransactionSearch:
             return
         movers = self.options.value(MOVERS)
         if movers != MOVERS.default and "race" not in self.options.properties:
-            yield f"not shown to be protected (--movers {movers}): {listed(exposed)}"
+            yield f"not shown to be protected (--movers {movers}): {join_names(exposed)}"
         elif "race" not in self.options.properties:
             yield (
-                f"candidates for a data race: {listed(exposed)}; `--property race` tells whether"
-                " two accesses can really meet"
+                f"candidates for a data race: {join_names(exposed)}; `--property race` tells"
+                " whether two accesses can really meet"
             )
         else:
-            yield f"unprotected, but no two conflicting accesses can meet: {listed(exposed)}"
+            yield f"unprotected, but no two conflicting accesses can meet: {join_names(exposed)}"
 
 
-def listed(names: list[str], most: int = 6) -> str:
+def join_names(names: list[str], most: int = 6) -> str:
     shown = ", ".join(f"`{name}`" for name in names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 

@@ -11,7 +11,7 @@ from mazurka.search.options import SearchOptions
 from mazurka.search.result import Move, SearchResult
 from mazurka.stateful import blocks
 from mazurka.stateful.conduct import Conductor
-from mazurka.stateful.engine import kernel
+from mazurka.stateful.kernel_cache import kernel
 from mazurka.stateful.memory import Area
 from mazurka.stateful.store import Store
 from mazurka.stateful.view import ProgramView
@@ -89,11 +89,11 @@ class StackSearch:
                 self.view.lengthen_footprint()
             case blocks.FAULT:
                 move = Move(numbers[blocks.MOVE_THREAD], numbers[blocks.MOVE_CHOICE])
-                return conductor.fault(self.words_at(frame), move, lambda: self.path(frame))
+                return conductor.confirm_fault(self.words_at(frame), move, lambda: self.path(frame))
             case blocks.DEADLOCK:
-                return conductor.deadlock(self.words_at(frame), lambda: self.path(frame))
+                return conductor.confirm_deadlock(self.words_at(frame), lambda: self.path(frame))
             case blocks.RACE:
-                return conductor.race(self.words_at(frame), lambda: self.path(frame))
+                return conductor.confirm_race(self.words_at(frame), lambda: self.path(frame))
             case _:
                 self.attend_to(reason)
         return reason == blocks.DONE

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from mazurka.search.observer import Observer
 from mazurka.stateful import blocks
-from mazurka.stateful.engine import kernel
+from mazurka.stateful.kernel_cache import kernel
 from mazurka.stateful.memory import Area
 
 FIRST_CAPACITY = 1 << 12

@@ -163,9 +163,9 @@ def test_a_violation_is_found_beside_a_bound(order: str) -> None:
 @pytest.mark.parametrize(
     ("finding", "message"),
     [
-        (lambda c, w: c.fault(w, Move(0), tuple), "a fault in the native code"),
-        (lambda c, w: c.deadlock(w, tuple), "a deadlock in the native code"),
-        (lambda c, w: c.race(w, tuple), "a race in the native code"),
+        (lambda c, w: c.confirm_fault(w, Move(0), tuple), "a fault in the native code"),
+        (lambda c, w: c.confirm_deadlock(w, tuple), "a deadlock in the native code"),
+        (lambda c, w: c.confirm_race(w, tuple), "a race in the native code"),
     ],
 )
 def test_what_the_interpreter_does_not_see_is_an_internal_error(
@@ -212,7 +212,7 @@ def test_the_schedule_is_read_when_the_search_is_over() -> None:
         asked.append("path")
         return ()
 
-    assert found.fault(initial_words(found), Move(0), path)
+    assert found.confirm_fault(initial_words(found), Move(0), path)
     assert asked == []
     result = found.run(lambda _: True)
     assert asked == ["path"]
@@ -222,8 +222,8 @@ def test_the_schedule_is_read_when_the_search_is_over() -> None:
 
 def test_a_search_of_everything_keeps_the_first_violation() -> None:
     found = conductor(failing("x", "y", fault=Fault.ASSERT), stop_at_first=False)
-    assert not found.fault(initial_words(found), Move(1), tuple)
-    assert not found.fault(initial_words(found), Move(0), tuple)
+    assert not found.confirm_fault(initial_words(found), Move(1), tuple)
+    assert not found.confirm_fault(initial_words(found), Move(0), tuple)
     result = found.run(lambda _: True)
     assert result.violation is not None
     assert result.violation.path == (Move(1),)

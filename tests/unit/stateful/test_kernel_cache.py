@@ -11,7 +11,7 @@ import pytest
 
 from mazurka.search.observer import Silent
 from mazurka.search.result import Statistics
-from mazurka.stateful import blocks, engine
+from mazurka.stateful import blocks, kernel_cache
 from mazurka.stateful.memory import Area
 from mazurka.stateful.store import FIRST_CAPACITY, Store
 
@@ -33,7 +33,7 @@ class Listener:
 @cache
 def compiled_store() -> tuple[str, bytes]:
     """The `store` kernel, compiled once for all tests here: it takes seconds."""
-    return engine._compile("store")
+    return kernel_cache._compile("store")
 
 
 @pytest.fixture
@@ -46,15 +46,15 @@ def builds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
         return compiled
 
     monkeypatch.setenv("MAZURKA_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(engine, "_compile", build)
-    monkeypatch.setattr(engine, "_loaded", {})
+    monkeypatch.setattr(kernel_cache, "_compile", build)
+    monkeypatch.setattr(kernel_cache, "_loaded", {})
     return built
 
 
 def use_kernel(listener: Listener | None = None) -> None:
     """Load the kernel as a new process would, and let it move a table of four states."""
-    engine._loaded.clear()
-    run = engine.kernel("store", listener or Silent())
+    kernel_cache._loaded.clear()
+    run = kernel_cache.kernel("store", listener or Silent())
     block = Area(blocks.BLOCK_WORDS)
     store = Store(block, 1, inline=True, limit_bytes=1 << 20, observer=Silent())
     entries = [1 << 63 | value for value in (1, 2, 3, 4)]
@@ -77,15 +77,15 @@ def test_a_kernel_is_built_once_and_then_read(builds: list[str], tmp_path: Path)
     use_kernel(listener)
     assert builds == ["store"]
     assert len(listener.notices) == 1
-    assert kernel_file(tmp_path / "cache").read_bytes().startswith(engine.MAGIC)
+    assert kernel_file(tmp_path / "cache").read_bytes().startswith(kernel_cache.MAGIC)
     use_kernel(listener)
     assert builds == ["store"]
     assert len(listener.notices) == 1  # nobody has to wait the second time
 
 
 def test_a_loaded_kernel_is_used_again(builds: list[str]) -> None:
-    first = engine.kernel("store", Silent())
-    assert engine.kernel("store", Silent()) is first
+    first = kernel_cache.kernel("store", Silent())
+    assert kernel_cache.kernel("store", Silent()) is first
     assert builds == ["store"]
 
 
@@ -134,31 +134,31 @@ def test_a_disk_that_fails_does_no_harm(builds: list[str], monkeypatch: pytest.M
     def full(*_: object) -> None:
         raise OSError(28, "no space left on device")
 
-    monkeypatch.setattr(engine.os, "replace", full)
+    monkeypatch.setattr(kernel_cache.os, "replace", full)
     use_kernel()
     assert builds == ["store"]
 
 
 def test_where_kernels_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(engine.sys, "platform", "linux")
+    monkeypatch.setattr(kernel_cache.sys, "platform", "linux")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("MAZURKA_CACHE_DIR", str(tmp_path / "chosen"))
-    assert engine.cache_directory() == tmp_path / "chosen"
+    assert kernel_cache.cache_directory() == tmp_path / "chosen"
     monkeypatch.setenv("MAZURKA_CACHE_DIR", "")
-    assert engine.cache_directory() == tmp_path / "mazurka"
+    assert kernel_cache.cache_directory() == tmp_path / "mazurka"
     monkeypatch.delenv("MAZURKA_CACHE_DIR")
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert engine.cache_directory() == tmp_path / ".cache" / "mazurka"
+    assert kernel_cache.cache_directory() == tmp_path / ".cache" / "mazurka"
 
 
 def test_the_key_follows_the_sources(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    make_key = engine._key.__wrapped__
+    make_key = kernel_cache._key.__wrapped__
     copy = tmp_path / "sources"
-    shutil.copytree(engine.SOURCES / "kernels", copy / "kernels")
-    shutil.copy(engine.SOURCES / "blocks.py", copy)
+    shutil.copytree(kernel_cache.SOURCES / "kernels", copy / "kernels")
+    shutil.copy(kernel_cache.SOURCES / "blocks.py", copy)
     before = make_key()
-    monkeypatch.setattr(engine, "SOURCES", copy)
+    monkeypatch.setattr(kernel_cache, "SOURCES", copy)
     assert make_key() == before
     for changed in (copy / "kernels" / "store.py", copy / "blocks.py"):
         changed.write_text(changed.read_text() + "\n# changed\n")
