@@ -116,7 +116,7 @@ def _install(patches: Patches) -> None:
 
 
 def _forget_threads(run: Scheduler) -> None:
-    """Threads have gone with their run, and their executors may live on."""
+    """Forget the threads of executors: they have gone with their run, and executors may live on."""
     while run.executors:
         executor, thread = run.executors.pop()
         executor._threads.discard(thread)
@@ -153,7 +153,7 @@ def _explain_worker(frame: FrameType) -> Purpose:
 
 
 def _explain_nothing(frame: FrameType) -> None:
-    """What was submitted is itself a call of the library."""
+    """Say nothing: what was submitted is itself a call of the library."""
 
 
 _SEVERAL = {_base.wait.__code__: "fs", _base.as_completed.__code__: "pending"}

@@ -200,11 +200,12 @@ class Lock(ControlledLock):
             self.real.acquire()
 
     def is_mine(self, path: str) -> bool:
-        """As far as `threading.Condition` can tell: it is somebody's."""
+        """Whether a thread may use the condition around it; as for the real one, it is enough that
+        somebody holds it."""
         return self.state is not None
 
     def _outside(self) -> Any:
-        """The real lock, for threads that nobody controls."""
+        """Return the real lock, for threads that nobody controls."""
         if self.real is None:
             real = allocate_lock()
             if self.state is not None:

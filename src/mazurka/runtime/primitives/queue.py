@@ -75,7 +75,7 @@ class QueueModel(Lock):
         self.measure(self.owner, OUTSIDE if held else None)
 
     def restore(self, state: Hashable) -> None:
-        """The items are the program's; only the mutex is ours."""
+        """Put the mutex back; the items are the program's."""
         if self.real is not None and self.real.locked() and cast(QueueState, state).holder is None:
             self.real.release()
         self.measure(self.owner, cast(QueueState, state).holder)
@@ -262,7 +262,7 @@ class JoinQueue(QueueCall):
 
 
 class QueueCondition:
-    """`not_empty` and its like: real for threads that nobody controls, part of calls for others."""
+    """Stands for `not_empty` and its like: real for uncontrolled threads, refused to others."""
 
     def __init__(self, model: QueueModel) -> None:
         self._model = model
@@ -292,7 +292,7 @@ class QueueCondition:
 
 
 def queue_model(run: Scheduler, owner: Any) -> QueueModel:
-    """The model of a queue; takes the mutex of one that existed before."""
+    """Return the model of a queue; put the mutex of one that existed before under control."""
     model = owner.__dict__.get(ATTRIBUTE)
     if model is None:
         model = QueueModel(owner)
@@ -335,7 +335,7 @@ def _init(self: Any, maxsize: int = 0) -> None:
 
 
 class _Inside:
-    """The part of a call that no other thread can see from within: no points there."""
+    """Holds for the part of a call in which nobody else can come in between: no points there."""
 
     __slots__ = ("ident", "model", "owner", "run")
 
@@ -439,30 +439,21 @@ def _shutdown(self: Any, immediate: bool = False) -> None:
                 self.unfinished_tasks -= 1
 
 
-def _measure(self: Any, name: str) -> int:
-    """The size of a queue, as a call of its own where a thread under control asks."""
+def _qsize(self: Any) -> int:
     run = session.current
     if run.ident != get_ident():
-        return cast(int, original(queue.Queue, name)(self))
+        return cast(int, original(queue.Queue, "qsize")(self))
     model = queue_model(run, self)
     run.point(LookAtQueue(model))
     return model.now.size
 
 
-def _qsize(self: Any) -> int:
-    return _measure(self, "qsize")
-
-
 def _empty(self: Any) -> bool:
-    if session.current.ident != get_ident():
-        return cast(bool, original(queue.Queue, "empty")(self))
-    return _measure(self, "empty") == 0
+    return _qsize(self) == 0
 
 
 def _full(self: Any) -> bool:
-    if session.current.ident != get_ident():
-        return cast(bool, original(queue.Queue, "full")(self))
-    size = _measure(self, "full")
+    size = _qsize(self)
     return bool(0 < self.maxsize <= size)
 
 

@@ -104,7 +104,7 @@ class SimpleQueue(Object):
         self._measure()
 
     def restore(self, state: object) -> None:
-        """The items are the program's."""
+        """Leave the items, which are the program's, as they are."""
         self._measure()
 
 

@@ -59,10 +59,13 @@ class Started(Event):
         return self._cond
 
 
-def _new_path(run: Scheduler) -> str:
+def _new_life(run: Scheduler) -> Life:
+    """Make the life of a thread that the running one creates."""
     me = run.running
     me.children += 1
-    return f"{me.path}.{me.children}"
+    life = Life(f"{me.path}.{me.children}")
+    life.epoch = run.epoch
+    return life
 
 
 def _init(self: Any, *arguments: Any, **named: Any) -> None:
@@ -77,9 +80,7 @@ def _init(self: Any, *arguments: Any, **named: Any) -> None:
     finally:
         threading.Event = Event  # type: ignore[misc]
         run.ident = ident
-    life = Life(_new_path(run))
-    life.epoch = run.epoch
-    setattr(self, ATTRIBUTE, life)
+    setattr(self, ATTRIBUTE, _new_life(run))
 
 
 def _life_of(run: Scheduler, thread: Any) -> Life | None:
@@ -128,8 +129,7 @@ def _meet(run: Scheduler, thread: Any) -> Life:
     """Give a life to a thread object that was created before the run, and is started now."""
     if thread._started._flag:
         raise RuntimeError("threads can only be started once")
-    life = Life(_new_path(run))
-    life.epoch = run.epoch
+    life = _new_life(run)
     setattr(thread, ATTRIBUTE, life)
     setattr(thread._started, ATTRIBUTE, False)
     return life
@@ -238,8 +238,7 @@ def start_new_thread(
         raise TypeError("first arg must be callable")
     if not isinstance(args, tuple):
         raise TypeError("2nd arg must be a tuple")
-    life = Life(_new_path(run))
-    life.epoch = run.epoch
+    life = _new_life(run)
     run.point(StartThread(life, run.everybody))
     _count_start(run)
     task = run.create(life.path, life)
