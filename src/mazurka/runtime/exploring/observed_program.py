@@ -26,7 +26,7 @@ from mazurka.runtime.core.tasks import Join, StartThread
 from mazurka.runtime.program.program import RealProgram
 from mazurka.runtime.python.attributes import forget_classes
 from mazurka.runtime.python.library.identities import identities
-from mazurka.runtime.rewrite.named_objects import held_by_classes, named_objects
+from mazurka.runtime.rewrite.named_objects import find_held_by_classes, find_named_objects
 from mazurka.runtime.rewrite.observed_code import ObservedCode
 from mazurka.runtime.rewrite.selection import Rule, select_modules
 from mazurka.runtime.sharing.locations import PLACE, learned, order
@@ -168,10 +168,10 @@ class ObservedProgram:
     def _name_objects(self) -> None:
         modules, classes = self.code.modules, list[type]()
         things = []
-        for thing, name in named_objects(modules, self._test, classes):
+        for thing, name in find_named_objects(modules, self._test, classes):
             names.pin(thing, name)
             things.append(thing)
-        things.extend(held_by_classes(modules, classes))
+        things.extend(find_held_by_classes(modules, classes))
         self.code.detached.find([*things, *classes])
 
     def __exit__(

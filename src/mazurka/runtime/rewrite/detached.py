@@ -41,7 +41,7 @@ def is_detached(function: FunctionType) -> bool:
     return module is None or not is_module(module) or names_in(module) is not space
 
 
-def detached_functions(module: ModuleType) -> Iterator[FunctionType]:
+def find_detached(module: ModuleType) -> Iterator[FunctionType]:
     """The detached functions that a module or its classes hold."""
     for value in list(names_in(module).values()):
         if type(value) is FunctionType:

@@ -31,7 +31,7 @@ _OF_NEW_OBJECTS: Final = frozenset({"__init__", "__setattr__", "__delattr__"})
 """Methods that `dataclasses` makes: of new objects, and of those that cannot be changed."""
 
 
-def classes_in(modules: Container[str]) -> Iterator[type]:
+def find_classes(modules: Container[str]) -> Iterator[type]:
     """All classes that say that they belong to one of some modules."""
     waiting: list[type] = [object]
     known: set[int] = set()
@@ -58,7 +58,7 @@ def fills_new_object(code: CodeType) -> bool:
     return is_generated(code) and code.co_name in _OF_NEW_OBJECTS
 
 
-def generated_functions(kind: type) -> Iterator[FunctionType]:
+def find_generated(kind: type) -> Iterator[FunctionType]:
     """The methods of a class that `dataclasses` has made."""
     for function in map(_unwrap, list(vars(kind).values())):
         if type(function) is FunctionType and is_generated(function.__code__):
@@ -84,7 +84,7 @@ def _unwrap(function: Any) -> Any:
     return vars(function).get("__wrapped__", function)
 
 
-def initializers_calling_c(kind: type) -> Iterator[FunctionType]:
+def find_initializers_calling_c(kind: type) -> Iterator[FunctionType]:
     """The generated `__init__` of a dataclass, if it calls C code."""
     space = names_in_class(kind)
     fields: Any = space.get("__dataclass_fields__", {})
@@ -146,7 +146,7 @@ def _tuple(owner: str, fields: list[str]) -> str:
 # -- attrs ---------------------------------------------------------------------------------------
 
 
-def order_methods(kind: type, module: ModuleType, line: int) -> Iterator[tuple[str, FunctionType]]:
+def write_order(kind: type, module: ModuleType, line: int) -> Iterator[tuple[str, FunctionType]]:
     """Write `__lt__` and its like for a class of `attrs`, where no field has a key of its own."""
     space = names_in_class(kind)
     fields: Any = [field for field in space.get("__attrs_attrs__", ()) if field.order]

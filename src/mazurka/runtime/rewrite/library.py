@@ -76,7 +76,7 @@ ALL_NAMES: Final = frozenset[str]().union(*PARTS.values(), *WHOLE.values(), *APA
 _rewritten: dict[str, RewrittenSource | None] = {}
 
 
-def used_parts(names: Iterable[str]) -> Iterator[tuple[ModuleType, RewrittenSource]]:
+def rewrite_used_parts(names: Iterable[str]) -> Iterator[tuple[ModuleType, RewrittenSource]]:
     """The modules of which a program with these names uses such parts, each with their code."""
     used = set(names)
     for name, parts in (*PARTS.items(), *WHOLE.items()):
@@ -86,7 +86,7 @@ def used_parts(names: Iterable[str]) -> Iterator[tuple[ModuleType, RewrittenSour
                 yield module, source
 
 
-def methods_apart(names: Iterable[str]) -> Iterator[tuple[type, str, Any]]:
+def rewrite_methods_apart(names: Iterable[str]) -> Iterator[tuple[type, str, Any]]:
     """Classes, names of methods, and what is to be in their places."""
     used = set(names)
     for name, parts in APART.items():

@@ -28,7 +28,7 @@ _CONTAINERS = (list, tuple, deque)
 _LEAVES = (str, bytes, int, float, complex, type(None), type, ModuleType, range, frozenset)
 
 
-def named_objects(
+def find_named_objects(
     modules: Mapping[str, ModuleType], test: object, classes: list[type] | None = None
 ) -> Iterator[tuple[Any, str]]:
     """Find objects and their names, each once; add classes on the way to `classes`."""
@@ -41,7 +41,7 @@ def named_objects(
     yield from _walk(waiting, set(), [] if classes is None else classes)
 
 
-def held_by_classes(modules: Mapping[str, ModuleType], classes: list[type]) -> Iterator[Any]:
+def find_held_by_classes(modules: Mapping[str, ModuleType], classes: list[type]) -> Iterator[Any]:
     """Find what is in the namespaces of classes of these modules, and of classes found there."""
     known: set[int] = set()
     for kind in classes:  # it grows

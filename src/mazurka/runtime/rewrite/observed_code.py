@@ -20,7 +20,7 @@ from mazurka.runtime.python.rewriter import Rewriter, at_present
 from mazurka.runtime.rewrite import generated, library
 from mazurka.runtime.rewrite.bytecode import rewriting
 from mazurka.runtime.rewrite.bytecode.assembly import UnknownCodeError
-from mazurka.runtime.rewrite.detached import DetachedFunctions, detached_functions
+from mazurka.runtime.rewrite.detached import DetachedFunctions, find_detached
 from mazurka.runtime.rewrite.exchange import Exchange
 from mazurka.runtime.rewrite.imports import ImportFinder
 from mazurka.runtime.rewrite.live_functions import find_cached_functions, find_functions
@@ -124,7 +124,7 @@ class ObservedCode(Rewriter):
             self._observe_classes(sources, used)
         for name, module in found:
             if name in self.modules:
-                for function in detached_functions(module):
+                for function in find_detached(module):
                     self._observe_detached(function)
 
     def _rewrite_module(self, name: str, module: ModuleType) -> RewrittenSource | None:
@@ -147,11 +147,11 @@ class ObservedCode(Rewriter):
         self._exchange.mark(module)
 
     def _observe_library(self, used: set[str], spaces: _Spaces) -> None:
-        for module, source in library.used_parts(used):
+        for module, source in library.rewrite_used_parts(used):
             if module.__name__ not in self._library and MARK not in names_in(module):
                 self._mark(module, source, spaces)
                 self._library.add(module.__name__)
-        for kind, name, method in library.methods_apart(used):
+        for kind, name, method in library.rewrite_methods_apart(used):
             self._exchange.replace_method(kind, name, method)
 
     # -- functions ---------------------------------------------------------------------------
@@ -198,7 +198,7 @@ class ObservedCode(Rewriter):
         has_dataclasses, has_attrs = "dataclass" in used, bool(used & {"attr", "attrs"})
         if not has_dataclasses and not has_attrs:
             return
-        for kind in generated.classes_in(sources):
+        for kind in generated.find_classes(sources):
             module = self.modules[module_of(kind)]
             if has_dataclasses:
                 line = sources[module_of(kind)].line_of(qualified_name(kind))
@@ -209,11 +209,11 @@ class ObservedCode(Rewriter):
     def _observe_dataclass(self, kind: type, module: ModuleType, line: int) -> None:
         for function, code in generated.rewrite_dataclass(kind, str(module.__file__), line):
             self._exchange.replace_code(function, code)
-        for function in generated.initializers_calling_c(kind):
+        for function in generated.find_initializers_calling_c(kind):
             self._observe_instructions(function, "generated")
 
     def _observe_order(self, kind: type, module: ModuleType, line: int) -> None:
-        for name, method in generated.order_methods(kind, module, line):
+        for name, method in generated.write_order(kind, module, line):
             self._exchange.replace_method(kind, name, method)
 
     # -- code that turns up during the exploration (`python.rewriter.Rewriter`) ----------------
@@ -229,7 +229,7 @@ class ObservedCode(Rewriter):
             return code
 
     def observe_methods(self, kind: type) -> None:
-        for function in generated.generated_functions(kind):
+        for function in generated.find_generated(kind):
             try:
                 self._exchange.replace_code(function, rewriting.rewrite_code(function.__code__))
             except UnknownCodeError as error:

@@ -19,7 +19,7 @@ from mazurka.runtime.core.patches import Patches
 from mazurka.runtime.primitives import lock as locks
 from mazurka.runtime.program import existing
 from mazurka.runtime.program.existing import Takeover
-from mazurka.runtime.rewrite.named_objects import named_objects
+from mazurka.runtime.rewrite.named_objects import find_named_objects
 
 
 def refuse(*_: Any, **__: Any) -> Any:
@@ -75,7 +75,7 @@ def module_with(name: str, **names: Any) -> ModuleType:
 def test_naming_asks_nobody(index: int) -> None:
     proxy = proxy_at(index)
     module = module_with("lazy", proxy=proxy, inside=[proxy], keys={1: proxy})
-    found = [name for thing, name in named_objects({"lazy": module}, lambda: proxy)]
+    found = [name for thing, name in find_named_objects({"lazy": module}, lambda: proxy)]
     assert "lazy.inside" in found
 
 

@@ -41,7 +41,7 @@ class Calls:
         while row[call].name in _ANNOUNCING:
             call += 1
         arguments = _arguments_of(row[call])
-        called = self._called(stack, arguments)
+        called = self._callee(stack, arguments)
         before: list[Instruction] = []
         if called is not None and not is_announced:
             before = self._report_call(instruction, called, arguments)
@@ -49,7 +49,7 @@ class Calls:
         if before or after:
             self._builder.put(instruction, [*before, same(instruction), *after])
 
-    def _called(self, stack: Stack, arguments: int) -> str | None:
+    def _callee(self, stack: Stack, arguments: int) -> str | None:
         """The entry of what is called; None where the compiler provides it."""
         pair = stack[len(stack) - arguments - 2 :][:2]
         if EMPTY not in pair:

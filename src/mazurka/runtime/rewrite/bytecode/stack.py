@@ -53,7 +53,7 @@ def callable_pair(called: str) -> list[str]:
 
 
 def entries_before(parts: Parts, names: Sequence[str]) -> dict[int, Stack]:
-    """By the identity of an instruction; those that are never reached are left out."""
+    """Follow all ways; give the stack before each instruction that is reached, by identity."""
     row = parts.instructions
     index = {id(instruction): number for number, instruction in enumerate(row)}
     covering: list[list[tuple[Instruction, int, bool]]] = [[] for _ in row]
@@ -66,7 +66,7 @@ def entries_before(parts: Parts, names: Sequence[str]) -> dict[int, Stack]:
     while waiting:
         number, stack = waiting.pop()
         instruction = row[number]
-        merged = _merged(found.get(id(instruction)), stack)
+        merged = _merge(found.get(id(instruction)), stack)
         if merged == found.get(id(instruction)):
             continue
         found[id(instruction)] = merged
@@ -74,22 +74,22 @@ def entries_before(parts: Parts, names: Sequence[str]) -> dict[int, Stack]:
             kept = (*merged[:depth], *(VALUE,) * (1 + keeps_place))
             waiting.append((index[id(target)], kept))
         if instruction.target is not None and instruction.name != "END_ASYNC_FOR":
-            after = _after(instruction, merged, names, jumps=True)
+            after = _perform(instruction, merged, names, jumps=True)
             waiting.append((index[id(instruction.target)], after))
         if instruction.name not in _ENDS and number + 1 < len(row):
-            waiting.append((number + 1, _after(instruction, merged, names, jumps=False)))
+            waiting.append((number + 1, _perform(instruction, merged, names, jumps=False)))
     return found
 
 
-def _merged(known: Stack | None, stack: Stack) -> Stack:
+def _merge(known: Stack | None, stack: Stack) -> Stack:
     if known is None or known == stack:
         return stack
     if len(known) != len(stack):
         raise UnknownCodeError("ways meet with stacks of different depths")
-    return tuple(map(_either, known, stack))
+    return tuple(map(_merge_entry, known, stack))
 
 
-def _either(one: str, other: str) -> str:
+def _merge_entry(one: str, other: str) -> str:
     if one == other:
         return one
     if EMPTY in (one, other):
@@ -97,8 +97,8 @@ def _either(one: str, other: str) -> str:
     return VALUE
 
 
-def _after(instruction: Instruction, stack: Stack, names: Sequence[str], *, jumps: bool) -> Stack:
-    """The stack when an instruction has been performed."""
+def _perform(instruction: Instruction, stack: Stack, names: Sequence[str], *, jumps: bool) -> Stack:
+    """Do to the stack what an instruction does."""
     name, argument = instruction.name, instruction.argument
     entries = list(stack)
     if is_method_load(instruction):
@@ -119,7 +119,7 @@ def _after(instruction: Instruction, stack: Stack, names: Sequence[str], *, jump
         below = argument + (3 if name == "CALL_KW" else 2)
         entries[len(entries) - below :] = [VALUE]
     elif name != "PRECALL":
-        _other(instruction, entries, jumps)
+        _perform_other(instruction, entries, jumps)
     return tuple(entries)
 
 
@@ -130,8 +130,8 @@ _PUSHED: Final = {
 }
 
 
-def _other(instruction: Instruction, entries: list[str], jumps: bool) -> None:
-    """An instruction of which only the number of entries counts that it takes and puts."""
+def _perform_other(instruction: Instruction, entries: list[str], jumps: bool) -> None:
+    """Perform an instruction of which only counts how many entries it takes and puts."""
     operation = dis.opmap[instruction.name]
     argument = instruction.argument if _has_argument(operation) else None
     effect = dis.stack_effect(operation, argument, jump=jumps)

@@ -7,12 +7,15 @@ threads may share is bound by an assignment instead, as the first thing that hap
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 from mazurka.runtime.python.events import Events
 from mazurka.runtime.rewrite.source.expressions import Expressions
 from mazurka.runtime.rewrite.source.nodes import place
 
-_PREFIX = "_mazurka_"
+_PREFIX: Final = "_mazurka_"
+_TAKES_APART: Final = (ast.MatchClass, ast.MatchMapping, ast.MatchSequence)
 
 
 class Patterns(Expressions):
@@ -22,7 +25,7 @@ class Patterns(Expressions):
 
     def visit_Match(self, node: ast.Match) -> list[ast.stmt]:
         patterns = [part for case in node.cases for part in ast.walk(case.pattern)]
-        before = [self._report_constant(part) for part in patterns if _is_of_variable(part)]
+        before = list(self._report_constants(patterns))
         subject = self.rewrite(node.subject)
         if any(isinstance(part, _TAKES_APART) for part in patterns):
             named = {name for part in patterns for name in getattr(part, "kwd_attrs", ())}
@@ -37,15 +40,14 @@ class Patterns(Expressions):
             self._visit_case(case)
         return [*before, node]
 
-    def _report_constant(self, pattern: ast.AST) -> ast.stmt:
-        """Report that `case thing.name:` reads an attribute, which it does without an event."""
-        assert isinstance(pattern, ast.MatchValue)
-        assert isinstance(pattern.value, ast.Attribute)
-        assert isinstance(pattern.value.value, ast.Name)
-        capture = self.capture(pattern.value.value)
-        return place(
-            ast.Expr(self.call_without_site(Events.match_attribute, pattern, capture)), pattern
-        )
+    def _report_constants(self, patterns: Iterable[ast.AST]) -> Iterator[ast.stmt]:
+        """Report that `case variable.name:` reads an attribute, which it does without an event."""
+        for pattern in patterns:
+            match pattern:
+                case ast.MatchValue(value=ast.Attribute(value=ast.Name() as variable)):
+                    capture = self.capture(variable)
+                    call = self.call_without_site(Events.match_attribute, pattern, capture)
+                    yield place(ast.Expr(call), pattern)
 
     def _visit_case(self, case: ast.match_case) -> None:
         renamed = self._rename(case.pattern)
@@ -96,14 +98,3 @@ class Patterns(Expressions):
             place(ast.Try(node.body, [], [], finally_), node.body[0]),
         ]
         return node
-
-
-_TAKES_APART = (ast.MatchClass, ast.MatchMapping, ast.MatchSequence)
-
-
-def _is_of_variable(pattern: ast.AST) -> bool:
-    """Whether a pattern is `name.attribute`."""
-    value = getattr(pattern, "value", None)
-    if not isinstance(pattern, ast.MatchValue) or not isinstance(value, ast.Attribute):
-        return False
-    return isinstance(value.value, ast.Name)
