@@ -63,7 +63,7 @@ def anybody_may_join(self: LifeGraph, joined: int, thread: int) -> None:
 
 
 def looks_see_nothing(self: LifeGraph, operation: Operation | None, needs: int) -> Stand:
-    if self.silently and getattr(operation, "role", None) is LifeRole.LOOK:
+    if self.silently and operation is not None and operation.role is LifeRole.LOOK:
         return self.ask(operation, needs)
     return stand(self, operation, needs)
 

@@ -71,15 +71,15 @@ def choice_of(move: int) -> int:
 class LifeRole(IntEnum):
     """How an operation concerns the life of a thread.
 
-    An operation may have an attribute `role`; without one it is a `STEP`.  A search may take ends
-    and joins as soon as they can go on, without counting them as steps (`stateless.bounded.lives`).
+    A search may take ends and joins as soon as they can go on, without counting them as steps
+    (`stateless.bounded.lives`).
     """
 
     STEP = 0
     END = 1
     """The end of the thread that performs it.  Always possible."""
     JOIN = 2
-    """Waits for the end of a thread that has begun, whose number is the attribute `joined`."""
+    """Waits for the end of a thread that has begun (`Operation.joined`)."""
     LOOK = 3
     """Does something else that depends on whether a thread has ended."""
 
@@ -99,6 +99,14 @@ class Operation(Protocol):
         The same for as long as the thread stands there.  Where it depends on the states of objects
         it is a function of them, for it is asked about states that are long gone.
         """
+
+    @property
+    def role(self) -> LifeRole:
+        """What it has to do with the life of a thread; most are a `STEP`."""
+
+    @property
+    def joined(self) -> int:
+        """The number of the thread whose end a `JOIN` waits for; -1 for all other operations."""
 
     def at(self, lookup: Lookup) -> Sequence[Touch] | None:
         """What it would touch if the objects were in these states; None if it could not go on.

@@ -138,7 +138,8 @@ class Search(Decider, Generic[AnyNode]):
             while more and not self.is_over():
                 self.run_once()
                 self.update(level, begun)
-                self.report()
+                if self.progress is not None:
+                    self.report()
                 more = not self.is_over() and self.back_up()
             level.complete = not more and not self.explored.limits and not self.stops_here()
             level.exhaustive = level.complete and self.is_exhaustive()
@@ -159,11 +160,10 @@ class Search(Decider, Generic[AnyNode]):
 
     def report(self) -> None:
         """Tell whoever watches, now and then; they may raise `Exceeded`."""
-        if self.progress is not None:
-            now = time.perf_counter()
-            if now - self._reported >= self.options.report_every:
-                self._reported = now
-                self.progress(self.explored)
+        now = time.perf_counter()
+        if self.progress is not None and now - self._reported >= self.options.report_every:
+            self._reported = now
+            self.progress(self.explored)
 
     @property
     def deadline(self) -> float | None:

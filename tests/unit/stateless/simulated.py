@@ -10,7 +10,17 @@ from collections.abc import Callable, Generator, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from mazurka.stateless.runs import Abandon, Decider, Ended, Failed, Lookup, Operation, Shared, Touch
+from mazurka.stateless.runs import (
+    Abandon,
+    Decider,
+    Ended,
+    Failed,
+    LifeRole,
+    Lookup,
+    Operation,
+    Shared,
+    Touch,
+)
 
 Body: TypeAlias = Generator["Op", Any, None]
 
@@ -28,6 +38,8 @@ class Op:
     yields: bool | Callable[[Lookup], bool] = False
     choose: Callable[[Lookup], Sequence[Touch]] | None = None
     """What is touched, where it depends on states."""
+    role: LifeRole = LifeRole.STEP
+    joined: int = -1
 
     def at(self, lookup: Lookup) -> Sequence[Touch] | None:
         if self.guard is not None and not self.guard(lookup):

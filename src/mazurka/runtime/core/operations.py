@@ -88,6 +88,7 @@ class RealOperation:
     can_spin: ClassVar[bool] = True
     """False for what is read once for all: it will never change again."""
     role: LifeRole = LifeRole.STEP
+    joined: int = -1
     yields: Yields = False
     site: int | None = None
     """Where in the source it is, if that has a number (`core.access_sites`)."""

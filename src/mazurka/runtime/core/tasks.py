@@ -97,7 +97,7 @@ class Join(Waiting):
         self.role = _LOOK if shared.state == "new" else _JOIN
 
     @property
-    def joined(self) -> int:
+    def joined(self) -> int:  # type: ignore[override]
         return self.shared.number
 
     def waits_for(self, purpose: Purpose | None) -> str:

@@ -98,7 +98,7 @@ class GraphSearch(BoundedSearch):
     def _slip(self, thread: int, operation: Operation, pending: Sequence[Operation | None]) -> None:
         self.depth += 1
         self.schedule.append(thread)
-        self.graph.slips.append((thread, getattr(operation, "joined", NOBODY)))
+        self.graph.slips.append((thread, operation.joined))
 
     def note_turn(self, pending: Sequence[Operation | None], thread: int) -> None:
         graph = self.graph

@@ -63,7 +63,7 @@ class LifeGraph(Graph):
     def stand(self, operation: Operation | None, needs: int) -> Stand:
         if operation is None:
             return Stand(None, self.run, needs)
-        role = getattr(operation, "role", None)
+        role = operation.role
         if not role or not self.silently:
             return self.ask(operation, needs)
         if role is _LOOK:
@@ -71,7 +71,7 @@ class LifeGraph(Graph):
         stand = Stand(None, self.run, needs)
         stand.role = role
         self.looks = True
-        stand.joined = getattr(operation, "joined", NOBODY)
+        stand.joined = operation.joined
         return stand
 
     def advance(self, thread: int, operation: Operation | None) -> None:

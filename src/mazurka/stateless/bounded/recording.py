@@ -129,7 +129,7 @@ class Recording:
             operation = pending[moved]
             if self.slips:
                 self.pass_on(pending, moved)
-            elif getattr(operation, "role", None):
+            elif operation is not None and operation.role:
                 self.advance(moved, operation)
             else:
                 self.stands[moved].append(self.ask(operation, 0))

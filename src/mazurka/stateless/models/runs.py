@@ -21,7 +21,16 @@ from mazurka.errors import UnsupportedError
 from mazurka.ir.interpreter import Interpreter, Outcome, State, Step
 from mazurka.ir.program import FINISHED, WRONG, Fault, Mode, Program
 from mazurka.ir.values.footprints import Footprints
-from mazurka.stateless.runs import Abandon, Decider, Ended, Failed, Lookup, Shared, Touch
+from mazurka.stateless.runs import (
+    Abandon,
+    Decider,
+    Ended,
+    Failed,
+    LifeRole,
+    Lookup,
+    Shared,
+    Touch,
+)
 
 LOCAL_LIMIT = 100_000
 """How many steps a thread may take in a row without touching anything shared."""
@@ -93,6 +102,8 @@ class IRStep:
     """
 
     yields = False
+    role = LifeRole.STEP
+    joined = -1
 
     def __init__(self, run: _ModelRun, thread: int) -> None:
         self.run = run
