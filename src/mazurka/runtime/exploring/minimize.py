@@ -38,7 +38,7 @@ class Minimal:
 
 
 def fails_alike(one: Failed, other: Failed) -> bool:
-    """Whether two runs fail in the same way: sort, place, and for exceptions the type."""
+    """Whether two runs fail in the same way: kind, place, and for exceptions the type."""
     if (one.kind, one.file, one.line) != (other.kind, other.file, other.line):
         return False
     return one.kind != "exception" or one.message.split(":")[0] == other.message.split(":")[0]
@@ -66,7 +66,7 @@ class PlannedRun(Decider):
         return chosen
 
     def planned(self, enabled: Sequence[int], usual: int) -> int:
-        """The thread of the plan that goes on now; the usual one where the plan says nothing."""
+        """Return the thread that goes on by the plan; the usual one where the plan says nothing."""
         while True:
             if self._left > 0 and self._current in enabled:
                 self._left -= 1
@@ -104,7 +104,7 @@ class Known:
             node = self._after[node, thread]
 
     def holds(self, plan: Sequence[Segment]) -> bool:
-        """Whether a run that follows a plan is one of those."""
+        """Whether a run that follows a plan is already known."""
         attempt, node = PlannedRun(plan), 0
         while (stands := self._nodes[node]) is not None:
             after = self._after.get((node, attempt.planned(*stands)))
@@ -115,7 +115,7 @@ class Known:
 
 
 def propose_simpler(schedule: Sequence[int]) -> Iterator[list[Segment]]:
-    """Simpler plans, the boldest first."""
+    """Propose simpler plans, the boldest first."""
     found = split_segments(schedule)
     for position in range(len(found) - 1):
         thread, count = found[position]

@@ -11,7 +11,7 @@ from mazurka.stateless.explored import Explored
 
 
 class ExplorationProgress:
-    """Draws one line over and over."""
+    """Draws one line on a terminal over and over."""
 
     def __init__(self, stream: TextIO) -> None:
         from mazurka.report.observer import ProgressLine  # loads what models need, too
@@ -29,7 +29,7 @@ class ExplorationProgress:
 
 
 class Remembered:
-    """Keeps what a search had seen when it last told, for the case that it is interrupted."""
+    """Keeps the latest progress of a search, for the case that it is interrupted."""
 
     def __init__(self, shown: ExplorationProgress | None) -> None:
         self.shown = shown
@@ -42,7 +42,7 @@ class Remembered:
 
 
 def progress_on(stream: TextIO | None = None) -> ExplorationProgress | None:
-    """Progress where somebody can see it."""
+    """Return a progress line for a terminal; None where nobody would see it."""
     stream = stream if stream is not None else sys.stderr
     return ExplorationProgress(stream) if stream.isatty() else None
 

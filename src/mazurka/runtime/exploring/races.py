@@ -33,7 +33,7 @@ class LastAccess:
 
 
 class Clocks:
-    """Who knows of what, in one run."""
+    """The vector clocks of one run, and the last accesses to each place."""
 
     def __init__(self) -> None:
         self._threads: dict[int, Clock] = {}
@@ -57,7 +57,7 @@ class Clocks:
     def access(
         self, thread: int, place: object, written: bool, site: SourceLine | None
     ) -> tuple[int, LastAccess, bool] | None:
-        """The access that this one races with: whose, and whether that one was a write."""
+        """Note an access; return the one it races with: whose, and whether that was a write."""
         clock = self.of(thread)
         reads = self._reads.setdefault(place, {})
         writes = self._writes.setdefault(place, {})

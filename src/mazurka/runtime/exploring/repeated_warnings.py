@@ -20,7 +20,7 @@ _NAMES = ("warnings", "_py_warnings")
 
 @contextmanager
 def show_warnings_once() -> Iterator[None]:
-    """Keep warnings back, and show what there was in the end."""
+    """Keep warnings back, and show each of them once at the end."""
     if getattr(sys.flags, "context_aware_warnings", False):
         yield  # those who record them do so in a context of their own, and would get none
         return
@@ -52,7 +52,7 @@ def show_warnings_once() -> Iterator[None]:
 
 
 def _find_line(frame: FrameType | None, otherwise: tuple[str, int]) -> tuple[str, int]:
-    """The line of the user's that has warned; rewritten code calls functions through ours."""
+    """Find the user's line that has warned: rewritten code calls functions through Mazurka's."""
     while frame is not None and frame.f_globals.get("__name__") in _NAMES:
         frame = frame.f_back
     found = user_frame(frame)

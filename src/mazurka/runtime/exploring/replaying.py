@@ -29,7 +29,7 @@ INSTEAD = "If that was to mend the failure, run the test itself to see whether i
 
 
 class Retrace(Decider):
-    """A decider: lets each thread go until it stands where the token says."""
+    """A decider that lets each thread go until it stands where the token says."""
 
     def __init__(self, token: Token) -> None:
         self._legs = token.legs
@@ -91,7 +91,7 @@ class Retrace(Decider):
         )
 
     def require_end(self) -> None:
-        """A run that ends before the last switch is another one."""
+        """Refuse a run that has ended before the last switch of the token."""
         if self._leg < len(self._legs) - 1:
             raise DivergedFromTokenError(
                 f"the program has changed: it ends in part {self._leg + 1} of {len(self._legs)} of"

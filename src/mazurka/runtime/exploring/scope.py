@@ -32,7 +32,7 @@ def describe_scope(
     seed: int | None,
     not_observed: Sequence[str],
 ) -> str:
-    """`all executions with at most 2 preemptions; 46 partial orders, each run once`."""
+    """Say what a verdict covers: `all executions with at most 2 preemptions; 46 partial orders`."""
     parts = [_describe_extent(verdict, explored, each_once=each_once, sampled=sampled, seed=seed)]
     if not_observed:
         parts.append(f"not observed: {', '.join(not_observed)}{_advise(not_observed)}")
@@ -40,7 +40,7 @@ def describe_scope(
 
 
 def _advise(names: Sequence[str]) -> str:
-    """How to have some of it observed, as far as that is a matter of Python code."""
+    """Say how to have some of what was not observed observed, as far as it is Python code."""
     found = [name for name in names if _is_python(name)]
     if not found:
         return ""
@@ -97,7 +97,7 @@ def _describe_extent(
 
 
 def _describe_limit(name: str) -> str:
-    """How a search has ended; a number of runs was a limit that somebody has set."""
+    """Say which limit has ended a search."""
     number, _, unit = name.partition(" ")
     if unit in ("run", "runs"):
         most = "execution" if number == "1" else "executions"

@@ -39,7 +39,7 @@ HASHED = 4
 
 
 class TokenError(MazurkaError):
-    """A text that is no token."""
+    """A text is not a replay token."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def _read_places(text: str) -> frozenset[str]:
 
 
 def hash_place(place: access_sites.AccessSite) -> str:
-    """Of what is done where on a line; wherever in the file that line is.
+    """Hash the text of a line, and what is done where on it; not where in the file it is.
 
     It is short, since there may be many.  Should two places have the same, there is a step more.
     """
@@ -161,7 +161,7 @@ def hash_place(place: access_sites.AccessSite) -> str:
 
 
 def hash_line(site: SourceLine) -> str:
-    """Of the name of the file, without directories, and the text of the line."""
+    """Hash the name of the file, without directories, and the text of the line."""
     text = f"{os.path.basename(site.file)}\n{site.source}"
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=6).digest()
     return base64.urlsafe_b64encode(digest).decode()
@@ -171,7 +171,7 @@ Spot = tuple[str, str, str]
 
 
 def identify_spot(kind: str, site: SourceLine | None) -> Spot:
-    """What a place is known by."""
+    """Return what identifies a place: kind of operation, function, hash of the line."""
     if site is None:
         return kind, "", ""
     return kind, site.function, hash_line(site)
@@ -190,7 +190,7 @@ class Visits:
 
 
 def make_token(test: str, failure: str, story: Story) -> Token:
-    """The token of a recorded run.  A thread performs operations as it comes to them."""
+    """Make the token of a recorded run.  A thread performs operations in the order of its code."""
     visits = Visits()
     stops: dict[int, list[Stop]] = {number: [] for number in story.paths}
     places: list[RecordedStep | Stands] = [*story.steps, *story.standing]
@@ -208,7 +208,7 @@ def make_token(test: str, failure: str, story: Story) -> Token:
 
 
 def make_portable(path: str | Path) -> str:
-    """A path as a token holds it: from the present directory, with slashes."""
+    """Write a path as a token holds it: from the present directory, with slashes."""
     try:
         return Path(path).resolve().relative_to(Path.cwd().resolve()).as_posix()
     except ValueError:

@@ -39,7 +39,7 @@ SOURCES = {
 
 
 class Value(NamedTuple):
-    """What is in a place from a step on."""
+    """The value that a place has from a step on."""
 
     step: int
     name: str
@@ -67,7 +67,7 @@ class Values:
         self.changes: list[Value] = []
 
     def look(self, step: int) -> None:
-        """Before a step: what has changed since the one before?"""
+        """Note, before a step, what has changed since the step before."""
         if self.ended is not None:
             return
         for seen in list(objects.values()):
@@ -111,7 +111,7 @@ def _owner(thing: Any) -> str:
 
 
 def find_write(location: SharedLocation) -> int:
-    """The place in the source at which a location was last written, as far as that is known."""
+    """Find the place in the source at which a location was last written; -1 if unknown."""
     if location.write_site >= 0:
         return location.write_site
     uses = {**location.uses, **location.point_uses}
@@ -143,7 +143,7 @@ _INSTALLED = tuple(sysconfig.get_path(name) + os.sep for name in ("purelib", "pl
 
 
 def describe_difference(found: tuple[Value, Value], standing: Sequence[SourceLine | None]) -> str:
-    """A difference in words; `standing` is where the run stood at each step."""
+    """Put a difference into words; `standing` is where the run stood at each step."""
     before, after = found
     what = f"{after.label} is {before.text} in one execution and {after.text} in the next"
     if after.site < 0:
@@ -162,7 +162,7 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 def note_limit(step: int) -> str:
-    """That not all values were compared."""
+    """Say that not all values were compared."""
     return (
         "whether values differ between executions of the same schedule was looked at until step"
         f" {step + 1} only, {MOST:,} values that threads share; a value that differs later is not"

@@ -17,7 +17,7 @@ from mazurka.runtime.story.effects import DELETED
 
 
 class StepTable(Columns):
-    """The table of steps.
+    """Draws the steps of a test's counterexample, with more room for long texts.
 
     Names of threads are long, so a list gives them more room.  It is a list, too, where most lines
     of source are longer than a column would be; single ones go on in the next line.
@@ -40,14 +40,14 @@ class StepTable(Columns):
 
     @property
     def room(self) -> int:
-        """For source, beside the number of its line."""
+        """The width for source, beside the number of its line."""
         return max(self.layout.width - self.layout.lines - 1, 1)
 
     def mark_source(self, row: TraceRow) -> str:
         return f"{self.glyphs.cross} {row.source}" if row.failed else row.source
 
     def make_cell(self, row: TraceRow) -> list[Text]:
-        """A step that a thread takes without any code of the user's has no line."""
+        """Lay out one step; a step that runs no code of the user's has no source line."""
         parts = self.show_effects(row)
         if not (row.source or row.line):
             return self.wrap_effects(parts)
@@ -58,7 +58,7 @@ class StepTable(Columns):
         return [head, *more, *self.wrap_effects(parts)]
 
     def make_heads(self, row: TraceRow) -> list[Text]:
-        """The source of a row, on several lines where it is long."""
+        """Lay out the source of a row, on several lines where it is long."""
         style = FAILED if row.failed else SOURCE
         number = f"{row.line or '':>{self.layout.lines}} "
         text = Text(safe(self.mark_source(row), self.glyphs), style)
@@ -82,11 +82,11 @@ class StepTable(Columns):
         ]
 
     def show_effect(self, text: str, style: str) -> Text:
-        """A value is not cut off at the edge of its column; `wrap_effects` gives it more lines."""
+        """Show a value in full; `wrap_effects` gives it more lines where it is long."""
         return Text(safe(text, self.glyphs), style)
 
     def wrap_effects(self, parts: list[Text]) -> list[Text]:
-        """Short effects share lines; a long one has lines of its own."""
+        """Lay out effects: short ones share lines, a long one has lines of its own."""
         indent = self.layout.lines + MARGIN
         room = max(self.layout.width - indent, 10)
         lines: list[Text] = []

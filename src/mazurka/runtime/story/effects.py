@@ -25,14 +25,14 @@ _AUGMENTED = re.compile(r" *(?:\*\*|//|<<|>>|[-+*/%&|^@])= ")
 
 
 def data_access(operation: object) -> DataAccess | None:
-    """The access that an operation is; None where it synchronizes."""
+    """Return the access to data that an operation is; None where it synchronizes."""
     if isinstance(operation, Spin):
         return data_access(operation.operation)
     return operation if isinstance(operation, DataAccess) else None
 
 
 def kind_of(operation: RealOperation) -> str:
-    """What an operation is known by in a token: an access has its expression in the source."""
+    """Return what an operation is known by in a token; an access has its source text in it."""
     access = data_access(operation)
     return operation.kind if access is None else f"{access.kind} {sites[access.site].text}"
 
@@ -50,7 +50,7 @@ class Place:
     key: Any = None
 
     def found(self) -> Any:
-        """What is there now; `MISSING` where there is nothing, or where that cannot be told."""
+        """Return the present value; `MISSING` where there is none, or where it cannot be read."""
         if self.holder is None:
             return MISSING
         if self.name:
@@ -60,7 +60,7 @@ class Place:
 
     @property
     def is_opaque(self) -> bool:
-        """An object that is used as a whole and has no contents to show: a generator, a file."""
+        """Whether an object is used as a whole and has no contents to show, such as a file."""
         as_whole = self.holder is not None and not self.name and self.key is None
         return as_whole and family_of(type(self.holder)) is None
 
@@ -82,7 +82,7 @@ class Place:
 
 
 def find_place(access: DataAccess, labels: Labels, frame: FrameType | None) -> Place:
-    """The place of an access, for the thread that stands at the frame."""
+    """Find the place of an access by a thread that stands at a frame."""
     text = _AUGMENTED.split(sites[access.site].text, maxsplit=1)[0]
     found = _find_holder(access)
     if found is None:
@@ -110,13 +110,13 @@ def find_place(access: DataAccess, labels: Labels, frame: FrameType | None) -> P
 
 
 def _find_part(access: DataAccess) -> ContainerAccess | None:
-    """The operation on a container that an access is, or the first of those that it consists of."""
+    """Return the access to a container that an access is, or the first of those it consists of."""
     first = access.parts[0] if isinstance(access, Together) else access
     return first if isinstance(first, ContainerAccess) else None
 
 
 def key_of(token: Any) -> Any:
-    """The key that a token stands for; None where it has another form in reports."""
+    """Return the key that a token stands for; None where reports show no key."""
     if isinstance(token, tuple) and token[0] == "tuple":
         parts = tuple(map(key_of, token[1:]))
         return None if None in parts else parts
@@ -124,7 +124,7 @@ def key_of(token: Any) -> Any:
 
 
 def _look_up_owner(text: str, frame: FrameType | None) -> Any:
-    """The object whose attribute an expression such as `node.next.value` is about."""
+    """Find the object whose attribute an expression such as `node.next.value` is about."""
     try:
         node = ast.parse(text, mode="eval").body
     except SyntaxError:
@@ -136,7 +136,7 @@ def _look_up_owner(text: str, frame: FrameType | None) -> Any:
 
 
 def _find_captured(text: str, frame: FrameType | None) -> str | None:
-    """The name of a captured variable that an expression is about; it begins with it."""
+    """Find the name of the captured variable with which an expression begins."""
     found = re.match(r"\w+", text)
     if found is None or frame is None:
         return None
@@ -145,7 +145,7 @@ def _find_captured(text: str, frame: FrameType | None) -> str | None:
 
 
 def _find_holder(access: DataAccess) -> tuple[Seen, str] | None:
-    """The object that a location belongs to, and its name there; no name for a container."""
+    """Find the object that a location belongs to, and its name there; none for a container."""
     wanted: Any = access.shared
     for seen in list(objects.values()):
         if seen.whole.shared is wanted:
@@ -158,7 +158,7 @@ def _find_holder(access: DataAccess) -> tuple[Seen, str] | None:
 
 @dataclass(frozen=True)
 class Before:
-    """What is known when a step has been chosen, and nothing has happened yet."""
+    """What is known of a step that has been chosen and not been taken yet."""
 
     place: Place | None = None
     writes: bool = False
@@ -175,7 +175,7 @@ def look_before(operation: RealOperation, place: Place | None) -> Before:
 
 
 def find_effects(operation: RealOperation, known: Before) -> Effects:
-    """After the step: what it has read or written."""
+    """Find what a step that has been taken has read or written."""
     access, place = data_access(operation), known.place
     look = operation.operation if isinstance(operation, Spin) else operation
     if isinstance(look, ReadClock):
@@ -204,7 +204,7 @@ NOT_THERE = "missing"
 
 
 def _note_element(access: DataAccess) -> str:
-    """Which element of a set has come or gone: all of them may be too many to be shown."""
+    """Say which element a set has gained or lost: all of them may be too many to be shown."""
     part = _find_part(access)
     if part is None or part.shared.keyed or part.how not in _SETS:
         return ""

@@ -43,7 +43,7 @@ def describe_failure(failed: Failed, story: Story) -> ThreadFailure:
 
 
 def _describe_threads(failed: Failed, story: Story) -> tuple[str, ...]:
-    """The details, with threads and what they wait for as the rest of the report calls them."""
+    """Write the details with the names that the rest of the report has for threads and locks."""
     if failed.kind in STUCK:
         waiting = [
             _describe_waiting(story, one) for one in story.standing if _is_told(failed, story, one)
@@ -68,7 +68,7 @@ def _describe_waiting(story: Story, stands: Stands) -> str:
 
 
 def _describe_stuck(failed: Failed, story: Story) -> str:
-    """What a thread waits for, in the words of the report."""
+    """Say what the thread waits for that a failure is about."""
     opening = OPENINGS.get(failed.kind)
     stands = next((one for one in story.standing if one.thread == failed.thread), None)
     if opening is None or stands is None:

@@ -110,7 +110,7 @@ def _ending(story: Story) -> list[dict[str, object]]:
 
 
 def _acquired(story: Story, thread: int) -> dict[str, object] | None:
-    """Where what a thread waits for was taken, and by whom."""
+    """The JSON object that says who has taken what a thread waits for, and where."""
     found = story.acquired.get(thread)
     if found is None or found.site is None:
         return None

@@ -46,25 +46,25 @@ class Labels:
         self._taken: set[str] = set()
 
     def of(self, shared: Shared) -> str:
-        """The label of a lock, an event, a queue, a thread."""
+        """Return the label of a lock, an event, a queue or a thread."""
         if isinstance(shared, Life):
             return shared.label
         return self._labels.get(id(shared)) or describe_unnamed(shared)
 
     def meet(self, shared: Shared, frame: FrameType | None) -> None:
-        """A thread that stands at a frame is about to use an object: see what it is called."""
+        """Find a label for an object that a thread at a frame is about to use."""
         if not isinstance(shared, Life) and id(shared) not in self._labels:
             self._find(shared, frame)
 
     def path_to(self, thing: Any, frame: FrameType | None) -> str | None:
-        """The label of any object, such as the one whose attribute is read."""
+        """Return a label for any object, such as the one whose attribute is read, or None."""
         thing = _dictionary(thing).get(ATTRIBUTE) or thing  # the same as its model
         if id(thing) not in self._labels:
             self._find(thing, frame)
         return self._labels.get(id(thing))
 
     def give(self, shared: Shared, label: str) -> None:
-        """Call an object so from now on."""
+        """Give an object a label, unless it has one."""
         self._labels.setdefault(id(shared), label)
         self._kept.append(shared)
 
@@ -100,7 +100,7 @@ def describe_unnamed(shared: Shared) -> str:
 
 
 def simplify_name(name: str) -> str:
-    """A name by which objects of a type are known that are not told apart, in words."""
+    """Shorten the name of objects that are known by their type only: `any Node`."""
     if not name.startswith("any "):
         return name
     if name.startswith("any builtins.type"):
@@ -113,7 +113,7 @@ _ANY = re.compile(r"^any (?:\w+\.)*?([A-Z]\w*)")
 
 
 def find_path(roots: Iterable[tuple[str, Any]], wanted: Any) -> tuple[str, bool] | None:
-    """The shortest path from the roots to an object, breadth first; and whether it is a part."""
+    """Find the shortest expression for an object, breadth first, and whether it names a part."""
     waiting = deque((name, value, 0, False) for name, value in roots)
     seen: set[int] = set()
     while waiting and len(seen) < MOST:
@@ -172,7 +172,7 @@ def _attributes(text: str, names: Any, parts: Container[str] = ()) -> Iterator[t
 
 
 def _find_roots(frame: FrameType | None) -> Iterator[Iterator[tuple[str, Any]]]:
-    """Variables, those that are preferred first."""
+    """Find the variables at which expressions may begin, the preferred ones first."""
     tasks = session.current.tasks
     main = tasks[0] if tasks else None
     own = user_frames(0, frame) if frame is not None else []

@@ -41,7 +41,7 @@ class LibrarySteps:
     def arrive(
         self, task: Task | None, operation: object, inner: FrameType, frame: FrameType | None
     ) -> None:
-        """A thread comes to stand before an operation; `frame` is the nearest of the program's."""
+        """Note that a thread stands before an operation; `frame` is the nearest of the program."""
         if task is None:
             return
         number = task.number
@@ -61,7 +61,7 @@ class LibrarySteps:
             self.calls[number] = describe_call(task.life.thread, self._labels, frame)
 
     def begin(self, number: int, operation: object, holder: object) -> None:
-        """A step is chosen: of a thread, and on an object where it is an access."""
+        """Note that a thread takes a step, on `holder` where the step is an access."""
         found = self._futures.get(number)
         self._open = None
         if (
@@ -92,7 +92,7 @@ def is_by_library(frame: FrameType | None) -> bool:
 
 
 def describe_call(thread: Any, labels: Labels, frame: FrameType | None) -> str:
-    """`b.wait()`: what a thread runs that is not the program's code; empty if it cannot be told."""
+    """Describe what a thread runs that is no code of the program: `b.wait()`; empty if unknown."""
     target, args, kwargs = target_of(thread)
     if not callable(target):
         return ""
@@ -106,28 +106,28 @@ def describe_call(thread: Any, labels: Labels, frame: FrameType | None) -> str:
 
 
 class FutureLookup(NamedTuple):
-    """A step of a method of a future, and in which state that was before."""
+    """A step inside a method of a future, with the state of the future before it."""
 
     future: Future[Any]
     label: str
     state: str
 
     def effects(self) -> Effects:
-        """After the step: what the method has seen, or has made of it."""
+        """Return the state that the method has read or written, after the step."""
         now = self.future._state
         told = {self.label: describe_state(self.future)}
         return Effects(reads=told) if now == self.state else Effects(writes=told)
 
 
 class CacheLookup(NamedTuple):
-    """A step on the cache of a function, and what had been counted before."""
+    """A step on the cache of a function, with the cache's counters before it."""
 
     function: Any
     hits: int
     misses: int
 
     def outcome(self, writes: bool) -> str | None:
-        """After the step: what C code has done; it counts before it calls the function."""
+        """Return what C code has done in the step: it counts before it calls the function."""
         now = self.function.cache_info()
         if now.hits > self.hits:
             return "hit"

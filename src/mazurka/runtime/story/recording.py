@@ -94,7 +94,7 @@ class Recorder(Decider):
         self._tasks.update((task.number, task) for task in session.current.tasks if task)
 
     def _arrive(self, thread: int, operation: Operation, frame: FrameType | None) -> None:
-        """A thread comes to stand before an operation; `frame` is the nearest of the program's."""
+        """Note that a thread stands before an operation; `frame` is the nearest of the program."""
         self._sites[thread] = site_of(frame)
         self._inside[thread] = in_executor(sys._getframe(2))
         self._find_labels(operation, frame)
@@ -140,7 +140,7 @@ class Recorder(Decider):
             self._wasted.append((operation.shared, step))
 
     def _finish_step(self) -> None:
-        """The last step has been taken: what did it read and write?"""
+        """Write down what the last step, which has been taken, has read and written."""
         if self._open is not None:
             step, operation, known = self._open
             done = self._library.outcome(known.writes)
@@ -170,7 +170,7 @@ class Recorder(Decider):
     # -- the end -----------------------------------------------------------------------------
 
     def over(self, pending: Sequence[Operation | None]) -> None:
-        """The run has come to its end; threads that are stuck have not been unwound yet."""
+        """Write the story at the end of the run, before threads that are stuck are unwound."""
         self._finish_step()
         last = session.current.running.number
         if last < len(pending) and (operation := pending[last]) is not None:
@@ -236,7 +236,7 @@ class Recorder(Decider):
         )
 
     def _label(self, shared: Shared) -> str:
-        """A label, and what it is that is called so; threads and variables speak for themselves."""
+        """Return a label with the kind of object; threads and variables need none."""
         label = self._labels.of(shared)
         if isinstance(shared, Life):
             return self._labels_by_path.get(shared.path, label)
@@ -265,7 +265,7 @@ def _started_by(operation: RealOperation) -> str | None:
 
 
 def _foretell(operation: RealOperation) -> str:
-    """How an attempt will end, now that it has been chosen."""
+    """Say how an attempt will end that has been chosen."""
     if isinstance(operation, Spin):
         return _foretell(operation.operation)
     if not isinstance(operation, TryOperation):

@@ -24,7 +24,7 @@ from mazurka.runtime.story.waits import describe_lost
 
 
 def write_report(result: Findings, *, width: int | None = None) -> str:
-    """The report as plain text."""
+    """Write the report as plain text."""
     paper = io.StringIO()
     columns = width or width_of_output()
     console = Console(
@@ -35,7 +35,7 @@ def write_report(result: Findings, *, width: int | None = None) -> str:
 
 
 def print_result(result: Findings) -> None:
-    """The report on the terminal."""
+    """Print the report on the terminal."""
     ExplorationReport(make_console(), result).print()
 
 
@@ -188,7 +188,7 @@ ENDED = "has ended"
 
 
 def _describe_status(rows: Rows, number: int) -> str | None:
-    """Where a thread stands after the last step that is told; None where nobody wants to know."""
+    """Say where a thread stands after the last row; None where that is of no interest."""
     past = [step for step in rows.told if step.thread == number]
     if number > 0 and not past:
         return "has not begun"

@@ -37,7 +37,7 @@ class SourceRow:
     failed: bool = False
 
     def takes(self, step: RecordedStep, site: SourceLine | None) -> bool:
-        """Whether a step belongs to this row: nothing that the row says would be contradicted."""
+        """Whether a step can join this row without contradicting what the row says."""
         if (step.thread, site) != (self.thread, self.site):
             return False
         return not any(
@@ -170,7 +170,8 @@ def find_failing_line(violated: ThreadFailure) -> SourceLine | None:
 
 
 def find_surface(violated: ThreadFailure) -> SourceLine | None:
-    """Where a thread fails: a call that an executor has made fails once more at the future."""
+    """Find the line at which a failure surfaces: that of a call by an executor does so at the
+    future."""
     stack = [line for line in violated.details[1:] if not line.endswith(IN_EXECUTOR)]
     if len(stack) == len(violated.details) - 1 or not stack:
         return find_failing_line(violated)
@@ -188,7 +189,7 @@ def is_same_line(one: SourceLine | None, other: SourceLine | None) -> bool:
 
 
 def strip_comment(line: str) -> str:
-    """A source line as it is shown in a row, where there is little room."""
+    """Leave out the comment of a source line: a row has little room."""
     try:
         for token in generate_tokens(StringIO(line).readline):
             if token.type == COMMENT:

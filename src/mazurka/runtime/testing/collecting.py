@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def skip_exceptions() -> tuple[type[BaseException], ...]:
-    """The exceptions by which a test says that it is not to be run."""
+    """Return the exceptions by which a test says that it is not to be run."""
     unittest, pytest = sys.modules.get("unittest"), sys.modules.get("pytest")
     return (
         *([unittest.SkipTest] if unittest is not None else []),
@@ -44,7 +44,7 @@ class Found:
 
     @contextmanager
     def surroundings(self) -> Iterator[None]:
-        """What is set up once for a test case's class."""
+        """Set up what a test case has once for its class."""
         if self.case is None:
             yield
             return
@@ -57,13 +57,13 @@ class Found:
 
 
 def split_target(target: str) -> tuple[str, str | None]:
-    """`tests/test_bank.py::Class::test` as a path and a name."""
+    """Split `tests/test_bank.py::Class::test` into a path and a name."""
     path, separator, name = target.partition("::")
     return path, name if separator else None
 
 
 def locate_target(target: str) -> str:
-    """The target of a token, whose path may begin at the root of the project."""
+    """Find the target of a token, whose path may begin at the root of the project."""
     path, separator, name = target.partition("::")
     here = Path.cwd()
     for directory in (here, *here.parents):
@@ -77,7 +77,7 @@ def locate_target(target: str) -> str:
 
 
 def collect(target: str) -> list[Found]:
-    """The tests that a target names."""
+    """Collect the tests that a target names."""
     path, name = split_target(target)
     module = load_tests(path)
     found = list(collect_tests(module, make_portable(path)))
@@ -98,7 +98,7 @@ def collect(target: str) -> list[Found]:
 
 
 def collect_tests(module: ModuleType, path: str) -> Iterator[Found]:
-    """Tests in the order in which the file defines them."""
+    """Collect tests in the order in which the file defines them."""
     for name, value in list(vars(module).items()):
         if inspect.isclass(value) and value.__module__ == module.__name__:
             yield from collect_methods(value, f"{path}::{name}")
@@ -166,7 +166,7 @@ def make_case_body(kind: type, name: str, function: Callable[..., Any]) -> Calla
 
 
 def make_method_body(kind: type, function: Callable[..., Any]) -> Callable[[], Any]:
-    """A method on a fresh instance, between `setup_method` and `teardown_method`."""
+    """Make a body that runs a method on a fresh instance, with its set-up and tear-down."""
 
     def body() -> None:
         instance = kind()
@@ -186,7 +186,7 @@ def call_if_there(instance: object, name: str, function: Callable[..., Any]) -> 
 
 
 def resolve(module: ModuleType, name: str) -> Callable[..., Any] | None:
-    """Any function of the module, also one that is not named like a test."""
+    """Find any function of the module, also one that is not named like a test."""
     value = vars(module).get(name)
     return value if inspect.isfunction(value) else None
 

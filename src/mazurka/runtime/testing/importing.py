@@ -31,7 +31,7 @@ SETTINGS = {
 
 
 class CollectionError(MazurkaError):
-    """A file or a test that cannot be had."""
+    """A file or a test cannot be found or imported."""
 
 
 def load_tests(path: str) -> ModuleType:
@@ -62,7 +62,7 @@ def prepend(directory: Path) -> None:
 
 
 def find_root(file: Path) -> Path:
-    """The first directory upwards that is no package."""
+    """Find the first directory upwards that is no package."""
     for parent in file.parents:
         if not ((parent / "__init__.py").is_file() and parent.name.isidentifier()):
             return parent
@@ -79,7 +79,7 @@ def name_module(file: Path, root: Path) -> str:
 
 
 def execute_file(name: str, file: Path) -> ModuleType:
-    """The module of a file, after its packages; executed anew where it was imported before."""
+    """Import a file after its packages; execute it anew where it was imported before."""
     package, _, last = name.rpartition(".")
     parent = importlib.import_module(package) if package else None
     if parent is not None and str(file.parent) not in getattr(parent, "__path__", ()):
@@ -101,7 +101,7 @@ def execute_file(name: str, file: Path) -> ModuleType:
 
 
 def explain_broken(error: Exception, path: str) -> CollectionError:
-    """A file that cannot be imported, in one line."""
+    """Say in one line why a file cannot be imported."""
     if isinstance(error, SyntaxError):
         message, here = f"syntax error: {error.msg}", Path(error.filename or "").resolve()
         column = error.offset or None if here == Path(path).resolve() else None
@@ -112,7 +112,7 @@ def explain_broken(error: Exception, path: str) -> CollectionError:
 
 
 def find_line(path: str, error: BaseException) -> int | None:
-    """The line of a file at which an error has come through it."""
+    """Find the line of a file through which an error has come."""
     line = None
     trace = error.__traceback__
     while trace is not None:
@@ -126,7 +126,7 @@ def find_line(path: str, error: BaseException) -> int | None:
 
 
 def read_pythonpath(start: Path) -> list[Path]:
-    """The directories of `pythonpath`, in the first settings for pytest upwards from a place."""
+    """Read the directories of `pythonpath` from the first settings for pytest upwards."""
     for directory in (start, *start.parents):
         for name in SETTINGS:
             file = directory / name
@@ -139,7 +139,7 @@ def read_pythonpath(start: Path) -> list[Path]:
 
 
 def read_settings(file: Path) -> dict[str, Any] | None:
-    """What a file says about pytest; None where it says nothing."""
+    """Read what a file says about pytest; None where it says nothing."""
     import configparser
     import tomllib
 
@@ -157,7 +157,7 @@ def read_settings(file: Path) -> dict[str, Any] | None:
 
 
 def read_toml(content: dict[str, Any], sections: tuple[str, ...]) -> dict[str, Any] | None:
-    """`[tool.pytest]` may hold settings, or just the older table inside of it."""
+    """Read settings from TOML: `[tool.pytest]` may hold them, or the older table inside of it."""
     found: dict[str, Any] | None = None
     for section in sections:
         table: Any = content
@@ -169,7 +169,7 @@ def read_toml(content: dict[str, Any], sections: tuple[str, ...]) -> dict[str, A
 
 
 def read_entries(value: object, file: Path) -> list[str]:
-    """A list of texts, or one text with blanks between its entries."""
+    """Read a list of texts, or one text with blanks between its entries."""
     if isinstance(value, str):
         return shlex.split(value)
     if isinstance(value, (list, tuple)) and all(isinstance(entry, str) for entry in value):

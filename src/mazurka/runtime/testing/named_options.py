@@ -12,7 +12,7 @@ from mazurka.stateless.iterative import REDUCTIONS
 
 
 def guess_meaning(value: object) -> str:
-    """Options have names; what was given without one may be guessed."""
+    """Guess which option was meant by a value without a name."""
     if isinstance(value, int) and not isinstance(value, bool):
         return f": preemptions={value}"
     if isinstance(value, str):
@@ -21,7 +21,7 @@ def guess_meaning(value: object) -> str:
 
 
 def read_options(given: dict[str, Any], base: ExploreOptions | None = None) -> ExploreOptions:
-    """Options by name; one that does not exist is refused with those that do."""
+    """Read options by name; refuse one that does not exist, with those that do."""
     names = {field.name for field in fields(ExploreOptions)}
     for name in given:
         if name not in names:
@@ -36,7 +36,7 @@ def read_options(given: dict[str, Any], base: ExploreOptions | None = None) -> E
 
 
 def read_marker(marker: Any, base: ExploreOptions | None = None) -> ExploreOptions:
-    """The options of `@pytest.mark.mazurka(...)`."""
+    """Read the options of `@pytest.mark.mazurka(...)`."""
     if marker.args:
         raise OptionError(
             f"the marker mazurka takes options by name{guess_meaning(marker.args[0])}"
@@ -52,7 +52,7 @@ def refuse_useless(given: dict[str, Any]) -> None:
 
 
 def override_options(own: ExploreOptions, given: dict[str, Any]) -> ExploreOptions:
-    """A test's own options, and those of the command line, which come first.
+    """Let the options of the command line take the place of a test's own.
 
     Several processes are for one strategy only, a seed is for others, and some have no bound on
     preemptions; a test whose strategy does not take one of these goes without it, or no session

@@ -27,11 +27,11 @@ _stay: set[int] = set()
 
 
 class DeadWorkerError(MazurkaError):
-    """One of the processes has ended, and nobody knows why."""
+    """A worker process has ended without a report."""
 
 
 def require_forkable() -> None:
-    """Processes begin as copies of this one, with the thread that calls and no other."""
+    """Refuse to fork where that cannot work; a forked process has the calling thread only."""
     if multiprocessing.current_process().daemon:
         raise UnshareableError("this process may not start others")
     _wait_for_carriers()
@@ -45,7 +45,7 @@ def require_forkable() -> None:
 
 
 def _wait_for_carriers() -> None:
-    """The last act of the threads that carried the program is to end."""
+    """Wait for the threads that ran the program, which are about to end."""
     until = time.monotonic() + THREADS_END
     while True:
         known = {thread.ident for thread in threading.enumerate()}
@@ -58,7 +58,7 @@ def _wait_for_carriers() -> None:
 
 
 class Crew:
-    """So many processes that carry out the same orders."""
+    """The worker processes, which all carry out the same orders."""
 
     def __init__(self, task: WorkerTask, size: int) -> None:
         context = multiprocessing.get_context("fork")
@@ -112,7 +112,7 @@ class Crew:
                 continue  # it has died, and `reports` will tell
 
     def reports(self, look_up: Callable[[], None] = lambda: None) -> list[WorkerReport]:
-        """What each of them says; as soon as one cannot go on or has news, its report alone."""
+        """Collect a report from each; one that cannot go on, or has news, ends it with its own."""
         found: dict[int, WorkerReport] = {}
         while len(found) < len(self._lines):
             waiting = [line for number, line in enumerate(self._lines) if number not in found]

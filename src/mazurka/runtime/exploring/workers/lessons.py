@@ -66,14 +66,15 @@ class Common:
         return found
 
     def _keep_named(self, shared: Object) -> None:
-        """A name that depends on who came first is noted: such a run must not be compared."""
+        """Name an object; note where the name depends on which thread came first, since such runs
+        must not be compared."""
         if shared.kept_by is not self._real and not shared.origin:
             self._why_not = "it uses something that existed before it began and has no name"
         self._keep(shared)
 
 
 def take_lessons(program: ObservedProgram, lessons: Sequence[Lesson]) -> bool:
-    """Learn what is known already; whether the last lesson has shown something."""
+    """Run the lessons; return whether the last one has shown something new."""
     while True:
         try:
             check_deterministic(program)
@@ -93,7 +94,7 @@ def take_lessons(program: ObservedProgram, lessons: Sequence[Lesson]) -> bool:
 
 
 def fingerprint() -> str:
-    """What has been learned, in short; the same in all processes that have learned the same."""
+    """Hash what has been learned; equal in all processes that have learned the same."""
     places = sorted(f"{sites[number]}:{sites[number].column}" for number in learned.points)
     pinned = sorted(name for _, name in names._pinned.values())
     known = (places, pinned, names.vague, sorted(learned.moving))

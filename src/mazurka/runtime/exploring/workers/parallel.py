@@ -178,7 +178,7 @@ class Levels:
         self.begun = time.perf_counter()
 
     def search(self) -> WorkerReport | None:
-        """Search until the end; a report if there is news, with which all have to begin anew."""
+        """Search to the end; return a report with news, with which all have to begin anew."""
         first = self.crew.reports()
         self.require(first)
         if len({report.fingerprint for report in first}) > 1:
@@ -197,7 +197,7 @@ class Levels:
         return None
 
     def level(self, bound: int | None) -> WorkerReport | None:
-        """Search with one bound; a report if there is news."""
+        """Search with one bound; return a report if it has news."""
         level = Level(bound=bound)
         self.explored.levels.append(level)
         begun = time.perf_counter()
@@ -219,7 +219,7 @@ class Levels:
         return None
 
     def look_up(self) -> None:
-        """Show how far they have come."""
+        """Show how far the workers have come."""
         explored = self.explored
         explored.executions = explored.runs = self.table.words[EXECUTIONS]
         explored.seconds = time.perf_counter() - self.begun
@@ -227,7 +227,7 @@ class Levels:
             self.whole.progress(explored)
 
     def require(self, reports: Sequence[WorkerReport]) -> None:
-        """Go on only if all can."""
+        """Raise the error of the first worker that cannot go on."""
         for report in reports:
             if report.late:
                 raise OutOfTime

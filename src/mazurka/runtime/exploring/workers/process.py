@@ -41,7 +41,7 @@ SEARCH = "search"
 
 @dataclass(kw_only=True)
 class WorkerReport:
-    """What a process has to say when an order has been carried out."""
+    """The answer of a process to an order that it has carried out."""
 
     fingerprint: str = ""
     """What is known about the program, in short."""
@@ -69,7 +69,7 @@ class WorkerReport:
 
 @dataclass(frozen=True, kw_only=True)
 class WorkerTask:
-    """What a process inherits."""
+    """What a process inherits from the one that forks it."""
 
     test: Test
     options: ExploreOptions
@@ -105,7 +105,7 @@ def serve(task: WorkerTask, index: int, orders: Connection, ends: Sequence[Conne
 
 
 def _keep_apart(index: int) -> None:
-    """A processor core of its own, while there are enough."""
+    """Give each process a processor core of its own, while there are enough."""
     if hasattr(os, "sched_setaffinity"):
         cores = sorted(os.sched_getaffinity(0))
         with suppress(OSError):
@@ -167,7 +167,7 @@ def _search(program: ObservedProgram, search: SharedAlgorithm2) -> WorkerReport:
 
 
 def _report_of(error: BaseException, settings: ControlSettings) -> WorkerReport:
-    """What has ended a process, as the parent is to see it."""
+    """Make the report on what has ended a process."""
     match error:
         case OutOfTime():
             return WorkerReport(late=True)

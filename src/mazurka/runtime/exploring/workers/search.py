@@ -57,7 +57,7 @@ AT_ONCE = 50
 
 
 class SharedAlgorithm2(Algorithm2):
-    """One of the processes."""
+    """Algorithm 2 as one of several processes runs it."""
 
     def __init__(
         self,
@@ -117,7 +117,7 @@ class SharedAlgorithm2(Algorithm2):
         return node
 
     def force(self, thread: int) -> bool:
-        """Others may have closed the only successor meanwhile."""
+        """Force no thread: another process may have closed the only successor meanwhile."""
         return False
 
     def choose(self, node: BoundedNode) -> int:
@@ -128,7 +128,7 @@ class SharedAlgorithm2(Algorithm2):
         return thread
 
     def require_closed(self, state: StateHash) -> None:
-        """Others have been faster; once they have done with marking, the state is in H."""
+        """Assert that other processes, which have been faster, have put a state into H."""
         with self.table.alone():
             if state not in self.closed and not self.table.stopped:
                 raise InternalError("Inv: a state whose successors are all in H is in H, too")
@@ -152,7 +152,7 @@ class SharedAlgorithm2(Algorithm2):
             self.visit([state])
 
     def repeated(self) -> None:
-        """Somebody else has visited the terminal state of this run."""
+        """Take back a run whose terminal state another process has visited."""
         self.explored.executions -= 1
         self.explored.abandoned += 1
 
@@ -179,5 +179,5 @@ class SharedAlgorithm2(Algorithm2):
         return self.table.stopped or super().is_over()
 
     def is_exhaustive(self) -> bool:
-        """Nobody knows before all have ended; the table does then."""
+        """Leave the answer to the table, once all processes have ended."""
         return False

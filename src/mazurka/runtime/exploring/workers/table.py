@@ -48,7 +48,7 @@ class SharedTable:
         self._take_memory()
 
     def _take_memory(self) -> None:
-        """The system gives it piece by piece, when something is written there."""
+        """Reserve memory; the system provides it page by page as it is written."""
         self._memory = mmap.mmap(-1, self._size)
         self.words: memoryview = memoryview(self._memory).cast("Q")
         self._lock: Any = multiprocessing.get_context("fork").Lock()
@@ -68,7 +68,7 @@ class SharedTable:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """With the lock held.
+        """Hold the lock.
 
         It is held for a moment only.  If that lasts, because the machine is busy, one must not look
         like a thread that is blocked for ever (`watchdog`).
@@ -84,13 +84,13 @@ class SharedTable:
     # ---- the level
 
     def begin_level(self) -> None:
-        """H is empty again; what is known of states at any level stays.  Nobody else is at work."""
+        """Empty H, and keep what is known of states at any level.  Nobody else is at work."""
         for word in (STOPPED, EXECUTIONS, CLOSED):
             self.words[word] = 0
         self.words[LEVEL] += 1
 
     def join_level(self) -> None:
-        """A process begins to work on the present level."""
+        """Begin to work on the present level, in this process."""
         self._level = self.words[LEVEL]
 
     def stop(self) -> None:
@@ -147,7 +147,7 @@ class SharedTable:
         self._write(state, self._word(state) & IS_KNOWN | count << COUNT)
 
     def know(self, state: StateHash, steps: int, arrivals: int) -> None:
-        """A state with so many steps from it and to it; counted once, whoever meets it."""
+        """Count the steps from a state and to it, once, whichever process meets it."""
         word = self._word(state)
         if not word & IS_KNOWN:
             self._write(state, word | IS_KNOWN)

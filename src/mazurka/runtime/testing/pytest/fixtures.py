@@ -25,7 +25,7 @@ from mazurka.runtime.testing.pytest.state import ItemState
 def make_body(
     item: Any, function: Callable[..., Any], state: ItemState, found: object
 ) -> Callable[[], Any]:
-    """One execution of an item: set-up, the test, tear-down.
+    """Make the body of one execution of an item: set-up, the test, tear-down.
 
     The search of locks that exist already begins at what is returned here; so that holds what was
     found for it (`expose_reachable`).
@@ -61,7 +61,7 @@ def make_body(
 
 @contextmanager
 def expose_reachable(item: Any) -> Iterator[tuple[dict[str, Any], ...]]:
-    """What tests can reach through pytest alone, for the search of locks that exist already.
+    """Show what tests reach through pytest alone to the search of locks that exist already.
 
     These are the values of wider fixtures, with the functions that make them, and the names in each
     `conftest.py` (only one of several is found among the modules).  A value lies in a tuple that
@@ -90,7 +90,7 @@ def expose_reachable(item: Any) -> Iterator[tuple[dict[str, Any], ...]]:
 
 
 def find_definitions(item: Any) -> list[Any]:
-    """The fixtures that an item can ask for, also while it runs."""
+    """Find the fixtures that an item can ask for, also while it runs."""
     manager = item.session._fixturemanager
     tables = ("_arg2fixturedefs", "_arg2node2fixturedefs", "_arg2nodeid2fixturedefs")
     names = {name for table in tables for name in getattr(manager, table, ())}
@@ -137,7 +137,7 @@ def set_up(item: Any) -> None:
 
 
 def tear_down(item: Any) -> None:
-    """Tear down the item alone; what it stands in stays as it is."""
+    """Tear down the item alone, and leave its class and module as they are."""
     item.session._setupstate.teardown_exact(item.parent)
     item._obj = None
     item.__dict__.pop("_instance", None)

@@ -61,7 +61,7 @@ def add_options(parser: pytest.Parser) -> None:
 
 
 def read_command_line(config: pytest.Config) -> dict[str, Any]:
-    """The options of the command line, by the names that `mazurka.explore` has for them."""
+    """Read the options of the command line, by the names that `mazurka.explore` has for them."""
     found: dict[str, Any] = {
         name.replace("-", "_"): config.getoption(f"--mazurka-{name}")
         for name in ("strategy", "races", "instrument", *NUMBERS)

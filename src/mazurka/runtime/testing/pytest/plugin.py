@@ -51,7 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """A token names one test, and the others are left out."""
+    """Leave out all tests but the one that a token names."""
     token = config.stash.get(REPLAY, None)
     if token is None:
         return
@@ -125,7 +125,7 @@ def choose_run(item: pytest.Item) -> Callable[[], None] | None:
 
 
 def choose_options(item: pytest.Item) -> ExploreOptions | None:
-    """How an item is to be explored: by its decorator, its marker and the command line."""
+    """Choose how an item is explored, by its decorator, its marker and the command line."""
     if not isinstance(item, pytest.Function):
         return None
     marker = item.get_closest_marker(MARKER)
@@ -190,7 +190,7 @@ def find_result(item: Any, options: ExploreOptions) -> Result:
 
 
 def name_item(item: Any) -> str:
-    """The name by which `mazurka replay` finds a test: from the root, unless that is elsewhere.
+    """Name a test so that `mazurka replay` finds it: from the root, unless that is elsewhere.
 
     pytest names tests from the root of the project; a path from there is found from any directory
     inside of it.  From above, the path has to begin where we are.
@@ -218,7 +218,7 @@ def pytest_runtest_makereport(
 
 
 def represent(item: pytest.Item, result: Result) -> Any:
-    """A text that pytest prints as it is, also after its way through a worker process."""
+    """Represent a result as a text that pytest prints as it is, also from a worker process."""
     from _pytest._code.code import (
         ExceptionChainRepr,
         ReprEntryNative,
@@ -239,7 +239,7 @@ def represent(item: pytest.Item, result: Result) -> Any:
 
 
 def measure_width(config: pytest.Config) -> int | None:
-    """The width of pytest's own frame; a worker process of pytest-xdist has none."""
+    """Measure pytest's own frame; a worker process of pytest-xdist has none."""
     shows = config.pluginmanager.hasplugin("terminalreporter")
     return int(config.get_terminal_writer().fullwidth) if shows else None
 

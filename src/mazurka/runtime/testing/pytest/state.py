@@ -25,7 +25,7 @@ LISTS = ("user_properties", "_report_sections", "own_markers")
 
 
 class Printed:
-    """Makes what is printed an operation, where the test reads it: the order is in the text.
+    """Makes printing an operation, where the test reads what is printed, and so its order.
 
     `print` writes what ends or separates its arguments by itself, and nobody comes in between.
     """
@@ -89,7 +89,7 @@ class ItemState:
         self._item.stash[caplog_records_key] = {**records, when: handler.records}
 
     def observe_output(self) -> None:
-        """After the set-up: what a fixture captures, the test reads."""
+        """Make printing an operation where a fixture captures the output for the test."""
         if not CAPTURING.isdisjoint(self._item.fixturenames):
             for stream, lock in zip((sys.stdout, sys.stderr), self._printing, strict=True):
                 if is_strange(type(stream).__module__):
@@ -165,7 +165,7 @@ class Directories:
         self._asked.clear()
 
     def _move(self) -> None:
-        """This is a worker: what was made so far belongs to the process that it comes from."""
+        """Begin with directories of its own in a worker process; the others are its parent's."""
         self._process = os.getpid()
         self._known, self._asked = {}, Counter()
         if self._factory is not None:

@@ -43,7 +43,7 @@ def note_result(item: pytest.Item, result: Result) -> None:
 
 
 def note_error(item: pytest.Item, message: str) -> None:
-    """The test was to be explored, but could not be."""
+    """Let the report of a test say that it could not be explored."""
     item.user_properties.append((EXPLORED, f"not explored: {message}"))
 
 
@@ -61,7 +61,7 @@ def summarize(terminal: Any, config: pytest.Config) -> None:
 
 
 def _list_useless(terminal: Any, given: list[str]) -> Iterator[str]:
-    """Options that no test has taken."""
+    """List the options that have had no effect."""
     reports = [report for name in OUTCOMES for report in terminal.stats.get(name, ())]
     told = [read_properties(report) for report in reports]
     if told and not any(EXPLORED in properties for properties in told):
@@ -85,13 +85,13 @@ def read_properties(report: Any) -> dict[str, Any]:
 
 
 def _list_given(config: pytest.Config) -> list[str]:
-    """The options of the command line itself; those of a configuration are for all sessions."""
+    """List the options of the command line itself, not those of a configuration file."""
     names = [str(word).partition("=")[0] for word in config.invocation_params.args]
     return [name for name in names if name.startswith("--mazurka-")]
 
 
 def _list_explored(terminal: Any) -> Iterator[str]:
-    """With -v: everything."""
+    """List, with -v, what every explored test has shown."""
     for report in terminal.stats.get("passed", ()):
         told = read_properties(report).get(EXPLORED)
         if told is not None:
@@ -99,7 +99,7 @@ def _list_explored(terminal: Any) -> Iterator[str]:
 
 
 def _list_unobserved(terminal: Any) -> Iterator[str]:
-    """Otherwise: the tests that a dot says too much of."""
+    """List the tests that have passed although some of their code was not observed."""
     passed = [(report, read_properties(report)) for report in terminal.stats.get("passed", ())]
     found = [(report, told) for report, told in passed if NOT_OBSERVED in told]
     for report, told in found[:MOST_LINES]:
