@@ -1,0 +1,205 @@
+"""Threads built by hand: edges, labels, temporaries, limits, and the whole program."""
+
+from __future__ import annotations
+
+import pytest
+
+from mazurka.errors import MazurkaError, UnsupportedError
+from mazurka.frontend.kit import builder
+from mazurka.frontend.kit.automaton import Automaton
+from mazurka.frontend.kit.builder import NotStatic, ThreadBuilder
+from mazurka.frontend.kit.locks import LockShape
+from mazurka.frontend.kit.program import Expected, ProgramDraft, ThreadPlan, settle_threads
+from mazurka.frontend.kit.shapes import (
+    INTEGER,
+    ArrayShape,
+    Blueprint,
+    NumberShape,
+    RecordShape,
+    Reference,
+)
+from mazurka.frontend.kit.threads import finish
+from mazurka.ir.expressions import ONE, ZERO, Const, Load
+from mazurka.ir.program import FIRST_LOCATION, Fault, Kind, Mode, Program, Role, Span
+
+HERE = Span("hand.txt", 3, 5, 9)
+SMALL = NumberShape(0, 3, inferred=False)
+
+
+@pytest.fixture
+def program() -> ProgramDraft:
+    draft = ProgramDraft("hand.txt", "one\ntwo\nthree\n", threads=1)
+    draft.reserve()
+    return draft
+
+
+@pytest.fixture
+def build(program: ProgramDraft) -> ThreadBuilder:
+    made = ThreadBuilder(program, 0, Automaton())
+    made.require_automaton().begin(HERE)
+    return made
+
+
+def assembled(build: ThreadBuilder) -> Program:
+    plan = ThreadPlan(0, "t", HERE)
+    if build.reachable:
+        finish(build, plan, HERE)
+    return build.program.assemble([plan], [build.require_automaton()])
+
+
+def test_the_first_cells_are_null_counters_and_status() -> None:
+    draft = ProgramDraft("hand.txt", "", threads=2)
+    draft.reserve(observers=1, joined=True)
+    assert [cell.role for cell in draft.storage.cells] == [
+        Role.INT, Role.COUNTER, Role.COUNTER, Role.COUNTER, Role.SYNC, Role.SYNC,
+    ]  # fmt: skip
+    assert draft.status == 4
+
+
+def test_a_thread_that_reads_and_writes(program: ProgramDraft, build: ThreadBuilder) -> None:
+    x = program.share("x", Blueprint(SMALL, (ONE,)), HERE)
+    build.store(x, build.load(x, HERE), HERE)
+    made = assembled(build)
+    assert [(edge.kind, edge.text) for edge in made.edges] == [
+        (Kind.ACCESS, "read x"),
+        (Kind.ACCESS, "write x"),
+    ]
+    assert made.cells[2].initial == 1
+    assert made.threads[0].entry == FIRST_LOCATION
+    assert made.sources == {"hand.txt": "one\ntwo\nthree\n"}
+
+
+def test_an_object_of_one_thread_is_accessed_locally(build: ThreadBuilder) -> None:
+    own = Reference(INTEGER, Const(build.add_local("own", HERE)), shared=False, title="own")
+    build.store(own, ONE, HERE)
+    assert [edge.kind for edge in assembled(build).edges] == [Kind.LOCAL]
+
+
+def test_threads_of_one_name_are_told_apart(program: ProgramDraft) -> None:
+    two = ProgramDraft("hand.txt", "", threads=2)
+    two.reserve()
+    automata = [Automaton(), Automaton()]
+    for automaton in automata:
+        automaton.begin(HERE)
+    plans = [ThreadPlan(number, "worker", HERE) for number in range(2)]
+    made = two.assemble(plans, automata)
+    assert [thread.name for thread in made.threads] == ["worker", "worker#2"]
+
+
+def test_temporaries_are_used_again_by_role(build: ThreadBuilder) -> None:
+    first = build.take_temporary(Role.INT, HERE)
+    flag = build.take_temporary(Role.BOOL, HERE)
+    build.release(0)
+    assert build.take_temporary(Role.INT, HERE) == first
+    assert build.take_temporary(Role.INT, HERE) not in (first, flag)
+
+
+def test_constants_and_fixed_addresses_need_no_temporary(build: ThreadBuilder) -> None:
+    assert build.keep(ONE, HERE) == ONE
+    assert build.pin(Reference(INTEGER, Const(5)), HERE).address == Const(5)
+    assert build.held == []
+    assert build.keep(Load(Const(5)), HERE) == Load(Const(build.held[0][1]))
+
+
+def test_a_constant_branch_leaves_one_way(build: ThreadBuilder) -> None:
+    automaton = build.require_automaton()
+    true, false = automaton.new_label(), automaton.new_label()
+    build.branch(ONE, HERE, "1", true, false)
+    automaton.place(false, HERE)
+    assert not build.reachable
+    automaton.place(true, HERE)
+    assert build.reachable
+
+
+def test_a_branch_has_two_exclusive_edges(build: ThreadBuilder) -> None:
+    automaton = build.require_automaton()
+    true, false = automaton.new_label(), automaton.new_label()
+    build.branch(Load(Const(1)), HERE, "x", true, false)
+    assert [edge.text for edge in automaton.edges] == ["x", "not (x)"]
+
+
+def test_a_failure_ends_the_thread(build: ThreadBuilder) -> None:
+    build.fail(Fault.BOUND, "too deep", HERE)
+    assert not build.reachable
+    build.require_automaton().jump(build.require_automaton().new_label(), HERE)
+    assert [edge.text for edge in assembled(build).edges] == ["too deep"]
+
+
+def test_a_label_keeps_what_is_bound_on_every_path(build: ThreadBuilder) -> None:
+    automaton = build.require_automaton()
+    true, false, end = (automaton.new_label() for _ in range(3))
+    build.branch(Load(Const(1)), HERE, "x", true, false)
+    automaton.place(true, HERE)
+    automaton.bound |= {"a", "b"}
+    automaton.jump(end, HERE)
+    automaton.place(false, HERE)
+    automaton.bound |= {"b"}
+    automaton.place(end, HERE)
+    assert automaton.bound == {"b"}
+
+
+def test_an_atomic_section_is_one_step(program: ProgramDraft, build: ThreadBuilder) -> None:
+    x = program.share("x", Blueprint.default(SMALL), HERE)
+    automaton = build.require_automaton()
+    automaton.atomic_depth = 1
+    build.store(x, ONE, HERE)
+    build.store(x, ZERO, HERE)
+    automaton.atomic_depth = 0
+    made = assembled(build)
+    assert [edge.kind for edge in made.edges[:2]] == [Kind.ATOMIC, Kind.ATOMIC]
+    inside = made.edges[0].target
+    assert made.threads[0].locations[inside].mode is Mode.ATOMIC
+
+
+def test_without_an_automaton_only_constants_can_be_evaluated(program: ProgramDraft) -> None:
+    static = ThreadBuilder(program, 0, None)
+    assert static.reachable
+    assert static.keep(ONE, HERE) == ONE
+    with pytest.raises(NotStatic):
+        static.load(Reference(INTEGER, Const(1)), HERE)
+
+
+def test_too_many_edges_are_refused_with_the_place(
+    build: ThreadBuilder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(builder, "MOST_EDGES", 2)
+    for _ in range(2):
+        build.step(Kind.YIELD, HERE, "yield")
+    with pytest.raises(UnsupportedError, match="larger than 2 edges") as caught:
+        build.step(Kind.YIELD, HERE, "yield")
+    assert (caught.value.line, caught.value.column, caught.value.end_column) == (3, 5, 9)
+
+
+def test_a_first_value_outside_the_range_is_refused_with_the_place(program: ProgramDraft) -> None:
+    with pytest.raises(MazurkaError, match=r"`x` starts at 7, outside its range 0\.\.3") as caught:
+        program.share("x", Blueprint(SMALL, (Const(7),)), HERE)
+    assert (caught.value.file, caught.value.line, caught.value.column) == ("hand.txt", 3, 5)
+
+
+def test_objects_are_runs_of_cells(program: ProgramDraft) -> None:
+    pair = RecordShape("Pair", (("left", SMALL), ("lock", LockShape(1))))
+    made = program.share("p", Blueprint.default(ArrayShape(pair, 2)), HERE)
+    names = [cell.name for cell in program.storage.cells[2:]]
+    assert names == ["p[0].left", "p[0].lock", "p[1].left", "p[1].lock"]
+    assert made.cell(3) == Const(5)
+    assert [(name, offset) for name, offset, _ in pair.placed()] == [("left", 0), ("lock", 1)]
+
+
+def test_a_program_is_built_until_its_number_of_threads_is_right() -> None:
+    asked: list[int] = []
+
+    def build_for(expected: Expected) -> tuple[Expected, object]:
+        asked.append(expected.threads)
+        found = Expected(min(expected.threads + 1, 3))
+        return found, lambda: f"{found.threads} threads"
+
+    assert settle_threads(build_for, "hand.txt") == "3 threads"  # type: ignore[arg-type]
+    assert asked == [1, 2, 3]
+
+
+def test_a_number_of_threads_that_never_settles_is_refused() -> None:
+    def grow(expected: Expected) -> tuple[Expected, object]:
+        return Expected(expected.threads + 1), lambda: None
+
+    with pytest.raises(MazurkaError, match="does not settle"):
+        settle_threads(grow, "hand.txt")  # type: ignore[arg-type]
