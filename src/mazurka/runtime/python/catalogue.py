@@ -1,10 +1,12 @@
 """What library and C code does to the data that it is given: one table over a safe default.
 
 Code that is rewritten shows its accesses by itself.  C code does not, and neither do parts of the
-standard library; what a call of them touches is written down here.  Whatever has no row **touches
-everything that it is given**: containers among the arguments, and containers inside of those, count
-as changed, and so do objects whose state only C code sees.  A missing row therefore costs schedules
-and hides nothing.  `effect_of`, `method_effect` and `reads_its_arguments` are where the default is.
+standard library; what a call of them touches is written down here.  C code that has no row
+**touches everything that it is given**: containers among the arguments, and containers inside of
+those, count as changed, and so do objects whose state only C code sees.  A missing row therefore
+costs schedules and hides nothing.  The default is in `effect_of`, `method_effect` and
+`reads_its_arguments`.  Python code that is not rewritten, and C code of packages that may read
+attributes of the program's objects, is named in the result instead (`sharing.monitoring`).
 
 To add a function, put it into the row of its effect in `ROWS`; a method of a built-in container
 goes into `METHODS`.  `tests/unit/runtime/python/test_catalogue.py` is the place for its test.  A
@@ -46,12 +48,12 @@ _HEAP: Final = 1 << 9
 
 
 def is_of_c(kind: type) -> bool:
-    """Whether a class belongs to C code: nobody can change it, and no statement makes such one."""
+    """Tell whether a class belongs to C code, and cannot be changed."""
     return bool(kind.__flags__ & _IMMUTABLE)
 
 
 def is_made(kind: type) -> bool:
-    """Whether a class has been made at run time, as by a `class` statement, and can be changed."""
+    """Tell whether a class has been made at run time, as by a `class` statement."""
     return bool(kind.__flags__ & _HEAP)
 
 
@@ -70,7 +72,7 @@ PLAIN: Final = frozenset(
         *(staticmethod, classmethod),
     }
 )
-"""Types whose objects do not change, or that others watch."""
+"""Types whose objects never change, or are watched by other means."""
 _VALUE_MODULES: Final = frozenset(
     {"re", "datetime", "decimal", "_struct", "types", "typing", "operator"}
 )
@@ -80,7 +82,7 @@ _NO_VALUES: Final = frozenset({"Context", "SimpleNamespace"})
 
 
 def is_value(kind: type) -> bool:
-    """Whether nobody can change objects of that type, or others watch them."""
+    """Tell whether objects of a type never change, or are watched by other means."""
     return kind in PLAIN or (kind.__module__ in _VALUE_MODULES and kind.__name__ not in _NO_VALUES)
 
 
@@ -180,7 +182,7 @@ _ASIDE: Final = frozenset({"__iter__", "__reversed__", "__init__", "__class_geti
 
 
 def method_effect(container: Any, name: str) -> How | None:
-    """What a C method of a built-in container does to it; what has no row changes it.
+    """Tell what a C method of a built-in container does to it; one without a row changes it.
 
     None if it touches nothing, or is a method that all objects have.
     """
@@ -323,7 +325,7 @@ _CALLING: Final = frozenset({operator.call})
 
 
 def effect_of(function: Any) -> CallEffect:
-    """What a C function of a module does that has no row of its own."""
+    """Tell what a C function of a module does that has no row of its own."""
     if function in _CALLING:
         return CallEffect.TOUCHES_ALL
     return _MODULES.get(getattr(function, "__module__", None), CallEffect.TOUCHES_ALL)
@@ -338,7 +340,7 @@ _GOING_THROUGH: Final = frozenset(
 
 
 def goes_through(function: Any) -> bool:
-    """Whether a C function goes through iterators that it is given, and keeps none."""
+    """Tell whether a C function goes through iterators that it is given, and keeps none."""
     module = getattr(function, "__module__", None)
     return module in ("math", "_functools", "_statistics") or function in _GOING_THROUGH
 
@@ -365,8 +367,10 @@ clock is virtual."""
 
 
 def reads_its_arguments(method: str) -> bool:
-    """Whether a method of an object of C code changes that object, and no argument; a name that is
-    not known changes the arguments, too: `file.readinto(buffer)`."""
+    """Tell whether a method of an object of C code reads its arguments, and changes none of them.
+
+    A method that is not known changes them: `file.readinto(buffer)`.
+    """
     return method in _READING_METHODS
 
 
@@ -378,7 +382,7 @@ _OF_TEXT_ALONE: Final = frozenset(
 
 
 def touches_no_argument(kind: type, method: str) -> bool:
-    """Whether a method of values of a type takes nothing but values: `text.split(",")`."""
+    """Tell whether a method of values of a type takes nothing but values: `text.split(",")`."""
     if kind is str:
         return method in _OF_TEXT_ALONE
     return kind in (int, float, complex, bool, range, slice) or hasattr(object, method)

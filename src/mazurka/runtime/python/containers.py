@@ -209,7 +209,7 @@ def approach(part: Part, site: int) -> PendingAccess | None:
     seen = see(container)
     if not _needs_point(_whole(seen), how, site):
         return None
-    access = _pending(part, seen, site)
+    access = _prepare(part, seen, site)
     session.current.point(access.operation)
     access.begin()
     return access
@@ -231,7 +231,7 @@ def enter(parts: Sequence[Part], site: int) -> list[PendingAccess]:
     for part in parts:
         seen = see(part[0])
         if _needs_point(_whole(seen), part[2], site):
-            pending.append(_pending(part, seen, site))
+            pending.append(_prepare(part, seen, site))
     return pending
 
 
@@ -274,7 +274,7 @@ _ANY_KEY = {
 }
 
 
-def _pending(part: Part, seen: Seen, site: int) -> PendingAccess:
+def _prepare(part: Part, seen: Seen, site: int) -> PendingAccess:
     container, family, how, key = part
     structure: Structure | None = seen.whole.shared
     if structure is None:

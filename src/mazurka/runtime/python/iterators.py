@@ -31,7 +31,7 @@ from mazurka.runtime.python.callbacks import Stepped, Turns, note_user, runs_cod
 from mazurka.runtime.python.calls import FunctionHandle, performs
 from mazurka.runtime.python.catalogue import CALLBACK_AT, LAZY, PLAIN, CallEffect, is_of_c
 from mazurka.runtime.python.containers import Part, family, is_built_in, part_of, parts_of, perform
-from mazurka.runtime.python.loops import how_stepping, iterator_of
+from mazurka.runtime.python.loops import effect_of_step, iterator_of
 from mazurka.runtime.python.opaque import is_iterator, part_of_opaque
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import learned, progress
@@ -50,7 +50,7 @@ class OwnIterator:
     __slots__ = ("_index", "_items", "_part", "_site", "_user")
 
     def __init__(self, part: Part, items: Any, forwards: bool, site: int) -> None:
-        how = how_stepping(part, items) if forwards else part[2]
+        how = effect_of_step(part, items) if forwards else part[2]
         self._part = (part[0], part[1], how)
         self._items = items
         self._index = 0
@@ -200,10 +200,10 @@ def chain_lazily(function: Any, site: int, /, sources: Any) -> Any:
         return PassingIterator(function(map(own, own(sources))), place)
 
     def make(turns: Turns) -> Iterator[Any]:
-        def shared(value: Any) -> Any:
+        def share_source(value: Any) -> Any:
             return _shared_source(iterator_over(value, site), site, turns)
 
-        return function(map(shared, shared(sources)))  # type: ignore[no-any-return]
+        return function(map(share_source, share_source(sources)))  # type: ignore[no-any-return]
 
     return SharedIterator([], site, make, code=True)
 
@@ -287,12 +287,12 @@ def _aside(function: Any, turns: Turns) -> Any:
     if _is_code(function):
         return partial(turns.aside, function)
 
-    def called(*arguments: Any) -> Any:
+    def call_aside(*arguments: Any) -> Any:
         if all(type(argument) in PLAIN for argument in arguments):
             return function(*arguments)
         return turns.aside(function, *arguments)
 
-    return called
+    return call_aside
 
 
 class TeeLink(list[Any]):

@@ -155,7 +155,7 @@ def bind_captured(*looks: Any) -> bool:
     return True
 
 
-def how_stepping(part: Part, items: Any) -> How:
+def effect_of_step(part: Part, items: Any) -> How:
     """Tell what a step of an iterator does to its container."""
     if part[1] not in (dict, set):
         return _READ
@@ -169,7 +169,7 @@ def _steps(
 ) -> Iterator[Any]:
     """Go through a container; without an iterator, the first step makes one, as in a loop."""
     container, found, _, _ = part
-    how = how_stepping(part, iter(value))
+    how = effect_of_step(part, iter(value))
     born = session.current.running.turns
 
     def first() -> Any:

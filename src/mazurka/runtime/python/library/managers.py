@@ -71,7 +71,7 @@ def _is_in_variable(manager: Any) -> bool:
     return any(value is manager for value in _getframe(3).f_locals.values())
 
 
-def _entering(own: Callable[..., Any], watched: Callable[..., Any]) -> Callable[..., Any]:
+def _make_enter(own: Callable[..., Any], watched: Callable[..., Any]) -> Callable[..., Any]:
     def __enter__(self: Any) -> Any:  # noqa: N807 - it is a method
         if _is_lone(getrefcount(self), self, _ENTERED, doubtful=_DOUBTFUL[0]):
             return own(self)
@@ -80,7 +80,7 @@ def _entering(own: Callable[..., Any], watched: Callable[..., Any]) -> Callable[
     return __enter__
 
 
-def _leaving(own: Callable[..., Any], watched: Callable[..., Any]) -> Callable[..., Any]:
+def _make_exit(own: Callable[..., Any], watched: Callable[..., Any]) -> Callable[..., Any]:
     def __exit__(self: Any, kind: Any, error: Any, trace: Any) -> Any:  # noqa: N807
         if _is_lone(getrefcount(self), self, _LEFT, doubtful=_DOUBTFUL[1]):
             return own(self, kind, error, trace)
@@ -90,7 +90,7 @@ def _leaving(own: Callable[..., Any], watched: Callable[..., Any]) -> Callable[.
 
 
 OBSERVED_IF_HELD: Final[dict[str, Callable[..., Callable[..., Any]]]] = {
-    "__enter__": _entering,
-    "__exit__": _leaving,
+    "__enter__": _make_enter,
+    "__exit__": _make_exit,
 }
 """By method: what makes the method that chooses between the original and the rewritten code."""
