@@ -7,8 +7,10 @@ import os
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 
 import pytest
 
@@ -20,6 +22,15 @@ TESTS = Path(__file__).parent
 KERNELS = ("depth_first", "breadth_first", "store")
 OTHER_KERNELS = ("cartesian", "persistent")
 COLLECTED: dict[str, ModuleType] = {}
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """Give each process tests that follow each other, as they share what they prepare; one that
+    has nothing left takes some of another's."""
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -68,24 +79,64 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
     They would instrument and search all of them anew for each of the many small programs."""
     for name, module in list(sys.modules.items()):
-        file = Path(getattr(module, "__file__", None) or "")
-        if file.name.startswith("test_") and TESTS in file.parents:
+        if TESTS in _file(module).parents and not hasattr(module, "__path__"):
             COLLECTED[name] = sys.modules.pop(name)
+    sys.meta_path.insert(0, CollectedFinder())
+
+
+def _file(module: ModuleType) -> Path:
+    return Path(getattr(module, "__file__", None) or "")
+
+
+class CollectedFinder(MetaPathFinder, Loader):
+    """Imports a module of the tests that is there already, and has only been taken out."""
+
+    def find_spec(self, name: str, path: object, target: object = None) -> ModuleSpec | None:
+        return ModuleSpec(name, self) if name in COLLECTED else None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        self._kept = COLLECTED[spec.name].__spec__
+        return COLLECTED[spec.name]
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self._kept
+
+
+def _used_by(module: ModuleType) -> dict[str, ModuleType]:
+    """The module and those of the tests that it has got names from, and they in turn."""
+    found = {module.__name__: module}
+    waiting = [module]
+    while waiting:
+        for value in list(vars(waiting.pop()).values()):
+            name = _home(value)
+            if name in COLLECTED and name not in found:
+                found[name] = COLLECTED[name]
+                waiting.append(COLLECTED[name])
+    return found
+
+
+def _home(value: object) -> str | None:
+    """The name of the module that something is, or comes from.
+
+    Some objects of tests fail when they are asked for anything, so only their types are."""
+    kind = type(value)
+    if kind is ModuleType:
+        return value.__name__
+    owner = value if kind is type or kind is FunctionType else kind
+    return owner.__module__ if type(owner) is type or type(owner) is FunctionType else None
 
 
 @pytest.fixture(scope="module", autouse=True)
 def present_module(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[None]:
-    """The module of the test that runs is there, until the next one's; and so are modules that
-    its tests have written and imported."""
-    name = request.module.__name__
-    sys.modules[name] = request.module
+    """The module of the test that runs is there with those it uses, until the next one's; and so
+    are modules that its tests have written and imported."""
+    sys.modules.update(_used_by(request.module))
     yield
-    sys.modules.pop(name, None)
     written = tmp_path_factory.getbasetemp()
     for name, module in list(sys.modules.items()):
-        if written in Path(getattr(module, "__file__", None) or "").parents:
+        if name in COLLECTED or written in _file(module).parents:
             del sys.modules[name]
 
 

@@ -102,11 +102,19 @@ class Expectation:
         return check_program(str(self.path), program, strategy, options, Silent())
 
     def program(self, *, merge: bool = True) -> Program:
-        definitions = tuple(sorted(self.definitions.items()))
-        return _program(self.path, definitions, self.max_threads, self.max_depth, merge)
+        return self._prepared(merge=merge).program
 
     def reference(self, *, merge: bool = True) -> StateSpace:
-        return explore(self.program(merge=merge), races=True, limit=REFERENCE_LIMIT)
+        return self._prepared(merge=merge).reference
+
+    def surely_ends(self, *, merge: bool) -> bool:
+        """Whether the reference interpreter has seen that all executions end."""
+        found = self.reference(merge=merge)
+        return found.complete and ends(self.program(merge=merge), found)
+
+    def _prepared(self, *, merge: bool) -> Prepared:
+        definitions = tuple(sorted(self.definitions.items()))
+        return _prepared(self.path, definitions, self.max_threads, self.max_depth, merge)
 
     def asked_of(self, strategy: Strategy) -> Expectation:
         """What to expect of a strategy that is asked only for what it preserves.
@@ -130,18 +138,28 @@ class Expectation:
         return {self.kind} if self.kind else set()
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """A model's program, with its native code once that is compiled, and all its states."""
+
+    program: Program
+
+    @cached_property
+    def reference(self) -> StateSpace:
+        return explore(self.program, races=True, limit=REFERENCE_LIMIT)
+
+
 @lru_cache(maxsize=4)
-def _program(
+def _prepared(
     path: Path,
     definitions: tuple[tuple[str, str], ...],
     max_threads: int,
     max_depth: int,
     merge: bool,
-) -> Program:
-    """A model's program, with its native code once that is compiled: the tests of one model follow
-    each other."""
+) -> Prepared:
+    """What the tests of one model share: they follow each other."""
     raw = load_model(path, dict(definitions), max_threads=max_threads, max_depth=max_depth)
-    return prepare(raw, merge=merge)
+    return Prepared(prepare(raw, merge=merge))
 
 
 def read_expectation(path: Path) -> Expectation:
@@ -209,40 +227,26 @@ def require_verdict_of_movers(expected: Expectation, movers: str) -> None:
 def require_reduced_verdicts(expected: Expectation) -> None:
     """The verdict of every reduction is the one stated, with and without merging."""
     for merge in (True, False):
-        subject = Subject(expected.program(merge=merge))
         for name in REDUCTIONS:
-            require_reduced_verdict(expected, name, subject)
+            require_reduced_verdict(expected, name, merge=merge)
 
 
-@dataclass(frozen=True)
-class Subject:
-    """A program, and what all searches over its schedules are held to."""
-
-    program: Program
-
-    @cached_property
-    def surely_ends(self) -> bool:
-        """Whether the reference interpreter has seen that all its executions end."""
-        found = explore(self.program, races=True, limit=REFERENCE_LIMIT)
-        return found.complete and ends(self.program, found)
-
-
-def require_reduced_verdict(expected: Expectation, name: str, subject: Subject) -> None:
+def require_reduced_verdict(expected: Expectation, name: str, *, merge: bool) -> None:
     """The verdict of a reduction is the one stated, as far as it preserves what is asked.
 
     A search over schedules may run out of time, and has no answer where some execution never ends;
     it says so only if that is true."""
     strategy = load_strategy(name)
-    asked = expected.asked_of(strategy)
+    asked, program = expected.asked_of(strategy), expected.program(merge=merge)
     if not strategy.over_schedules:
-        require_verdict(asked, asked.verdict_on(subject.program, strategy))
+        require_verdict(asked, asked.verdict_on(program, strategy))
         return
-    verdict = asked.verdict_on(subject.program, strategy, limit_seconds=SCHEDULE_SECONDS)
+    verdict = asked.verdict_on(program, strategy, limit_seconds=SCHEDULE_SECONDS)
     if verdict.verdict != "inconclusive":
         require_verdict(asked, verdict)
     elif verdict.limits != ("time",) and asked.verdict != "inconclusive":
         assert all("never ends" in limit for limit in verdict.limits)
-        assert not subject.surely_ends
+        assert not expected.surely_ends(merge=merge)
 
 
 def require_agreement(expected: Expectation) -> None:
