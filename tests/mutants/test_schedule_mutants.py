@@ -19,12 +19,16 @@ from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions
 from mazurka.search.registry import load_strategy
 from mazurka.search.result import SearchResult
+from mazurka.stateless.explored import RunOptions
+from mazurka.stateless.iterative import REDUCTIONS
 from mazurka.stateless.models.execution import IRExecution
 from mazurka.stateless.models.views import Effect, Views
 from mazurka.stateless.reduction.actions import Action, Move
 from mazurka.stateless.reduction.dpor import DynamicReduction
-from mazurka.stateless.reduction.sleep_sets import ScheduleSearch
+from mazurka.stateless.reduction.foresight import RecordedForesight
+from mazurka.stateless.reduction.sleep_sets import ScheduleSearch, SleepSets
 from tests.unit.ir.programs import Builder, crossed_locks, equals, load, plus, put
+from tests.unit.stateless.simulated import Body, Simulated, World
 
 ALL = ("sleep-sets", "dpor", "source-dpor", "optimal-dpor")
 RACING = ("dpor", "source-dpor", "optimal-dpor")
@@ -237,3 +241,54 @@ def test_wasteful_without_sleep_sets(
     assert run(strategy, lost_update()).statistics.executions == 4
     monkeypatch.setattr(f"{PACKAGE}.reduction.{module}.uses_sleep_sets", False)
     assert run(strategy, lost_update()).statistics.executions == 6
+
+
+def waits_or_fails() -> Simulated:
+    """One thread takes a lock and keeps it; another one needs it for a moment."""
+
+    def setter(world: World) -> Body:
+        yield world.acquire("m")
+
+    def other(world: World) -> Body:
+        yield world.acquire("m")
+        yield world.write("x", 1)
+        yield world.release("m")
+
+    return Simulated([setter, other])
+
+
+def starts_first() -> Simulated:
+    """A thread starts another one, and both write x: 2 orders."""
+
+    def started(world: World) -> Body:
+        yield world.write("x", 1)
+
+    def body(world: World) -> Body:
+        yield world.start(started)
+        yield world.write("x", 2)
+
+    return Simulated([body])
+
+
+@pytest.mark.parametrize("search", REDUCTIONS.values())
+def test_recorded_attempts_read_what_they_wait_for(
+    monkeypatch: pytest.MonkeyPatch, search: type[ScheduleSearch]
+) -> None:
+    """The second thread never gets the lock if the first one comes first: 2 executions."""
+    options = RunOptions(stop_at_first=False)
+    assert search(waits_or_fails(), options).run().executions == 2
+    attempt = RecordedForesight._attempt
+
+    def reads_nothing(self: Any, thread: int, reads: object, life: object) -> Any:
+        return attempt(self, thread, frozenset(), None)
+
+    monkeypatch.setattr(RecordedForesight, "_attempt", reads_nothing)
+    if search is SleepSets:
+        return  # it explores everything anyway
+    assert search(waits_or_fails(), options).run().executions == 1
+
+
+@pytest.mark.parametrize("search", REDUCTIONS.values())
+def test_recorded_threads_come_after_their_creation(search: type[ScheduleSearch]) -> None:
+    options = RunOptions(stop_at_first=False)
+    assert search(starts_first(), options).run().executions == 2
