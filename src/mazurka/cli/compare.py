@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from mazurka.cli import arguments as args
-from mazurka.cli.failures import INCONCLUSIVE, guarded, print_json
+from mazurka.cli.failures import guarded, print_json
 from mazurka.cli.tuning import StrategyCommand
+from mazurka.report.answer import EXIT_STATUS, INCONCLUSIVE
 
 EPILOG = "Example: mazurka compare examples/philosophers.py -D N=8 --strategies full"
 
@@ -80,6 +81,6 @@ def compare(
                 comparison.verdicts,
                 comparison.left_out,
             )
-        return INCONCLUSIVE if comparison.interrupted else 0
+        return EXIT_STATUS[INCONCLUSIVE] if comparison.interrupted else 0
 
     return guarded(action, as_json=json, path=file)

@@ -15,9 +15,8 @@ from dataclasses import dataclass
 import typer
 
 from mazurka.errors import MazurkaError
+from mazurka.report.answer import ERROR, EXIT_STATUS, INCONCLUSIVE
 
-BAD_INPUT = 2
-INCONCLUSIVE = 3
 CANNOT_WRITE = (errno.ENOSPC, errno.EIO, errno.EFBIG)
 INTERRUPTED = 130
 BROKEN_PIPE = 141
@@ -115,18 +114,16 @@ def report(failure: Failure, as_json: bool, path: str | None) -> int:
     if as_json:
         print_json(_object(failure, path))
     print("\n".join(failure.told()), file=sys.stderr)
-    return INCONCLUSIVE if failure.limit else BAD_INPUT
+    return EXIT_STATUS[INCONCLUSIVE if failure.limit else ERROR]
 
 
 def _object(failure: Failure, path: str | None) -> dict[str, object]:
-    from mazurka.report.answer import ERROR
-    from mazurka.report.answer import INCONCLUSIVE as UNDECIDED
     from mazurka.report.verdict import Verdict
 
     if failure.limit:
         scope = f"nothing was examined: {failure.error.message}"
         return Verdict(
-            input=path, verdict=UNDECIDED, scope=scope, limits=(failure.limit,)
+            input=path, verdict=INCONCLUSIVE, scope=scope, limits=(failure.limit,)
         ).to_json()
     return Verdict(input=path, verdict=ERROR, error=failure.error).to_json()
 
