@@ -26,7 +26,8 @@ from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions
 from mazurka.search.result import SearchResult
 from mazurka.stateful import cartesian_search, kernel_cache
-from mazurka.stateful.cartesian_search import Vectors, search_cartesian
+from mazurka.stateful.cartesian_search import Vectors
+from mazurka.stateful.cartesian_workers import search_cartesian
 from mazurka.stateful.reference import cartesian
 from mazurka.stateful.reference.cartesian import (
     Cartesian,

@@ -10,7 +10,8 @@ from mazurka.bench.cartesian import CASES, CartesianCase
 from mazurka.ir.native.step import native
 from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions
-from mazurka.stateful.cartesian_search import Vectors, search_cartesian
+from mazurka.stateful.cartesian_search import Vectors
+from mazurka.stateful.cartesian_workers import search_cartesian
 from mazurka.stateful.variants import CycleRule
 
 OPTIONS = SearchOptions(properties=frozenset({"assert"}), stop_at_first=False)

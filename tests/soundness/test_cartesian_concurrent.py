@@ -18,7 +18,7 @@ from mazurka.search.options import SearchOptions
 from mazurka.search.result import SearchResult
 from mazurka.stateful import cartesian_search, cartesian_workers
 from mazurka.stateful.cartesian_search import CartesianSearch, Vectors
-from mazurka.stateful.cartesian_search import cartesian_search as search
+from mazurka.stateful.cartesian_workers import cartesian_search as search
 from mazurka.stateful.strategies.cartesian import STRATEGY
 from mazurka.stateful.variants import CycleRule
 from tests.soundness.reductions import Agreement, Subject, compare_all, consult

@@ -9,7 +9,8 @@ import pytest
 from mazurka.ir.native.step import native
 from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions
-from mazurka.stateful.cartesian_search import Vectors, search_cartesian
+from mazurka.stateful.cartesian_search import Vectors
+from mazurka.stateful.cartesian_workers import search_cartesian
 from mazurka.stateful.reference.cartesian import explore_cartesian
 from mazurka.stateful.reference.full import explore
 from mazurka.stateful.variants import CycleRule, Finished

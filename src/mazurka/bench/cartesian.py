@@ -26,7 +26,8 @@ from mazurka.bench.harness import Benchmark, Case, Line, Measured, figures_of, t
 from mazurka.ir.native.step import native
 from mazurka.search.observer import Silent
 from mazurka.search.options import SearchOptions
-from mazurka.stateful.cartesian_search import Vectors, search_cartesian
+from mazurka.stateful.cartesian_search import Vectors
+from mazurka.stateful.cartesian_workers import search_cartesian
 from mazurka.stateful.variants import CycleRule, Finished
 
 STANDARD, TABLE1, DEFAULT = "standard", "table1", "default"

@@ -21,7 +21,6 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from mazurka import __version__
 from mazurka.bench.figures import Figures, repeat
 from mazurka.errors import OptionError
 from mazurka.frontend.python import load_model
@@ -34,6 +33,7 @@ from mazurka.search.options import SearchOptions
 from mazurka.search.registry import load_strategy
 from mazurka.search.resources import refuse_many
 from mazurka.search.result import SearchResult
+from mazurka.version import __version__
 
 MODELS = Path(__file__).parent / "models"
 QUICK = "Small instances: a look, not a measurement."

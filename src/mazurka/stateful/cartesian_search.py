@@ -22,7 +22,7 @@ from mazurka.stateful.conduct import Conductor
 from mazurka.stateful.kernel_cache import kernel
 from mazurka.stateful.memory import Area
 from mazurka.stateful.store import Store
-from mazurka.stateful.variants import WORKERS, CycleRule, Finished
+from mazurka.stateful.variants import CycleRule, Finished
 from mazurka.stateful.view import ProgramView
 
 ORIGIN_BYTES = 16
@@ -210,20 +210,3 @@ class CartesianSearch:
         """One violation is enough: from now on only bounds that are passed are of interest."""
         view.block.numbers[blocks.FAULTS_WANTED] &= BOUND_WANTED
         view.block.numbers[blocks.DEADLOCK_WANTED] = 0
-
-
-def search_cartesian(
-    native: NativeProgram, options: SearchOptions, observer: Observer, how: Vectors
-) -> SearchResult:
-    return cartesian_search(native, options, observer, how).run()
-
-
-def cartesian_search(
-    native: NativeProgram, options: SearchOptions, observer: Observer, how: Vectors
-) -> CartesianSearch:
-    """A search by one worker or by several."""
-    if options.value(WORKERS) == 1:
-        return CartesianSearch(native, options, observer, how)
-    from mazurka.stateful.cartesian_workers import ConcurrentSearch
-
-    return ConcurrentSearch(native, options, observer, how)

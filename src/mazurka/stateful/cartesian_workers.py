@@ -267,3 +267,18 @@ class ConcurrentSearch(CartesianSearch):
             if self.deal_with(reason):
                 return True
         return False
+
+
+def search_cartesian(
+    native: NativeProgram, options: SearchOptions, observer: Observer, how: Vectors
+) -> SearchResult:
+    """Run a search by one worker or by several."""
+    return cartesian_search(native, options, observer, how).run()
+
+
+def cartesian_search(
+    native: NativeProgram, options: SearchOptions, observer: Observer, how: Vectors
+) -> CartesianSearch:
+    """Prepare a search by one worker or by several."""
+    kind = CartesianSearch if options.value(WORKERS) == 1 else ConcurrentSearch
+    return kind(native, options, observer, how)

@@ -18,8 +18,8 @@ from mazurka.search.options import SearchOptions
 from mazurka.search.result import SearchResult, Statistics
 from mazurka.stateful import blocks
 from mazurka.stateful.cartesian_schedules import VectorSchedules
-from mazurka.stateful.cartesian_search import Vectors, cartesian_search
-from mazurka.stateful.cartesian_workers import Backlog, ConcurrentSearch
+from mazurka.stateful.cartesian_search import Vectors
+from mazurka.stateful.cartesian_workers import Backlog, ConcurrentSearch, cartesian_search
 from mazurka.stateful.strategies.cartesian import STRATEGY
 
 OPTIONS = SearchOptions(limit_bytes=1 << 28)

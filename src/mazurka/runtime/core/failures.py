@@ -6,20 +6,17 @@ import concurrent.futures.thread as pool
 import re
 import sys
 import traceback
+from collections.abc import Sequence
 from types import FrameType, TracebackType
-from typing import TYPE_CHECKING, NoReturn
 
 from mazurka.runtime.core.assertions import explain_assertion
-from mazurka.runtime.core.names import labels_of
 from mazurka.runtime.core.operations import RealOperation
 from mazurka.runtime.core.sites import is_own_file, is_plumbing_file, shown_path, site_of
 from mazurka.runtime.core.spinning import Spin
-from mazurka.runtime.core.tasks import Join, Task, Unwind
+from mazurka.runtime.core.tasks import Join, Task
+from mazurka.runtime.core.thread_labels import labels_of
 from mazurka.runtime.core.waiting import purpose_at
 from mazurka.stateless.runs import Failed
-
-if TYPE_CHECKING:
-    from mazurka.runtime.core.scheduler import Scheduler
 
 EXPLAINED = "__mazurka_explained__"
 """Where an exception keeps what it is about."""
@@ -27,14 +24,6 @@ EXPLAINED = "__mazurka_explained__"
 
 class ControlError(Exception):
     """The program cannot be kept under control; what was explored so far says nothing."""
-
-
-def refuse(run: Scheduler, message: str) -> NoReturn:
-    """End the run in an error: the running thread does something that cannot be kept under control.
-    No handler of the program's comes in between."""
-    run.pending[run.running.number] = None  # it ends by itself
-    run._break(ControlError(message))
-    raise Unwind
 
 
 class UnstoppableThreadError(ControlError):
@@ -50,11 +39,11 @@ class UnstoppableThreadError(ControlError):
 class EndlessRunError(ControlError):
     """A run that has taken too many steps."""
 
-    def __init__(self, run: Scheduler) -> None:
-        limit, last, label = run.limit, run.running, run.running.life.label
+    def __init__(self, limit: int, last: Task, tasks: Sequence[Task | None]) -> None:
+        label = last.life.label
         site = site_of(sys._getframe(2))
         where = f" at {shown_path(site.file)}:{site.line}" if site else ""
-        left = [task for task in run.tasks if task is not None and task.life.state != "ended"]
+        left = [task for task in tasks if task is not None and task.life.state != "ended"]
         if last in left and all(task.daemon for task in left):
             text = (
                 f"the daemon thread {label} goes on{where} after the test and all others have"
@@ -164,29 +153,31 @@ def where_stands(frame: FrameType | None) -> tuple[str, int] | None:
     return outermost
 
 
-def describe_standing(scheduler: Scheduler) -> list[Failed]:
+def describe_standing(
+    tasks: Sequence[Task | None], pending: Sequence[RealOperation | None]
+) -> list[Failed]:
     """Make findings of the threads that stand where nobody can go on."""
     standing = [
         (task, operation)
-        for task, operation in zip(scheduler.tasks, scheduler.pending, strict=True)
+        for task, operation in zip(tasks, pending, strict=True)
         if task is not None and operation is not None
     ]
     if not standing:
         return []
-    main = scheduler.tasks[0]
+    main = tasks[0]
     assert main is not None
-    waits = scheduler.pending[0] is not None
+    waits = pending[0] is not None
     stuck = standing if waits else [(t, o) for t, o in standing if not (t.daemon or t.excused)]
     if not stuck or main.daemon:
         return []
-    return [_stuck(scheduler, stuck, waits)]
+    return [_stuck(tasks, stuck, waits)]
 
 
 def _stuck(
-    scheduler: Scheduler, stuck: list[tuple[Task, RealOperation]], is_deadlock: bool
+    tasks: Sequence[Task | None], stuck: list[tuple[Task, RealOperation]], is_deadlock: bool
 ) -> Failed:
-    names = labels_of(scheduler.tasks)
-    labels = {task.path: names[task.number] for task in scheduler.tasks if task is not None}
+    names = labels_of(tasks)
+    labels = {task.path: names[task.number] for task in tasks if task is not None}
     frames = sys._current_frames()
     lines, places = [], []
     for task, operation in stuck:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from _thread import allocate_lock, get_ident
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, TypeGuard
+from typing import Any, NoReturn, TypeGuard
 
 from mazurka.runtime.core import failures, spinning
 from mazurka.runtime.core.host import Host
@@ -161,7 +161,7 @@ class Scheduler:
         pending = self.pending
         try:
             if step > self.limit:
-                raise failures.EndlessRunError(self)
+                raise failures.EndlessRunError(self.limit, self.running, self.tasks)
             enabled = [
                 number
                 for number, operation in enumerate(pending)
@@ -192,6 +192,13 @@ class Scheduler:
         """End the run because of an error inside, which the caller gets to know."""
         self.error = self.error or error
         self.conclude()
+
+    def refuse(self, message: str) -> NoReturn:
+        """End the run in an error: the running thread does something that cannot be controlled.
+        No handler of the program's comes in between."""
+        self.pending[self.running.number] = None  # it ends by itself
+        self._break(failures.ControlError(message))
+        raise Unwind
 
     def hand_over(self, chosen: int) -> None:
         """Let a thread go on; the test's own if the run is over (-1)."""
@@ -365,7 +372,7 @@ class Scheduler:
                 try:
                     if self.witness is not None:
                         self.witness(standing)
-                    self.failures.extend(failures.describe_standing(self))
+                    self.failures.extend(failures.describe_standing(self.tasks, self.pending))
                 except BaseException as error:
                     self.error = error
 

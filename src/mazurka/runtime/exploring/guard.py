@@ -20,10 +20,10 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 
 from mazurka.errors import InternalError, MazurkaError
-from mazurka.runtime.core.names import label_of
 from mazurka.runtime.core.operations import RealOperation, present
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import SourceLine, is_plumbing, shown_path, site_of
+from mazurka.runtime.core.thread_labels import label_of
 from mazurka.runtime.exploring.schedules import Follow, UnfollowableError
 from mazurka.runtime.exploring.unstable_values import (
     Value,

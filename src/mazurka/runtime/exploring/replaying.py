@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from mazurka.errors import MazurkaError
 from mazurka.runtime.core.access_sites import sites
-from mazurka.runtime.core.names import label_of
 from mazurka.runtime.core.operations import RealOperation
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import SourceLine, shown_path, site_of
+from mazurka.runtime.core.thread_labels import label_of
 from mazurka.runtime.exploring.observed_program import schedule_every_access
 from mazurka.runtime.exploring.tokens import Stop, Token, Visits, hash_place
 from mazurka.runtime.sharing.locations import learned

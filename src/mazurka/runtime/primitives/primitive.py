@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any, NoReturn, TypeAlias, TypeVar, cast
 
-from mazurka.runtime.core.failures import refuse
 from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.names import adopt, next_name
 from mazurka.runtime.core.operations import Object, RealOperation
@@ -143,7 +142,7 @@ def refuse_to_show(owner: type) -> Look:
 
     def look(run: Scheduler, thing: Any, name: str) -> NoReturn:
         title = f"{owner.__name__}.{name}"
-        refuse(run, f"{title} is not supported under control: nothing is kept there")
+        run.refuse(f"{title} is not supported under control: nothing is kept there")
 
     return look
 

@@ -19,7 +19,6 @@ from weakref import ref
 
 from mazurka.report.words import counted
 from mazurka.runtime.core.daemons import spend
-from mazurka.runtime.core.failures import refuse
 from mazurka.runtime.core.names import adopt
 from mazurka.runtime.core.operations import Object, TryOperation, Waiting, Yields, dial
 from mazurka.runtime.core.patches import Patches, original
@@ -281,8 +280,7 @@ class QueueCondition:
 
     def _outside(self, name: str) -> Any:
         if session.current.ident == get_ident():
-            refuse(
-                session.current,
+            session.current.refuse(
                 f"Condition.{name} of a condition inside a queue is not supported under control;"
                 " use the queue's methods",
             )

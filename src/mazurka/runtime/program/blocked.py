@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from functools import cache
 from types import FrameType
 
-from mazurka.runtime.core.names import label_of
 from mazurka.runtime.core.scheduler import Scheduler, session
 from mazurka.runtime.core.sites import is_plumbing_file
+from mazurka.runtime.core.thread_labels import label_of
 from mazurka.stateless.runs import Failed
 
 ADVICE = (

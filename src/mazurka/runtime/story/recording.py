@@ -13,12 +13,13 @@ from collections.abc import Iterable, Sequence
 from types import FrameType
 
 from mazurka.runtime.core.daemons import Leashed
-from mazurka.runtime.core.names import forget_names, labels_of, shorten
+from mazurka.runtime.core.names import forget_names
 from mazurka.runtime.core.operations import Idle, Object, RealOperation, TryOperation
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import SourceLine, in_executor, site_of, user_frame
 from mazurka.runtime.core.spinning import Spin
 from mazurka.runtime.core.tasks import Life, StartThread, Task
+from mazurka.runtime.core.thread_labels import labels_of, shorten
 from mazurka.runtime.core.waiting import purpose_at
 from mazurka.runtime.primitives.condition import Notify, Wake
 from mazurka.runtime.primitives.registry import say_once
