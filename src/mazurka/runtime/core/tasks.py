@@ -139,7 +139,8 @@ class Task:
     """What to do if the run ends before it has begun."""
     carrier: Carrier | None = None
     baton: LockType
-    ident: int
+    ident = 0
+    """The identity of the thread that carries it; 0 before it has one."""
 
     def __init__(self, number: int, path: Path, life: Life, names: list[str]) -> None:
         self.number = number

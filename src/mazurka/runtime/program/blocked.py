@@ -94,7 +94,10 @@ def describe_blocked(run: Scheduler, waited: float, busy: bool) -> Failed:
 
 
 def _collect_frames(frame: FrameType | None) -> list[traceback.FrameSummary]:
-    """The frames of a thread, without those that keep it under control."""
+    """Return the frames of a thread, without those that keep it under control; none before it
+    has any."""
+    if frame is None:
+        return []
     return [one for one in traceback.extract_stack(frame) if not is_plumbing_file(one.filename)]
 
 

@@ -17,6 +17,9 @@ from inspect import getsourcelines
 import pytest
 
 import mazurka
+from mazurka.runtime.core.scheduler import Scheduler
+from mazurka.runtime.core.tasks import Life, Task
+from mazurka.runtime.program.blocked import describe_blocked
 
 log = logging.getLogger("mazurka.tests.blocked")
 
@@ -111,3 +114,16 @@ def test_an_exception_without_any_line_of_the_user() -> None:
     assert result.violation.file is None
     assert "threading.py" not in result.report(200)
     assert "✗ Thread-1 (int)   ValueError: invalid literal" in result.report(200)
+
+
+def test_a_thread_that_nothing_carries_yet() -> None:
+    """The watchdog may look while the next thread is being set up: it has no frames then."""
+    run = Scheduler(None, 0)
+    run.running = Task(0, "0", Life("0"), [])
+    run.tasks = [run.running]
+
+    failed = describe_blocked(run, 5.0, busy=False)
+
+    assert "is blocked in a call that is not under control for 5.0 s" in failed.message
+    assert (failed.file, failed.line) == (None, None)
+    assert len(failed.details) == 1
