@@ -15,7 +15,7 @@ from types import FunctionType, ModuleType
 import pytest
 
 from mazurka.ir.native import step
-from mazurka.search.observer import Silent
+from mazurka.search import Silent
 from mazurka.stateful.kernel_cache import kernel
 
 TESTS = Path(__file__).parent

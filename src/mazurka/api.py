@@ -15,7 +15,7 @@ from mazurka.comparing import Comparison, compare_file
 from mazurka.report.replaying import ReplayReport, replay_saved
 from mazurka.report.tracefile import load, save
 from mazurka.report.verdict import Verdict
-from mazurka.search.observer import Observer, Silent
+from mazurka.search import Observer, Silent
 from mazurka.search.reading import Reading
 from mazurka.search.request import CheckOptions
 

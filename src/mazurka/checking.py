@@ -18,13 +18,10 @@ from mazurka.report.selection import Selection, select
 from mazurka.report.subject import identify
 from mazurka.report.trace import Trace
 from mazurka.report.verdict import Verdict, scope_sentence
-from mazurka.search.observer import Observer
-from mazurka.search.options import SearchOptions
+from mazurka.search import Observer, SearchOptions, SearchResult, Strategy, Violation
 from mazurka.search.reading import Reading, granularity_of
 from mazurka.search.registry import chooser
 from mazurka.search.request import CheckOptions, choose_strategy, sort_properties, validate
-from mazurka.search.result import SearchResult, Violation
-from mazurka.search.strategy import Strategy
 
 SELF_CHECK = "self-check"
 """How the notes of a self-check begin."""

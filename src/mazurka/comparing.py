@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from mazurka.checking import check_program, load_program, name_language
 from mazurka.errors import OptionError
 from mazurka.report.verdict import UNREDUCED, Verdict
-from mazurka.search.observer import Observer
+from mazurka.search import Observer, Strategy
 from mazurka.search.registry import AUTO, load_strategy, strategy_names
 from mazurka.search.request import (
     CheckOptions,
@@ -17,7 +17,6 @@ from mazurka.search.request import (
     strategies_for,
     validate,
 )
-from mazurka.search.strategy import Strategy
 from mazurka.version import __version__
 
 INTERRUPTED = "interrupted"

@@ -14,9 +14,9 @@ from mazurka.search.registry import declared_options, load_strategy
 from mazurka.stateful import strategies
 
 TOY = """\
-from mazurka.search.options import Option
-from mazurka.search.result import SearchResult, Statistics
-from mazurka.search.strategy import Strategy
+from mazurka.search import Option
+from mazurka.search import SearchResult, Statistics
+from mazurka.search import Strategy
 
 FRUIT = Option(name="ripe_fruit", default="apple", values=("apple", "plum"), help="What to eat.")
 BITES = Option(name="bites", default=3, help="How often to bite.")

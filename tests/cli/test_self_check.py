@@ -10,8 +10,7 @@ import pytest
 from mazurka import check
 from mazurka.checking import load_program
 from mazurka.errors import InternalError
-from mazurka.search.observer import Silent
-from mazurka.search.options import SearchOptions
+from mazurka.search import SearchOptions, Silent
 from mazurka.search.reading import Reading
 from mazurka.search.registry import load_strategy, strategy_names
 from mazurka.stateful.self_check import check_full

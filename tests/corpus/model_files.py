@@ -21,10 +21,9 @@ from mazurka.frontend.python import load_model
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program
 from mazurka.report.verdict import Verdict
-from mazurka.search.observer import Silent
+from mazurka.search import Silent, Strategy
 from mazurka.search.registry import load_strategy, strategy_names
 from mazurka.search.request import CheckOptions
-from mazurka.search.strategy import Strategy
 from mazurka.stateful.reference.full import StateSpace, explore
 from tests.soundness.schedules import ends
 

@@ -22,9 +22,7 @@ from mazurka.ir.interpreter import State, Step
 from mazurka.ir.native.step import native
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program
-from mazurka.search.observer import Silent
-from mazurka.search.options import SearchOptions
-from mazurka.search.result import SearchResult
+from mazurka.search import SearchOptions, SearchResult, Silent
 from mazurka.stateful import cartesian_search, kernel_cache
 from mazurka.stateful.cartesian_search import Vectors
 from mazurka.stateful.cartesian_workers import search_cartesian

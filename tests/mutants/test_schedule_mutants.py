@@ -15,10 +15,8 @@ import pytest
 from mazurka.ir.expressions import Const, negate
 from mazurka.ir.interpreter import State, Step
 from mazurka.ir.program import FINISHED, Check, Fault, Kind, Program
-from mazurka.search.observer import Silent
-from mazurka.search.options import SearchOptions
+from mazurka.search import SearchOptions, SearchResult, Silent
 from mazurka.search.registry import load_strategy
-from mazurka.search.result import SearchResult
 from mazurka.stateless.explored import RunOptions
 from mazurka.stateless.iterative import REDUCTIONS
 from mazurka.stateless.models.execution import IRExecution

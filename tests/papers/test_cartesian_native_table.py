@@ -8,8 +8,7 @@ import pytest
 
 from mazurka.bench.cartesian import CASES, CartesianCase
 from mazurka.ir.native.step import native
-from mazurka.search.observer import Silent
-from mazurka.search.options import SearchOptions
+from mazurka.search import SearchOptions, Silent
 from mazurka.stateful.cartesian_search import Vectors
 from mazurka.stateful.cartesian_workers import search_cartesian
 from mazurka.stateful.variants import CycleRule

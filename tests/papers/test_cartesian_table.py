@@ -10,8 +10,7 @@ import pytest
 
 from mazurka.bench.cartesian import CASES, CartesianCase
 from mazurka.ir.program import Program
-from mazurka.search.observer import Silent
-from mazurka.search.options import SearchOptions
+from mazurka.search import SearchOptions, Silent
 from mazurka.search.registry import load_strategy
 from mazurka.stateful.reference.cartesian import Cartesian, explore_cartesian
 from mazurka.stateful.variants import CycleRule, Finished

@@ -24,8 +24,7 @@ from mazurka.bench.context_bounded import (
 )
 from mazurka.frontend.python import load_model
 from mazurka.ir.passes.prepare import prepare
-from mazurka.search.observer import Silent
-from mazurka.search.options import SearchOptions
+from mazurka.search import SearchOptions, Silent
 from mazurka.search.registry import load_strategy
 from mazurka.stateless import iterative
 from mazurka.stateless.bounded.algorithm2 import Algorithm2

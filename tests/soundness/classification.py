@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from mazurka.ir.interpreter import Interpreter, State, Step
 from mazurka.ir.program import FINISHED, IDLE, Mode, Program, Role
-from mazurka.search.result import CellClass
+from mazurka.search import CellClass
 
 
 @dataclass(frozen=True)

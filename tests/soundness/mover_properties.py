@@ -33,7 +33,7 @@ from mazurka.analysis.laws import Law
 from mazurka.analysis.movers import Mover
 from mazurka.ir.interpreter import Interpreter, State, Step
 from mazurka.ir.program import DEAD_ENDS, IDLE, Fault, Program
-from mazurka.search.result import Move
+from mazurka.search import Move
 from mazurka.stateful.reference.cpc import explore_transactions
 from mazurka.stateful.reference.full import explore
 from mazurka.stateful.variants import Completion

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from mazurka.ir.interpreter import Interpreter, State, Step
 from mazurka.ir.program import Program
-from mazurka.search.result import Move
+from mazurka.search import Move
 from mazurka.stateful.reference.full import StateSpace, explore, is_dead_end
 from mazurka.stateful.reference.stubborn import PersistentSets
 from tests.soundness.reductions import Subject

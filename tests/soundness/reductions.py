@@ -18,10 +18,7 @@ from functools import cached_property
 from random import Random
 
 from mazurka.ir.program import Program
-from mazurka.search.observer import Silent
-from mazurka.search.options import PROPERTIES, SearchOptions
-from mazurka.search.result import SearchResult
-from mazurka.search.strategy import Strategy
+from mazurka.search import PROPERTIES, SearchOptions, SearchResult, Silent, Strategy
 from mazurka.stateful.reference.full import StateSpace, explore
 from mazurka.stateful.variants import MOVERS, PROVISO
 from tests.soundness.classification import Use, uses_of_cells, wrong_class

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from mazurka.ir.interpreter import Interpreter, Outcome, State
 from mazurka.ir.program import Program
+from mazurka.search import Violation
 from mazurka.search.races import race_address
-from mazurka.search.result import Violation
 
 
 def replays(program: Program, violation: Violation) -> bool:

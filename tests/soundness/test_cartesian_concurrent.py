@@ -13,9 +13,7 @@ import pytest
 
 from mazurka.ir.native.step import native
 from mazurka.ir.program import Program
-from mazurka.search.observer import Silent
-from mazurka.search.options import SearchOptions
-from mazurka.search.result import SearchResult
+from mazurka.search import SearchOptions, SearchResult, Silent
 from mazurka.stateful import cartesian_search, cartesian_workers
 from mazurka.stateful.cartesian_search import CartesianSearch, Vectors
 from mazurka.stateful.cartesian_workers import cartesian_search as search

@@ -7,8 +7,7 @@ from itertools import product
 import pytest
 
 from mazurka.ir.native.step import native
-from mazurka.search.observer import Silent
-from mazurka.search.options import SearchOptions
+from mazurka.search import SearchOptions, Silent
 from mazurka.stateful.cartesian_search import Vectors
 from mazurka.stateful.cartesian_workers import search_cartesian
 from mazurka.stateful.reference.cartesian import explore_cartesian

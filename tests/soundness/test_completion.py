@@ -15,9 +15,7 @@ import pytest
 from mazurka.analysis.movers import MoverUse
 from mazurka.ir.native.step import native
 from mazurka.ir.program import Program
-from mazurka.search.observer import Silent
-from mazurka.search.options import SearchOptions
-from mazurka.search.result import SearchResult
+from mazurka.search import SearchOptions, SearchResult, Silent
 from mazurka.stateful.reference.cpc import Transactions, assert_theorem_2, explore_transactions
 from mazurka.stateful.reference.full import StateSpace, explore
 from mazurka.stateful.rounds import TransactionSearch

@@ -12,7 +12,7 @@ import functools
 import pytest
 
 from mazurka.ir.program import DEAD_ENDS, Program
-from mazurka.search.result import Move, Violation
+from mazurka.search import Move, Violation
 from mazurka.stateful.reference.full import StateSpace as Whole
 from mazurka.stateless.answering import summarize
 from mazurka.stateless.explored import Explored, RunOptions

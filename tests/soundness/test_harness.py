@@ -10,10 +10,15 @@ import pytest
 
 from mazurka.ir.native.step import native
 from mazurka.ir.program import FINISHED, Program
-from mazurka.search.observer import Observer
-from mazurka.search.options import SearchOptions
-from mazurka.search.result import CellClass, Move, SearchResult, Violation
-from mazurka.search.strategy import Strategy
+from mazurka.search import (
+    CellClass,
+    Move,
+    Observer,
+    SearchOptions,
+    SearchResult,
+    Strategy,
+    Violation,
+)
 from mazurka.stateful.depth_first import search_depth_first
 from mazurka.stateful.strategies.full import STRATEGY as FULL
 from tests.soundness.reductions import (

@@ -9,7 +9,7 @@ import pytest
 
 from mazurka.ir.passes.validate import validate
 from mazurka.ir.program import Program
-from mazurka.search.options import SearchOptions
+from mazurka.search import SearchOptions
 from mazurka.search.registry import load_strategy, strategy_names
 from mazurka.stateful.reference.full import StateSpace, explore
 from tests.soundness.reductions import SECONDS, Agreement, Oracle, Subject, compare, consult

@@ -9,8 +9,7 @@ import pytest
 
 from mazurka.ir.native.step import native
 from mazurka.ir.program import Program
-from mazurka.search.observer import Silent
-from mazurka.search.options import SearchOptions
+from mazurka.search import SearchOptions, Silent
 from mazurka.search.registry import load_strategy
 from mazurka.stateful.persistent_search import Sets, search_persistent
 from mazurka.stateful.reference.full import StateSpace, explore

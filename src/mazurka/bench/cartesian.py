@@ -24,8 +24,7 @@ from typing import Any, TypeAlias
 from mazurka.bench.figures import Figures, repeat
 from mazurka.bench.harness import Benchmark, Case, Line, Measured, figures_of, thousands
 from mazurka.ir.native.step import native
-from mazurka.search.observer import Silent
-from mazurka.search.options import SearchOptions
+from mazurka.search import SearchOptions, Silent
 from mazurka.stateful.cartesian_search import Vectors
 from mazurka.stateful.cartesian_workers import search_cartesian
 from mazurka.stateful.variants import CycleRule, Finished

@@ -28,11 +28,9 @@ from mazurka.ir.passes.granularity import Granularity
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program
 from mazurka.report.terminal import glyphs_for, make_console, safe
-from mazurka.search.observer import Silent
-from mazurka.search.options import SearchOptions
+from mazurka.search import SearchOptions, SearchResult, Silent
 from mazurka.search.registry import load_strategy
 from mazurka.search.resources import refuse_many
-from mazurka.search.result import SearchResult
 from mazurka.version import __version__
 
 MODELS = Path(__file__).parent / "models"

@@ -42,7 +42,7 @@ def export(
 
     def action() -> int:
         from mazurka.checking import load_program
-        from mazurka.search.options import one_of
+        from mazurka.search import one_of
         from mazurka.search.reading import Reading
 
         one_of("format", form, FORMATS)

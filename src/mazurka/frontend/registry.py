@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from mazurka import frontend as package
 from mazurka.errors import MazurkaError
-from mazurka.search.options import one_of
+from mazurka.search import one_of
 
 if TYPE_CHECKING:
     from mazurka.ir.program import Program

@@ -19,7 +19,7 @@ from rich.text import Text
 
 from mazurka.report.terminal import glyphs_for, safe
 from mazurka.report.words import counted, listed
-from mazurka.search.result import CellClass, Statistics
+from mazurka.search import CellClass, Statistics
 
 MOST_ROWS = 40
 MOST_COUNTS = 8

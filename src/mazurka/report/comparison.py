@@ -16,7 +16,7 @@ from mazurka.report.prose import Prose
 from mazurka.report.summary import STYLES
 from mazurka.report.terminal import Glyphs, glyphs_for, safe
 from mazurka.report.verdict import UNREDUCED, Verdict, limit_name, property_list
-from mazurka.search.result import CUT_SHORT, Statistics
+from mazurka.search import CUT_SHORT, Statistics
 
 GAP = 2
 NOT_APPLICABLE = "-"

@@ -18,8 +18,8 @@ from mazurka.report.trace import (
     Trace,
     run_schedule,
 )
+from mazurka.search import Move, Violation
 from mazurka.search.races import race_address
-from mazurka.search.result import Move, Violation
 
 
 def confirm(

@@ -6,8 +6,7 @@ import sys
 import time
 from typing import TextIO
 
-from mazurka.search.observer import Observer, Silent
-from mazurka.search.result import Statistics
+from mazurka.search import Observer, Silent, Statistics
 
 INTERVAL = 0.1
 CLEAR = "\r\x1b[2K"

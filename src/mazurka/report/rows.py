@@ -8,7 +8,7 @@ from mazurka.ir.interpreter import State, Step
 from mazurka.ir.program import Kind, Program, Role
 from mazurka.report.operations import Told, is_told, tell_operations
 from mazurka.report.places import STATUS, SYNCHRONIZING, Shown, is_hidden, shown_value, source_line
-from mazurka.search.result import Move
+from mazurka.search import Move
 
 
 @dataclass(frozen=True)

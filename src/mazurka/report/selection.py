@@ -7,9 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from mazurka.ir.program import Fault, Program
-from mazurka.search.observer import Observer
-from mazurka.search.options import SearchOptions
-from mazurka.search.result import Move, SearchResult, Violation
+from mazurka.search import Move, Observer, SearchOptions, SearchResult, Violation
 
 CHEAP_SECONDS = 3.0
 """How long `auto` looks for a counterexample with fewer context switches."""

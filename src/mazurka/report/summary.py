@@ -23,7 +23,7 @@ from mazurka.report.terminal import safe
 from mazurka.report.trace import Trace
 from mazurka.report.verdict import Verdict, limit_name
 from mazurka.report.words import counted
-from mazurka.search.result import Statistics
+from mazurka.search import Statistics
 
 STYLES = {HOLDS: "bold green", VIOLATED: "bold red", INCONCLUSIVE: "bold yellow"}
 ORDERS = {"dfs": "depth-first", "bfs": "breadth-first"}

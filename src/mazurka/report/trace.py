@@ -16,7 +16,7 @@ from mazurka.ir.program import Fault, Program
 from mazurka.report.operations import answers, hides
 from mazurka.report.places import Shown, is_hidden, shown_value
 from mazurka.report.rows import TraceRow, make_row, place_name
-from mazurka.search.result import Move
+from mazurka.search import Move
 
 KEPT_ROWS = 20_000
 """Of a longer trace only the beginning and the end are told, half of this number each."""

@@ -16,8 +16,8 @@ from typing import TypeVar
 from mazurka.errors import MazurkaError, OptionError
 from mazurka.ir.passes.granularity import GRANULARITIES
 from mazurka.report.verdict import Verdict
+from mazurka.search import Move, Violation
 from mazurka.search.reading import Reading
-from mazurka.search.result import Move, Violation
 from mazurka.version import __version__
 
 FORMAT = "mazurka-trace"

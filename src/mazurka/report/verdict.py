@@ -9,9 +9,8 @@ from mazurka.report.selection import Alternative
 from mazurka.report.subject import Subject
 from mazurka.report.trace import Trace
 from mazurka.report.words import counted, listed
-from mazurka.search.options import PROPERTIES
+from mazurka.search import PROPERTIES, CellClass, Round, Statistics
 from mazurka.search.request import CheckOptions
-from mazurka.search.result import CellClass, Round, Statistics
 
 UNREDUCED = "full"
 """The strategy that visits every reachable state; any other is said to reduce them."""

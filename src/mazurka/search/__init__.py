@@ -1,1 +1,30 @@
-"""What every engine is asked and what it answers; how its strategies are found."""
+"""What every engine is asked and what it answers; how its strategies are found.
+
+The package hands out the contract that engines and their callers share; the modules that act on it
+(`registry`, `request`, `reading`, `races`, `resources`) are imported by name.
+"""
+
+from mazurka.search.options import (
+    ORDERS,
+    PROPERTIES,
+    Option,
+    SearchOptions,
+    one_of,
+    require_positive,
+)
+from mazurka.search.result import (
+    CUT_SHORT,
+    CellClass,
+    Move,
+    Round,
+    SearchResult,
+    Statistics,
+    Violation,
+)
+from mazurka.search.strategy import Chosen, Observer, Silent, Strategy
+
+__all__ = [
+    "CUT_SHORT", "ORDERS", "PROPERTIES", "CellClass", "Chosen", "Move", "Observer", "Option",
+    "Round", "SearchOptions", "SearchResult", "Silent", "Statistics", "Strategy", "Violation",
+    "one_of", "require_positive",
+]  # fmt: skip

@@ -16,9 +16,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from mazurka.errors import InternalError, OptionError
-from mazurka.search.observer import Observer
 from mazurka.search.options import Option, SearchOptions, one_of
-from mazurka.search.strategy import Chosen, Strategy
+from mazurka.search.strategy import Chosen, Observer, Strategy
 
 if TYPE_CHECKING:
     from mazurka.ir.program import Program

@@ -1,17 +1,42 @@
-"""What a strategy declares of itself."""
+"""What a strategy declares of itself, and the observer that is told how its search goes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from mazurka.search.observer import Observer
 from mazurka.search.options import Option, SearchOptions
-from mazurka.search.result import SearchResult
+from mazurka.search.result import SearchResult, Statistics
 
 if TYPE_CHECKING:
     from mazurka.ir.program import Program
+
+
+class Observer(Protocol):
+    """Told how a search goes; it may draw that, and never decides anything."""
+
+    def progress(self, statistics: Statistics) -> None:
+        """The counts so far, a few times a second."""
+
+    def message(self, text: str) -> None:
+        """What is being done now; worth showing on a terminal only."""
+
+    def notice(self, text: str) -> None:
+        """Why there is an unexpected pause; shown even where there is no terminal."""
+
+
+class Silent:
+    """An observer that ignores everything."""
+
+    def progress(self, statistics: Statistics) -> None:
+        pass
+
+    def message(self, text: str) -> None:
+        pass
+
+    def notice(self, text: str) -> None:
+        pass
 
 
 @dataclass(frozen=True)

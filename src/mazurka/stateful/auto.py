@@ -25,12 +25,9 @@ from dataclasses import dataclass, replace
 
 from mazurka.analysis.lock_patterns import pattern_locks
 from mazurka.ir.program import Program
-from mazurka.search.observer import Observer, Silent
-from mazurka.search.options import SearchOptions
+from mazurka.search import CUT_SHORT, Chosen, Observer, Round, SearchOptions, SearchResult, Silent
 from mazurka.search.registry import load_strategy
 from mazurka.search.resources import default_limit_bytes, processors
-from mazurka.search.result import CUT_SHORT, Round, SearchResult
-from mazurka.search.strategy import Chosen
 from mazurka.stateful.cartesian_search import MOST_THREADS
 
 PILOT = "full"

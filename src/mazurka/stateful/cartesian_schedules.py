@@ -12,7 +12,7 @@ from functools import partial
 from typing import TypeAlias
 
 from mazurka.ir.interpreter import Interpreter, Outcome, State
-from mazurka.search.result import Move
+from mazurka.search import Move
 from mazurka.stateful import blocks
 from mazurka.stateful.store import Store
 from mazurka.stateful.view import ProgramView

@@ -13,9 +13,7 @@ from mazurka.errors import UnsupportedError
 from mazurka.ir.interpreter import State
 from mazurka.ir.native.step import NativeProgram
 from mazurka.ir.program import FAULTS, Fault
-from mazurka.search.observer import Observer
-from mazurka.search.options import SearchOptions
-from mazurka.search.result import SearchResult
+from mazurka.search import Observer, SearchOptions, SearchResult
 from mazurka.stateful import blocks
 from mazurka.stateful.cartesian_schedules import VectorSchedules
 from mazurka.stateful.conduct import Conductor

@@ -27,9 +27,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from mazurka.ir.native.step import NativeProgram
-from mazurka.search.observer import Observer
-from mazurka.search.options import SearchOptions
-from mazurka.search.result import SearchResult
+from mazurka.search import Observer, SearchOptions, SearchResult
 from mazurka.stateful import blocks
 from mazurka.stateful.cartesian_search import (
     VECTOR_TROUBLES,

@@ -10,11 +10,9 @@ from mazurka.errors import InternalError
 from mazurka.ir.interpreter import Interpreter, Outcome, State
 from mazurka.ir.native.step import NativeProgram
 from mazurka.ir.program import Fault
-from mazurka.search.observer import Observer
-from mazurka.search.options import SearchOptions
+from mazurka.search import Move, Observer, SearchOptions, SearchResult, Statistics, Violation
 from mazurka.search.races import races_between
 from mazurka.search.resources import default_limit_bytes
-from mazurka.search.result import Move, SearchResult, Statistics, Violation
 
 SLICE_TRANSITIONS = 1 << 18
 FIRST_SLICE = 1 << 12

@@ -6,9 +6,7 @@ A frame holds the next move to try, so that schedules can be read off the stack.
 from __future__ import annotations
 
 from mazurka.ir.native.step import NativeProgram
-from mazurka.search.observer import Observer
-from mazurka.search.options import SearchOptions
-from mazurka.search.result import Move, SearchResult
+from mazurka.search import Move, Observer, SearchOptions, SearchResult
 from mazurka.stateful import blocks
 from mazurka.stateful.stack_search import StackSearch
 

@@ -24,7 +24,7 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
-from mazurka.search.observer import Observer
+from mazurka.search import Observer
 
 SOURCES = Path(__file__).parent
 PARTS = {

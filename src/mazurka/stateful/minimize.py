@@ -13,9 +13,7 @@ from itertools import pairwise
 from mazurka.ir.interpreter import Interpreter
 from mazurka.ir.native.step import NativeProgram, native
 from mazurka.ir.program import Program, Span
-from mazurka.search.observer import Observer
-from mazurka.search.options import SearchOptions
-from mazurka.search.result import Move, Violation
+from mazurka.search import Move, Observer, SearchOptions, Violation
 from mazurka.stateful import blocks
 from mazurka.stateful.breadth_first import BreadthFirst
 

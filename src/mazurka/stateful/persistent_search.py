@@ -10,9 +10,7 @@ from dataclasses import dataclass, replace
 from mazurka.analysis.futures import futures_of
 from mazurka.ir.native.step import NativeProgram
 from mazurka.ir.program import Program
-from mazurka.search.observer import Observer
-from mazurka.search.options import SearchOptions
-from mazurka.search.result import Move, SearchResult
+from mazurka.search import Move, Observer, SearchOptions, SearchResult
 from mazurka.stateful import blocks
 from mazurka.stateful.memory import Area
 from mazurka.stateful.persistent_tables import PersistentTables

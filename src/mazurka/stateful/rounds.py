@@ -19,9 +19,7 @@ from mazurka.analysis.locksets import Protection, static_protection
 from mazurka.analysis.movers import MoverUse
 from mazurka.ir.native.step import NativeProgram, native
 from mazurka.ir.program import Program
-from mazurka.search.observer import Observer
-from mazurka.search.options import SearchOptions
-from mazurka.search.result import CUT_SHORT, CellClass, Round, SearchResult
+from mazurka.search import CUT_SHORT, CellClass, Observer, Round, SearchOptions, SearchResult
 from mazurka.stateful.kernel_cache import kernel
 from mazurka.stateful.transactions import Transaction, TransactionRound
 from mazurka.stateful.variants import MOVERS

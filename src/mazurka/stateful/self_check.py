@@ -15,8 +15,7 @@ from mazurka.analysis.discipline import Discipline
 from mazurka.errors import InternalError
 from mazurka.ir.interpreter import State
 from mazurka.ir.program import Program
-from mazurka.search.options import SearchOptions
-from mazurka.search.result import SearchResult
+from mazurka.search import SearchOptions, SearchResult
 from mazurka.stateful.reference.cartesian import Cartesian
 from mazurka.stateful.reference.cpc import GivenUp, assert_theorem_2, explore_transactions
 from mazurka.stateful.reference.full import explore

@@ -6,9 +6,7 @@ Owns the stack, runs the kernel slice by slice, and deals with what it comes bac
 from __future__ import annotations
 
 from mazurka.ir.native.step import NativeProgram
-from mazurka.search.observer import Observer
-from mazurka.search.options import SearchOptions
-from mazurka.search.result import Move, SearchResult
+from mazurka.search import Move, Observer, SearchOptions, SearchResult
 from mazurka.stateful import blocks
 from mazurka.stateful.conduct import Conductor
 from mazurka.stateful.kernel_cache import kernel

@@ -5,7 +5,7 @@ The set itself is in `mazurka.stateful.kernels.store`.
 
 from __future__ import annotations
 
-from mazurka.search.observer import Observer
+from mazurka.search import Observer
 from mazurka.stateful import blocks
 from mazurka.stateful.kernel_cache import kernel
 from mazurka.stateful.memory import Area

@@ -16,9 +16,7 @@ from mazurka.analysis.movers import MoverUse
 from mazurka.errors import InternalError
 from mazurka.ir.interpreter import State, Step
 from mazurka.ir.native.step import NativeProgram
-from mazurka.search.observer import Observer
-from mazurka.search.options import SearchOptions
-from mazurka.search.result import Move
+from mazurka.search import Move, Observer, SearchOptions
 from mazurka.stateful import blocks
 from mazurka.stateful.discipline_tables import DisciplineTables
 from mazurka.stateful.memory import Area

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 
-from mazurka.search.options import Option, require_positive
+from mazurka.search import Option, require_positive
 from mazurka.search.resources import refuse_many
 
 # --- transactions -----------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from mazurka.errors import UnsupportedError
 from mazurka.ir.native.step import NativeProgram
 from mazurka.ir.program import FAULTS, Fault
-from mazurka.search.options import SearchOptions
+from mazurka.search import SearchOptions
 from mazurka.stateful import blocks
 from mazurka.stateful.memory import Area
 

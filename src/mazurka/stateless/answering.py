@@ -18,10 +18,16 @@ from mazurka.errors import InternalError
 from mazurka.ir.passes.starts import starts_again
 from mazurka.ir.program import Program
 from mazurka.ir.values.footprints import Footprints
-from mazurka.search.observer import Observer
-from mazurka.search.options import SearchOptions
+from mazurka.search import (
+    CUT_SHORT,
+    Move,
+    Observer,
+    SearchOptions,
+    SearchResult,
+    Statistics,
+    Violation,
+)
 from mazurka.search.resources import default_limit_bytes, resident_bytes
-from mazurka.search.result import CUT_SHORT, Move, SearchResult, Statistics, Violation
 from mazurka.stateless.explored import Exceeded, Explored, RunOptions
 from mazurka.stateless.models.execution import IRExecution, PlainIRExecution
 from mazurka.stateless.reduction.sleep_sets import BOUND, ScheduleSearch, SleepSets

@@ -31,8 +31,7 @@ from mazurka.bench.figures import Figures
 from mazurka.bench.harness import BenchOptions, Measured
 from mazurka.errors import OptionError
 from mazurka.report.terminal import make_console
-from mazurka.search.observer import Silent
-from mazurka.search.options import SearchOptions
+from mazurka.search import SearchOptions, Silent
 from mazurka.search.registry import load_strategy
 
 

@@ -17,7 +17,7 @@ from mazurka.bench.optimistic import CASES, OptimisticCase, OptimisticTable, rat
 from mazurka.checking import check_file
 from mazurka.errors import OptionError
 from mazurka.report.terminal import make_console
-from mazurka.search.observer import Silent
+from mazurka.search import Silent
 from mazurka.search.reading import Reading
 from mazurka.search.request import CheckOptions
 

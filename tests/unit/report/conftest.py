@@ -12,9 +12,8 @@ from mazurka.checking import check_program
 from mazurka.ir.program import Program
 from mazurka.report.terminal import make_console
 from mazurka.report.verdict import Verdict
-from mazurka.search.observer import Silent
+from mazurka.search import Silent, Strategy
 from mazurka.search.request import CheckOptions
-from mazurka.search.strategy import Strategy
 
 
 @pytest.fixture

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from mazurka.ir.program import Program
-from mazurka.search.observer import Observer
-from mazurka.search.options import PROPERTIES, SearchOptions
-from mazurka.search.result import SearchResult, Statistics, Violation
-from mazurka.search.strategy import Strategy
+from mazurka.search import (
+    PROPERTIES,
+    Observer,
+    SearchOptions,
+    SearchResult,
+    Statistics,
+    Strategy,
+    Violation,
+)
 from mazurka.stateful.reference.full import explore
 
 

@@ -15,7 +15,7 @@ from mazurka.report.classification import (
     make_class_rows,
 )
 from mazurka.report.summary import MOST_NOTES, Summary
-from mazurka.search.result import CellClass, Round, SearchResult, Statistics
+from mazurka.search import CellClass, Round, SearchResult, Statistics
 
 
 def protected(name: str, lock: str, since: int = 1) -> CellClass:

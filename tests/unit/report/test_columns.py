@@ -12,7 +12,7 @@ from mazurka.report.columns import Columns, plan
 from mazurka.report.confirm import confirm
 from mazurka.report.summary import Summary
 from mazurka.report.words import counted
-from mazurka.search.result import Move, Violation
+from mazurka.search import Move, Violation
 
 
 @pytest.mark.parametrize("width", [60, 100, 160])

@@ -10,12 +10,9 @@ from mazurka import comparing
 from mazurka.comparing import compare_file, every_strategy, options_for
 from mazurka.errors import OptionError
 from mazurka.ir.program import Program
-from mazurka.search.observer import Observer, Silent
-from mazurka.search.options import SearchOptions
+from mazurka.search import Observer, SearchOptions, SearchResult, Silent, Statistics, Strategy
 from mazurka.search.registry import load_strategy
 from mazurka.search.request import CheckOptions
-from mazurka.search.result import SearchResult, Statistics
-from mazurka.search.strategy import Strategy
 from mazurka.stateful.variants import WORKERS
 
 MODEL = """

@@ -9,7 +9,7 @@ import pytest
 from mazurka.report.answer import Finding
 from mazurka.report.comparison import print_comparison
 from mazurka.report.verdict import Verdict
-from mazurka.search.result import Round, Statistics
+from mazurka.search import Round, Statistics
 
 
 def verdict_of(strategy: str, states: int, **changes: object) -> Verdict:

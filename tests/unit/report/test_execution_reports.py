@@ -10,8 +10,8 @@ from mazurka.report.comparison import print_comparison
 from mazurka.report.observer import progress_text
 from mazurka.report.summary import Summary
 from mazurka.report.verdict import Verdict, scope_sentence
+from mazurka.search import Statistics
 from mazurka.search.request import CheckOptions
-from mazurka.search.result import Statistics
 
 RAN = Statistics(
     transitions=810, depth=18, seconds=0.25, executions=90, partial_orders=90

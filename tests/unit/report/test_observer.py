@@ -5,8 +5,7 @@ from __future__ import annotations
 import io
 
 from mazurka.report.observer import CLEAR, ProgressLine, bytes_text, finish, observer_for
-from mazurka.search.observer import Silent
-from mazurka.search.result import Statistics
+from mazurka.search import Silent, Statistics
 
 STATISTICS = Statistics(states=1_234_567, depth=4_000, seconds=1.5, peak_bytes=35_000_000)
 

@@ -6,9 +6,7 @@ import pytest
 from small_programs import two_locks
 
 from mazurka.report.selection import CHEAP_SECONDS, context_switches, select
-from mazurka.search.observer import Silent
-from mazurka.search.options import SearchOptions
-from mazurka.search.result import Move, SearchResult, Statistics, Violation
+from mazurka.search import Move, SearchOptions, SearchResult, Silent, Statistics, Violation
 
 LONG = Violation("assert", (Move(0), Move(1), Move(0), Move(1)))
 CALM = Violation("assert", (Move(0), Move(0), Move(1), Move(1), Move(1)))

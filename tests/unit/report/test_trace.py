@@ -14,7 +14,7 @@ from mazurka.report.confirm import confirm, is_deadlock
 from mazurka.report.operations import name_object
 from mazurka.report.places import object_name, shown_value
 from mazurka.report.rows import make_row
-from mazurka.search.result import Move, Violation
+from mazurka.search import Move, Violation
 
 
 def test_rows_show_values_read_and_written(judge):

@@ -14,8 +14,8 @@ from mazurka.ir.program import Assign
 from mazurka.report.confirm import confirm
 from mazurka.report.replaying import replay_saved
 from mazurka.report.tracefile import SavedTrace, load, save
+from mazurka.search import Move, Violation
 from mazurka.search.reading import Reading
-from mazurka.search.result import Move, Violation
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from mazurka.ir.program import Check, Fault
 from mazurka.report.answer import ERROR
 from mazurka.report.trace import ReplayMismatch
 from mazurka.report.verdict import Verdict
+from mazurka.search import Move, SearchResult, Statistics, Violation
 from mazurka.search.request import CheckOptions, choose_strategy, validate
-from mazurka.search.result import Move, SearchResult, Statistics, Violation
 
 KEYS = {
     "tool", "version", "input", "verdict", "scope", "property", "strategy", "stats",

@@ -9,10 +9,8 @@ import sys
 import pytest
 
 from mazurka.errors import OptionError
-from mazurka.search.observer import Silent
-from mazurka.search.options import PROPERTIES
+from mazurka.search import PROPERTIES, Silent, Statistics
 from mazurka.search.registry import load_strategy, strategy_names
-from mazurka.search.result import Statistics
 
 LISTING = """
 import sys

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from mazurka.ir.interpreter import Interpreter, Outcome, State
 from mazurka.ir.program import Program
-from mazurka.search.observer import Silent
-from mazurka.search.options import SearchOptions
+from mazurka.search import Move, SearchOptions, SearchResult, Silent, Violation
 from mazurka.search.races import races_between
-from mazurka.search.result import Move, SearchResult, Violation
 from mazurka.stateful.reference.full import explore
 from mazurka.stateful.strategies.full import run
 

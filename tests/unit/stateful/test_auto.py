@@ -10,11 +10,9 @@ from mazurka import check
 from mazurka.checking import load_program
 from mazurka.errors import OptionError
 from mazurka.ir.program import Program
-from mazurka.search.observer import Silent
-from mazurka.search.options import SearchOptions
+from mazurka.search import SearchOptions, Silent, Strategy
 from mazurka.search.reading import Reading
 from mazurka.search.registry import load_strategy
-from mazurka.search.strategy import Strategy
 from mazurka.stateful import auto
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

@@ -13,9 +13,7 @@ from mazurka.frontend.python.elaboration import elaborate
 from mazurka.ir.native.step import native
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program
-from mazurka.search.observer import Silent
-from mazurka.search.options import SearchOptions
-from mazurka.search.result import SearchResult, Statistics
+from mazurka.search import SearchOptions, SearchResult, Silent, Statistics
 from mazurka.stateful import blocks
 from mazurka.stateful.cartesian_schedules import VectorSchedules
 from mazurka.stateful.cartesian_search import Vectors

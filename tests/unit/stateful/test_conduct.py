@@ -13,9 +13,7 @@ from mazurka.ir.expressions import Const
 from mazurka.ir.interpreter import Interpreter, Step
 from mazurka.ir.native.step import NativeProgram
 from mazurka.ir.program import FINISHED, Check, Fault, Program
-from mazurka.search.observer import Silent
-from mazurka.search.options import SearchOptions
-from mazurka.search.result import Move, Statistics
+from mazurka.search import Move, SearchOptions, Silent, Statistics
 from mazurka.stateful import conduct
 from mazurka.stateful.conduct import FIRST_SLICE, SLICE_TRANSITIONS, Conductor
 from mazurka.stateful.strategies.full import run

@@ -17,7 +17,7 @@ from tests.unit.ir.programs import (
 
 from mazurka.ir.expressions import Binary, Choice, Const
 from mazurka.ir.program import FINISHED, Check, Fault, Kind, Mode, Program
-from mazurka.search.result import Move
+from mazurka.search import Move
 from mazurka.stateful.reference.full import explore
 
 

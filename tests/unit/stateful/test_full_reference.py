@@ -16,7 +16,7 @@ from tests.unit.ir.programs import (
 
 from mazurka.ir.expressions import Const, Element, Expr
 from mazurka.ir.program import FINISHED, Assign, Check, Edge, Fault, Kind, Mode, Program, Role, Span
-from mazurka.search.result import Move
+from mazurka.search import Move
 from mazurka.stateful.reference.full import explore
 
 ENGINES = ("reference", *ORDERS)

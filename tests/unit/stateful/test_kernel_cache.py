@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mazurka.search.observer import Silent
-from mazurka.search.result import Statistics
+from mazurka.search import Silent, Statistics
 from mazurka.stateful import blocks, kernel_cache
 from mazurka.stateful.memory import Area
 from mazurka.stateful.store import FIRST_CAPACITY, Store

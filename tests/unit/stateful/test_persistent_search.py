@@ -23,10 +23,8 @@ from mazurka.errors import InternalError
 from mazurka.ir.expressions import Binary, Choice, Const
 from mazurka.ir.native.step import native
 from mazurka.ir.program import FINISHED, Assign, Check, Fault, Kind, Mode, Program
-from mazurka.search.observer import Silent
-from mazurka.search.options import SearchOptions
+from mazurka.search import SearchOptions, SearchResult, Silent
 from mazurka.search.registry import load_strategy
-from mazurka.search.result import SearchResult
 from mazurka.stateful.persistent_search import PersistentSearch, Sets, search_persistent
 from mazurka.stateful.reference.full import explore
 from mazurka.stateful.reference.stubborn import explore_persistent

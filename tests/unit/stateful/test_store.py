@@ -10,9 +10,7 @@ from tests.unit.ir.programs import modular_counters
 
 from mazurka.ir.native.step import native
 from mazurka.ir.program import Program
-from mazurka.search.observer import Silent
-from mazurka.search.options import SearchOptions
-from mazurka.search.result import SearchResult
+from mazurka.search import SearchOptions, SearchResult, Silent
 from mazurka.stateful import blocks
 from mazurka.stateful.breadth_first import BreadthFirst
 from mazurka.stateful.depth_first import DepthFirst

@@ -9,7 +9,7 @@ from mazurka.errors import UnsupportedError
 from mazurka.ir.expressions import Choice
 from mazurka.ir.native.step import NativeProgram
 from mazurka.ir.program import FINISHED, Kind, Program
-from mazurka.search.options import SearchOptions
+from mazurka.search import SearchOptions
 from mazurka.stateful import view
 from mazurka.stateful.view import ProgramView
 

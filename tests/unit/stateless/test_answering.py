@@ -9,11 +9,8 @@ from tests.unit.stateless.schedule_programs import critical_sections, read_modif
 from mazurka.errors import InternalError
 from mazurka.ir.expressions import Binary, Const, Load
 from mazurka.ir.program import FINISHED, Check, Fault, Kind, Program
-from mazurka.search.observer import Silent
-from mazurka.search.options import SearchOptions
+from mazurka.search import SearchOptions, SearchResult, Silent, Statistics, Strategy
 from mazurka.search.registry import load_strategy
-from mazurka.search.result import SearchResult, Statistics
-from mazurka.search.strategy import Strategy
 from mazurka.stateless import answering
 from mazurka.stateless.models.execution import IRExecution
 from mazurka.stateless.reduction.actions import Move

@@ -17,7 +17,7 @@ from mazurka.runtime.core.sites import SourceLine, is_plumbing, shown_path
 from mazurka.runtime.story.failure import ThreadFailure
 from mazurka.runtime.story.story import RecordedStep, Stands, Story
 from mazurka.runtime.story.waits import describe_wait
-from mazurka.search.result import Move
+from mazurka.search import Move
 
 QUIET = frozenset({"begin", "end"})
 """Kinds of steps that say nothing to people: the column begins, the column ends."""

@@ -69,7 +69,7 @@ from typing import TypeAlias
 
 from mazurka.ir.interpreter import FaultReport, Interpreter, Outcome, State, Step
 from mazurka.ir.program import IDLE, Program
-from mazurka.search.result import Move
+from mazurka.search import Move
 from mazurka.stateful.reference.full import is_dead_end
 from mazurka.stateful.variants import CycleRule, Finished
 

@@ -27,8 +27,8 @@ from mazurka.analysis.discipline import Discipline
 from mazurka.analysis.movers import Mover, MoverUse
 from mazurka.ir.interpreter import FaultReport, Interpreter, Outcome, State, Step
 from mazurka.ir.program import Program
+from mazurka.search import Move
 from mazurka.search.races import races_between
-from mazurka.search.result import Move
 from mazurka.stateful.reference.full import is_dead_end
 from mazurka.stateful.variants import Completion
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 from mazurka.ir.interpreter import FaultReport, Interpreter, Outcome, State, Step
 from mazurka.ir.program import DEAD_ENDS, Program
+from mazurka.search import Move
 from mazurka.search.races import races_between
-from mazurka.search.result import Move
 
 
 @dataclass

@@ -81,7 +81,7 @@ from mazurka.analysis.lock_patterns import pattern_locks
 from mazurka.analysis.sticky import sticky_locations
 from mazurka.ir.interpreter import FaultReport, Interpreter, Outcome, State, Step
 from mazurka.ir.program import Program
-from mazurka.search.result import Move
+from mazurka.search import Move
 from mazurka.stateful.reference.full import is_dead_end
 from mazurka.stateful.variants import Proviso, Relation
 

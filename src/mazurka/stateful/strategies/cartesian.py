@@ -20,10 +20,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mazurka.ir.program import Program
-from mazurka.search.observer import Observer
-from mazurka.search.options import SearchOptions
-from mazurka.search.result import CUT_SHORT, SearchResult
-from mazurka.search.strategy import Strategy
+from mazurka.search import CUT_SHORT, Observer, SearchOptions, SearchResult, Strategy
 from mazurka.stateful.variants import CYCLE_RULE, WORKERS, CycleRule
 
 

@@ -12,10 +12,7 @@ executions where there are sleep sets: `stateless.reduction.dpor` says why.
 from __future__ import annotations
 
 from mazurka.ir.program import Program
-from mazurka.search.observer import Observer
-from mazurka.search.options import SearchOptions
-from mazurka.search.result import SearchResult
-from mazurka.search.strategy import Strategy
+from mazurka.search import Observer, SearchOptions, SearchResult, Strategy
 
 
 def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:

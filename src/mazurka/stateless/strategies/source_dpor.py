@@ -11,10 +11,7 @@ is inconclusive unless a violation was found.  `stateless.reduction.source_dpor`
 from __future__ import annotations
 
 from mazurka.ir.program import Program
-from mazurka.search.observer import Observer
-from mazurka.search.options import SearchOptions
-from mazurka.search.result import SearchResult
-from mazurka.search.strategy import Strategy
+from mazurka.search import Observer, SearchOptions, SearchResult, Strategy
 
 
 def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
