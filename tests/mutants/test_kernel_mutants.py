@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from mazurka.stateful import kernel_cache, stack_search
+from mazurka.stateful import kernel_cache, kernel_search
 from tests.mutants.transaction_searches import Search
 
 KERNEL = Path(kernel_cache.__file__).parent / "kernels" / "transactions.py"
@@ -36,7 +36,7 @@ def put_in_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[s
         monkeypatch.setitem(sys.modules, name, module)
         specification.loader.exec_module(module)
         loaded = kernel_cache._load(*kernel_cache._compile("mutant"))
-        monkeypatch.setattr(stack_search, "kernel", lambda name, observer: loaded[1])
+        monkeypatch.setattr(kernel_search, "kernel", lambda name, observer: loaded[1])
 
     return compile_kernel
 

@@ -1,27 +1,32 @@
 """Cartesian search: the Python side of `mazurka.stateful.kernels.cartesian`.
 
-Owns the arrays of the vector that is being made, and runs the kernel slice by slice.  What it finds
-becomes a schedule in `mazurka.stateful.cartesian_schedules`; `mazurka.stateful.cartesian_workers`
-makes several vectors at a time.
+Owns the arrays of the vector that is being made, and reads schedules off vectors: a state of the
+search is the end of a prefix of an earlier one.  The search notes which state, the prefix's first
+move and its length; the steps themselves are found again on the interpreter.
+`mazurka.stateful.cartesian_workers` makes several vectors at a time.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
 
 from mazurka.errors import UnsupportedError
-from mazurka.ir.interpreter import State
+from mazurka.ir.interpreter import Interpreter, Outcome, State
 from mazurka.ir.native.step import NativeProgram
 from mazurka.ir.program import FAULTS, Fault
-from mazurka.search import Observer, SearchOptions, SearchResult
+from mazurka.search import Move, Observer, SearchOptions
 from mazurka.stateful import blocks
-from mazurka.stateful.cartesian_schedules import VectorSchedules
-from mazurka.stateful.conduct import Conductor
-from mazurka.stateful.kernel_cache import kernel
+from mazurka.stateful.breadth_first import origin_in
+from mazurka.stateful.kernel_search import KernelSearch
 from mazurka.stateful.memory import Area
 from mazurka.stateful.store import Store
 from mazurka.stateful.variants import CycleRule, Finished
 from mazurka.stateful.view import ProgramView
+
+Moves: TypeAlias = tuple[Move, ...]
 
 ORIGIN_BYTES = 16
 MOST_THREADS = 64
@@ -30,6 +35,9 @@ FIRST_PASSED = 1 << 12
 SHORT_FOOTPRINT = 64
 RULES = (CycleRule.RETURN, CycleRule.LITERAL, CycleRule.TABLE1)
 BOUND_WANTED = 1 << FAULTS.index(Fault.BOUND) + 1
+VECTOR_TROUBLES = (blocks.FOOTPRINT_FULL, blocks.PREFIXES_FULL, blocks.PASSED_FULL)
+WAITS, STOPPED = -1, -2
+"""What the step function says of a thread that cannot move now, and of a failed assumption."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,10 +114,133 @@ class VectorView(ProgramView):
         return True
 
 
-VECTOR_TROUBLES = (blocks.FOOTPRINT_FULL, blocks.PREFIXES_FULL, blocks.PASSED_FULL)
+@dataclass(frozen=True)
+class PrefixRecord:
+    """A prefix of the last vector, as the kernel has left it."""
+
+    first: Move
+    length: int
+    flags: int
+    result: int
+    """What the step function said about the last step."""
+    failing: int
+    """The number of the step that failed, 0 for none."""
+
+    @property
+    def moves_first(self) -> bool:
+        return bool(self.flags & blocks.PREFIX_FIRST_MOVED)
 
 
-class CartesianSearch:
+class VectorSchedules:
+    """How to get to what a search has found."""
+
+    def __init__(self, view: ProgramView, store: Store, interpreter: Interpreter) -> None:
+        self.view = view
+        self.store = store
+        self.layout = view.layout
+        self.interpreter = interpreter
+
+    def state_at(self, position: int) -> State:
+        return self.layout.unpack(self.store.words_at(position, self.layout.words))
+
+    def path(self, position: int) -> Moves:
+        """The schedule that leads to the state at a position of the log."""
+        origins, lengths = self.view.kept[blocks.ORIGINS], self.view.kept[blocks.LENGTHS]
+        parts: list[Moves] = []
+        while position > 0:
+            length = lengths.words[position]
+            first, position = origin_in(origins.words[position])
+            parts.append(self.walk(self.state_at(position), first, length)[0])
+        return tuple(move for part in reversed(parts) for move in part)
+
+    def path_through(self, position: int, moves: Moves) -> Moves:
+        return (*self.path(position), *moves)
+
+    def walk(self, state: State, move: Move, length: int) -> tuple[Moves, State]:
+        """The moves of a prefix of this length, and the state behind them."""
+        moves: list[Move] = []
+        for _ in range(length):
+            step = self.interpreter.step(state, move.thread, move.choice)
+            if step.happened:
+                moves.append(move)
+            state, move = step.state, Move(move.thread, self.only_choice(step.state, move.thread))
+        return tuple(moves), state
+
+    def only_choice(self, state: State, thread: int) -> int:
+        """The choice of a thread's only step; 0 where it has several."""
+        choices = self.interpreter.choices(state, thread)
+        if choices == 1:
+            return 0
+        valid = [
+            choice
+            for choice in range(choices)
+            if self.interpreter.step(state, thread, choice).outcome is not Outcome.INVALID
+        ]
+        return valid[0] if len(valid) == 1 else 0
+
+    # --- the last vector ----------------------------------------------------------------------
+
+    def prefixes(self) -> Iterator[PrefixRecord]:
+        fields = self.view.kept[blocks.PREFIXES].numbers
+        count = self.view.block.numbers[blocks.PREFIX_COUNT]
+        for base in range(0, count * blocks.PREFIX_FIELDS, blocks.PREFIX_FIELDS):
+            yield PrefixRecord(
+                Move(fields[base + blocks.PREFIX_THREAD], fields[base + blocks.PREFIX_CHOICE]),
+                fields[base + blocks.PREFIX_LENGTH],
+                fields[base + blocks.PREFIX_FLAGS],
+                fields[base + blocks.PREFIX_RESULT],
+                fields[base + blocks.PREFIX_FAULT],
+            )
+
+    def faults(self, position: int) -> Iterator[tuple[State, Move, Callable[[], Moves]]]:
+        """Each fault in the vector of the state at a position: where, which move, how to get there.
+
+        Found one by one, so that nobody waits for those behind the first.
+        """
+        start = self.state_at(position)
+        for prefix in self.prefixes():
+            if prefix.failing:
+                moves, state = self.walk(start, prefix.first, prefix.failing - 1)
+                last = prefix.first
+                if prefix.failing > 1:
+                    last = Move(last.thread, self.only_choice(state, last.thread))
+                yield state, last, partial(self.path_through, position, moves)
+
+    def deadlock(self, position: int) -> tuple[State, Callable[[], Moves]]:
+        """One to which the vector of the state at a position leads, and how to get there.
+
+        The steps to the ends of different prefixes are independent: they can be taken in any order.
+        """
+        start = state = self.state_at(position)
+        moves: list[Move] = []
+        for end in self.stuck_ends():
+            moves += self.walk(start, end.first, end.length)[0]
+        for move in moves:
+            state = self.interpreter.step(state, move.thread, move.choice).state
+        return state, partial(self.path_through, position, tuple(moves))
+
+    def stuck_ends(self) -> Iterator[PrefixRecord]:
+        """For each thread that does not observe a prefix at whose end it is stuck."""
+        every = list(self.prefixes())
+        for number, thread in enumerate(self.view.program.threads):
+            if thread.observer:
+                continue
+            own = [prefix for prefix in every if prefix.first.thread == number]
+            moves_first = any(prefix.moves_first for prefix in own)
+            stuck = [
+                prefix
+                for prefix in own
+                if prefix.moves_first == moves_first and prefix.result < 0
+                if prefix.result != STOPPED
+            ]
+            yield min(stuck, key=lambda prefix: prefix.result != WAITS)
+
+
+class CartesianSearch(KernelSearch):
+    kernel_name = "cartesian"
+    where = blocks.POSITION
+    view: VectorView
+
     def __init__(
         self,
         native: NativeProgram,
@@ -117,78 +248,47 @@ class CartesianSearch:
         observer: Observer,
         how: Vectors,
     ) -> None:
-        self.layout = native.layout
+        super().__init__(VectorView(native, options, how), options, observer)
         self.how = how
-        self.view = VectorView(native, options, how)
-        self.numbers = self.view.block.numbers
-        self.conductor = Conductor(native, options, observer)
-        limit = self.conductor.limit_bytes
-        self.store = Store(
-            self.view.block, self.layout.words, inline=False, limit_bytes=limit, observer=observer
-        )
-        self.view.keep(blocks.ORIGINS, Area(limit // ORIGIN_BYTES))
-        self.view.keep(blocks.LENGTHS, Area(limit // ORIGIN_BYTES))
-        initial = Area(self.layout.words)
-        for at, word in enumerate(self.layout.pack(native.program.initial_state())):
-            initial.words[at] = word
-        self.view.keep(blocks.BUFFER, initial)
+        self.view.keep(blocks.ORIGINS, Area(self.limit_bytes // ORIGIN_BYTES))
+        self.view.keep(blocks.LENGTHS, Area(self.limit_bytes // ORIGIN_BYTES))
+        self.enter_initial_state(blocks.BUFFER, self.layout.words)
         self.schedules = VectorSchedules(self.view, self.store, self.conductor.interpreter)
-        self.kernel = kernel("cartesian", observer)
 
     def covered(self) -> set[State]:
         """The states whose vectors have been made, or are to be made."""
-        positions = range(self.store.size)
-        words = self.layout.words
-        return {self.layout.unpack(self.store.words_at(at, words)) for at in positions}
-
-    def run(self) -> SearchResult:
-        return self.conductor.run(self.slice)
+        return {self.schedules.state_at(position) for position in range(self.store.size)}
 
     def slice(self, budget: int) -> bool:
-        """Run one slice and deal with its outcome; whether the search is over."""
-        reason = self.do(blocks.JOB_SEARCH, budget)
-        self.count()
-        return self.deal_with(reason)
+        self.numbers[blocks.JOB] = blocks.JOB_SEARCH
+        return super().slice(budget)
 
     def do(self, job: int, budget: int = 0) -> int:
         self.numbers[blocks.JOB], self.numbers[blocks.BUDGET] = job, budget
         return self.kernel(self.view.block.address)
 
-    def count(self) -> None:
-        self.conductor.count(
-            states=self.store.size,
-            transitions=self.counted_transitions(),
-            depth=self.numbers[blocks.DEEPEST],
-            table_bytes=self.store.used_bytes(),
-            other_bytes=self.other_bytes(),
-            peak_bytes=self.store.peak_bytes,
-        )
-
-    def counted_transitions(self) -> int:
+    @property
+    def transitions(self) -> int:
         """As the paper counts in its mode, else without the loops of threads that do not move."""
         if self.how.rule is CycleRule.TABLE1:
             return self.numbers[blocks.PAPER_TRANSITIONS]
         return self.numbers[blocks.TRANSITIONS]
 
     def other_bytes(self) -> int:
-        """What is in use beside the store."""
         return self.store.size * ORIGIN_BYTES + self.view.vector_bytes
 
     def available_bytes(self) -> int:
         """What the arrays of the vector may take."""
         used = self.store.used_bytes() + self.other_bytes() - self.view.vector_bytes
-        return self.conductor.limit_bytes - used
+        return self.limit_bytes - used
 
     def deal_with(self, reason: int) -> bool:
-        """Whether the search is over for this reason."""
-        if reason == blocks.STORE_FULL:
-            return not self.store.grow(self.other_bytes()) and self.conductor.out_of_memory()
         if reason in VECTOR_TROUBLES:
             enlarged = self.view.make_room(reason, self.available_bytes())
             return not enlarged and self.conductor.out_of_memory()
         if reason in (blocks.FAULT, blocks.STUCK):
             return self.report()
-        return reason == blocks.DONE
+        return super().deal_with(reason)
 
     def report(self) -> bool:
         """Tell what the last vector contains; whether the search is over."""

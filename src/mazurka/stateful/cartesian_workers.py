@@ -29,12 +29,7 @@ from dataclasses import dataclass
 from mazurka.ir.native.step import NativeProgram
 from mazurka.search import Observer, SearchOptions, SearchResult
 from mazurka.stateful import blocks
-from mazurka.stateful.cartesian_search import (
-    VECTOR_TROUBLES,
-    CartesianSearch,
-    Vectors,
-    VectorView,
-)
+from mazurka.stateful.cartesian_search import VECTOR_TROUBLES, CartesianSearch, Vectors, VectorView
 from mazurka.stateful.memory import Area
 from mazurka.stateful.variants import WORKERS
 
@@ -181,7 +176,7 @@ class ConcurrentSearch(CartesianSearch):
     ) -> None:
         super().__init__(native, options, observer, how)
         self.workers = [Worker(native, options, how, self.kernel) for _ in range(LEAST_WORKERS)]
-        most = self.conductor.limit_bytes // WORKERS_SHARE // max(self.workers[0].bytes, 1)
+        most = self.limit_bytes // WORKERS_SHARE // max(self.workers[0].bytes, 1)
         self.workers += [
             Worker(native, options, how, self.kernel)
             for _ in range(min(options.value(WORKERS), most) - LEAST_WORKERS)
@@ -235,7 +230,7 @@ class ConcurrentSearch(CartesianSearch):
     def work(self, batch: Backlog) -> None:
         """Let all workers work for a round."""
         until = time.perf_counter() + ROUND_SECONDS
-        free = self.conductor.limit_bytes - self.store.used_bytes() - self.other_bytes()
+        free = self.limit_bytes - self.store.used_bytes() - self.other_bytes()
         each = free // len(self.workers)
         others = [
             self.pool.submit(worker.work, batch, until, worker.bytes + each)

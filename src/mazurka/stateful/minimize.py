@@ -49,16 +49,13 @@ class _BySwitches(BreadthFirst):
         super().__init__(native, options, observer, extra=tuple((thread,) for thread in threads))
         self.kind = violation.kind
         self.line = _line_of(native.program, violation)
-        self.moves = blocks.SAME_THREAD
+        self.numbers[blocks.MOVES] = blocks.SAME_THREAD
         self.level_start = 0
 
-    def slice(self, budget: int) -> bool:
-        reason = self.expand(budget, self.moves)
-        if reason == blocks.FAULT:
-            return self.is_the_same() and self.fault()
-        if reason == blocks.DONE:
-            return self.next_phase()
-        return self.attend(reason)
+    def deal_with(self, reason: int) -> bool:
+        if reason == blocks.FAULT and not self.is_the_same():
+            return False
+        return super().deal_with(reason)
 
     def is_the_same(self) -> bool:
         numbers, conductor = self.numbers, self.conductor
@@ -67,20 +64,20 @@ class _BySwitches(BreadthFirst):
         fault = conductor.interpreter.step(state, thread, choice).fault
         return fault is not None and (fault.fault, fault.span) == (self.kind, self.line)
 
-    def next_phase(self) -> bool:
+    def next_level(self) -> bool:
         """Close the level under the running threads' moves, then let the others move."""
         numbers = self.numbers
         size, end = numbers[blocks.SIZE], numbers[blocks.END]
-        if self.moves == blocks.SAME_THREAD and end == size:
-            self.moves = blocks.OTHER_THREADS
-            numbers[blocks.POSITION] = self.level_start
-            return False
-        if self.moves == blocks.OTHER_THREADS:
+        if numbers[blocks.MOVES] == blocks.OTHER_THREADS:
             if end == size:
                 return True
-            self.moves = blocks.SAME_THREAD
+            numbers[blocks.MOVES] = blocks.SAME_THREAD
             self.level_start = end
-            self.levels += 1
+            self.depth += 1
+        elif end == size:
+            numbers[blocks.MOVES] = blocks.OTHER_THREADS
+            numbers[blocks.POSITION] = self.level_start
+            return False
         numbers[blocks.END] = size
         return False
 

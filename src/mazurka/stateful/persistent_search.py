@@ -1,24 +1,200 @@
 """Search with persistent sets: the Python side of `mazurka.stateful.kernels.persistent`.
 
-Makes the table for a pattern of locks when the kernel first meets it.
+`PersistentTables` enters in the search's block what the threads may touch later.  Sets of cells
+become bit sets over *columns*: only cells that one thread may write and another one use have a
+column, for nothing else can be in conflict.  For every set of locks that a thread turns out to hold
+there is a table of its own, by location: what others may touch as long as they cannot get these
+locks (paper 004's `touch-now-later-LS`).  The first table is the one without locks; the others are
+made when the kernel first meets their pattern.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from mazurka.analysis.futures import futures_of
+from mazurka.analysis.futures import RESTING, CellSets, Futures, futures_of
+from mazurka.analysis.lock_patterns import pattern_locks
+from mazurka.analysis.sticky import sticky_locations
 from mazurka.ir.native.step import NativeProgram
-from mazurka.ir.program import Program
+from mazurka.ir.program import IDLE, Program
 from mazurka.search import Move, Observer, SearchOptions, SearchResult
 from mazurka.stateful import blocks
+from mazurka.stateful.discipline_tables import code_of
+from mazurka.stateful.kernel_search import StackSearch
 from mazurka.stateful.memory import Area
-from mazurka.stateful.persistent_tables import PersistentTables
-from mazurka.stateful.stack_search import StackSearch
 from mazurka.stateful.variants import Proviso, Relation
+from mazurka.stateful.view import ProgramView
 
 MOST_THREADS = 64
 SHORT_FOOTPRINT = 64
+MOST_LOCKS = 64
+"""Locks that stand in a pattern; a lock that is left out only makes sets larger."""
+WORD = (1 << 64) - 1
+FIRST_PATTERNS = 8
+
+
+class PersistentTables:
+    """Owns the arrays that describe a program's futures to the kernel."""
+
+    def __init__(self, view: ProgramView, relation: Relation, proviso: Proviso) -> None:
+        self.view = view
+        self.program = view.program
+        self.futures = futures_of(self.program)
+        self.locks: list[int] = []
+        if relation is Relation.LOCK_PATTERNS:
+            self.locks = sorted(pattern_locks(self.program))[:MOST_LOCKS]
+        self.places = list(view.places())
+        self.columns = columns_of(self.program, self.futures)
+        self.column_words = max(-(-len(self.columns) // 64), 1)
+        self.known_sets: dict[int, int] = {}
+        """Sets of cells that have been made sets of columns; many rows are alike."""
+        self.patterns = [frozenset[int]()]
+        """The sets of locks for which there are tables, by number."""
+        self.enter_columns()
+        self.enter_locks()
+        self.enter_traits(relation, proviso)
+        self.later = Area(FIRST_PATTERNS * self.table_words)
+        self.enter_table(0)
+        self.enter_patterns()
+
+    def enter_columns(self) -> None:
+        threads = len(self.program.threads)
+        columns = {address: column for column, address in enumerate(self.columns)}
+        cells = range(len(self.program.cells))
+        self.view.keep(blocks.COLUMNS, Area.of(columns.get(cell, -1) for cell in cells))
+        self.view.keep(blocks.NOW, Area(2 * self.column_words * threads))
+        own = Area(self.table_words)
+        for place, (thread, location) in enumerate(self.places):
+            if location is not None:
+                self.put(own, place, self.own(thread, location))
+        self.view.keep(blocks.OWN, own)
+        numbers = self.view.block.numbers
+        numbers[blocks.COLUMN_WORDS], numbers[blocks.CELLS] = self.column_words, len(cells)
+
+    def enter_traits(self, relation: Relation, proviso: Proviso) -> None:
+        """Which locations are sticky, where that is asked, and for ample sets which are safe."""
+        traits = [0] * len(self.places)
+        sticky = sticky_locations(self.program) if proviso is Proviso.STICKY else None
+        is_ample = relation is Relation.AMPLE
+        for place, (thread, location) in enumerate(self.places):
+            if location is None:
+                continue
+            if sticky is not None and location in sticky[thread]:
+                traits[place] = blocks.TRAIT_STICKY
+            elif is_ample and self.is_safe(thread, location):
+                traits[place] = blocks.TRAIT_SAFE
+        self.view.keep(blocks.TRAITS, Area.of(traits))
+        rule = blocks.PERSISTENT_AMPLE if is_ample else blocks.PERSISTENT_CLOSURE
+        self.view.block.numbers[blocks.RELATION] = rule
+
+    def is_safe(self, thread: int, location: int) -> bool:
+        """Whether no step from a location has anything to do with another thread's code."""
+        now = self.futures.now(thread, location)
+        others = (each for each in range(len(self.program.threads)) if each != thread)
+        return not any(self.futures.everywhere(other).interferes(now) for other in others)
+
+    def own(self, thread: int, location: int) -> CellSets:
+        """What a step uses beside its footprint; for a thread that rests, what it waits for."""
+        futures = self.futures
+        return futures.now(thread, location) if location in RESTING else futures.own[thread]
+
+    def enter_locks(self) -> None:
+        slots = [self.view.layout.slots[lock] for lock in self.locks]
+        threads = range(len(self.program.threads))
+        fields = Area(len(slots) * blocks.LOCK_FIELDS)
+        for number, slot in enumerate(slots):
+            base = number * blocks.LOCK_FIELDS
+            fields.words[base + blocks.LOCK_WORD] = slot.word
+            fields.words[base + blocks.LOCK_SHIFT] = slot.shift
+            fields.words[base + blocks.LOCK_MASK] = slot.mask
+        codes = Area(len(slots) * len(threads))
+        for number, slot in enumerate(slots):
+            for thread in threads:
+                codes.words[number * len(threads) + thread] = code_of(slot, thread + 1)
+        self.view.keep(blocks.LOCKS, fields)
+        self.view.keep(blocks.LOCK_CODES, codes)
+        self.view.block.numbers[blocks.LOCK_COUNT] = len(slots)
+
+    # --- what may happen later ----------------------------------------------------------------
+
+    @property
+    def table_words(self) -> int:
+        return 2 * self.column_words * len(self.places)
+
+    def put(self, area: Area, row: int, touched: CellSets) -> None:
+        """Enter a pair of bit sets."""
+        base = row * 2 * self.column_words
+        for part, cells in enumerate((touched.reads, touched.writes)):
+            bits = self.as_columns(cells)
+            for word in range(self.column_words):
+                place = base + part * self.column_words + word
+                area.words[place] = bits >> 64 * word & WORD
+
+    def as_columns(self, cells: int) -> int:
+        """A set of cells as a set of columns."""
+        if cells not in self.known_sets:
+            columns = enumerate(self.columns)
+            self.known_sets[cells] = sum(1 << n for n, address in columns if cells >> address & 1)
+        return self.known_sets[cells]
+
+    def enter_table(self, pattern: int) -> None:
+        held = self.patterns[pattern]
+        first = pattern * len(self.places)
+        for number, (thread, location) in enumerate(self.places):
+            if location is not None:
+                self.put(self.later, first + number, self.futures.later(thread, location, held))
+
+    def add_pattern(self, held: int) -> None:
+        """Make the table for a set of locks, given as bits."""
+        number = len(self.patterns)
+        self.patterns.append(frozenset(self.held_locks(held)))
+        if (number + 1) * self.table_words > self.later.length:
+            larger = Area(2 * self.later.length)
+            larger.words[: self.later.length] = self.later.words
+            self.later = larger
+        self.enter_table(number)
+        self.enter_patterns()
+
+    def held_locks(self, held: int) -> Iterator[int]:
+        return (lock for number, lock in enumerate(self.locks) if held >> number & 1)
+
+    def enter_patterns(self) -> None:
+        """The hash table of patterns, at most half full."""
+        capacity = 1 << (2 * len(self.patterns)).bit_length()
+        table = Area(2 * capacity)
+        numbers = {lock: number for number, lock in enumerate(self.locks)}
+        for pattern, locks in enumerate(self.patterns):
+            held = sum(1 << numbers[lock] for lock in locks)
+            if held:
+                slot = slot_of(held, capacity)
+                while table.words[2 * slot]:
+                    slot = slot + 1 & capacity - 1
+                table.words[2 * slot], table.words[2 * slot + 1] = held, pattern
+        self.view.keep(blocks.PATTERNS, table)
+        self.view.keep(blocks.LATER, self.later)
+        self.view.block.numbers[blocks.PATTERN_CAPACITY] = capacity
+
+    def used_bytes(self) -> int:
+        return 8 * self.later.length
+
+
+def slot_of(held: int, capacity: int) -> int:
+    """Where the kernel looks for a set of locks first."""
+    return (held * blocks.PATTERN_FACTOR & WORD) >> blocks.PATTERN_SHIFT & capacity - 1
+
+
+def columns_of(program: Program, futures: Futures) -> list[int]:
+    """The cells that some thread may write and another one use."""
+    written = used = 0
+    shared = 0
+    for thread in range(len(program.threads)):
+        touched = futures.everywhere(thread) | futures.now(thread, IDLE)
+        both = touched.reads | touched.writes
+        shared |= written & both | used & touched.writes
+        written |= touched.writes
+        used |= both
+    return [address for address in range(len(program.cells)) if shared >> address & 1]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +220,7 @@ class PersistentSearch(StackSearch):
     def enter_search(self) -> None:
         view, numbers, layout = self.view, self.numbers, self.layout
         threads = len(layout.program.threads)
-        view.keep(blocks.INFO, Area(self.conductor.limit_bytes // 64, scattered=True))
+        view.keep(blocks.INFO, Area(self.limit_bytes // 64, scattered=True))
         self.enter_initial_state(blocks.BUFFER, (threads + 1) * layout.words + threads)
         view.keep(blocks.EXAMINED, Area(blocks.EXAMINED_WORDS))
         view.keep(blocks.CONFLICTS, Area(threads))
@@ -61,15 +237,16 @@ class PersistentSearch(StackSearch):
         """The schedule that leads to the state of a frame: the moves last tried below it."""
         return tuple(map(move_in, self.frames.words[:frame]))
 
-    def attend_to(self, reason: int) -> None:
+    def deal_with(self, reason: int) -> bool:
         if reason == blocks.PATTERN_MISSING:
             self.tables.add_pattern(self.view.block.words[blocks.HELD])
+        return super().deal_with(reason)
 
     def mark_bytes(self) -> int:
         return self.store.size if self.numbers[blocks.STACK_PROVISO] else 0
 
     def other_bytes(self) -> int:
-        return self.tables.used_bytes()
+        return super().other_bytes() + self.tables.used_bytes()
 
 
 def move_in(word: int) -> Move:

@@ -19,8 +19,8 @@ from mazurka.ir.native.step import NativeProgram
 from mazurka.search import Move, Observer, SearchOptions
 from mazurka.stateful import blocks
 from mazurka.stateful.discipline_tables import DisciplineTables
+from mazurka.stateful.kernel_search import StackSearch
 from mazurka.stateful.memory import Area
-from mazurka.stateful.stack_search import StackSearch
 from mazurka.stateful.variants import Completion
 
 LOOK_AHEAD = 8
@@ -63,7 +63,7 @@ class TransactionRound(StackSearch):
 
     def enter_search(self) -> None:
         view, numbers, words = self.view, self.numbers, self.layout.words
-        view.keep(blocks.INFO, Area(self.conductor.limit_bytes // 8, scattered=True))
+        view.keep(blocks.INFO, Area(self.limit_bytes // 8, scattered=True))
         self.enter_initial_state(
             blocks.BUFFER, LOOK_AHEAD * (words + blocks.SUCCESSOR_WORDS) + words
         )
@@ -125,9 +125,10 @@ class TransactionRound(StackSearch):
         transitions = self.numbers[blocks.TRANSITIONS]
         return over or (self.broken is not None and transitions >= self.last_transition)
 
-    def attend_to(self, reason: int) -> None:
+    def deal_with(self, reason: int) -> bool:
         if reason == blocks.BROKEN:
             self.refine(self.numbers[blocks.FRAME])
+        return super().deal_with(reason)
 
     def mark_bytes(self) -> int:
         return self.store.size * self.info_bytes

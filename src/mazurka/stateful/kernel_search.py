@@ -1,0 +1,163 @@
+"""The Python side of the searches: owns their arrays, and deals with what a kernel comes back for.
+
+A kernel runs slice by slice.  `KernelSearch` is what all have in common, `StackSearch` is for those
+that keep the path to the current state on a stack.
+"""
+
+from __future__ import annotations
+
+from mazurka.ir.native.step import NativeProgram
+from mazurka.search import Move, Observer, SearchOptions, SearchResult
+from mazurka.stateful import blocks
+from mazurka.stateful.conduct import Conductor
+from mazurka.stateful.kernel_cache import kernel
+from mazurka.stateful.memory import Area
+from mazurka.stateful.store import Store
+from mazurka.stateful.view import ProgramView
+
+
+class KernelSearch:
+    kernel_name: str
+    where: int
+    """The place of the block that says where in the search something was found."""
+
+    def __init__(
+        self,
+        view: ProgramView,
+        options: SearchOptions,
+        observer: Observer,
+        *,
+        extra_words: int = 0,
+        inline: bool = False,
+    ) -> None:
+        """`extra_words`: what a record has behind its state.  `inline`: a state is one word, which
+        lies in the table and on the stack itself."""
+        self.view = view
+        self.layout = view.layout
+        self.numbers = view.block.numbers
+        self.inline = inline
+        self.conductor = Conductor(view.native, options, observer)
+        self.limit_bytes = self.conductor.limit_bytes
+        self.record_words = self.layout.words + extra_words
+        self.store = Store(
+            view.block,
+            self.record_words,
+            inline=inline,
+            limit_bytes=self.limit_bytes,
+            observer=observer,
+        )
+        self.kernel = kernel(self.kernel_name, observer)
+
+    def enter_initial_state(
+        self, array: int, length: int, extra: tuple[tuple[int, ...], ...] = ((),)
+    ) -> None:
+        """An array of the block that begins with the initial state, once for each `extra`, which
+        are words to put behind it."""
+        area = Area(length)
+        initial = self.layout.pack(self.layout.program.initial_state())
+        for number, behind in enumerate(extra):
+            for offset, word in enumerate((*initial, *behind)):
+                area.words[number * self.record_words + offset] = word
+        self.view.keep(array, area)
+
+    def words_at(self, position: int) -> list[int]:
+        """The packed state at a position: of the log, or of the stack if there is one."""
+        return self.store.words_at(position, self.layout.words)
+
+    def path(self, position: int) -> tuple[Move, ...]:
+        """The schedule that leads to the state at a position."""
+        raise NotImplementedError
+
+    # --- slices -------------------------------------------------------------------------------
+
+    def run(self) -> SearchResult:
+        return self.conductor.run(self.slice)
+
+    def slice(self, budget: int) -> bool:
+        """Run one slice and deal with its outcome; whether the search is over."""
+        self.numbers[blocks.BUDGET] = budget
+        reason = self.kernel(self.view.block.address)
+        self.count()
+        return self.deal_with(reason)
+
+    def deal_with(self, reason: int) -> bool:
+        """Do what the kernel came back for; whether the search is over."""
+        numbers, conductor, position = self.numbers, self.conductor, self.numbers[self.where]
+        match reason:
+            case blocks.STORE_FULL:
+                grown = self.store.grow(self.mark_bytes() + self.other_bytes())
+                return not grown and conductor.out_of_memory()
+            case blocks.STACK_FULL:
+                return conductor.out_of_memory()
+            case blocks.FOOTPRINT_FULL:
+                self.view.lengthen_footprint()
+            case blocks.FAULT:
+                move = Move(numbers[blocks.MOVE_THREAD], numbers[blocks.MOVE_CHOICE])
+                words = self.words_at(position)
+                return conductor.confirm_fault(words, move, lambda: self.path(position))
+            case blocks.DEADLOCK:
+                return self.report_deadlock(position)
+            case blocks.RACE:
+                return conductor.confirm_race(self.words_at(position), lambda: self.path(position))
+        return reason == blocks.DONE
+
+    def report_deadlock(self, position: int) -> bool:
+        return self.conductor.confirm_deadlock(self.words_at(position), lambda: self.path(position))
+
+    def count(self) -> None:
+        """Keep the books."""
+        marks = self.mark_bytes()
+        self.conductor.count(
+            states=self.store.size,
+            transitions=self.transitions,
+            depth=self.depth,
+            table_bytes=self.store.used_bytes() + marks,
+            other_bytes=self.other_bytes(),
+            peak_bytes=self.store.peak_bytes + marks,
+        )
+
+    @property
+    def transitions(self) -> int:
+        return self.numbers[blocks.TRANSITIONS]
+
+    @property
+    def depth(self) -> int:
+        return self.numbers[blocks.DEEPEST]
+
+    def mark_bytes(self) -> int:
+        """What is kept for each state beside the store."""
+        return 0
+
+    def other_bytes(self) -> int:
+        """What is kept beside store and marks."""
+        return 0
+
+
+class StackSearch(KernelSearch):
+    """A search whose stack holds the path from the initial state to the current one."""
+
+    where = blocks.FRAME
+    stack_arrays: tuple[int, ...] = (blocks.STACK, blocks.PROGRESS)
+    """The arrays that have a word for each frame."""
+
+    def __init__(
+        self,
+        code: NativeProgram,
+        options: SearchOptions,
+        observer: Observer,
+        *,
+        inline: bool = False,
+    ) -> None:
+        super().__init__(ProgramView(code, options), options, observer, inline=inline)
+        self.frame_bytes = 8 * len(self.stack_arrays)
+        for array in self.stack_arrays:
+            self.view.keep(array, Area(self.limit_bytes // self.frame_bytes))
+        self.stack, self.frames = self.view.kept[blocks.STACK], self.view.kept[blocks.PROGRESS]
+        self.numbers[blocks.ROOM] = self.stack.length
+
+    def words_at(self, frame: int) -> list[int]:
+        entry = self.stack.words[frame]
+        return [entry] if self.inline else super().words_at(entry)
+
+    def other_bytes(self) -> int:
+        return self.numbers[blocks.DEEPEST] * self.frame_bytes
