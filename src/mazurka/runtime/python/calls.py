@@ -27,22 +27,9 @@ from weakref import ref
 from mazurka.runtime.core.access_sites import MARK
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.python import catalogue
 from mazurka.runtime.python.callbacks import show_generators
-from mazurka.runtime.python.catalogue import (
-    BUILT_IN,
-    CALLED_NAMES,
-    CALLS_CLASSES,
-    CONTAINERS,
-    CONTROLLED,
-    DESCRIPTORS,
-    INNER_PARTS,
-    PACKAGES,
-    PLAIN,
-    ROWS,
-    TAKES_FUNCTIONS,
-    CachedFunction,
-    CallEffect,
-)
+from mazurka.runtime.python.catalogue import PACKAGES, PLAIN, ROWS, CachedFunction, CallEffect
 from mazurka.runtime.python.containers import family_of
 from mazurka.runtime.python.rewriter import at_present
 from mazurka.runtime.sharing.locations import progress
@@ -74,8 +61,7 @@ _by_identity: dict[int, Performer] = {
 """By the identity of a function or a class with a row: what performs calls of it."""
 _performer = _by_identity.get
 _by_kind: dict[type, Callable[[Any, int], Any]] = {}
-"""By type: what chooses the callable that is called instead of an object of that type, at a
-site."""
+"""By type: what chooses the callable that is called instead of an object of it, at a site."""
 _of_kind = _by_kind.get
 
 
@@ -170,7 +156,7 @@ def _call_stranger(function: Any, inner: FunctionType, site: int) -> Any:
     unobserved.called(inner)
     package = inner.__globals__.get("__name__", "").partition(".")[0]
     effect = PACKAGES.get(package)
-    if package not in CONTROLLED:
+    if package not in catalogue.CONTROLLED:
         performer = _performer(id(inner))
         if performer is not None:
             return partial(performer, function, site)
@@ -179,7 +165,7 @@ def _call_stranger(function: Any, inner: FunctionType, site: int) -> Any:
             effect = CallEffect.READS_DEEPLY
     elif _goes_past(inner):
         unobserved.note(inner.__qualname__)
-    elif inner.__closure__ is None and inner.__name__ not in TAKES_FUNCTIONS:
+    elif inner.__closure__ is None and inner.__name__ not in catalogue.TAKES_FUNCTIONS:
         controlled.add(inner)  # there are few of them
         return function
     return function if effect is None else partial(performers[effect], function, site)
@@ -192,7 +178,7 @@ def _goes_past(inner: FunctionType) -> bool:
     """
     called, caller = inner.__name__, sys._getframe(3).f_code.co_name
     ours = inner.__globals__["__name__"].startswith("mazurka.")
-    return called in INNER_PARTS and not ours and caller not in INNER_PARTS
+    return called in catalogue.INNER_PARTS and not ours and caller not in catalogue.INNER_PARTS
 
 
 controlled: set[Any] = set()
@@ -225,7 +211,7 @@ def _constructor_effect(kind: type) -> CallEffect | None:
     own: Any = (kind.__init__, kind.__new__, type(kind).__call__)  # type: ignore[misc]
     if any(type(function) is FunctionType for function in own):
         return None  # its code is watched
-    if family_of(kind) in CONTAINERS or issubclass(kind, (tuple, frozenset)):
+    if family_of(kind) in catalogue.CONTAINERS or issubclass(kind, (tuple, frozenset)):
         return CallEffect.READS
     is_plain = own[:2] == (object.__init__, object.__new__)
     if is_plain or issubclass(kind, (BaseException, type)):
@@ -274,8 +260,8 @@ class FunctionHandle:
 
 
 _TOUCHING: Final = frozenset(
-    {*BUILT_IN, *DESCRIPTORS, MethodWrapperType, attrgetter, itemgetter, methodcaller}
-    | {CachedFunction}
+    {*catalogue.BUILT_IN, *catalogue.DESCRIPTORS, MethodWrapperType, CachedFunction}
+    | {attrgetter, itemgetter, methodcaller}
 )
 """Types of callables of C code whose calls may touch something."""
 
@@ -331,9 +317,9 @@ def _with_classes(
 ) -> tuple[Any, ...]:
     """Replace classes that a library function will call by handles."""
     module: str = getattr(function, "__module__", None) or ""
-    if module.partition(".")[0] not in CALLS_CLASSES and function is not partial:
+    if module.partition(".")[0] not in catalogue.CALLS_CLASSES and function is not partial:
         return arguments
-    for name in CALLED_NAMES:
+    for name in catalogue.CALLED_NAMES:
         if name in named and _is_performed(named[name]):
             named[name] = handle(named[name], site)
     at = 1 if isinstance(function, type) and issubclass(function, threading.Thread) else 0

@@ -168,8 +168,7 @@ METHODS: Final[dict[Any, dict[str, How | None]]] = {
     dict: _DICT,
     set: _SET,
 }
-"""By container: what a method does to it.  None: it makes a view or an object, and touches
-nothing."""
+"""By container: what a method does to it.  None: it touches nothing, and may make a view."""
 READS_DEEPLY: Final = frozenset(
     {
         *("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"),
@@ -362,8 +361,7 @@ _READING_METHODS: Final = frozenset(
 WRITES_LINES: Final = frozenset({"writelines", "writerows"})
 """Methods that go through what they are given, line by line."""
 TELLS_TIME: Final = frozenset({"now", "utcnow", "today", "add_note"})
-"""Methods of values and classes that give something else each time: `datetime.now()`, unless the
-clock is virtual."""
+"""Methods that give something else each time: `datetime.now()`, unless the clock is virtual."""
 
 
 def reads_its_arguments(method: str) -> bool:

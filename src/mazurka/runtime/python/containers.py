@@ -20,15 +20,8 @@ from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.operations import present
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python.catalogue import CONTAINERS, LISTS, VIEWS
-from mazurka.runtime.sharing.accesses import (
-    WRITING,
-    ContainerAccess,
-    How,
-    Keys,
-    Structure,
-    Together,
-    Token,
-)
+from mazurka.runtime.sharing import accesses
+from mazurka.runtime.sharing.accesses import WRITING, ContainerAccess, How, Keys, Token
 from mazurka.runtime.sharing.locations import SharedLocation, learned, points, suspect
 from mazurka.runtime.sharing.names import UNTOUCHED, Seen, known, see
 from mazurka.stateless.runs import Touch
@@ -47,12 +40,8 @@ def family_of(kind: type) -> Family:
     """Find the built-in container type on which a type is built."""
     found = known_family(kind, UNKNOWN)
     if found is UNKNOWN:
-        found = None
-        for base in kind.__mro__ or ():
-            if base in CONTAINERS or base in VIEWS:
-                found = base
-                break
-        families[kind] = found
+        bases = (base for base in kind.__mro__ or () if base in CONTAINERS or base in VIEWS)
+        found = families[kind] = next(bases, None)
     family: Family = found
     return family
 
@@ -63,8 +52,7 @@ def is_built_in(kind: type, method: str) -> bool:
 
 
 classes_shown: dict[int, tuple[Any, type]] = {}
-"""By the identity of the dictionary of a class that the program has: the dictionary and the
-class."""
+"""By the identity of the dictionary of a class that the program has: both."""
 
 
 def class_behind(proxy: MappingProxyType[Any, Any]) -> type | None:
@@ -219,7 +207,7 @@ def approach_all(parts: Sequence[Part], site: int) -> list[PendingAccess]:
     """Stand before one operation on several containers, if it needs a scheduling point."""
     pending = enter(parts, site)
     if pending:
-        session.current.point(Together([access.operation for access in pending]))
+        session.current.point(accesses.Together([access.operation for access in pending]))
         for access in pending:
             access.begin()
     return pending
@@ -251,11 +239,6 @@ def _needs_point(location: SharedLocation, how: How, site: int) -> bool:
     location.use(site, written)
     if written and location.shared is not None:
         learned.learn(site)
-    _pass_by(site, written)
-    return False
-
-
-def _pass_by(site: int, written: bool) -> None:
     if written:
         session.current.running.rounds = None
         now.idle = 0
@@ -263,27 +246,27 @@ def _pass_by(site: int, written: bool) -> None:
         now.idle += 1
         if now.idle > now.limit:
             suspect(site)
+    return False
 
 
-_TELLS_KEY = frozenset({How.READ, How.WRITE, How.ENSURE, How.REMOVE})
-_ANY_KEY = {
+_ANY_KEY: Final = {
     How.READ: How.READ_ALL,
-    How.WRITE: How.CHANGE,
-    How.ENSURE: How.CHANGE,
-    How.REMOVE: How.CHANGE,
+    **dict.fromkeys((How.WRITE, How.ENSURE, How.REMOVE), How.CHANGE),
 }
+"""What operations on the element of a key do where it is unknown which element that is."""
 
 
 def _prepare(part: Part, seen: Seen, site: int) -> PendingAccess:
     container, family, how, key = part
-    structure: Structure | None = seen.whole.shared
+    structure: accesses.Structure | None = seen.whole.shared
     if structure is None:
-        structure = Structure(f"{seen.name}[]", None if seen.vague else keys_of(container, family))
+        keys = None if seen.vague else keys_of(container, family)
+        structure = accesses.Structure(f"{seen.name}[]", keys)
         structure.keyed = family is not set
         structure.origin = f"{type(container).__name__} {seen.name}"
         seen.whole.shared = structure
     token: Token = None
-    if how in _TELLS_KEY:
+    if how in _ANY_KEY:
         token = token_of(key)
         if token is None or (family in LISTS and type(token) is not int):
             how = _ANY_KEY[how]

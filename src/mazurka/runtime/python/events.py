@@ -40,14 +40,11 @@ class Events:
     delete_attribute = variables.delete_attribute
     """(thing, name, site): `del thing.name`"""
     attribute_target = variables.attribute_target
-    """(thing, name, site): `thing.name` as one of several targets: an object whose `value` is
-    assigned to."""
+    """(thing, name, site): `thing.name` as one of several targets (`variables.Target`)."""
     hold_attribute = variables.hold_attribute
-    """(thing, name, site): the first half of `thing.name += ...`: reads it, and holds what the
-    second half needs."""
+    """(thing, name, site): the first half of `thing.name += ...`: holds what the second needs."""
     augment_attribute = expressions.augment_attribute
-    """(holding, value, sign, site): the second half of `thing.name += value`: adds, and writes
-    it."""
+    """(holding, value, sign, site): the second half of `thing.name += value`: adds, writes."""
 
     # -- elements of containers --------------------------------------------------------------
 
@@ -58,8 +55,7 @@ class Events:
     delete_item = expressions.delete_item
     """(thing, key, site): `del thing[key]`"""
     item_target = expressions.item_target
-    """(thing, key, site): `thing[key]` as one of several targets: an object whose `value` is
-    assigned to."""
+    """(thing, key, site): `thing[key]` as one of several targets."""
     hold_item = expressions.hold_item
     """(thing, key, site): the first half of `thing[key] += ...`."""
     augment_item = expressions.augment_item
@@ -76,18 +72,15 @@ class Events:
     read_global = frames.read_global
     """(name, site): a global variable is about to be read."""
     write_global = frames.write_global
-    """(value, name, site): a global variable is about to be bound to a value, which is
-    returned."""
+    """(value, name, site): a global variable is about to be bound; returns the value."""
     delete_global = frames.delete_global
     """(name, site): `del name`"""
     global_target = frames.global_target
-    """(name, site): a global variable as one of several targets: an object whose `value` is
-    assigned to."""
+    """(name, site): a global variable as one of several targets."""
     show_globals = frames.show_globals
     """(space): `globals()` has given a namespace, through which variables can be reached."""
     read_name = frames.read_name
-    """(name, site): a name is about to be read outside of functions: a local one, or else a
-    global one."""
+    """(name, site): a name outside of functions, local or else global, is about to be read."""
     write_name = frames.write_name
     """(value, name, site): a name is about to be bound outside of functions."""
     delete_name = frames.delete_name
@@ -96,32 +89,26 @@ class Events:
     # -- variables that functions capture -----------------------------------------------------
 
     read_captured = variables.read_captured
-    """(look, site): a captured variable is about to be read; it is the only one that `look`
-    captures."""
+    """(look, site): a captured variable is about to be read, the only one of `look`."""
     write_captured = variables.write_captured
-    """(value, look, site): a captured variable is about to be bound to a value, which is
-    returned."""
+    """(value, look, site): a captured variable is about to be bound; returns the value."""
     captured_target = variables.captured_target
-    """(look, site): a captured variable as one of several targets: its `value` is assigned to."""
+    """(look, site): a captured variable as one of several targets."""
     bind_captured = loops.bind_captured
     """(*looks): a comprehension has bound variables that functions inside capture; returns True."""
     read_cell = frames.read_cell
-    """(cell, name, site): a captured variable is about to be read by an instruction, which
-    knows its cell."""
+    """(cell, name, site): an instruction is about to read the captured variable in a cell."""
     write_cell = frames.write_cell
-    """(cell, name, site): a captured variable is about to be bound or deleted by an instruction."""
+    """(cell, name, site): an instruction is about to bind or delete a captured variable."""
 
     # -- operators, tests, whole values -------------------------------------------------------
 
     apply_operator = expressions.apply_operator
-    """(left, right, sign, site): `left + right`, `left == right`, `left in right`; `sign` names
-    the node of `ast`."""
+    """(left, right, sign, site): `left + right`, `left in right`; `sign` is a node of `ast`."""
     augment = expressions.augment
-    """(old, value, sign, site): what `old += value` makes of `old`; built-in containers are
-    changed in place."""
+    """(old, value, sign, site): `old += value`; built-in containers are changed in place."""
     assert_comparison = expressions.assert_comparison
-    """(left, right, sign, site): `assert left == right`: the operands are kept for the message
-    if it fails."""
+    """(left, right, sign, site): `assert left == right`; keeps the operands if it fails."""
     explain_assertion = expressions.explain_assertion
     """(site): why that assertion has failed."""
     test_truth = expressions.test_truth
@@ -131,24 +118,20 @@ class Events:
     unpack = loops.unpack
     """(value, site): a value is about to be unpacked, or passed on by `*`."""
     search_in = expressions.search_in
-    """(value, site): something is about to be looked for in a value, at the end of `a < b in
-    value`."""
+    """(value, site): a value is about to be searched, at the end of `a < b in value`."""
     format_value = expressions.format_value
     """(value, site): a value is about to be written into a string, with all that is in it."""
     match_pattern = expressions.match_pattern
-    """(value, attributes, by_position, site): a value is about to be held against patterns that
-    ask for elements and attributes."""
+    """(value, attributes, by_position, site): patterns are about to read a value."""
     match_attribute = expressions.match_attribute
     """(look): a value is about to be compared with an attribute of `look()`, in a pattern."""
 
     # -- loops ---------------------------------------------------------------------------------
 
     iterate = loops.iterate
-    """(value, unpacked, site): what a loop goes through; `unpacked` says that it unpacks each
-    element."""
+    """(value, unpacked, site): what a loop goes through; `unpacked`: it unpacks each element."""
     iterate_lazily = loops.iterate_lazily
-    """(value, unpacked, site): what a generator expression goes through, once somebody asks it
-    to."""
+    """(value, unpacked, site): what a generator expression goes through, later."""
     iterate_captured = loops.iterate_captured
     """(items, site): what a comprehension goes through whose variables functions inside capture."""
     delegate = loops.delegate
@@ -169,13 +152,11 @@ class Events:
     define_class = frames.define_class
     """(kind, line): a function has made a class, and decorated it."""
     fill_cache = caches.fill_cache
-    """(site): a function under `functools.lru_cache` is over: its result goes into the cache
-    next."""
+    """(site): the result of a function goes into its `functools.lru_cache` next."""
     run_code = frames.run_code
     """(value, what): a text or a code object is about to be run by `exec` or `eval`."""
     leave_unobserved = calls.leave_unobserved
-    """(value, what): something goes to where nobody watches, or comes from there: the result
-    names it."""
+    """(value, what): a value that comes from or goes to unobserved code, which is named."""
 
 
 EVENTS: Final = {name: event for name, event in vars(Events).items() if not name.startswith("_")}

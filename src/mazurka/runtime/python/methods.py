@@ -23,22 +23,10 @@ from typing import Any, Final, NamedTuple
 from mazurka.runtime.core.insides import elements
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.python import catalogue
 from mazurka.runtime.python.callbacks import Stepped, perform_through, runs_code, show_generators
 from mazurka.runtime.python.calls import call, controlled
-from mazurka.runtime.python.catalogue import (
-    ASKS_ELEMENTS,
-    COMPARES,
-    DESCRIPTORS,
-    LISTS,
-    METHODS,
-    PLAIN,
-    SEARCHES,
-    STORES_ARGUMENTS,
-    SYNCHRONIZING,
-    TAKES_ELEMENTS,
-    is_made,
-    method_effect,
-)
+from mazurka.runtime.python.catalogue import COMPARES, LISTS, METHODS, SEARCHES, SYNCHRONIZING
 from mazurka.runtime.python.containers import (
     UNKNOWN,
     Family,
@@ -60,7 +48,7 @@ from mazurka.runtime.sharing.accesses import WRITING, How
 from mazurka.runtime.sharing.locations import learned, points, step
 from mazurka.runtime.sharing.monitoring import unobserved
 
-_PLAIN: Final = PLAIN | {partial}
+_PLAIN: Final = catalogue.PLAIN | {partial}
 
 
 class Plan(NamedTuple):
@@ -76,7 +64,7 @@ class Plan(NamedTuple):
 
 def _plan(built_on: Family, name: str, how: How) -> Plan:
     given = how is How.CHANGE or built_on is set or name == "join"
-    alone = not given or name in STORES_ARGUMENTS
+    alone = not given or name in catalogue.STORES_ARGUMENTS
     if built_on in LISTS and name in COMPARES:
         alone = False
     return Plan(built_on, name, how, how in WRITING, alone)
@@ -94,14 +82,13 @@ _known_plan = _plans.get
 def plan_of(built_on: Family, name: str) -> Plan | None:
     """Find what a C method of a built-in container does; None if it touches nothing."""
     found = _known_plan((built_on, name))
-    if found is None and (how := method_effect(built_on, name)) is not None:
+    if found is None and (how := catalogue.method_effect(built_on, name)) is not None:
         found = _plans[built_on, name] = _plan(built_on, name, how)
     return found
 
 
 def call_method(thing: Any, name: str, site: int) -> Any:
-    """What `thing.name(...)` calls: a method of a container becomes one access, performed after the
-    arguments have been evaluated."""
+    """What `thing.name(...)` calls; a method of a container is one access, after its arguments."""
     kind = type(thing)
     if kind in SYNCHRONIZING and name not in learned.moving:
         bound = getattr(thing, name)
@@ -123,7 +110,7 @@ def _has_c_method(kind: type, built_on: Family, name: str) -> bool:
     """Tell whether a container type has a method from C code, and no Python code for it."""
     if name in METHODS[built_on]:
         return is_built_in(kind, name)
-    return type(getattr(kind, name, None)) in DESCRIPTORS
+    return type(getattr(kind, name, None)) in catalogue.DESCRIPTORS
 
 
 def perform_method(
@@ -157,7 +144,7 @@ def _is_compound(value: Any) -> bool:
     return family(value) is not None or type(value) is tuple
 
 
-_RUNS_CODE: Final = frozenset({*TAKES_ELEMENTS, *SEARCHES, "sort"})
+_RUNS_CODE: Final = frozenset({*catalogue.TAKES_ELEMENTS, *SEARCHES, "sort"})
 """Methods that may call code of the program."""
 
 
@@ -251,7 +238,7 @@ def _sorts_by_code(key: Any, container: list[Any]) -> bool:
     """Tell whether code of the program runs while a list is sorted."""
     if type(key) is FunctionType:
         return True
-    return key is None and any(is_made(type(value)) for value in container)
+    return key is None and any(catalogue.is_made(type(value)) for value in container)
 
 
 def _sort(container: list[Any], site: int, **named: Any) -> None:
@@ -290,7 +277,7 @@ def _has_python_method(values: Any, names: tuple[str, ...]) -> bool:
 
 def asks_elements(function: Any, values: Any) -> bool:
     """Tell whether a built-in function calls Python methods of the elements of a container."""
-    names = ASKS_ELEMENTS.get(function)
+    names = catalogue.ASKS_ELEMENTS.get(function)
     if names is None or not issubclass(type(values), (list, deque, dict, set)):
         return False
     asked = list(dict.keys(values)) if issubclass(type(values), dict) else elements(values)

@@ -156,8 +156,7 @@ def is_slot(descriptor: Any) -> bool:
 
 
 def call_descriptor(function: Any, site: int) -> Any:
-    """What is called instead of `C.slot.__set__`: it accesses the attribute, unless a class hides
-    the slot."""
+    """What is called instead of `C.slot.__set__`: an access, unless a class hides the slot."""
     descriptor = function.__self__
     name = descriptor.__name__
 

@@ -15,10 +15,7 @@ class Rewriter:
     """Rewrites code that turns up during an exploration; this one leaves everything as it is."""
 
     def observe_text(self, value: Any, mode: str, frame: FrameType) -> CodeType | None:
-        """Rewrite the argument of `exec` or `eval` (`mode`), which `frame` calls.
-
-        Returns None where that is impossible.
-        """
+        """Rewrite what `frame` gives to `exec` or `eval` (`mode`); None where that cannot be."""
         return None
 
     def observe_code(self, code: CodeType) -> CodeType:
@@ -42,13 +39,7 @@ class Rewriter:
 class Registration:
     """Who rewrites code at present."""
 
-    __slots__ = ("rewriter",)
-
     def __init__(self) -> None:
-        self.clear()
-
-    def clear(self) -> None:
-        """Let nobody rewrite code any more."""
         self.rewriter = Rewriter()
 
 

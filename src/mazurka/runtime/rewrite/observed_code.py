@@ -9,8 +9,8 @@ are imported meanwhile, and to code that comes into being while the test runs.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
-from importlib.machinery import EXTENSION_SUFFIXES
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import machinery
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any, Final, TypeAlias
 
@@ -20,10 +20,13 @@ from mazurka.runtime.python.rewriter import Rewriter, at_present
 from mazurka.runtime.rewrite import generated, library
 from mazurka.runtime.rewrite.bytecode import rewriting
 from mazurka.runtime.rewrite.bytecode.assembly import UnknownCodeError
-from mazurka.runtime.rewrite.detached import DetachedFunctions, find_detached
 from mazurka.runtime.rewrite.exchange import Exchange
-from mazurka.runtime.rewrite.imports import ImportFinder
-from mazurka.runtime.rewrite.live_functions import find_cached_functions, find_functions
+from mazurka.runtime.rewrite.live_functions import (
+    DetachedFunctions,
+    find_cached_functions,
+    find_detached,
+    find_functions,
+)
 from mazurka.runtime.rewrite.selection import Rule
 from mazurka.runtime.rewrite.sources import (
     NO_SOURCE,
@@ -42,7 +45,7 @@ _Spaces: TypeAlias = dict[int, tuple[dict[str, Any], RewrittenSource]]
 
 def has_code(module: ModuleType) -> bool:
     """Whether a module is made of Python's own code, whatever has become of its source."""
-    return not str(names_in(module).get("__file__")).endswith(tuple(EXTENSION_SUFFIXES))
+    return not str(names_in(module).get("__file__")).endswith(tuple(machinery.EXTENSION_SUFFIXES))
 
 
 class ObservedCode(Rewriter):
@@ -79,12 +82,13 @@ class ObservedCode(Rewriter):
             raise
         unobserved.is_unobserved = self._is_unobserved
         at_present.rewriter = self
-        self._finder.install()
+        sys.meta_path.insert(0, self._finder)
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._finder.remove()
-        at_present.clear()
+        if self._finder in sys.meta_path:
+            sys.meta_path.remove(self._finder)
+        at_present.rewriter = Rewriter()
         unobserved.is_unobserved = None
         self.detached.clear()
         self._exchange.restore()
@@ -257,3 +261,37 @@ class ObservedCode(Rewriter):
         if generated.fills_new_object(code) or not rewriting.touches_unobserved(code):
             return False
         return not is_from_source(code)
+
+
+_LOADERS: Final = (machinery.SourceFileLoader, machinery.SourcelessFileLoader)
+
+
+class ImportFinder:
+    """A finder at the front of `sys.meta_path` that shows every new module to a function."""
+
+    def __init__(self, observe: Callable[[str, ModuleType], None]) -> None:
+        self._observe = observe
+
+    def find_spec(
+        self, name: str, path: Iterable[str] | None, target: ModuleType | None = None
+    ) -> machinery.ModuleSpec | None:
+        for finder in sys.meta_path:
+            find: Any = None if finder is self else getattr(finder, "find_spec", None)
+            spec: machinery.ModuleSpec | None = None if find is None else find(name, path, target)
+            if spec is not None:
+                if isinstance(spec.loader, _LOADERS):
+                    self._observe_after(name, spec.loader)
+                return spec
+        return None
+
+    def invalidate_caches(self) -> None:
+        """Nothing is cached."""
+
+    def _observe_after(self, name: str, loader: Any) -> None:
+        execute = loader.exec_module
+
+        def exec_module(module: ModuleType) -> None:
+            execute(module)
+            self._observe(name, module)
+
+        loader.exec_module = exec_module

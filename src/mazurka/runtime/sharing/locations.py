@@ -203,8 +203,7 @@ class SharedLocation:
         self.direct = True
         """Whether it alone decides what is found there."""
         self.stored = False
-        """Whether it is where a value that is assigned to it goes, and nothing is called for
-        that."""
+        """Whether a value that is assigned to it goes there, and nothing is called for that."""
         self.shared: Any = None
         """What operations touch, once there has been one."""
         self.uses: Uses = _NONE

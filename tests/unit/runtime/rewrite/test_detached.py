@@ -19,7 +19,7 @@ from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.rewrite.bytecode import rewriting
 from mazurka.runtime.rewrite.bytecode.assembly import UnknownCodeError
 from mazurka.runtime.rewrite.bytecode.rewriting import rewrite_code
-from mazurka.runtime.rewrite.detached import DetachedFunctions
+from mazurka.runtime.rewrite.live_functions import DetachedFunctions
 from mazurka.runtime.sharing.locations import learned
 from mazurka.runtime.story.result import Result
 from mazurka.runtime.testing.decorator import make_test

@@ -7,5 +7,5 @@ thread and namespace, does not matter.
 
 `rewriting` is the way in.  `assembly` takes code objects apart and puts them together, `stack` says
 what lies on the stack before each instruction, `builder` puts calls between instructions, `rules`
-and `calls` say which.
+says which.
 """

@@ -19,8 +19,7 @@ NEWEST: Final = (3, 14)
 _ADDED: Final = 8
 """By how much what is put between instructions makes the stack larger, at most."""
 _OPTIMIZED: Final = 1
-"""The flag of code whose local variables are no dictionary: that of functions, not of the bodies of
-modules and classes."""
+"""The flag of code whose local variables are no dictionary: functions, not modules or classes."""
 _FEATURES: Final = sum(getattr(__future__, n).compiler_flag for n in __future__.all_feature_names)
 """The flags of features that code hands on to what it executes."""
 _TOUCHING: Final = frozenset(

@@ -3,6 +3,10 @@
 What source calls one thing, instructions do in several steps: `o.n += 1` is a load, an operator and
 a store.  Left as they are: names in the bodies of classes, imports, decorators, and calls whose
 function the compiler provides (`with`, comprehensions), as in rewritten source.
+
+What is called lies below its arguments.  It is reported by `Events.call` when they are all there; a
+method has been reported when it was taken from its object.  Functions that look at the frame of
+their caller are called as they are, as in rewritten source.
 """
 
 from __future__ import annotations
@@ -22,8 +26,15 @@ from mazurka.runtime.rewrite.bytecode.builder import (
     to_bool,
     to_pair,
 )
-from mazurka.runtime.rewrite.bytecode.calls import IN_OWN_FRAME, Calls
-from mazurka.runtime.rewrite.bytecode.stack import Stack, is_method_load
+from mazurka.runtime.rewrite.bytecode.stack import (
+    EMPTY,
+    EMPTY_FIRST,
+    NAMED,
+    READY,
+    VALUE,
+    Stack,
+    is_method_load,
+)
 
 _OPERATORS: Final = (
     *("Add", "BitAnd", "FloorDiv", "LShift", "MatMult", "Mult", "Mod", "BitOr", "Pow", "RShift"),
@@ -40,6 +51,10 @@ _TRUTH_IS_ASKED: Final = sys.version_info < (3, 13)
 """Whether jumps ask for the truth of any value; later versions do that before."""
 _OWN_NAMES: Final = frozenset({"__class__", "__classdict__", ".type_params", ".generic_base"})
 """Variables that the compiler makes, and binds once."""
+_IN_OWN_FRAME: Final = frozenset({"super", "locals", "globals", "__import__", "breakpoint"})
+"""Functions that look at the frame of their caller."""
+_ANNOUNCING: Final = ("KW_NAMES", "PRECALL")
+"""Instructions that belong to the call after them."""
 
 _Event = Callable[..., Any]
 _OPERATIONS: Final[dict[str, tuple[_Event, int, bool, str]]] = {
@@ -89,7 +104,6 @@ class InstructionRules:
     def __init__(self, builder: Builder) -> None:
         self._builder = builder
         self._code = builder.code
-        self._calls = Calls(builder)
         self._rules: dict[str, Callable[[Instruction], None]] = {
             "LOAD_ATTR": self._load,
             "LOAD_METHOD": self._load,
@@ -114,7 +128,7 @@ class InstructionRules:
         if name in _PLAIN_LOADS:
             instruction.name = _PLAIN_LOADS[name]
         elif name in ("CALL", "CALL_KW", "CALL_FUNCTION_EX", "PRECALL", "KW_NAMES"):
-            self._calls.rewrite(number, instruction, stack)
+            self._call(number, instruction, stack)
         elif name in ("RETURN_VALUE", "RETURN_CONST"):
             if self._builder.fills:  # what a function with a cache returns is put there next
                 self._tell_before(instruction, Events.fill_cache, "return")
@@ -227,7 +241,7 @@ class InstructionRules:
         event = (_GLOBALS | _NAMES)[instruction.name]
         is_global_load = instruction.name == "LOAD_GLOBAL"
         name = self._code.co_names[instruction.argument >> is_global_load]
-        if is_global_load and name in IN_OWN_FRAME:
+        if is_global_load and name in _IN_OWN_FRAME:
             return
         if instruction.name.startswith("STORE"):
             self._show(instruction, 1, event, name, name)
@@ -243,6 +257,68 @@ class InstructionRules:
             row = self._builder.report_cell(instruction, event, name)
             self._builder.put(instruction, [*row, same(instruction)])
 
+    # -- calls -------------------------------------------------------------------------------
+
+    def _call(self, number: int, instruction: Instruction, stack: Stack) -> None:
+        """Report what is called, before its arguments are taken, and what it returns.
+
+        Names of arguments are announced by an instruction before the call in some versions; nothing
+        may come between the two.
+        """
+        row = self._builder.row
+        name = instruction.name
+        is_announced = name in ("CALL", "PRECALL") and row[number - 1].name in _ANNOUNCING
+        call = number
+        while row[call].name in _ANNOUNCING:
+            call += 1
+        arguments = _arguments_of(row[call])
+        called = self._callee(stack, arguments)
+        before: list[Instruction] = []
+        if called is not None and not is_announced:
+            before = self._report_call(instruction, called, arguments)
+        after = self._report_result(number, called, arguments) if call == number else []
+        if before or after:
+            self._builder.put(instruction, [*before, same(instruction), *after])
+
+    def _callee(self, stack: Stack, arguments: int) -> str | None:
+        """The entry of what is called; None where the compiler provides it."""
+        pair = stack[len(stack) - arguments - 2 :][:2]
+        if EMPTY not in pair:
+            return None
+        return pair[1] if EMPTY_FIRST else pair[0]
+
+    def _report_call(
+        self, instruction: Instruction, called: str, arguments: int
+    ) -> list[Instruction]:
+        build = self._builder
+        extended = instruction.name == "CALL_FUNCTION_EX"
+        row: list[Instruction] = []
+        if extended:
+            row += at_depth(arguments, build.report(instruction, Events.unpack, "*..."))
+        name = _name_of(called)
+        if name in ("exec", "eval") and arguments:
+            if extended:
+                return [*row, *discard(build.call(Events.leave_unobserved, 0, None, name))]
+            return at_depth(arguments, build.call(Events.run_code, 1, name))
+        if name in _IN_OWN_FRAME or (name in ("vars", "dir") and not arguments):
+            return row
+        if called == VALUE or name:
+            depth = arguments + (1 if EMPTY_FIRST else 2)
+            report = build.report(instruction, Events.call, f"{name or '...'}(...)")
+            row += at_depth(depth, report)
+        return row
+
+    def _report_result(self, number: int, called: str | None, arguments: int) -> list[Instruction]:
+        if called in (None, READY) and self._builder.row[number + 1].name == "POP_TOP":
+            return []  # the end of `with`, or a method whose result nobody needs
+        name = _name_of(called)
+        if name == "globals":
+            return self._builder.call(Events.show_globals, 1)
+        has_cells = bool(self._code.co_cellvars or self._code.co_freevars)
+        if name in ("locals", "vars") and not arguments and has_cells:
+            return self._builder.call(Events.leave_unobserved, 1, f"{name}()")
+        return self._builder.call(Events.receive_from_call, 1)
+
 
 def _goes_round(instruction: Instruction) -> bool:
     return instruction.name.startswith(("JUMP_BACK", "POP_JUMP_BACK")) and not (
@@ -253,3 +329,14 @@ def _goes_round(instruction: Instruction) -> bool:
 def _super_of(function: Any, kind: Any, thing: Any, is_explicit: bool) -> Any:
     """Something else that is called `super` is given what the source says."""
     return function(kind, thing) if is_explicit or function is super else function()
+
+
+def _name_of(called: str | None) -> str:
+    return called.removeprefix(NAMED) if called and called.startswith(NAMED) else ""
+
+
+def _arguments_of(call: Instruction) -> int:
+    """How many entries lie above what is called and the one beside it."""
+    if call.name == "CALL_FUNCTION_EX":
+        return 2 if sys.version_info >= (3, 14) else 1 + (call.argument & 1)
+    return call.argument + (1 if call.name == "CALL_KW" else 0)

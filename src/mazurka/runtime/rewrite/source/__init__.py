@@ -8,7 +8,6 @@ are, so that the code of a live function can be exchanged for the rewritten one.
 Left as they are: decorators, annotations, base classes, names in class bodies and at the level of
 the module, and functions that look at the frame of their caller (`super`, `locals`, ...).
 
-`statements` is the way in.  It builds on `assignments` and `patterns` (`match`, `except ... as`),
-these on `expressions`, and all on `nodes`, which makes the calls.  `scopes` finds out which names
-functions share.
+`statements` is the way in.  It builds on `expressions`, which makes the calls; `scopes` finds out
+which names functions share.
 """
