@@ -212,14 +212,14 @@ def step_through(value: Any, site: int) -> Any:
     if kind is GeneratorType:
         return Stepped(value, site)
     if is_iterator(value):
-        return perform(part_of_opaque(value), site, _itself, value)
+        return perform(part_of_opaque(value), site, itself, value)
     if runs_code(value) and not hasattr(kind, "__next__"):
         items = iter(value)
         return items if getrefcount(items) <= LONE_INSIDE else step_through(items, site)
     return value
 
 
-def _itself(value: Any) -> Any:
+def itself(value: Any) -> Any:
     return value
 
 

@@ -45,19 +45,9 @@ AnyPerformer = TypeVar("AnyPerformer", bound=Performer)
 # -- registration --------------------------------------------------------------------------------
 
 
-def leave(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
-    """Call a function that touches nothing."""
-    return function(*arguments, **named)
-
-
 performers: Final[dict[CallEffect, Performer]] = {}
 """By effect: what performs calls of functions with that effect."""
-_by_identity: dict[int, Performer] = {
-    id(function): leave
-    for effect, functions in ROWS
-    if effect is CallEffect.TOUCHES_NOTHING
-    for function in functions
-}
+_by_identity: dict[int, Performer] = {}
 """By the identity of a function or a class with a row: what performs calls of it."""
 _performer = _by_identity.get
 _by_kind: dict[type, Callable[[Any, int], Any]] = {}
@@ -65,18 +55,22 @@ _by_kind: dict[type, Callable[[Any, int], Any]] = {}
 _of_kind = _by_kind.get
 
 
-def performs(*effects: CallEffect) -> Callable[[AnyPerformer], AnyPerformer]:
-    """Register what performs calls of functions with some effects."""
+def performs(effect: CallEffect) -> Callable[[AnyPerformer], AnyPerformer]:
+    """Register what performs calls of functions with an effect."""
 
     def register(performer: AnyPerformer) -> AnyPerformer:
-        for effect in effects:
-            performers[effect] = performer
-        for effect, functions in ROWS:
-            if effect in effects:
-                _by_identity.update((id(function), performer) for function in functions)
+        performers[effect] = performer
+        functions = [function for its, row in ROWS if its is effect for function in row]
+        _by_identity.update(dict.fromkeys(map(id, functions), performer))
         return performer
 
     return register
+
+
+@performs(CallEffect.TOUCHES_NOTHING)
+def leave(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
+    """Call a function that touches nothing."""
+    return function(*arguments, **named)
 
 
 def calls_kind(*kinds: type) -> Callable[[AnyPerformer], AnyPerformer]:
@@ -114,9 +108,9 @@ def call(function: Any, site: int) -> Any:
     """Choose what `function(...)` calls."""
     kind = type(function)
     if kind is FunctionType:
-        return (
-            function if MARK in function.__globals__ else _call_stranger(function, function, site)
-        )
+        if MARK in function.__globals__:
+            return function
+        return _call_stranger(function, function, site)
     if kind is MethodType:
         inner = function.__func__
         if type(inner) is FunctionType:

@@ -34,7 +34,7 @@ import warnings
 from collections import deque
 from contextvars import Context, ContextVar
 from enum import Enum, auto
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from mazurka.runtime.primitives.lock import Lock, RLock
 from mazurka.runtime.primitives.simple_queue import SimpleQueue
@@ -107,60 +107,53 @@ SYNCHRONIZING: Final = frozenset(
 
 # -- methods of built-in containers: each one access ---------------------------------------------
 
-_READS = ("copy", "count", "index", "__add__", "__mul__", "__contains__")
-_LIST: Final[dict[str, How | None]] = {
-    **dict.fromkeys((*_READS, "__rmul__"), How.READ_ALL),
-    **dict.fromkeys(("append", "insert", "extend", "remove", "clear"), How.CHANGE),
-    **dict.fromkeys(("sort", "reverse"), How.CHANGE),
-    "__iadd__": How.CHANGE,
-    "__imul__": How.CHANGE,
-    "__len__": How.LOOK,
-    "pop": How.TAKE,
-    "__getitem__": How.READ,
-    "__setitem__": How.WRITE,
-    "__delitem__": How.CHANGE,
-}
-_DEQUE: Final[dict[str, How | None]] = {
-    **_LIST,
-    **dict.fromkeys(("appendleft", "extendleft", "rotate"), How.CHANGE),
-    "popleft": How.TAKE,
-    "__copy__": How.READ_ALL,
-}
-_BYTES: Final[dict[str, How | None]] = {
-    **_LIST,
-    **dict.fromkeys(("decode", "hex", "find", "rfind", "split", "startswith"), How.READ_ALL),
-    **dict.fromkeys(("endswith", "tobytes", "tolist", "join", "strip"), How.READ_ALL),
-    **dict.fromkeys(("fromlist", "frombytes", "byteswap"), How.CHANGE),
-}
-_DICT: Final[dict[str, How | None]] = {
-    **dict.fromkeys(("copy", "__or__", "__ror__", "__copy__"), How.READ_ALL),
-    **dict.fromkeys(("update", "clear", "__ior__", "move_to_end", "subtract"), How.CHANGE),
-    **dict.fromkeys(("keys", "values", "items", "fromkeys", "__missing__"), None),
-    "__len__": How.LOOK,
-    "__contains__": How.LOOK,
-    "get": How.READ,
-    "__getitem__": How.READ,
-    "__setitem__": How.WRITE,
-    "__delitem__": How.REMOVE,
-    "setdefault": How.ENSURE,
-    "pop": How.REMOVE,
-    "popitem": How.TAKE,
-    "most_common": How.READ_ALL,
-    "elements": How.READ_ALL,
-    "total": How.READ_ALL,
-}
-_SET: Final[dict[str, How | None]] = {
-    **dict.fromkeys(("copy", "union", "intersection", "difference", "issubset"), How.LOOK),
-    **dict.fromkeys(("symmetric_difference", "issuperset", "isdisjoint"), How.LOOK),
-    **dict.fromkeys(("__len__", "__contains__"), How.LOOK),
-    **dict.fromkeys(("update", "clear", "intersection_update"), How.CHANGE),
-    **dict.fromkeys(("difference_update", "symmetric_difference_update"), How.CHANGE),
-    "add": How.ENSURE,
-    "discard": How.REMOVE,
-    "remove": How.REMOVE,
-    "pop": How.TAKE,
-}
-METHODS: Final[dict[Any, dict[str, How | None]]] = {
+_Methods: TypeAlias = dict[str, How | None]
+
+
+def _methods(*rows: tuple[How | None, str], base: _Methods | None = None) -> _Methods:
+    """Read rows of an effect and the names of methods that have it; add them to those of a base."""
+    return {**(base or {}), **{name: how for how, names in rows for name in names.split()}}
+
+
+_LIST: Final = _methods(
+    (How.READ_ALL, "copy count index __add__ __mul__ __rmul__ __contains__"),
+    (How.CHANGE, "append insert extend remove clear sort reverse __iadd__ __imul__ __delitem__"),
+    (How.LOOK, "__len__"),
+    (How.TAKE, "pop"),
+    (How.READ, "__getitem__"),
+    (How.WRITE, "__setitem__"),
+)
+_DEQUE: Final = _methods(
+    (How.CHANGE, "appendleft extendleft rotate"),
+    (How.TAKE, "popleft"),
+    (How.READ_ALL, "__copy__"),
+    base=_LIST,
+)
+_BYTES: Final = _methods(
+    (How.READ_ALL, "decode hex find rfind split startswith endswith tobytes tolist join strip"),
+    (How.CHANGE, "fromlist frombytes byteswap"),
+    base=_LIST,
+)
+_DICT: Final = _methods(
+    (How.READ_ALL, "copy __or__ __ror__ __copy__ most_common elements total"),
+    (How.CHANGE, "update clear __ior__ move_to_end subtract"),
+    (None, "keys values items fromkeys __missing__"),
+    (How.LOOK, "__len__ __contains__"),
+    (How.READ, "get __getitem__"),
+    (How.WRITE, "__setitem__"),
+    (How.REMOVE, "__delitem__ pop"),
+    (How.ENSURE, "setdefault"),
+    (How.TAKE, "popitem"),
+)
+_SET: Final = _methods(
+    (How.LOOK, "copy union intersection difference symmetric_difference __len__ __contains__"),
+    (How.LOOK, "issubset issuperset isdisjoint"),
+    (How.CHANGE, "update clear intersection_update difference_update symmetric_difference_update"),
+    (How.ENSURE, "add"),
+    (How.REMOVE, "discard remove"),
+    (How.TAKE, "pop"),
+)
+METHODS: Final[dict[Any, _Methods]] = {
     list: _LIST,
     deque: _DEQUE,
     bytearray: _BYTES,
@@ -170,10 +163,8 @@ METHODS: Final[dict[Any, dict[str, How | None]]] = {
 }
 """By container: what a method does to it.  None: it touches nothing, and may make a view."""
 READS_DEEPLY: Final = frozenset(
-    {
-        *("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"),
-        *("__repr__", "__str__", "__format__", "__hash__"),
-    }
+    {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}
+    | {"__repr__", "__str__", "__format__", "__hash__"}
 )
 """Methods of all objects that read what is in a container, and in containers among that."""
 _ASIDE: Final = frozenset({"__iter__", "__reversed__", "__init__", "__class_getitem__"})
@@ -284,11 +275,9 @@ ROWS: Final[tuple[tuple[CallEffect, tuple[Any, ...]], ...]] = (
     (CallEffect.READS_DEEPLY, (operator.eq, operator.ne, operator.lt, operator.le, operator.gt)),
     (CallEffect.READS_DEEPLY, (operator.ge, operator.contains, operator.countOf, operator.indexOf)),
     (CallEffect.CHANGES_FIRST, (heapq.heappush, heapq.heappop, heapq.heapify, heapq.heapreplace)),
-    (
-        CallEffect.CHANGES_FIRST,
-        (heapq.heappushpop, bisect.insort, bisect.insort_left, random.shuffle),
-    ),
-    (CallEffect.CHANGES_FIRST, (COUNT_ELEMENTS, operator.setitem, operator.delitem, *_IN_PLACE)),
+    (CallEffect.CHANGES_FIRST, (heapq.heappushpop, bisect.insort, bisect.insort_left)),
+    (CallEffect.CHANGES_FIRST, (random.shuffle, operator.setitem, operator.delitem)),
+    (CallEffect.CHANGES_FIRST, (COUNT_ELEMENTS, *_IN_PLACE)),
     (CallEffect.MAKES_ITERATOR, LAZY),
     (CallEffect.ITERATES, (iter, reversed)),
     (CallEffect.ADVANCES, (next,)),
@@ -311,30 +300,22 @@ ROWS: Final[tuple[tuple[CallEffect, tuple[Any, ...]], ...]] = (
     (CallEffect.DELETES_ATTRIBUTE, (delattr, object.__delattr__, type.__delattr__)),
 )
 """What calls of functions and types do."""
-_MODULES: Final[dict[str | None, CallEffect]] = dict.fromkeys(
-    (
-        *("builtins", "math", "cmath", "time", "itertools", "_functools", "_bisect", "_json"),
-        *("sys", "_operator"),
-    ),
-    CallEffect.READS,
+_READING_MODULES: Final = frozenset(
+    {"builtins", "math", "cmath", "time", "itertools", "_functools", "_bisect", "_json"}
+    | {"sys", "_operator"}
 )
-"""By module: what those of its C functions do that have no row."""
-_CALLING: Final = frozenset({operator.call})
-"""Functions of those modules that do not."""
+"""Modules whose C functions that have no row read what they are given."""
 
 
 def effect_of(function: Any) -> CallEffect:
     """Tell what a C function of a module does that has no row of its own."""
-    if function in _CALLING:
-        return CallEffect.TOUCHES_ALL
-    return _MODULES.get(getattr(function, "__module__", None), CallEffect.TOUCHES_ALL)
+    reads = getattr(function, "__module__", None) in _READING_MODULES
+    return CallEffect.READS if reads and function is not operator.call else CallEffect.TOUCHES_ALL
 
 
 _GOING_THROUGH: Final = frozenset(
-    {
-        *(operator.countOf, operator.indexOf, operator.contains, operator.iadd, operator.iconcat),
-        COUNT_ELEMENTS,
-    }
+    {operator.countOf, operator.indexOf, operator.contains, operator.iadd, operator.iconcat}
+    | {COUNT_ELEMENTS}
 )
 
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 from _thread import get_ident
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from typing import Any, Final, TypeAlias
 
 from mazurka.runtime.core.insides import elements, entries, slots
@@ -165,26 +164,18 @@ TAKES_APART: Final = frozenset({"__reduce_ex__", "__reduce__", "__getstate__"})
 """Methods by which C code takes an object apart to copy it."""
 
 
-def take_apart(function: Any, site: int, /, thing: Any, *arguments: Any) -> Any:
-    """`object.__reduce_ex__(thing, 4)`"""
-    return _read_slots(thing, site, partial(function, thing, *arguments))
-
-
-def take_apart_bound(function: Any, site: int, /, *arguments: Any) -> Any:
-    """`thing.__reduce_ex__(4)`"""
-    return _read_slots(function.__self__, site, partial(function, *arguments))
-
-
-def _read_slots(thing: Any, site: int, action: Any) -> Any:
+def take_apart(function: Any, site: int, /, *arguments: Any) -> Any:
+    """`thing.__reduce_ex__(4)`, `object.__reduce_ex__(thing, 4)`"""
+    thing = getattr(function, "__self__", arguments[0] if arguments else None)
     kind = type(thing)
     names = [name for name, _ in slots(kind)]
     if not names or not all(_is_built_in(kind, part) for part in ("__reduce__", "__getstate__")):
-        return action()  # its own code says what is read, and is watched
+        return function(*arguments)  # its own code says what is read, and is watched
 
     def asked(value: Any) -> Sequence[str]:
         return names if value is thing else ()
 
-    return perform_deep((thing,), site, action, attributes=asked)
+    return perform_deep((thing,), site, function, *arguments, attributes=asked)
 
 
 def _is_built_in(kind: type, name: str) -> bool:

@@ -180,7 +180,9 @@ def events_of(module: ModuleType) -> ModuleType:
         variables.delete_global_of(module, name, site)
 
     def global_target(name: str, site: int) -> Any:
-        return variables.GlobalTarget(space, module, name, site)
+        return variables.Target(
+            lambda value: space.__setitem__(name, write_global(value, name, site))
+        )
 
     def show_globals(space: dict[str, Any]) -> dict[str, Any]:
         return show_space(space, module)

@@ -16,12 +16,19 @@ from collections.abc import Callable
 from functools import partial
 from sys import getrefcount
 from types import FunctionType, GeneratorType, MappingProxyType, MethodWrapperType, ModuleType
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from mazurka.runtime.core.access_sites import sites
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
-from mazurka.runtime.python.callbacks import LONE, Stepped, runs_code, search_through, step_through
+from mazurka.runtime.python.callbacks import (
+    LONE,
+    Stepped,
+    itself,
+    runs_code,
+    search_through,
+    step_through,
+)
 from mazurka.runtime.python.calls import FunctionHandle
 from mazurka.runtime.python.catalogue import BUILT_IN, METHODS, PLAIN, VIEWS
 from mazurka.runtime.python.containers import (
@@ -153,20 +160,25 @@ def hold_item(thing: Any, key: Any, site: int) -> tuple[Any, Any, Any]:
     return thing, key, read_item(thing, key, site)
 
 
-IN_PLACE: Final[dict[str, Callable[[Any, Any], Any]]] = {
-    "Add": operator.iadd,
-    "Sub": operator.isub,
-    "Mult": operator.imul,
-    "MatMult": operator.imatmul,
-    "Div": operator.itruediv,
-    "Mod": operator.imod,
-    "Pow": operator.ipow,
-    "LShift": operator.ilshift,
-    "RShift": operator.irshift,
-    "BitOr": operator.ior,
-    "BitXor": operator.ixor,
-    "BitAnd": operator.iand,
-    "FloorDiv": operator.ifloordiv,
+_Operators: TypeAlias = dict[str, Callable[[Any, Any], Any]]
+_ARITHMETIC: Final = {
+    "Add": "add",
+    "Sub": "sub",
+    "Mult": "mul",
+    "MatMult": "matmul",
+    "Div": "truediv",
+    "Mod": "mod",
+    "Pow": "pow",
+    "LShift": "lshift",
+    "RShift": "rshift",
+    "BitOr": "or",
+    "BitXor": "xor",
+    "BitAnd": "and",
+    "FloorDiv": "floordiv",
+}
+"""By the name of its node in `ast`: the name that `operator` has for an operator."""
+IN_PLACE: Final[_Operators] = {
+    sign: getattr(operator, f"__i{name}__") for sign, name in _ARITHMETIC.items()
 }
 
 
@@ -197,36 +209,21 @@ def augment_item(holding: tuple[Any, Any, Any], value: Any, sign: str, site: int
 
 # -- operators -----------------------------------------------------------------------------------
 
-BINARY: Final[dict[str, Callable[[Any, Any], Any]]] = {
-    "Add": operator.add,
-    "Sub": operator.sub,
-    "Mult": operator.mul,
-    "Mod": operator.mod,
-    "BitOr": operator.or_,
-    "BitXor": operator.xor,
-    "BitAnd": operator.and_,
-    "Eq": operator.eq,
-    "NotEq": operator.ne,
-    "Lt": operator.lt,
-    "LtE": operator.le,
-    "Gt": operator.gt,
-    "GtE": operator.ge,
-    "In": lambda left, right: left in right,
-    "NotIn": lambda left, right: left not in right,
-    "Is": operator.is_,
-    "IsNot": operator.is_not,
+_COMPARISONS: Final[dict[str, tuple[str, Callable[[Any, Any], Any]]]] = {
+    "Eq": ("==", operator.eq),
+    "NotEq": ("!=", operator.ne),
+    "Lt": ("<", operator.lt),
+    "LtE": ("<=", operator.le),
+    "Gt": (">", operator.gt),
+    "GtE": (">=", operator.ge),
+    "In": ("in", lambda left, right: left in right),
+    "NotIn": ("not in", lambda left, right: left not in right),
+    "Is": ("is", operator.is_),
+    "IsNot": ("is not", operator.is_not),
 }
-SIGNS: Final = {
-    "Eq": "==",
-    "NotEq": "!=",
-    "Lt": "<",
-    "LtE": "<=",
-    "Gt": ">",
-    "GtE": ">=",
-    "In": "in",
-    "NotIn": "not in",
-    "Is": "is",
-    "IsNot": "is not",
+BINARY: Final[_Operators] = {
+    **{sign: getattr(operator, f"__{name}__") for sign, name in _ARITHMETIC.items()},
+    **{sign: compare for sign, (_, compare) in _COMPARISONS.items()},
 }
 _compared: dict[int, str] = {}
 
@@ -266,7 +263,7 @@ def assert_comparison(left: Any, right: Any, sign: str, site: int) -> Any:
     """Perform a comparison that is asserted; keep the operands of one that fails."""
     result = apply_operator(left, right, sign, site)
     if not result:
-        _compared[site] = f"{short(left)} {SIGNS[sign]} {short(right)}"
+        _compared[site] = f"{short(left)} {_COMPARISONS[sign][0]} {short(right)}"
     return result
 
 
@@ -275,16 +272,12 @@ def explain_assertion(site: int) -> str:
     return f"{_compared.pop(site, '')} (assert {sites[site].text})"
 
 
-def _itself(value: Any) -> Any:
-    return value
-
-
 def test_truth(value: Any, site: int) -> Any:
     """Look at a container before C code takes it for true or false."""
     if family(value) is None:
         return value
     part = part_of(value, How.LOOK)
-    return value if part is None else perform(part, site, _itself, value)
+    return value if part is None else perform(part, site, itself, value)
 
 
 def search_in(value: Any, site: int) -> Any:
@@ -296,7 +289,7 @@ def format_value(value: Any, site: int) -> Any:
     """Read a value, and all that is in it, before C code writes it into a string."""
     if family(value) is None and type(value) is not tuple:
         return value
-    return perform_deep((value,), site, _itself, value)
+    return perform_deep((value,), site, itself, value)
 
 
 def match_pattern(value: Any, attributes: tuple[str, ...], by_position: bool, site: int) -> Any:
@@ -308,7 +301,7 @@ def match_pattern(value: Any, attributes: tuple[str, ...], by_position: bool, si
         places = getattr(type(thing), "__match_args__", ()) if by_position else ()
         return (*attributes, *places)
 
-    return perform_deep((value,), site, _itself, value, attributes=asked)
+    return perform_deep((value,), site, itself, value, attributes=asked)
 
 
 def match_attribute(look: Callable[[], Any]) -> None:

@@ -13,35 +13,19 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from functools import partial
 from operator import attrgetter, itemgetter, methodcaller
-from types import (
-    CodeType,
-    GeneratorType,
-    MappingProxyType,
-    MethodDescriptorType,
-    MethodWrapperType,
-    ModuleType,
-    WrapperDescriptorType,
-)
-from typing import Any, Final
+from types import CodeType, GeneratorType, MappingProxyType, MethodWrapperType, ModuleType
+from typing import Any, Final, TypeAlias
 
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
-from mazurka.runtime.python import catalogue, deep, iterators, methods, opaque, reflection
+from mazurka.runtime.python import catalogue, containers, iterators, methods, opaque, reflection
 from mazurka.runtime.python.attributes import expose, space_of
 from mazurka.runtime.python.callbacks import perform_through, runs_code, show_generators
 from mazurka.runtime.python.calls import call, calls_kind, handles, performs
 from mazurka.runtime.python.catalogue import BUILT_IN, METHODS, CachedFunction, CallEffect
-from mazurka.runtime.python.containers import (
-    Part,
-    class_behind,
-    family,
-    part_of,
-    parts_of,
-    perform_all,
-)
-from mazurka.runtime.python.deep import perform_deep
+from mazurka.runtime.python.containers import Part, family, part_of, parts_of, perform_all
+from mazurka.runtime.python.deep import TAKES_APART, perform_deep, take_apart
 from mazurka.runtime.python.library.caches import call_cached
-from mazurka.runtime.python.library.contexts import run_in_context, set_variable
 from mazurka.runtime.python.library.dates import follow_clock
 from mazurka.runtime.python.loops import delegate, iterator_of
 from mazurka.runtime.python.opaque import is_iterator, iterator_parts, opaque_parts, part_of_opaque
@@ -50,16 +34,14 @@ from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import points, progress
 from mazurka.runtime.sharing.monitoring import unobserved
 
+_Arguments: TypeAlias = tuple[Any, ...]
+_Named: TypeAlias = dict[str, Any]
+
 # -- effects -------------------------------------------------------------------------------------
 
 
 def _perform(
-    parts: list[Part],
-    site: int,
-    function: Callable[..., Any],
-    arguments: tuple[Any, ...],
-    named: dict[str, Any],
-    through: bool,
+    parts: list[Part], site: int, function: Any, arguments: _Arguments, named: _Named, through: bool
 ) -> Any:
     """Call a function as one access, or as several if it goes through Python code (`through`)."""
     if through and any(map(runs_code, arguments)):
@@ -127,11 +109,7 @@ def touch_all(function: Callable[..., Any], site: int, /, *arguments: Any, **nam
 
 
 def _touch_deeply(
-    parts: list[Part],
-    function: Callable[..., Any],
-    site: int,
-    arguments: tuple[Any, ...],
-    named: dict[str, Any],
+    parts: list[Part], function: Any, site: int, arguments: _Arguments, named: _Named
 ) -> Any:
     values = (*arguments, *named.values())
     _note_generators(function, values, site)
@@ -150,12 +128,7 @@ def _call_foreign(function: Callable[..., Any], site: int, /, *arguments: Any, *
 
 
 def _touch_shallowly(
-    parts: list[Part],
-    function: Callable[..., Any],
-    site: int,
-    arguments: tuple[Any, ...],
-    named: dict[str, Any],
-    through: bool,
+    parts: list[Part], function: Any, site: int, arguments: _Arguments, named: _Named, through: bool
 ) -> Any:
     """Call C code that reads the containers that it is given, and may change other objects."""
     if through:
@@ -268,8 +241,8 @@ def _call_built_in(function: Any, site: int) -> Any:
     if issubclass(type(owner), type):
         making = iterators.chain_lazily if name == "from_iterable" else read
         return partial(making, function, site) if catalogue.is_of_c(owner) else function
-    if name in deep.TAKES_APART:
-        return partial(deep.take_apart_bound, function, site)
+    if name in TAKES_APART:
+        return partial(take_apart, function, site)
     if opaque.is_opaque(owner):
         return _call_opaque(function, owner, site)
     if found is not None or isinstance(owner, BaseException):
@@ -281,7 +254,7 @@ def _call_built_in(function: Any, site: int) -> Any:
 
 def _run_in_context(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
     called = dict(zip(named, handles(named.values(), site), strict=True))
-    return run_in_context(function, site, *handles(arguments, site), **called)
+    return opaque.run_in_context(function, site, *handles(arguments, site), **called)
 
 
 def _call_opaque(function: Any, owner: Any, site: int) -> Any:
@@ -290,7 +263,7 @@ def _call_opaque(function: Any, owner: Any, site: int) -> Any:
         return function
     unobserved.meet(type(owner))
     if type(owner) is ContextVar and function.__name__ != "get":
-        return partial(set_variable, function, site)
+        return partial(opaque.set_variable, function, site)
     return partial(_move, function, site)
 
 
@@ -315,7 +288,11 @@ def _call_value(function: Any, site: int, /, *arguments: Any, **named: Any) -> A
 
 def _call_view(function: Any, view: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
     """A method of a view of some container."""
-    if type(view) is MappingProxyType and class_behind(view) is not None and not now.alone:
+    if (
+        type(view) is MappingProxyType
+        and containers.class_behind(view) is not None
+        and not now.alone
+    ):
         unobserved.note("__dict__ of a class")
     parts = [part for value in (view, *arguments) if (part := part_of(value, How.READ_ALL))]
     return perform_all(parts, site, function, *arguments, **named)
@@ -377,14 +354,14 @@ def _read_owner_deeply(function: Any, site: int, /, *arguments: Any) -> Any:
 _CHANGING: Final = frozenset({"__setitem__", "__delitem__", "__set__", "__delete__"})
 
 
-@calls_kind(WrapperDescriptorType, MethodDescriptorType)
+@calls_kind(*catalogue.DESCRIPTORS)
 def _call_unbound(function: Any, site: int) -> Any:
     """`dict.__setitem__`: a slot of a C type, or a method of one."""
     kind, name = function.__objclass__, function.__name__
     if kind in METHODS and catalogue.method_effect(kind, name) is not None:
         return partial(methods.perform_unbound, function, site)
     if kind is object:
-        return partial(deep.take_apart, function, site) if name in deep.TAKES_APART else function
+        return partial(take_apart, function, site) if name in TAKES_APART else function
     if kind in METHODS or not catalogue.touches_no_argument(kind, name):
         return _bind_first(function, site)
     return function

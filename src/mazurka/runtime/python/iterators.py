@@ -23,7 +23,7 @@ import operator
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from types import BuiltinFunctionType, GeneratorType, MethodDescriptorType
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from mazurka.runtime.core.access_sites import sites
 from mazurka.runtime.core.moment import now
@@ -44,10 +44,23 @@ def place_of(site: int) -> str:
     return f"iterator at {sites[site]}:{sites[site].column}"
 
 
-class OwnIterator:
+class ShownIterator:
+    """Stands for a real iterator, and shows its steps."""
+
+    __slots__ = ("_items",)
+    _items: Any
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __reduce__(self) -> Any:
+        return self._items.__reduce__()
+
+
+class OwnIterator(ShownIterator):
     """An iterator over a container that only one thread has used."""
 
-    __slots__ = ("_index", "_items", "_part", "_site", "_user")
+    __slots__ = ("_index", "_part", "_site", "_user")
 
     def __init__(self, part: Part, items: Any, forwards: bool, site: int) -> None:
         how = effect_of_step(part, items) if forwards else part[2]
@@ -56,9 +69,6 @@ class OwnIterator:
         self._index = 0
         self._site = site
         self._user: int | None = None
-
-    def __iter__(self) -> OwnIterator:
-        return self
 
     def __next__(self) -> Any:
         if self._user != now.thread:
@@ -75,14 +85,11 @@ class OwnIterator:
     def __length_hint__(self) -> int:
         return operator.length_hint(self._items)
 
-    def __reduce__(self) -> Any:
-        return self._items.__reduce__()
 
-
-class SharedIterator:
+class SharedIterator(ShownIterator):
     """An iterator that threads share; a step is one operation on it and its containers."""
 
-    __slots__ = ("__weakref__", "_items", "_parts", "_turns")
+    __slots__ = ("__weakref__", "_parts", "_turns")
 
     def __init__(
         self,
@@ -106,18 +113,12 @@ class SharedIterator:
             return None
         return [part_of_opaque(self), *self._parts], self._items
 
-    def __iter__(self) -> SharedIterator:
-        return self
-
     def __next__(self) -> Any:
         progress()
         return self._turns.perform(next, self._items)
 
     def __length_hint__(self) -> int:
         return operator.length_hint(self._items)
-
-    def __reduce__(self) -> Any:
-        return self._items.__reduce__()
 
 
 def iterator_over(
@@ -220,27 +221,21 @@ def call_until(function: Any, site: int, callback: Any, sentinel: Any) -> Any:
     return SharedIterator([], site, make, code=True)
 
 
-class PassingIterator:
+class PassingIterator(ShownIterator):
     """An iterator made of others that only one thread has used; it passes each step on."""
 
-    __slots__ = ("_items", "_place", "_user")
+    __slots__ = ("_place", "_user")
 
     def __init__(self, items: Any, place: str) -> None:
         self._items = items
         self._place = place
         self._user: int | None = None
 
-    def __iter__(self) -> PassingIterator:
-        return self
-
     def __next__(self) -> Any:
         if self._user != now.thread:
             self._user = note_user(self._place, self._user)
         progress()
         return next(self._items)
-
-    def __reduce__(self) -> Any:
-        return self._items.__reduce__()
 
 
 def own_source(value: Any, site: int) -> Any:

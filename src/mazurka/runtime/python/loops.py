@@ -27,7 +27,7 @@ from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.spinning import NEVER, SpinHistory, Turn, is_same, same_values, stack_of
 from mazurka.runtime.core.tasks import Task
 from mazurka.runtime.core.waiting import Purpose
-from mazurka.runtime.python.callbacks import LONE, LONE_INSIDE, delegate_to, step_through
+from mazurka.runtime.python.callbacks import LONE, LONE_INSIDE, delegate_to, itself, step_through
 from mazurka.runtime.python.catalogue import NEW_EACH_TIME, PLAIN
 from mazurka.runtime.python.containers import Part, family, is_built_in, part_of, perform, use_alone
 from mazurka.runtime.python.opaque import is_iterator, iterate_opaque, opaque_parts
@@ -89,7 +89,7 @@ def read_whole(value: Any, site: int) -> Any:
     if family(value) is None:
         return value
     part = part_of(value, How.READ_ALL)
-    return value if part is None else perform(part, site, _same, value)
+    return value if part is None else perform(part, site, itself, value)
 
 
 def unpack(value: Any, site: int) -> Any:
@@ -99,10 +99,6 @@ def unpack(value: Any, site: int) -> Any:
     if type(value) in PLAIN or getrefcount(value) <= LONE:
         return value
     return step_through(value, site)
-
-
-def _same(value: Any) -> Any:
-    return value
 
 
 def _advance(items: Any, site: int) -> Iterator[Any]:

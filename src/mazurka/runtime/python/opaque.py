@@ -8,7 +8,12 @@ A generator is entered and left.  A thread that enters it while another is insid
 `ValueError`, so both are writes.  The code of the generator ends before its thread can stand before
 leaving it.  Therefore the real generator does not decide whether somebody is inside, but who has
 entered and not yet left it by an operation: that depends on the order of these operations alone.
-The same holds for contexts (`library.contexts`).
+The same holds for contexts (`contextvars.Context`), which any thread can read.
+
+The value of a context variable belongs to the context that its thread is in.  Inside of
+`context.run`, `variable.set` changes that context, which other threads can see from outside
+(`context[variable]`, `context.items()`).  The context that a thread begins with belongs to it
+alone.
 """
 
 from __future__ import annotations
@@ -22,7 +27,7 @@ from typing import Any, Final
 
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python.catalogue import PLAIN, is_of_c, is_value
-from mazurka.runtime.python.containers import Part, family_of, perform
+from mazurka.runtime.python.containers import Part, family_of, perform, perform_all
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import progress
 from mazurka.runtime.sharing.names import known, see
@@ -150,3 +155,38 @@ def iterate_opaque(items: Any, site: int) -> Iterator[Any]:
             return
         progress()
         yield value
+
+
+# -- contexts ------------------------------------------------------------------------------------
+
+_inside: dict[int, list[Any]] = {}
+"""By thread: the contexts that the thread has entered and not left."""
+
+
+def run_in_context(
+    function: Callable[..., Any], site: int, /, called: Any, *arguments: Any, **named: Any
+) -> Any:
+    """Perform `context.run(called, ...)`: enter the context, call the function, leave it."""
+    context: Any = getattr(function, "__self__", None)
+    error = RuntimeError(f"cannot enter context: {context!r} is already entered")
+
+    def run() -> Any:
+        thread = get_ident()
+        entered = _inside.setdefault(thread, [])
+        entered.append(context)
+        try:
+            return function(called, *arguments, **named)
+        finally:
+            entered.pop()
+            if not entered:
+                _inside.pop(thread, None)
+
+    return run_inside(context, site, error, run)
+
+
+def set_variable(function: Any, site: int, /, *arguments: Any) -> Any:
+    """Perform `variable.set(value)` or `variable.reset(token)`."""
+    progress()
+    entered = _inside.get(get_ident(), ())[-1:]
+    parts = [part_of_opaque(thing) for thing in (function.__self__, *entered)]
+    return perform_all(parts, site, function, *arguments)

@@ -16,18 +16,11 @@ from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any, Final
 
 from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.python import variables
 from mazurka.runtime.python.calls import performs
 from mazurka.runtime.python.catalogue import CallEffect
 from mazurka.runtime.python.expressions import read_item
-from mazurka.runtime.python.variables import (
-    delete_attribute,
-    read_attribute,
-    read_dict,
-    touch_attribute,
-    touch_found,
-    write_attribute,
-    write_own,
-)
+from mazurka.runtime.python.variables import read_attribute, read_dict, touch_found, write_own
 from mazurka.runtime.sharing.accesses import How
 
 
@@ -56,7 +49,7 @@ def get_static_attribute(
 ) -> Any:
     """`inspect.getattr_static`, which finds an attribute without calling descriptors."""
     if session.current.ident == get_ident():
-        touch_attribute(obj, attr, site)
+        variables.touch_attribute(obj, attr, site)
     return function(obj, attr, *default, **named)
 
 
@@ -168,13 +161,13 @@ def call_descriptor(function: Any, site: int) -> Any:
 
     def put(thing: Any, value: Any) -> None:
         if is_seen(thing):
-            write_attribute(value, thing, name, site)
+            variables.write_attribute(value, thing, name, site)
         else:
             function(thing, value)
 
     def remove(thing: Any) -> None:
         if is_seen(thing):
-            delete_attribute(thing, name, site)
+            variables.delete_attribute(thing, name, site)
         else:
             function(thing)
 

@@ -15,37 +15,14 @@ from typing import Any, Final
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.primitives.registry import look_inside
-from mazurka.runtime.python.attributes import (
-    INSIDE,
-    NOWHERE,
-    approach_entry,
-    expose,
-    home_of,
-    home_of_store,
-    is_computed_store,
-    is_entry,
-    note_replaced,
-    space_of,
-)
+from mazurka.runtime.python import attributes
+from mazurka.runtime.python.attributes import INSIDE, NOWHERE, approach_entry, home_of, is_entry
 from mazurka.runtime.python.calls import hold_method
 from mazurka.runtime.python.catalogue import BUILT_IN
 from mazurka.runtime.python.containers import PendingAccess
-from mazurka.runtime.sharing.accesses import (
-    DataAccess,
-    How,
-    Read,
-    ReadSeveral,
-    SharedVariable,
-    Write,
-)
-from mazurka.runtime.sharing.locations import (
-    SEVERAL,
-    SharedLocation,
-    learned,
-    points,
-    progress,
-    suspect,
-)
+from mazurka.runtime.sharing import locations
+from mazurka.runtime.sharing.accesses import How, Read, ReadSeveral, SharedVariable, Write
+from mazurka.runtime.sharing.locations import SEVERAL, SharedLocation, learned, points, suspect
 from mazurka.runtime.sharing.names import EVERYBODY, Seen, known, objects, see
 
 _SETTLED: Final = SharedLocation()
@@ -77,8 +54,7 @@ def touch(seen: Seen, name: str, site: int, written: bool) -> None:
 
 def _stand(location: SharedLocation, variable: SharedVariable, site: int, written: bool) -> None:
     """Stand before an access until it is chosen."""
-    operation: DataAccess = Write(variable, site) if written else Read(variable, site)
-    session.current.point(operation)
+    session.current.point(Write(variable, site) if written else Read(variable, site))
     location.use_at_point(site, written)
     if written:
         location.shared.state += 1
@@ -106,7 +82,7 @@ def touch_attribute(thing: Any, name: str, site: int) -> None:
 def touch_found(thing: Any, name: str, site: int) -> None:
     """Note a read of an attribute as `object.__getattribute__` performs it."""
     if name == "__dict__":
-        expose(thing)
+        attributes.expose(thing)
     elif not (
         learned.moving and is_entry(thing, name) and approach_entry(thing, name, site, How.READ)[0]
     ):
@@ -118,14 +94,14 @@ def _touch_several(asked: list[Seen], name: str, site: int) -> None:
     run = session.current
     if run.over:
         return
-    locations = [variable_at(seen, name)[0] for seen in asked]
+    touched = [variable_at(seen, name)[0] for seen in asked]
     if site in points and not now.alone:
-        variables = [_variable(*pair, name) for pair in zip(locations, asked, strict=True)]
+        variables = [_variable(*pair, name) for pair in zip(touched, asked, strict=True)]
         run.point(ReadSeveral(variables, site))
-        for location in locations:
+        for location in touched:
             location.use_at_point(site, False)
     else:
-        for location in locations:
+        for location in touched:
             location.use(site, False)
         now.idle += 1
         if now.idle > now.limit:
@@ -207,7 +183,7 @@ def _read(location: SharedLocation, site: int) -> None:
 def read_dict(thing: Any, site: int) -> Any:
     """`thing.__dict__`"""
     if session.current.ident == get_ident():
-        expose(thing)
+        attributes.expose(thing)
     return thing.__dict__
 
 
@@ -266,14 +242,14 @@ def write_own(
 
 def _touch_own(thing: Any, name: str, site: int, how: How) -> PendingAccess | None:
     if name in ("__dict__", "__class__"):
-        note_replaced(name)
-        expose(thing)
+        attributes.note_replaced(name)
+        attributes.expose(thing)
         return None
-    home = home_of_store(thing, name)
+    home = attributes.home_of_store(thing, name)
     if home is NOWHERE:
-        progress()  # a variable of `threading.local`, a field of a C object: no frame shows it
+        locations.progress()  # `threading.local`, a field of a C object: no frame shows it
         return None
-    if learned.moving and is_entry(thing, name) and not is_computed_store(thing):
+    if learned.moving and is_entry(thing, name) and not attributes.is_computed_store(thing):
         is_one, pending = approach_entry(thing, name, site, how)
         if is_one:
             return pending
@@ -312,9 +288,9 @@ def read_global_of(seen_by: Any, name: str, site: int) -> None:
 def write_global_of(value: Any, seen_by: Any, name: str, site: int) -> Any:
     """Note that a global variable of a module is about to be bound to a value; return it."""
     if session.current.ident == get_ident():
-        space = space_of(seen_by)
+        space = attributes.space_of(seen_by)
         if space is None:
-            touch(see(home_of_store(seen_by, name)), name, site, True)
+            touch(see(attributes.home_of_store(seen_by, name)), name, site, True)
         else:  # what is known of the dictionary has to be right afterwards
             write_own(seen_by, name, site, How.WRITE, space.__setitem__, name, value)
     return value
@@ -384,23 +360,7 @@ def captured_target(look: FunctionType, site: int) -> Target:
     """Make an assignment target of a captured variable."""
     assert look.__closure__ is not None
     cell = look.__closure__[0]
-
-    def put(value: Any) -> None:
-        cell.cell_contents = write_captured(value, look, site)
-
-    return Target(put)
-
-
-class GlobalTarget(Target):
-    """A global variable of the module `seen_by` as an assignment target."""
-
-    __slots__ = ()
-
-    def __init__(self, space: dict[str, Any], seen_by: Any, name: str, site: int) -> None:
-        def put(value: Any) -> None:
-            space[name] = write_global_of(value, seen_by, name, site)
-
-        super().__init__(put)
+    return Target(lambda value: setattr(cell, "cell_contents", write_captured(value, look, site)))
 
 
 # -- augmented assignments -----------------------------------------------------------------------

@@ -28,7 +28,6 @@ from typing import Any
 from mazurka.runtime.core.insides import module_of, qualified_name
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
-from mazurka.runtime.sharing.accesses import Structure
 from mazurka.runtime.sharing.locations import SharedLocation, learned, order
 
 EVERYBODY = -1
@@ -72,10 +71,6 @@ class Seen(dict[str, SharedLocation]):
     def vague(self) -> bool:
         """Whether this stands for all objects of a type."""
         return self.number < 0
-
-    def structure(self) -> Structure | None:
-        found: Structure | None = self.whole.shared
-        return found
 
 
 class _Reference(weakref.ref[Any]):
