@@ -40,7 +40,10 @@ class Object(Shared):
         """Take the state over from the real thing: it existed before the run."""
 
     def restore(self, state: Hashable) -> None:
-        """Put the real thing back into the state in which the run found it."""
+        """Put the real thing back into the state in which the run found it.
+
+        Called only after a run that ended while threads were standing; what others have changed
+        stays changed, as without Mazurka."""
         self.state = state
 
     def __str__(self) -> str:
@@ -84,7 +87,8 @@ class RealOperation:
     kind: ClassVar[str] = "step"
     free: ClassVar[bool] = True
     writes: ClassVar[bool] = True
-    """Whether it changes anything if it goes on; otherwise its thread may be spinning."""
+    """Whether it changes anything if it goes on.  Operations on one object that change nothing count
+    as independent, and a thread that only performs such ones may be spinning."""
     can_spin: ClassVar[bool] = True
     """False for what is read once for all: it will never change again."""
     role: LifeRole = LifeRole.STEP

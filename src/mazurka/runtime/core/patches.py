@@ -40,10 +40,15 @@ class Patches:
         self._undo.append(undo)
 
     def methods(self, owner: type, **replacements: Any) -> None:
-        """Replace methods of a Python class in place."""
+        """Replace methods and properties of a Python class in place.
+
+        What a class of the standard library does not have is left out: versions differ.
+        """
         for name, replacement in replacements.items():
             if name not in vars(owner):
-                continue  # not in this version of Python
+                if owner.__module__.partition(".")[0] in sys.stdlib_module_names:
+                    continue
+                raise TypeError(f"{owner.__name__} has no {name} that could be replaced")
             old = vars(owner)[name]
             _originals[owner, name] = old
             if isinstance(replacement, FunctionType):

@@ -77,6 +77,9 @@ class Primitive:
                 raise TypeError(f"{model.__name__} does not say how to adopt an existing object")
             if isinstance(model.kind, str) and model.kind not in self.words:
                 raise TypeError(f"no word for {model.__name__}, whose kind is {model.kind}")
+        for kind in self.classes:
+            if kind not in self.stand_ins and not kind.__dictoffset__:
+                raise TypeError(f"{kind.__name__} has no __dict__, in which a model could be kept")
         undeclared = [
             kind.__name__
             for kind in self.classes
@@ -98,7 +101,7 @@ class PatchedModel(Object):
 
 
 def create_model(run: Scheduler, owner: Any, model: Model) -> Model:
-    """Give an object that the running thread creates its model."""
+    """Give an object that the running thread creates its model; the caller sets its state."""
     model.name = next_name(run)
     model.epoch = run.epoch
     setattr(owner, ATTRIBUTE, model)

@@ -6,7 +6,7 @@ import inspect
 import re
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
 from queue import Queue
@@ -42,6 +42,23 @@ FIXED: dict[type, set[str]] = {
 }
 """Attributes that no call changes, or that hold something which is under control itself; the
 names and the daemon flags of threads are watched like all variables."""
+BUILT_ON_OTHERS: dict[type, set[str]] = {
+    threading.Barrier: {"wait", "reset", "abort", "parties", "n_waiting", "broken"},
+    threading.Condition: {"wait_for", "notifyAll"},
+    threading.Event: {"isSet"},
+    Future: {
+        *("cancel", "cancelled", "running", "done", "add_done_callback", "result", "exception"),
+        *("set_running_or_notify_cancel", "set_result", "set_exception"),
+    },
+    ThreadPoolExecutor: {"submit", "shutdown"},
+    Queue: {"put_nowait", "get_nowait"},
+    threading.Thread: {
+        *("run", "name", "ident", "native_id", "daemon"),
+        *("isDaemon", "setDaemon", "getName", "setName"),
+    },
+    threading.Timer: {"cancel", "run"},
+}
+"""Methods and properties that reach what is shared through others that are under control."""
 WRITTEN_IN_C = {kind for one in registry.PRIMITIVES.values() for kind in one.stand_ins}
 
 
@@ -117,12 +134,17 @@ class Bare(PatchedModel):
     kind = "latch"
 
 
+class Slotted:
+    __slots__ = ()
+
+
 @pytest.mark.parametrize(
     ("changed", "complaint"),
     [
         ({"words": ()}, "no word for LatchModel"),
         ({"models": (Bare,)}, "Bare does not say how to adopt an existing object"),
         ({"private": {}}, "nothing is said of private attributes of Latch"),
+        ({"classes": (Slotted,)}, "Slotted has no __dict__"),
         *(({name: None}, name) for name in ("words", "classes", "models", "parts", "install")),
     ],
 )
@@ -135,6 +157,35 @@ def test_a_record_that_forgets_a_part_is_refused(changed: dict[str, Any], compla
 def test_every_module_of_the_package_is_a_primitive() -> None:
     files = {file.stem for file in Path(records.__file__).parent.glob("*.py")}
     assert set(registry.PRIMITIVES) == files - {"__init__", "primitive", "registry"}
+
+
+@pytest.mark.parametrize("name", registry.PRIMITIVES)
+def test_every_public_method_and_property_is_under_control(name: str) -> None:
+    kinds = [kind for kind in registry.PRIMITIVES[name].classes if kind not in WRITTEN_IN_C]
+    before = {kind: dict(vars(kind)) for kind in kinds}
+    undo = Patches()
+    registry.install(undo)
+    after = {kind: dict(vars(kind)) for kind in kinds}
+    undo.undo()
+    for kind in kinds:
+        forgotten = [
+            key
+            for key, value in before[kind].items()
+            if not key.startswith("_")
+            and (inspect.isfunction(value) or isinstance(value, property))
+            and after[kind][key] is value
+            and key not in BUILT_ON_OTHERS.get(kind, ())
+        ]
+        assert not forgotten, f"{kind.__name__} has public names that are not replaced"
+
+
+def test_a_method_that_is_not_there_cannot_be_replaced() -> None:
+    class Latch:
+        def count_down(self) -> None: ...
+
+    undo = Patches()
+    with pytest.raises(TypeError, match="Latch has no countdown that could be replaced"):
+        undo.methods(Latch, countdown=print)
 
 
 def test_what_is_installed_is_put_back() -> None:

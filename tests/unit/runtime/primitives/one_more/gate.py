@@ -84,8 +84,10 @@ def _init(self: Any) -> None:
         original(Gate, "__init__")(self)
         return
     run.ident, ident = 0, run.ident
-    original(Gate, "__init__")(self)
-    run.ident = ident
+    try:
+        original(Gate, "__init__")(self)
+    finally:
+        run.ident = ident
     create_model(run, self, GateModel())
 
 
