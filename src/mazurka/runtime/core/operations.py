@@ -87,8 +87,8 @@ class RealOperation:
     kind: ClassVar[str] = "step"
     free: ClassVar[bool] = True
     writes: ClassVar[bool] = True
-    """Whether it changes anything if it goes on.  Operations on one object that change nothing count
-    as independent, and a thread that only performs such ones may be spinning."""
+    """Whether it changes anything if it goes on.  Operations on one object that change nothing are
+    independent, and a thread that performs no others may be spinning."""
     can_spin: ClassVar[bool] = True
     """False for what is read once for all: it will never change again."""
     role: LifeRole = LifeRole.STEP
