@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 from mazurka.analysis import futures as futures_module
-from mazurka.analysis.futures import NOTHING, CellSets, Futures
-from mazurka.analysis.lock_patterns import needed_locks
+from mazurka.analysis.futures import NOTHING, CellSets, Futures, needed_locks
 from mazurka.frontend.python.elaboration import elaborate
 from mazurka.ir.interpreter import State, Step
 from mazurka.ir.passes.prepare import prepare

@@ -13,9 +13,8 @@ from typing import Any
 
 import pytest
 
-from mazurka.analysis.cell_use import Broken
-from mazurka.analysis.discipline import Discipline
-from mazurka.analysis.movers import Mover, MoverUse
+from mazurka.analysis.discipline import Broken, Discipline
+from mazurka.analysis.laws import Mover, MoverUse
 from mazurka.ir.interpreter import State, Step
 from mazurka.ir.program import FINISHED, Kind
 from mazurka.stateful.reference.cpc import Record, Transactions

@@ -10,7 +10,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable
 
-from mazurka.analysis.movers import Mover
+from mazurka.analysis.laws import Mover
 from mazurka.frontend.python.elaboration import elaborate
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program

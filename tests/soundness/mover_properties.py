@@ -27,10 +27,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeAlias
 
-from mazurka.analysis.cell_use import Broken
-from mazurka.analysis.discipline import Discipline
-from mazurka.analysis.laws import Law
-from mazurka.analysis.movers import Mover
+from mazurka.analysis.discipline import Broken, Discipline
+from mazurka.analysis.laws import Law, Mover
 from mazurka.ir.interpreter import Interpreter, State, Step
 from mazurka.ir.program import DEAD_ENDS, IDLE, Fault, Program
 from mazurka.search import Move

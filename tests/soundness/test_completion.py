@@ -12,7 +12,7 @@ from itertools import product
 
 import pytest
 
-from mazurka.analysis.movers import MoverUse
+from mazurka.analysis.laws import MoverUse
 from mazurka.ir.native.step import native
 from mazurka.ir.program import Program
 from mazurka.search import SearchOptions, SearchResult, Silent

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mazurka.analysis.cell_use import Broken
-from mazurka.analysis.movers import Mover
+from mazurka.analysis.discipline import Broken
+from mazurka.analysis.laws import Mover
 from mazurka.checking import load_program
 from mazurka.ir.program import Fault
 from mazurka.search.reading import Reading

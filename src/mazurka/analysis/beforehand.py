@@ -1,15 +1,106 @@
-"""What is known of a program before it is searched, found once and used by every search of it."""
+"""What is known of a program before it is searched, found once and used by every search of it.
+
+Among it are the steps whose mover is known, so that the search need not record what they touch.
+A step is *fixed* if every cell it may touch has a law that depends on nothing but the edge: cells
+proven to be protected, counts, flags, cells without protection, and locks that are proven to be
+used in order (`mazurka.analysis.movable`).  All steps from a location must be fixed, because the
+guards of one edge are evaluated on the way to another.
+"""
 
 from __future__ import annotations
 
 from functools import cached_property
 
-from mazurka.analysis.fixed import FixedSteps
-from mazurka.analysis.laws import laws_of, takes_one_lock, waits_for_locks, wake_locks
+from mazurka.analysis.laws import Law, Mover, laws_of, takes_one_lock, waits_for_locks, wake_locks
 from mazurka.analysis.locksets import static_protection
 from mazurka.analysis.movable import movable_locks
-from mazurka.ir.passes.held import Ownership
-from mazurka.ir.program import Program
+from mazurka.analysis.ownership import reach
+from mazurka.analysis.shapes import acquired
+from mazurka.ir.expressions import ZERO, Conditional, Const
+from mazurka.ir.passes.held import Ownership, conjuncts
+from mazurka.ir.program import Assign, Edge, Mode, Program
+from mazurka.ir.values.footprints import Touched
+
+
+class FixedSteps:
+    """Finds the fixed steps of a program under changing laws."""
+
+    def __init__(self, program: Program, touched: list[Touched]) -> None:
+        self.program = program
+        self.touched = touched
+        self.movable = movable_locks(program)
+        self.held = Ownership(program).held
+        self.cells = [self._cells(number) for number in range(len(program.threads))]
+
+    def _cells(self, number: int) -> list[frozenset[int]]:
+        """For each location what a step from there may touch, the thread's own cells apart."""
+        thread, first = self.program.threads[number], self.program.first_edge[number]
+        found = []
+        for location in range(len(thread.locations)):
+            cells: set[int] = set()
+            for position in reach(thread, location).edges:
+                touched = self.touched[first + position]
+                cells |= touched.reads | touched.writes
+            found.append(
+                frozenset(cell for cell in cells if self.program.cells[cell].owner != number)
+            )
+        return found
+
+    def movers(self, laws: list[Law], edge_movers: list[Mover]) -> list[Mover | None]:
+        """By edge: how each step that it begins moves; None where that has to be seen."""
+        found: list[Mover | None] = [None] * len(self.program.edges)
+        for number, thread in enumerate(self.program.threads):
+            first = self.program.first_edge[number]
+            for location, positions in enumerate(thread.outgoing):
+                movers = {
+                    position: self._mover(number, location, position, laws, edge_movers)
+                    for position in positions
+                }
+                if None not in movers.values():
+                    for position, mover in movers.items():
+                        found[first + position] = mover
+        return found
+
+    def _mover(
+        self, number: int, location: int, position: int, laws: list[Law], edge_movers: list[Mover]
+    ) -> Mover | None:
+        edge = self.program.threads[number].edges[position]
+        mover = Mover.BOTH
+        for cell in self.cells[number][location]:
+            match laws[cell]:
+                case Law.NEVER:
+                    mover = Mover.NONE
+                case Law.ALWAYS:
+                    pass
+                case Law.COUNT | Law.FLAG:
+                    mover &= edge_movers[self.program.first_edge[number] + position]
+                case Law.LOCK:
+                    moved = self._lock_mover(number, location, edge, cell)
+                    if moved is None:
+                        return None
+                    mover &= moved
+                case _:
+                    return None
+        return mover
+
+    def _lock_mover(self, number: int, location: int, edge: Edge, lock: int) -> Mover | None:
+        """How an edge moves as far as a lock goes, if it is the only one and settles the matter."""
+        thread = self.program.threads[number]
+        alone = len(thread.outgoing[location]) == 1
+        single = thread.locations[edge.target].mode is not Mode.ATOMIC
+        if lock not in self.movable or not alone or not single:
+            return None
+        stored = [
+            each.value
+            for each in edge.operations
+            if isinstance(each, Assign) and each.address == Const(lock)
+        ]
+        if lock in (self.held[number][location] or ()):
+            return Mover.LEFT if stored == [ZERO] else None
+        recursive = any(isinstance(part, Conditional) for part in conjuncts(edge.guard))
+        taken = acquired(edge, number) == (Const(lock),) and len(stored) == 1
+        return Mover.RIGHT if taken and not recursive else None
+
 
 KEY = "_known_beforehand"
 

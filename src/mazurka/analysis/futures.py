@@ -1,16 +1,17 @@
-"""What each thread may touch now and later: the static relations of paper 004.
+"""What each thread may touch now and later, what it waits for, where it loops: paper 004.
 
-Kahlon, Gupta, Sinha (CAV 2006), section 4.2: `touch-now`, `touch-now-later`, and, with the locks
-that another thread holds, `touch-now-later-LS`.  The relation *might be the first to interfere*
-asks whether thread j, on some local path from where it stands, does something that depends on an
-operation of thread i; sets of cells by location answer it.
+Kahlon, Gupta, Sinha, *Symbolic Model Checking of Concurrent Programs using Partial Orders and
+On-the-fly Transactions* (CAV 2006), section 4.2: `touch-now`, `touch-now-later`, and, with the
+locks that another thread holds, `touch-now-later-LS`.  The relation *might be the first to
+interfere* asks whether thread j, on some local path from where it stands, does something that
+depends on an operation of thread i; sets of cells by location answer it.
 
 | paper | here |
 |---|---|
 | touch-now(T, x)(pc) | `Futures.now(thread, location)` |
 | touch-now-later(T, x)(pc) | `Futures.later(thread, location)` |
 | touch-now-later-LS(T, x)(pc), CLP(T', s) | `Futures.later(thread, location, held)` |
-| lockPred of a path | `lock_patterns.needed_locks` of its edges |
+| lockPred of a path | `needed_locks` of its edges |
 
 Sets of cells are integers, bit n standing for address n.  Reads and writes are kept apart, where
 the paper has accesses.  Both contain what any step can touch in any state: every edge, every
@@ -29,21 +30,110 @@ whole code lies before it wherever it stands.
 *With locks held* by another thread that does not move, an edge is dead if it needs one of them, and
 so is a way into an atomic section that cannot be left.  A section that may fail before it needs the
 lock is not dead, for a step that fails has happened; neither is a section that may run for ever.
+
+**Lock conditions** (section 3).  A step that thread j can only take after acquiring a lock which
+thread i holds cannot come before i's next step.  Two things have to be certain.
+
+*Nobody takes the lock away.*  `pattern_locks` are the disciplined locks of `ir.passes.held`: no
+edge writes the owner cell unless it is free or names the acting thread.  So while it names i, it
+goes on naming i until i moves.  A `threading.Lock` that some thread may release for another is not
+among them; one whose releases all come from holders is.
+
+*The step needs the lock.*  `needed_locks` are the locks that must be free, or the thread's own, for
+an edge to be taken: its guard says so.  Names and kinds of edges mean nothing here.
+
+| in the program | what is needed |
+|---|---|
+| `acquire`, of a lock at one address | the lock |
+| `acquire` of a recursive lock | the lock: free, or held by the thread itself |
+| waking up in a condition variable | the condition's lock |
+| trying: the edge that succeeds | the lock |
+| trying: the edge that fails | nothing |
+| `acquire` through a pointer or an index | the lock, if no other cell can be meant, else nothing |
+| an atomic section | what every way through it needs (`Futures.later`) |
+
+**Sticky locations** are some on every cycle that a thread can go round by itself.  Kurshan,
+Levin, Minea, Peled, Yenigün, *Static Partial Order Reduction* (TACAS 1998), as used in paper 004,
+section 4.2.  A cycle of states projects to a closed walk of every thread that moves along it.  If
+each such walk leaves a *sticky* location, and a thread that stands at one counts as
+in conflict with all others, then every cycle of a reduced search contains a state from which all
+threads are explored, and none is put off for ever.
+
+The graph has a thread's locations as nodes and its steps as arcs: where a step may begin, and
+where it may come to rest.  The targets of the arcs that lead back in a depth-first search break all
+its cycles; those of a structured program are the heads of its loops.
+
+A thread that may be started again has cycles outside the graph, through the hands of its creators;
+all of them begin anew at one of its beginnings, so these are sticky, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 
-from mazurka.analysis.lock_patterns import needed_locks
 from mazurka.analysis.ownership import reach
 from mazurka.analysis.restarts import only_asked_for_idle, restartable_threads
 from mazurka.ir.expressions import Const
-from mazurka.ir.passes.held import Ownership
-from mazurka.ir.program import FINISHED, IDLE, WRONG, Assign, Edge, Mode, Operation, Program, Thread
+from mazurka.ir.passes.held import Ownership, conjuncts, owner_values
+from mazurka.ir.program import (
+    FINISHED,
+    FIRST_LOCATION,
+    IDLE,
+    WRONG,
+    Assign,
+    Edge,
+    Mode,
+    Operation,
+    Program,
+    Role,
+    Thread,
+    search_depth_first,
+)
 from mazurka.ir.values.evaluation import cannot_fault
 from mazurka.ir.values.footprints import Footprints
+
+
+def pattern_locks(program: Program) -> frozenset[int]:
+    """The owner cells that nobody but the holder changes while the lock is held."""
+    return frozenset(Ownership(program).disciplined)
+
+
+def needed_locks(footprints: Footprints, edge: Edge, thread: int) -> frozenset[int]:
+    """The owner cells which must be 0, or name the thread, whenever the edge is taken."""
+    found = set()
+    for part in conjuncts(edge.guard):
+        shown = owner_values(part)
+        if shown is None or not shown[1] <= {0, thread + 1}:
+            continue
+        targets = footprints.targets(shown[0], edge.choices)
+        if len(targets) == 1 and footprints.program.cells[targets[0]].role is Role.OWNER:
+            found.add(targets[0])
+    return frozenset(found)
+
+
+def sticky_locations(program: Program) -> list[frozenset[int]]:
+    """By thread: locations of which every local cycle contains at least one."""
+    beginnings = Ownership(program).beginnings
+    restartable = restartable_threads(program)
+    found = []
+    for number, thread in enumerate(program.threads):
+        starts = sorted(place for place in beginnings[number] if place >= FIRST_LOCATION)
+        # Search begins at `starts`, so that loops are entered by their heads, and then takes in
+        # what is not reached from there: whether it ever is does not matter.
+        roots = (*starts, *range(FIRST_LOCATION, len(thread.locations)))
+        sticky = frozenset(search_depth_first(roots, partial(_rests, thread))[1])
+        found.append(sticky.union(starts) if number in restartable else sticky)
+    return found
+
+
+def _rests(thread: Thread, location: int) -> tuple[int, ...]:
+    """Where a step from a location may come to rest; nobody rests inside an atomic section."""
+    if thread.locations[location].mode is Mode.ATOMIC:
+        return ()
+    return reach(thread, location).rests
+
 
 KEY = "_futures"
 

@@ -27,7 +27,6 @@ from dataclasses import dataclass
 
 from mazurka.ir.expressions import Const, Expr
 from mazurka.ir.passes.held import Ownership, shown_by
-from mazurka.ir.passes.validate import has_cycle
 from mazurka.ir.program import DEAD_ENDS, Check, Edge, Mode, Operation, Program, Role
 from mazurka.ir.values.evaluation import cannot_fault, evaluate
 from mazurka.ir.values.footprints import Footprints
@@ -164,25 +163,13 @@ class ThreadAccesses:
     def _ends(self) -> dict[int, frozenset[int]]:
         """A section that may run for ever, which is an error, has no end to rely on."""
         inside = {n for n, held in enumerate(self.held) if held is not None and self._is_atomic(n)}
-        if has_cycle(self.thread, inside):
+        innermost_first, heads = self.thread.search_inside(inside)
+        if heads:
             return {location: self._held_at(location) for location in inside}
         self.ends = {}
-        for location in self._innermost_first(inside):
+        for location in innermost_first:
             self.ends[location] = self._end_from(location)
         return self.ends
-
-    def _innermost_first(self, inside: set[int]) -> list[int]:
-        """Atomic locations, each behind all that follow it."""
-        done: dict[int, None] = {}
-        work = sorted(inside)
-        while work:
-            location = work[-1]
-            following = {edge.target for edge in self.thread.edges_at(location)} & inside
-            if missing := sorted(following - done.keys()):
-                work += missing
-            else:
-                done[work.pop()] = None
-        return list(done)
 
     def _held_at(self, location: int) -> frozenset[int]:
         return self.held[location] or frozenset()

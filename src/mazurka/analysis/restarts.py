@@ -24,7 +24,7 @@ from typing import TypeAlias
 from mazurka.analysis.shapes import expressions
 from mazurka.ir.expressions import Binary, Const, Expr, Load
 from mazurka.ir.passes.held import conjuncts
-from mazurka.ir.program import IDLE, Assign, Check, Edge, Program, Thread
+from mazurka.ir.program import IDLE, Assign, Check, Edge, Program
 from mazurka.ir.values.footprints import Footprints
 
 Starting: TypeAlias = tuple[int, int]
@@ -138,14 +138,14 @@ class _Once:
         """Whether the second edge may be taken after the first one."""
         thread = self.program.threads[first[0]]
         one, other = thread.edges[first[1]], thread.edges[second[1]]
-        behind = _reachable(thread, one.target)
+        behind = thread.reachable(one.target)
         if other.source not in behind:
             return False
         if first != second:
             return True
         for climb in _climbs(one):
             resetting = {n for n in behind if climb.cell in thread.locations[n].resets}
-            back = any(one.source in _reachable(thread, place) for place in resetting)
+            back = any(one.source in thread.reachable(place) for place in resetting)
             if not back and self._only_climbs(climb.cell):
                 return False
         return True
@@ -178,13 +178,3 @@ def _climbs(edge: Edge) -> list[_Climb]:
                     case [Const(high)] if high > low:
                         found.append(_Climb(cell, low, high))
     return found
-
-
-def _reachable(thread: Thread, location: int) -> set[int]:
-    seen, work = {location}, [location]
-    while work:
-        for edge in thread.edges_at(work.pop()):
-            if edge.target not in seen:
-                seen.add(edge.target)
-                work.append(edge.target)
-    return seen

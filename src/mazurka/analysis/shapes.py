@@ -32,13 +32,7 @@ class Use(enum.Enum):
 
 def expressions(edge: Edge) -> Iterator[Expr]:
     """Every expression that an edge evaluates, subexpressions included."""
-    roots = [] if edge.guard is None else [edge.guard]
-    for operation in edge.operations:
-        if isinstance(operation, Assign):
-            roots += [operation.address, operation.value]
-        else:
-            roots.append(operation.condition)
-    for root in roots:
+    for root in edge.expressions:
         yield from walk(root)
 
 

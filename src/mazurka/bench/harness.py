@@ -24,7 +24,7 @@ from rich.text import Text
 from mazurka.bench.figures import Figures, repeat
 from mazurka.errors import OptionError
 from mazurka.frontend.python import load_model
-from mazurka.ir.passes.granularity import Granularity
+from mazurka.ir.passes.merge import Granularity
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program
 from mazurka.report.terminal import glyphs_for, make_console, safe

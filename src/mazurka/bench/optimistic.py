@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from mazurka.bench.figures import Figures
 from mazurka.bench.harness import Benchmark, Case, Line, Measured, marked, thousands, times
 from mazurka.errors import OptionError
-from mazurka.ir.passes.granularity import Granularity
+from mazurka.ir.passes.merge import Granularity
 from mazurka.report.observer import bytes_text
 
 REDUCTION = "optimistic"

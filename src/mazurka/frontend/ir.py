@@ -9,9 +9,9 @@ from mazurka.search.reading import Reading
 
 
 def _load(path: str, reading: Reading) -> Program:
-    from mazurka.ir.deserialize import load_json
     from mazurka.ir.passes.prepare import prepare
     from mazurka.ir.passes.validate import validate
+    from mazurka.ir.serialize import load_json
 
     _refuse_options(reading)
     program = load_json(path)

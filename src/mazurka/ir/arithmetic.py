@@ -33,7 +33,7 @@ def _unsigned(value: int) -> int:
     return value % _MODULUS
 
 
-def _quotient(left: int, right: int) -> int:
+def quotient(left: int, right: int) -> int:
     """Rounded towards zero, as in C."""
     magnitude = abs(left) // abs(right)
     return magnitude if (left < 0) == (right < 0) else -magnitude
@@ -52,8 +52,8 @@ BINARY: dict[str, Callable[[int, int], int]] = {
     "mul": lambda x, y: wrap(x * y),
     "floordiv": lambda x, y: wrap(x // y),
     "mod": lambda x, y: x % y,
-    "div": lambda x, y: wrap(_quotient(x, y)),
-    "rem": lambda x, y: x - y * _quotient(x, y),
+    "div": lambda x, y: wrap(quotient(x, y)),
+    "rem": lambda x, y: x - y * quotient(x, y),
     "udiv": lambda x, y: wrap(_unsigned(x) // _unsigned(y)),
     "urem": lambda x, y: wrap(_unsigned(x) % _unsigned(y)),
     "and": lambda x, y: x & y,

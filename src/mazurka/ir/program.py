@@ -11,7 +11,7 @@ that follow (`Mode.ATOMIC`, `Mode.MERGED`).  `docs/semantics.md` is the definiti
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
@@ -195,6 +195,18 @@ class Edge:
         """Whether the edge counts as one atomic operation when races are looked for."""
         return self.atomic or self.kind not in PLAIN_KINDS
 
+    @property
+    def expressions(self) -> Iterator[Expr]:
+        """The expressions that the edge evaluates, in order."""
+        if self.guard is not None:
+            yield self.guard
+        for operation in self.operations:
+            if isinstance(operation, Assign):
+                yield operation.address
+                yield operation.value
+            else:
+                yield operation.condition
+
 
 class Mode(enum.StrEnum):
     """Whether a thread can be interrupted at a location."""
@@ -238,13 +250,77 @@ class Thread:
             leaving[edge.source].append(position)
         return tuple(map(tuple, leaving))
 
+    @cached_property
+    def arriving(self) -> tuple[tuple[int, ...], ...]:
+        """For each location the positions in `edges` of those that lead there."""
+        found: list[list[int]] = [[] for _ in self.locations]
+        for position, edge in enumerate(self.edges):
+            found[edge.target].append(position)
+        return tuple(map(tuple, found))
+
     def edges_at(self, location: int) -> Iterator[Edge]:
         return (self.edges[position] for position in self.outgoing[location])
+
+    def successors(self, location: int) -> list[int]:
+        return [edge.target for edge in self.edges_at(location)]
+
+    def reachable(self, start: int, inside: Container[int] | None = None) -> set[int]:
+        """The locations that paths from `start` lead to, itself included; all lie `inside`."""
+        found, waiting = {start}, [start]
+        while waiting:
+            for target in self.successors(waiting.pop()):
+                if target not in found and (inside is None or target in inside):
+                    found.add(target)
+                    waiting.append(target)
+        return found
+
+    def loop_heads(self, inside: set[int]) -> set[int]:
+        """Locations of which every cycle within `inside` contains at least one."""
+        return self.search_inside(inside)[1]
+
+    def search_inside(self, inside: set[int]) -> tuple[list[int], set[int]]:
+        """Search some locations depth-first, without leaving them."""
+
+        def follow(location: int) -> list[int]:
+            return [target for target in self.successors(location) if target in inside]
+
+        return search_depth_first(sorted(inside), follow)
 
     def is_exhaustive(self, location: int) -> bool:
         """Whether one of the location's guards always holds, judged by their form."""
         guards = [edge.guard for edge in self.edges_at(location)]
         return None in guards or any(negate(each) in guards for each in guards if each is not None)
+
+
+def search_depth_first(
+    roots: Iterable[int], successors: Callable[[int], Iterable[int]]
+) -> tuple[list[int], set[int]]:
+    """All that is reached, in postorder, and the targets of the arcs that lead back.
+
+    Without these targets no cycle is left.
+    """
+    finished: list[int] = []
+    heads: set[int] = set()
+    seen: set[int] = set()
+    active: set[int] = set()
+    for root in roots:
+        path = [] if root in seen else [(root, iter(successors(root)))]
+        seen.add(root)
+        active.update(place for place, _ in path)
+        while path:
+            place, remaining = path[-1]
+            target = next(remaining, None)
+            if target is None:
+                path.pop()
+                active.discard(place)
+                finished.append(place)
+            elif target in active:
+                heads.add(target)
+            elif target not in seen:
+                seen.add(target)
+                active.add(target)
+                path.append((target, iter(successors(target))))
+    return finished, heads
 
 
 DECLARED = ("protected", "unprotected", "unshared")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from mazurka.errors import MazurkaError, OptionError
-from mazurka.ir.passes.granularity import GRANULARITIES
+from mazurka.ir.passes.merge import GRANULARITIES
 from mazurka.report.verdict import Verdict
 from mazurka.search import Move, Violation
 from mazurka.search.reading import Reading

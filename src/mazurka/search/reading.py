@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from mazurka.ir.passes.granularity import GRANULARITIES, Granularity
+from mazurka.ir.passes.merge import GRANULARITIES, Granularity
 from mazurka.search.options import one_of
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mazurka.errors import OptionError
-from mazurka.ir.passes.granularity import Granularity
+from mazurka.ir.passes.merge import Granularity
 from mazurka.search.options import (
     ORDERS,
     PROPERTIES,

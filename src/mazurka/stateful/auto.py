@@ -23,7 +23,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from mazurka.analysis.lock_patterns import pattern_locks
+from mazurka.analysis.futures import pattern_locks
 from mazurka.ir.program import Program
 from mazurka.search import CUT_SHORT, Chosen, Observer, Round, SearchOptions, SearchResult, Silent
 from mazurka.search.registry import load_strategy

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mazurka.analysis.cell_use import MOST_CANDIDATES
-from mazurka.analysis.discipline import Discipline
-from mazurka.analysis.movers import MoverUse
+from mazurka.analysis.discipline import MOST_CANDIDATES, Discipline
+from mazurka.analysis.laws import MoverUse
 from mazurka.analysis.ownership import reach
 from mazurka.ir.native.layout import Slot
 from mazurka.ir.program import FINISHED, IDLE, Kind, Thread

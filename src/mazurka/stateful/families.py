@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mazurka.analysis.movers import MoverUse
+from mazurka.analysis.laws import MoverUse
 from mazurka.ir.program import Program
 from mazurka.search import CUT_SHORT, Observer, SearchOptions, SearchResult, Strategy
 from mazurka.stateful.variants import MOVERS, PROVISO, Completion, Proviso, Relation

@@ -13,9 +13,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from mazurka.analysis.futures import RESTING, CellSets, Futures, futures_of
-from mazurka.analysis.lock_patterns import pattern_locks
-from mazurka.analysis.sticky import sticky_locations
+from mazurka.analysis.futures import (
+    RESTING,
+    CellSets,
+    Futures,
+    futures_of,
+    pattern_locks,
+    sticky_locations,
+)
 from mazurka.ir.native.step import NativeProgram
 from mazurka.ir.program import IDLE, Program
 from mazurka.search import Move, Observer, SearchOptions, SearchResult

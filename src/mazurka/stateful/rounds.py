@@ -15,8 +15,8 @@ from functools import cached_property
 
 from mazurka.analysis.beforehand import known_beforehand
 from mazurka.analysis.discipline import Discipline
+from mazurka.analysis.laws import MoverUse
 from mazurka.analysis.locksets import Protection, static_protection
-from mazurka.analysis.movers import MoverUse
 from mazurka.ir.native.step import NativeProgram, native
 from mazurka.ir.program import Program
 from mazurka.search import CUT_SHORT, CellClass, Observer, Round, SearchOptions, SearchResult

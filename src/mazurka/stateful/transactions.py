@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from mazurka.analysis.cell_use import Broken
-from mazurka.analysis.discipline import Discipline
-from mazurka.analysis.movers import MoverUse
+from mazurka.analysis.discipline import Broken, Discipline
+from mazurka.analysis.laws import MoverUse
 from mazurka.errors import InternalError
 from mazurka.ir.interpreter import State, Step
 from mazurka.ir.native.step import NativeProgram

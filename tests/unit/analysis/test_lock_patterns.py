@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from mazurka.analysis.lock_patterns import needed_locks, pattern_locks
+from mazurka.analysis.futures import needed_locks, pattern_locks
 from mazurka.frontend.python.elaboration import elaborate
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Kind, Program

@@ -11,9 +11,9 @@ from tests.soundness.profiles import random_programs
 from tests.soundness.random_programs import random_program
 from tests.unit.ir.programs import Body, Builder, put
 
+from mazurka.analysis.futures import sticky_locations
 from mazurka.analysis.ownership import reach
 from mazurka.analysis.restarts import restartable_threads
-from mazurka.analysis.sticky import sticky_locations
 from mazurka.ir.program import FINISHED, FIRST_LOCATION, IDLE, Kind, Mode, Program
 
 

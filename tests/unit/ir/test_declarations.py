@@ -9,10 +9,9 @@ import pytest
 from tests.unit.ir.programs import Builder
 
 from mazurka.errors import MazurkaError
-from mazurka.ir.deserialize import from_json
 from mazurka.ir.passes.validate import MalformedProgramError, validate
 from mazurka.ir.program import FINISHED, Declaration, Program, Span
-from mazurka.ir.serialize import to_json
+from mazurka.ir.serialize import from_json, to_json
 
 HERE = Span("a.py", 3, 7)
 LOCK, X, Y = 1, 2, 3

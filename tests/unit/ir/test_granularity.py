@@ -15,7 +15,7 @@ from tests.unit.ir.programs import Builder, equals, load, plus, put
 
 from mazurka.frontend.python import load_model
 from mazurka.ir.expressions import Choice, negate
-from mazurka.ir.passes.granularity import Granularity, one_step_a_line
+from mazurka.ir.passes.merge import Granularity, one_step_a_line
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.passes.validate import validate
 from mazurka.ir.program import FINISHED, Edge, Kind, Mode, Program, Span

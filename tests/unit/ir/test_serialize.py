@@ -9,7 +9,6 @@ from dataclasses import replace
 import pytest
 
 from mazurka.errors import MazurkaError
-from mazurka.ir.deserialize import from_json, load_json
 from mazurka.ir.dot import to_dot
 from mazurka.ir.expressions import (
     ONE,
@@ -37,7 +36,7 @@ from mazurka.ir.program import (
     Span,
     Thread,
 )
-from mazurka.ir.serialize import to_json
+from mazurka.ir.serialize import from_json, load_json, to_json
 
 HERE = Span("a.py", 3, 7)
 

@@ -26,7 +26,7 @@ from mazurka.frontend.python.values import Nothing, Value
 from mazurka.ir.expressions import Const
 from mazurka.ir.program import FINISHED, Assign, Check, Edge, Fault, Kind
 
-LOOKING = frozenset({Kind.LOCAL, Kind.ATOMIC, Kind.ASSERT, Kind.INSPECT})
+PERMITTED = frozenset({Kind.LOCAL, Kind.ATOMIC, Kind.ASSERT, Kind.INSPECT})
 """What a condition may be made of; `ATOMIC` stands for reads here, for writes too elsewhere."""
 
 
@@ -82,7 +82,7 @@ def _meddling(low: Lowering, automaton: Automaton) -> Iterator[Edge]:
     """Find edges that wait, choose, or write what is not the observer's own."""
     cells = low.program.storage.cells
     for edge in automaton.edges:
-        if edge.kind not in LOOKING or edge.choices > 1:
+        if edge.kind not in PERMITTED or edge.choices > 1:
             yield edge
         elif edge.kind is not Kind.LOCAL:
             for operation in edge.operations:

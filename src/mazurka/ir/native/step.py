@@ -25,7 +25,6 @@ import llvmlite.binding as llvm
 from mazurka.ir.interpreter import ATOMIC_LIMIT
 from mazurka.ir.native.expressions import Context, ThreadText, is_public
 from mazurka.ir.native.layout import Layout, can_rest, make_layout, may_leave_range
-from mazurka.ir.passes.validate import has_cycle
 from mazurka.ir.program import (
     FAULTS,
     FIRST_LOCATION,
@@ -290,7 +289,7 @@ def _thread_text(context: Context, number: int) -> str:
     slot = context.layout.slots[thread.counter]
     starts = context.layout.starts[number]
     inner = {at for at, place in enumerate(thread.locations) if place.mode is Mode.ATOMIC}
-    loops = has_cycle(thread, inner)
+    loops = bool(thread.loop_heads(inner))
     lines = [_StepText(context, number, start, loops).generate() for start in starts]
     lines += [
         f"define internal i64 @step{number}(ptr %src, i64 %given, ptr %dst, ptr %footprint) {{",

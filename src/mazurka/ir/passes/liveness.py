@@ -137,9 +137,6 @@ class _Locals:
         """What some path from each location reads before writing it."""
         edges = self.thread.edges
         live = [0] * len(self.thread.locations)
-        arriving: list[list[int]] = [[] for _ in live]
-        for position, edge in enumerate(edges):
-            arriving[edge.target].append(position)
         work = list(range(len(edges)))
         while work:
             position = work.pop()
@@ -147,7 +144,7 @@ class _Locals:
             before = live[edge.source] | effect.uses | (live[edge.target] & ~effect.kills)
             if before != live[edge.source]:
                 live[edge.source] = before
-                work.extend(arriving[edge.source])
+                work.extend(self.thread.arriving[edge.source])
         return live
 
     def dirty(self, kept: list[int]) -> list[int]:

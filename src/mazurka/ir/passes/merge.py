@@ -1,4 +1,4 @@
-"""Merges local steps into the steps before them.
+"""Makes larger steps: merges local steps into those before them, or whole source lines into one.
 
 A location all of whose edges are local and deterministic need not be a state of its own: no
 other thread can observe it, and what the thread does there depends on nothing that another
@@ -10,10 +10,22 @@ state.
 
 A thread that might be started again could be stopped by that before a local step.  It makes a
 difference where the step writes what the thread then finds (`carried_over`): such a step stays.
+
+**One step a source line**, as Java PathFinder can be told to do.  Consecutive edges of a thread
+that belong to one line become one step: the locations between them become `Mode.ATOMIC`.  Paper 002
+compares its reduction with this granularity.  It is no reduction: what other threads
+could have done in the middle of a line is lost, and violations with it.  What remains is real,
+since each step of the result is a sequence of steps of the original.
+
+An `ATOMIC` location at which no guard holds disables the whole step, and a step that runs in
+circles never ends.  So a location stays visible if the thread might have to wait there, if an
+atomic section (which may have to wait inside) begins there, or if a cycle of such locations
+closes there.  `yield_()` asks for other threads to run, hence it begins a step too.
 """
 
 from __future__ import annotations
 
+import enum
 from dataclasses import replace
 
 from mazurka.ir.interpreter import Interpreter, Outcome
@@ -59,30 +71,8 @@ def _local_locations(
 
 
 def acyclic(thread: Thread, candidates: set[int]) -> set[int]:
-    """The candidates without those at which a cycle of candidates closes (depth-first search)."""
-    merged = set(candidates)
-    done: set[int] = set()
-    open_: set[int] = set()
-    for root in sorted(candidates):
-        if root in done:
-            continue
-        stack = [(root, iter(thread.outgoing[root]))]
-        open_.add(root)
-        while stack:
-            location, edges = stack[-1]
-            position = next(edges, None)
-            if position is None:
-                stack.pop()
-                open_.discard(location)
-                done.add(location)
-                continue
-            target = thread.edges[position].target
-            if target in open_:
-                merged.discard(target)
-            elif target in candidates and target not in done:
-                open_.add(target)
-                stack.append((target, iter(thread.outgoing[target])))
-    return merged
+    """The candidates without those at which a cycle of candidates closes."""
+    return candidates - thread.loop_heads(candidates)
 
 
 def _with_modes(thread: Thread, merged: set[int]) -> Thread:
@@ -122,3 +112,72 @@ def _with_visible_entry(thread: Thread) -> Thread:
     locations = list(thread.locations)
     locations[thread.entry] = Location(Mode.VISIBLE, locations[thread.entry].span)
     return replace(thread, locations=tuple(locations))
+
+
+class Granularity(enum.StrEnum):
+    """What one step is, where it is not left to the merging of local steps."""
+
+    INSTRUCTION = "instruction"
+    """Every edge is a step of its own."""
+    LINE = "line"
+    """A step runs to the end of its source line."""
+
+
+GRANULARITIES = tuple(str(granularity) for granularity in Granularity)
+
+PAUSES = frozenset(
+    {
+        Kind.ASSUME,
+        Kind.YIELD,
+        Kind.ACQUIRE,
+        Kind.WAKE,
+        Kind.DOWN,
+        Kind.AWAIT,
+        Kind.ARRIVE,
+        Kind.LEAVE,
+        Kind.PUT,
+        Kind.GET,
+        Kind.JOIN,
+    }
+)
+"""Operations that begin a step even in the middle of a line: each may have to wait, or asks to."""
+
+
+def one_step_a_line(program: Program) -> Program:
+    """The program in which other threads run between lines, and where a thread may have to wait."""
+    threads = tuple(
+        _one_step_a_line(thread, {thread.entry, program.cells[thread.counter].initial})
+        for thread in program.threads
+    )
+    return replace(program, threads=threads)
+
+
+def _one_step_a_line(thread: Thread, starts: set[int]) -> Thread:
+    inside = {
+        location
+        for location in range(FIRST_LOCATION, len(thread.locations))
+        if location not in starts and _is_inside_a_line(thread, location)
+    }
+    inside = acyclic(thread, inside)
+    locations = tuple(
+        replace(place, mode=Mode.ATOMIC, resets=()) if location in inside else place
+        for location, place in enumerate(thread.locations)
+    )
+    return replace(thread, locations=locations)
+
+
+def _is_inside_a_line(thread: Thread, location: int) -> bool:
+    if thread.locations[location].mode is not Mode.VISIBLE:
+        return False
+    leaving = list(thread.edges_at(location))
+    arriving = [thread.edges[position] for position in thread.arriving[location]]
+    lines = {(edge.span.file, edge.span.line) for edge in (*arriving, *leaving)}
+    return (
+        bool(arriving and leaving)
+        and len(lines) == 1
+        and thread.is_exhaustive(location)
+        and all(edge.kind not in PAUSES for edge in leaving)
+        and all(thread.locations[edge.target].mode is not Mode.ATOMIC for edge in leaving)
+        # what follows a merged location is no part of a step that can be disabled
+        and all(thread.locations[edge.source].mode is not Mode.MERGED for edge in arriving)
+    )

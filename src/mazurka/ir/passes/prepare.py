@@ -9,10 +9,9 @@ merging, may lose violations; it never adds any.
 from __future__ import annotations
 
 from mazurka.ir.passes.fold import fold
-from mazurka.ir.passes.granularity import Granularity, one_step_a_line
 from mazurka.ir.passes.held import drop_proven_lock_checks
 from mazurka.ir.passes.liveness import reset_dead_locals
-from mazurka.ir.passes.merge import merge_local_steps
+from mazurka.ir.passes.merge import Granularity, merge_local_steps, one_step_a_line
 from mazurka.ir.passes.ranges import infer_ranges
 from mazurka.ir.passes.validate import validate
 from mazurka.ir.program import Program

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from mazurka.ir.expressions import Binary, Const, Expr, Load
 from mazurka.ir.passes.held import conjuncts
-from mazurka.ir.program import IDLE, Assign, Check, Edge, Kind, Program, Thread
+from mazurka.ir.program import IDLE, Assign, Check, Edge, Kind, Program
 from mazurka.ir.values.evaluation import evaluate
 from mazurka.ir.values.footprints import Footprints
 
@@ -75,19 +75,8 @@ def _happens_once(program: Program, number: int, starts: list[Start], again: set
         return False
     (creator,) = creators
     sources = {start.edge.source for start in starts}
-    return not any(
-        sources & _reachable(program.threads[creator], start.edge.target) for start in starts
-    )
-
-
-def _reachable(thread: Thread, start: int) -> set[int]:
-    found, waiting = {start}, [start]
-    while waiting:
-        for edge in thread.edges_at(waiting.pop()):
-            if edge.target not in found:
-                found.add(edge.target)
-                waiting.append(edge.target)
-    return found
+    thread = program.threads[creator]
+    return not any(sources & thread.reachable(start.edge.target) for start in starts)
 
 
 def _starts(footprints: Footprints, creator: int, edge: Edge) -> Iterator[Start]:

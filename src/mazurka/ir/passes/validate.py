@@ -22,7 +22,6 @@ from mazurka.ir.program import (
     DECLARED,
     FIRST_LOCATION,
     IDLE,
-    Assign,
     Declaration,
     Edge,
     Kind,
@@ -125,13 +124,7 @@ def _validate_edge(thread: Thread, edge: Edge) -> None:
         raise _fail(thread, edge.span, f"an edge has {edge.choices} choices")
     if edge.choices > 1 and edge.kind is not Kind.CHOOSE and not edge.atomic:
         raise _fail(thread, edge.span, f"nondeterminism on an edge of kind {edge.kind}")
-    expressions: list[Expr] = [] if edge.guard is None else [edge.guard]
-    for operation in edge.operations:
-        if isinstance(operation, Assign):
-            expressions += [operation.address, operation.value]
-        else:
-            expressions.append(operation.condition)
-    for expr in expressions:
+    for expr in edge.expressions:
         for part in walk(expr):
             problem = _problem(part)
             if problem:
@@ -176,7 +169,7 @@ def _validate_merged(footprints: Footprints, number: int, thread: Thread) -> Non
             raise _fail(thread, edge.span, "a merged location has an edge that is not local")
         if thread.locations[edge.target].mode is Mode.ATOMIC:
             raise _fail(thread, edge.span, "an atomic section begins at a merged location")
-    if has_cycle(thread, merged):
+    if thread.loop_heads(merged):
         raise _fail(thread, None, "merged locations form a cycle: a step might not end")
 
 
@@ -184,40 +177,6 @@ def _validate_atomic_choices(thread: Thread) -> None:
     """A choice that one step can meet again and again would have no number of outcomes."""
     inner = {n for n, place in enumerate(thread.locations) if place.mode is Mode.ATOMIC}
     for edge in thread.edges:
-        if edge.choices > 1 and edge.source in inner and _leads_back(thread, edge, inner):
+        loops = {edge.source, edge.target} <= inner and edge.choices > 1
+        if loops and edge.source in thread.reachable(edge.target, inner):
             raise _fail(thread, edge.span, "a nondeterministic choice inside an atomic loop")
-
-
-def _leads_back(thread: Thread, edge: Edge, inside: set[int]) -> bool:
-    """Whether an edge lies on a cycle of the given locations."""
-    if edge.target not in inside:
-        return False
-    seen, work = {edge.target}, [edge.target]
-    while work:
-        location = work.pop()
-        if location == edge.source:
-            return True
-        for following in thread.edges_at(location):
-            if following.target in inside and following.target not in seen:
-                seen.add(following.target)
-                work.append(following.target)
-    return False
-
-
-def has_cycle(thread: Thread, inside: set[int]) -> bool:
-    """Whether the edges between the given locations form a cycle."""
-    arriving = dict.fromkeys(inside, 0)
-    for edge in thread.edges:
-        if edge.source in inside and edge.target in inside:
-            arriving[edge.target] += 1
-    work = [location for location, count in arriving.items() if count == 0]
-    removed = 0
-    while work:
-        location = work.pop()
-        removed += 1
-        for edge in thread.edges_at(location):
-            if edge.target in inside:
-                arriving[edge.target] -= 1
-                if arriving[edge.target] == 0:
-                    work.append(edge.target)
-    return removed < len(inside)

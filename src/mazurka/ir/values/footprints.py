@@ -72,15 +72,11 @@ class Footprints:
                 yield from self.targets(part.address, choices)
 
     def of_edge(self, edge: Edge) -> Touched:
-        reads: set[int] = set()
-        writes: set[int] = set()
-        if edge.guard is not None:
-            reads.update(self.loads(edge.guard, edge.choices))
-        for operation in edge.operations:
-            if isinstance(operation, Assign):
-                reads.update(self.loads(operation.address, edge.choices))
-                reads.update(self.loads(operation.value, edge.choices))
-                writes.update(self.targets(operation.address, edge.choices))
-            else:
-                reads.update(self.loads(operation.condition, edge.choices))
+        reads = {cell for expr in edge.expressions for cell in self.loads(expr, edge.choices)}
+        writes = {
+            cell
+            for operation in edge.operations
+            if isinstance(operation, Assign)
+            for cell in self.targets(operation.address, edge.choices)
+        }
         return Touched(frozenset(reads), frozenset(writes))

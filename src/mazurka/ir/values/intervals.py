@@ -9,17 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from mazurka.ir.arithmetic import quotient
 from mazurka.ir.expressions import DIVISIONS, SHIFTS
 
 SMALLEST = -(2**63)
 LARGEST = 2**63 - 1
 
 Bounds: TypeAlias = tuple[int, int]
-
-
-def _quotient(left: int, right: int) -> int:
-    magnitude = abs(left) // abs(right)
-    return magnitude if (left < 0) == (right < 0) else -magnitude
 
 
 _EXACT: dict[str, Callable[[int, int], int]] = {
@@ -29,7 +25,7 @@ _EXACT: dict[str, Callable[[int, int], int]] = {
     "min": min,
     "max": max,
     "floordiv": lambda x, y: x // y,
-    "div": _quotient,
+    "div": quotient,
     "shl": lambda x, y: x << y,
     "shr": lambda x, y: x >> y,
     "lshr": lambda x, y: x >> y,

@@ -6,7 +6,7 @@
 The ignoring problem: a thread that is in no set along a cycle would never run.  With the proviso by
 the stack a set must have a step that leads to a state which is not on the stack, or in which all
 threads are tried; the other states are marked.  With the proviso by sticky locations no cycle is
-without a state in which all threads are tried (`mazurka.analysis.sticky`), and no mark is read.
+without a state in which all threads are tried (`mazurka.analysis.futures`), and no mark is read.
 """
 
 from __future__ import annotations

@@ -22,9 +22,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from mazurka.analysis.cell_use import Broken
-from mazurka.analysis.discipline import Discipline
-from mazurka.analysis.movers import Mover, MoverUse
+from mazurka.analysis.discipline import Broken, Discipline
+from mazurka.analysis.laws import Mover, MoverUse
 from mazurka.ir.interpreter import FaultReport, Interpreter, Outcome, State, Step
 from mazurka.ir.program import Program
 from mazurka.search import Move

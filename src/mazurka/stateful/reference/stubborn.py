@@ -14,7 +14,7 @@ steps of some threads are explored, such that whatever the others do has nothing
 | used(t), touch-now | `ThreadAttempt.uses` |
 | touch-now-later, -LS | `mazurka.analysis.futures` |
 | CLP(T_i, s): the locks held | `PersistentSets.held_by` |
-| sticky(pc) | `mazurka.analysis.sticky` |
+| sticky(pc) | `mazurka.analysis.futures` |
 
 **Deviations from the paper**
 - *Threads, not transitions* (as in section 4.2).  If one transition of a thread is needed, all
@@ -36,7 +36,7 @@ only have steps of T, and those that are not are still blocked.  So t_n is of a 
 C, which has followed a path of its own code from where it stood in s, or from its beginning if
 somebody has started it.  If t_n were in conflict with an attempt of a thread i of C, the cells
 would be among those of `later(j)`, and j in C.  With lock patterns: i has not moved, so each lock
-that it held in s is still its own (`lock_patterns.pattern_locks`), and j has taken no edge that
+that it held in s is still its own (`futures.pattern_locks`), and j has taken no edge that
 needs it; `later(j, held)` has left out nothing else.
 
 **Deadlocks are preserved.**  Let w lead from s to a deadlock.  It contains a step of T, which would
@@ -76,9 +76,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from mazurka.analysis.futures import RESTING, CellSets, Futures, bits, futures_of
-from mazurka.analysis.lock_patterns import pattern_locks
-from mazurka.analysis.sticky import sticky_locations
+from mazurka.analysis.futures import (
+    RESTING,
+    CellSets,
+    Futures,
+    bits,
+    futures_of,
+    pattern_locks,
+    sticky_locations,
+)
 from mazurka.ir.interpreter import FaultReport, Interpreter, Outcome, State, Step
 from mazurka.ir.program import Program
 from mazurka.search import Move

@@ -20,7 +20,7 @@ is saved.  Acquire and release are visible, so deadlocks and races are kept as w
 
 from __future__ import annotations
 
-from mazurka.analysis.movers import MoverUse
+from mazurka.analysis.laws import MoverUse
 from mazurka.stateful.families import transaction_strategy
 from mazurka.stateful.variants import Completion
 
