@@ -181,7 +181,7 @@ class Mutant:
 PACKAGE = "mazurka.stateless"
 REVERSALS = tuple(
     (f"{PACKAGE}.reduction.{module}.find_reversals", no_reversals)
-    for module in ("dpor", "source_dpor", "optimal_dpor")
+    for module in ("dpor", "optimal_dpor")
 )
 
 UNSOUND = [

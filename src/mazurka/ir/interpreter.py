@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -53,6 +53,11 @@ class Outcome(enum.StrEnum):
     FINISHED = "finished"
     INVALID = "invalid"
     FAULT = "fault"
+
+
+def is_deadlock(outcomes: Set[Outcome]) -> bool:
+    """Whether threads whose steps come to this wait for each other: nothing else stops them."""
+    return Outcome.WAITS in outcomes and outcomes <= {Outcome.WAITS, Outcome.FINISHED}
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from mazurka.errors import InternalError
-from mazurka.ir.interpreter import Interpreter, Outcome, State
+from mazurka.ir.interpreter import Interpreter, Outcome, State, is_deadlock
 from mazurka.ir.native.step import NativeProgram
 from mazurka.ir.program import Fault
 from mazurka.search import Move, Observer, SearchOptions, SearchResult, Statistics, Violation
@@ -119,7 +119,7 @@ class Conductor:
     def confirm_deadlock(self, words: list[int], path: Callable[[], tuple[Move, ...]]) -> bool:
         steps = [step for _, step in self.interpreter.steps(self.unpack(words))]
         outcomes = {step.outcome for step in steps if not self.is_observer(step.thread)}
-        if not outcomes <= {Outcome.WAITS, Outcome.FINISHED} or Outcome.WAITS not in outcomes:
+        if not is_deadlock(outcomes):
             raise InternalError("a deadlock in the native code is none in the interpreter")
         return self.record_violation("deadlock", path)
 

@@ -29,8 +29,9 @@ from mazurka.search import (
 )
 from mazurka.search.resources import default_limit_bytes, resident_bytes
 from mazurka.stateless.explored import Exceeded, Explored, RunOptions
+from mazurka.stateless.iterative import REDUCTIONS
 from mazurka.stateless.models.execution import IRExecution, PlainIRExecution
-from mazurka.stateless.reduction.sleep_sets import BOUND, ScheduleSearch, SleepSets
+from mazurka.stateless.reduction.sleep_sets import BOUND, SleepSets
 from mazurka.stateless.runs import choice_of, thread_of
 
 PRESERVED = frozenset({"assert", "deadlock"})
@@ -41,28 +42,24 @@ UNFINISHED = "self-check: the interpreter did not come to an end within the time
 
 
 def answer(
-    program: Program, options: SearchOptions, observer: Observer, search: type[ScheduleSearch]
+    program: Program, options: SearchOptions, observer: Observer, reduction: str
 ) -> SearchResult:
     """Run a search that keeps failures and deadlocks: each belongs to some trace, and what happens
     in one execution of a trace happens in all of them."""
-    return _Answering(program, options, observer, search).answer()
+    return _Answering(program, options, observer, reduction).answer()
 
 
 class _Answering:
     """One search and what becomes of it."""
 
     def __init__(
-        self,
-        program: Program,
-        options: SearchOptions,
-        observer: Observer,
-        search: type[ScheduleSearch],
+        self, program: Program, options: SearchOptions, observer: Observer, reduction: str
     ) -> None:
         self.program = program
         self.options = options
         self.observer = observer
         self.again = bool(starts_again(Footprints(program)))
-        self.search = SleepSets if self.again else search
+        self.search = REDUCTIONS[SleepSets.name if self.again else reduction]
         self.limit_bytes = options.limit_bytes or default_limit_bytes()
         self.bytes_before = resident_bytes()
 

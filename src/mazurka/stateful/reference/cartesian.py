@@ -67,7 +67,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from mazurka.ir.interpreter import FaultReport, Interpreter, Outcome, State, Step
+from mazurka.ir.interpreter import FaultReport, Interpreter, Outcome, State, Step, is_deadlock
 from mazurka.ir.program import IDLE, Program
 from mazurka.search import Move
 from mazurka.stateful.reference.full import is_dead_end
@@ -323,7 +323,7 @@ def stuck_together(program: Program, start: State, vector: list[Prefix]) -> Iter
     ]
     for combination in itertools.product(*ends):
         outcomes = frozenset[Outcome]().union(*(end.outcomes for end in combination))
-        if Outcome.WAITS in outcomes and outcomes <= {Outcome.WAITS, Outcome.FINISHED}:
+        if is_deadlock(outcomes):
             moves = tuple(move for end in combination for move in end.moves)
             yield StuckEnd(together(start, combination), outcomes, moves)
 

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 
 from mazurka.analysis.discipline import Broken, Discipline
 from mazurka.analysis.laws import Mover, MoverUse
-from mazurka.ir.interpreter import FaultReport, Interpreter, Outcome, State, Step
+from mazurka.ir.interpreter import FaultReport, Interpreter, Outcome, State, Step, is_deadlock
 from mazurka.ir.program import Program
 from mazurka.search import Move
 from mazurka.search.races import races_between
@@ -166,7 +166,7 @@ class Transactions:
     def all_explored(self, q: Record) -> None:
         self.scheduled.append(q.state)
         outcomes = q.outcomes
-        if Outcome.WAITS in outcomes and outcomes <= {Outcome.WAITS, Outcome.FINISHED}:
+        if is_deadlock(outcomes):
             self.deadlocks.append(q.state)
         if self.races_wanted:
             moved = [

@@ -85,7 +85,7 @@ from mazurka.analysis.futures import (
     pattern_locks,
     sticky_locations,
 )
-from mazurka.ir.interpreter import FaultReport, Interpreter, Outcome, State, Step
+from mazurka.ir.interpreter import FaultReport, Interpreter, Outcome, State, Step, is_deadlock
 from mazurka.ir.program import Program
 from mazurka.search import Move
 from mazurka.stateful.reference.full import is_dead_end
@@ -311,7 +311,7 @@ class StubbornSearch:
             if not threads[attempt.thread].observer
             for _, step in attempt.steps
         }
-        if Outcome.WAITS in outcomes and outcomes <= {Outcome.WAITS, Outcome.FINISHED}:
+        if is_deadlock(outcomes):
             self.deadlocks.append(state)
 
 

@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mazurka.ir.interpreter import Interpreter, Outcome, State, Step
+from mazurka.ir.interpreter import Interpreter, Outcome, State, Step, is_deadlock
 from mazurka.ir.program import FINISHED, WRONG, Program
 from mazurka.ir.values.footprints import Footprints
 from mazurka.stateless.models.fixed_points import Point, PointTable
@@ -56,7 +56,7 @@ class IRExecution(Foresight):
         self.interpreter = Interpreter(program)
         footprints = Footprints(program)
         self.points = [PointTable(program, n, footprints) for n in range(len(program.threads))]
-        self.visits = _Visits(program, footprints)
+        self.visits = Visits(program, footprints)
         self.views = Views(program, self.interpreter, self.describe)
         start = program.initial_state()
         self.states: list[State] = [start]
@@ -130,7 +130,7 @@ class IRExecution(Foresight):
         for thread, view in zip(self.program.threads, self.known[-1], strict=True):
             if not thread.observer:
                 outcomes |= view.outcomes
-        return Outcome.WAITS in outcomes and outcomes <= {Outcome.WAITS, Outcome.FINISHED}
+        return is_deadlock(outcomes)
 
     def rewind(self, depth: int) -> None:
         """Stand where the first `depth` steps led."""
@@ -164,32 +164,27 @@ class IRExecution(Foresight):
         also: frozenset[int] = frozenset()
         if point.may_block and len(steps) > 1:
             also = frozenset().union(*(step.footprint_reads for _, step in steps))
-        found = [self.action(point, step, move, also) for move, step in steps if step.happened]
-        stuck = [step for _, step in steps if not step.happened]
-        return (*found, self.attempt(point, thread, stuck)) if stuck else tuple(found)
+        found = [
+            self.action(point, move, step.footprint_reads | also, step.footprint_writes)
+            for move, step in steps
+            if step.happened
+        ]
+        stuck = [step.footprint_reads for _, step in steps if not step.happened]
+        if stuck:  # one attempt for all the choices with which the thread cannot move
+            found.append(self.action(point, move_of(thread, STUCK), frozenset().union(*stuck)))
+        return tuple(found)
 
-    def attempt(self, point: Point, thread: int, stuck: list[Step]) -> Action:
-        """One attempt for all the choices with which the thread cannot move."""
-        read: frozenset[int] = frozenset().union(*(step.footprint_reads for step in stuck))
-        return Action(
-            thread=thread,
-            move=move_of(thread, STUCK),
-            reads=self.visits.reads(thread, read),
-            writes=frozenset(),
-            enabled=False,
-            may_block=point.may_block,
-            fixed=point.fixed,
-            watched=self.visits.reads(thread, point.may_read),
-            life=self.visits.life(thread),
-        )
-
-    def action(self, point: Point, step: Step, move: Move, also: frozenset[int]) -> Action:
+    def action(
+        self, point: Point, move: Move, reads: frozenset[int], writes: frozenset[int] | None = None
+    ) -> Action:
+        """What a step does; without `writes`, an attempt, which changes nothing."""
         thread = thread_of(move)
         return Action(
             thread=thread,
             move=move,
-            reads=self.visits.reads(thread, step.footprint_reads | also),
-            writes=self.visits.writes(thread, step.footprint_writes),
+            reads=self.visits.reads(thread, reads),
+            writes=frozenset() if writes is None else self.visits.writes(thread, writes),
+            enabled=writes is not None,
             may_block=point.may_block,
             fixed=point.fixed,
             watched=self.visits.reads(thread, point.may_read),
@@ -197,7 +192,7 @@ class IRExecution(Foresight):
         )
 
 
-class _Visits:
+class Visits:
     """Who may touch whose own cells; see the module's second change of footprints."""
 
     def __init__(self, program: Program, footprints: Footprints) -> None:
@@ -215,13 +210,10 @@ class _Visits:
         owners = {self.program.cells[address].owner for address in addresses}
         return {owner for owner in owners if owner is not None and owner != thread}
 
-    def public(self, thread: int, addresses: frozenset[int]) -> frozenset[int]:
+    def public(self, addresses: frozenset[int]) -> frozenset[int]:
         cells, threads = self.program.cells, self.program.threads
-        own: set[int] = set()
-        for address in addresses:
-            owner = cells[address].owner
-            own.add(address if owner is None else threads[owner].counter)
-        return frozenset(own)
+        owners = ((address, cells[address].owner) for address in addresses)
+        return frozenset(a if owner is None else threads[owner].counter for a, owner in owners)
 
     def life(self, thread: int) -> int | None:
         """The object by which others start the thread, or change what is its own."""
@@ -229,11 +221,11 @@ class _Visits:
 
     def reads(self, thread: int, addresses: frozenset[int]) -> frozenset[int]:
         own = {self.program.threads[thread].counter} if thread in self.is_written else set()
-        return self.public(thread, addresses) | own
+        return self.public(addresses) | own
 
     def writes(self, thread: int, addresses: frozenset[int]) -> frozenset[int]:
         own = {self.program.threads[thread].counter} if thread in self.is_read else set()
-        return self.public(thread, addresses) | own
+        return self.public(addresses) | own
 
 
 class PlainIRExecution(IRExecution):

@@ -18,19 +18,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 from mazurka.errors import UnsupportedError
-from mazurka.ir.interpreter import Interpreter, Outcome, State, Step
-from mazurka.ir.program import FINISHED, WRONG, Fault, Mode, Program
+from mazurka.ir.interpreter import Interpreter, State, Step, is_deadlock
+from mazurka.ir.program import FINISHED, WRONG, Fault, Program
 from mazurka.ir.values.footprints import Footprints
-from mazurka.stateless.runs import (
-    Abandon,
-    Decider,
-    Ended,
-    Failed,
-    LifeRole,
-    Lookup,
-    Shared,
-    Touch,
-)
+from mazurka.stateless.models.execution import Visits
+from mazurka.stateless.models.fixed_points import PointTable
+from mazurka.stateless.models.views import describe_failure, list_own_cells
+from mazurka.stateless.runs import Abandon, Decider, Ended, Failed, LifeRole, Lookup, Shared, Touch
 
 LOCAL_LIMIT = 100_000
 """How many steps a thread may take in a row without touching anything shared."""
@@ -43,46 +37,25 @@ class IRRuns:
         refuse_choices(program)
         self.program = program
         self.interpreter = Interpreter(program)
-        self.footprints = Footprints(program)
-        self.own_cells = [
-            tuple(a for a, cell in enumerate(program.cells) if cell.owner == thread)
-            for thread in range(len(program.threads))
-        ]
-        self.visited = self._visited()
+        self.own_cells = list_own_cells(program)
+        footprints = Footprints(program)
+        self.points = [PointTable(program, n, footprints) for n in range(len(program.threads))]
+        visits = Visits(program, footprints)
+        self.visited = visits.is_read | visits.is_written
         """Threads whose own cells others may touch."""
         self._looks_at: dict[tuple[int, int], tuple[int, ...]] = {}
 
     def run(self, decider: Decider) -> Ended:
         return _ModelRun(self).run_to_end(decider)
 
-    def _visited(self) -> frozenset[int]:
-        found: set[int] = set()
-        for number, thread in enumerate(self.program.threads):
-            for edge in thread.edges:
-                touched = self.footprints.of_edge(edge)
-                owners = {self.program.cells[a].owner for a in touched.reads | touched.writes}
-                found |= {owner for owner in owners if owner is not None and owner != number}
-        return frozenset(found)
-
     def looks_at(self, thread: int, location: int) -> tuple[int, ...]:
         """The cells of others that a step from a location may read, in any state."""
         known = self._looks_at.get((thread, location))
         if known is None:
-            known = self._looks_at[thread, location] = self._work_out(thread, location)
+            points = self.points[thread]
+            foreign = points.foreign(points.at(location).may_read)
+            known = self._looks_at[thread, location] = tuple(sorted(foreign))
         return known
-
-    def _work_out(self, thread: int, location: int) -> tuple[int, ...]:
-        automaton, cells = self.program.threads[thread], self.program.cells
-        found: set[int] = set()
-        passed, waiting = {location}, [location]
-        while waiting:
-            for edge in automaton.edges_at(waiting.pop()):
-                found |= self.footprints.of_edge(edge).reads
-                rests = automaton.locations[edge.target].mode is Mode.VISIBLE
-                if not rests and edge.target not in passed:
-                    passed.add(edge.target)
-                    waiting.append(edge.target)
-        return tuple(sorted(a for a in found if cells[a].owner != thread))
 
 
 def refuse_choices(program: Program) -> None:
@@ -195,15 +168,8 @@ class _ModelRun:
                 shared.state = step.state[address]
         for thread, life in self.lives.items():
             life.state = self.own(thread)
-        if step.fault is not None:
-            span = step.fault.span
-            failed = Failed(
-                kind=str(step.fault.fault),
-                message=step.fault.message,
-                thread=step.thread,
-                file=span.file,
-                line=span.line,
-            )
+        failed = describe_failure(step)
+        if failed is not None:
             self.failures.append(failed)
 
     def touches(self, step: Step) -> list[Touch]:
@@ -234,4 +200,4 @@ class _ModelRun:
             for number, thread in enumerate(self.program.threads)
             if not thread.observer
         }
-        return Outcome.WAITS in outcomes and outcomes <= {Outcome.WAITS, Outcome.FINISHED}
+        return is_deadlock(outcomes)

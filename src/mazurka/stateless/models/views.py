@@ -71,10 +71,7 @@ class Views:
         self.program = program
         self.interpreter = interpreter
         self.describe = describe
-        self.own = [
-            tuple(a for a, cell in enumerate(program.cells) if cell.owner == number)
-            for number in range(len(program.threads))
-        ]
+        self.own = list_own_cells(program)
         self.look = [_getter(addresses) for addresses in self.own]
         self.sights: list[dict[Hashable, list[_Sight]]] = [{} for _ in program.threads]
         self.count = 0
@@ -130,7 +127,15 @@ class Views:
         written |= {address for address in own if step.state[address] != state[address]}
         changes = tuple((address, step.state[address]) for address in sorted(written))
         place = str(self.program.edges[step.edges[0]].span)
-        return Effect(changes, writes, _failure(step), place)
+        return Effect(changes, writes, describe_failure(step), place)
+
+
+def list_own_cells(program: Program) -> list[tuple[int, ...]]:
+    """The cells of each thread."""
+    return [
+        tuple(address for address, cell in enumerate(program.cells) if cell.owner == number)
+        for number in range(len(program.threads))
+    ]
 
 
 def _getter(addresses: tuple[int, ...]) -> Callable[[State], Hashable]:
@@ -139,7 +144,8 @@ def _getter(addresses: tuple[int, ...]) -> Callable[[State], Hashable]:
     return itemgetter(*addresses)
 
 
-def _failure(step: Step) -> Failed | None:
+def describe_failure(step: Step) -> Failed | None:
+    """What went wrong in a step."""
     report = step.fault
     if report is None:
         return None

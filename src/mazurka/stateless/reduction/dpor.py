@@ -42,7 +42,7 @@ from __future__ import annotations
 
 from mazurka.stateless.reduction.actions import Action, Events
 from mazurka.stateless.reduction.races import find_reversals, initials
-from mazurka.stateless.reduction.sleep_sets import ScheduleSearch
+from mazurka.stateless.reduction.sleep_sets import ScheduleSearch, SleepingNode
 from mazurka.stateless.reduction.trace import bits, up_to
 
 
@@ -105,5 +105,8 @@ class SleepingReduction(DynamicReduction):
     def look_back(self) -> None:
         for reversal in find_reversals(self.trace, self.nodes[-1], self.foresight, self.replayed):
             self.pulse()
-            first, *_ = initials(reversal.sequence)
-            self.nodes[reversal.position].backtrack.add(first)
+            self.add_initial(self.nodes[reversal.position], initials(reversal.sequence))
+
+    def add_initial(self, node: SleepingNode, threads: list[int]) -> None:
+        """Let one of the threads be explored that could begin another order."""
+        node.backtrack.add(threads[0])

@@ -22,27 +22,16 @@ happened in it, rather than before each step; all choices of a thread are explor
 
 from __future__ import annotations
 
-from mazurka.stateless.reduction.actions import Action
-from mazurka.stateless.reduction.races import find_reversals, initials
-from mazurka.stateless.reduction.sleep_sets import ScheduleSearch
+from mazurka.stateless.reduction.dpor import SleepingReduction
+from mazurka.stateless.reduction.sleep_sets import SleepingNode
 
 
-class SourceSets(ScheduleSearch):
+class SourceSets(SleepingReduction):
     """Source sets and sleep sets."""
 
     name = "source-dpor"
 
-    def choose(self, position: int) -> Action | None:
-        node = self.nodes[position]
-        awake = node.awake()
-        if awake and not node.backtrack:
-            node.backtrack.add(awake[0].thread)
-        return next((action for action in awake if action.thread in node.backtrack), None)
-
-    def look_back(self) -> None:
-        for reversal in find_reversals(self.trace, self.nodes[-1], self.foresight, self.replayed):
-            self.pulse()
-            node = self.nodes[reversal.position]
-            first = initials(reversal.sequence)
-            if node.backtrack.isdisjoint(first):
-                node.backtrack.add(first[0])
+    def add_initial(self, node: SleepingNode, threads: list[int]) -> None:
+        """As with persistent sets, unless one of the threads is explored already."""
+        if node.backtrack.isdisjoint(threads):
+            super().add_initial(node, threads)

@@ -11,22 +11,6 @@ executions where there are sleep sets: `stateless.reduction.dpor` says why.
 
 from __future__ import annotations
 
-from mazurka.ir.program import Program
-from mazurka.search import Observer, SearchOptions, SearchResult, Strategy
+from mazurka.stateless.families import schedule_strategy
 
-
-def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
-    from mazurka.stateless.answering import answer
-    from mazurka.stateless.reduction.dpor import SleepingReduction
-
-    return answer(program, options, observer, SleepingReduction)
-
-
-STRATEGY = Strategy(
-    name="dpor",
-    summary="schedules, other orders tried where steps race",
-    preserves=frozenset({"assert", "deadlock"}),
-    orders=("dfs",),
-    run=run,
-    over_schedules=True,
-)
+STRATEGY = schedule_strategy("dpor", "schedules, other orders tried where steps race")

@@ -10,22 +10,6 @@ is inconclusive unless a violation was found.  `stateless.reduction.optimal_dpor
 
 from __future__ import annotations
 
-from mazurka.ir.program import Program
-from mazurka.search import Observer, SearchOptions, SearchResult, Strategy
+from mazurka.stateless.families import schedule_strategy
 
-
-def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
-    from mazurka.stateless.answering import answer
-    from mazurka.stateless.reduction.optimal_dpor import WakeupTrees
-
-    return answer(program, options, observer, WakeupTrees)
-
-
-STRATEGY = Strategy(
-    name="optimal-dpor",
-    summary="schedules, each trace once and no run in vain",
-    preserves=frozenset({"assert", "deadlock"}),
-    orders=("dfs",),
-    run=run,
-    over_schedules=True,
-)
+STRATEGY = schedule_strategy("optimal-dpor", "schedules, each trace once and no run in vain")

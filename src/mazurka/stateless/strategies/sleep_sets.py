@@ -10,22 +10,6 @@ is inconclusive unless a violation was found.  `stateless.reduction.sleep_sets` 
 
 from __future__ import annotations
 
-from mazurka.ir.program import Program
-from mazurka.search import Observer, SearchOptions, SearchResult, Strategy
+from mazurka.stateless.families import schedule_strategy
 
-
-def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
-    from mazurka.stateless.answering import answer
-    from mazurka.stateless.reduction.sleep_sets import SleepSets
-
-    return answer(program, options, observer, SleepSets)
-
-
-STRATEGY = Strategy(
-    name="sleep-sets",
-    summary="schedules, equivalent ones left out by sleep sets",
-    preserves=frozenset({"assert", "deadlock"}),
-    orders=("dfs",),
-    run=run,
-    over_schedules=True,
-)
+STRATEGY = schedule_strategy("sleep-sets", "schedules, equivalent ones left out by sleep sets")

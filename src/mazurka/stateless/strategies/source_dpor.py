@@ -10,22 +10,6 @@ is inconclusive unless a violation was found.  `stateless.reduction.source_dpor`
 
 from __future__ import annotations
 
-from mazurka.ir.program import Program
-from mazurka.search import Observer, SearchOptions, SearchResult, Strategy
+from mazurka.stateless.families import schedule_strategy
 
-
-def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
-    from mazurka.stateless.answering import answer
-    from mazurka.stateless.reduction.source_dpor import SourceSets
-
-    return answer(program, options, observer, SourceSets)
-
-
-STRATEGY = Strategy(
-    name="source-dpor",
-    summary="schedules, as dpor with source sets",
-    preserves=frozenset({"assert", "deadlock"}),
-    orders=("dfs",),
-    run=run,
-    over_schedules=True,
-)
+STRATEGY = schedule_strategy("source-dpor", "schedules, as dpor with source sets")
