@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from mazurka.api import check, compare, replay, save_trace
     from mazurka.comparing import Comparison
     from mazurka.errors import MazurkaError, OptionError, UnsupportedError
-    from mazurka.report.replaying import ReplayReport
     from mazurka.report.trace import Trace
+    from mazurka.report.tracefile import ReplayReport
     from mazurka.report.verdict import Verdict
     from mazurka.runtime.story.result import Result
     from mazurka.runtime.testing.decorator import ExplorationFailure, explore
@@ -43,7 +43,7 @@ _HOMES = {
     "ExplorationFailure": "mazurka.runtime.testing.decorator",
     "MazurkaError": "mazurka.errors",
     "OptionError": "mazurka.errors",
-    "ReplayReport": "mazurka.report.replaying",
+    "ReplayReport": "mazurka.report.tracefile",
     "Result": "mazurka.runtime.story.result",
     "Trace": "mazurka.report.trace",
     "UnsupportedError": "mazurka.errors",

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from mazurka.checking import check_file, load_program
 from mazurka.comparing import Comparison, compare_file
-from mazurka.report.replaying import ReplayReport, replay_saved
-from mazurka.report.tracefile import load, save
+from mazurka.report.tracefile import ReplayReport, load, replay_saved, save
 from mazurka.report.verdict import Verdict
 from mazurka.search import Observer, Silent
 from mazurka.search.reading import Reading

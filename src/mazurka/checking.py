@@ -13,11 +13,9 @@ from dataclasses import replace
 from mazurka.frontend.registry import choose_language, load_frontend
 from mazurka.ir.program import Check, Fault, Program
 from mazurka.report.answer import HOLDS, INCONCLUSIVE, UNSOUND, VIOLATED, Finding
-from mazurka.report.confirm import confirm
 from mazurka.report.selection import Selection, select
-from mazurka.report.subject import identify
-from mazurka.report.trace import Trace
-from mazurka.report.verdict import Verdict, scope_sentence
+from mazurka.report.trace import Trace, confirm
+from mazurka.report.verdict import Verdict, identify, scope_sentence
 from mazurka.search import Observer, SearchOptions, SearchResult, Strategy, Violation
 from mazurka.search.reading import Reading, granularity_of
 from mazurka.search.registry import chooser

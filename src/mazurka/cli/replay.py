@@ -14,7 +14,7 @@ from mazurka.cli.test import Instrument, RealTime
 from mazurka.errors import OptionError
 
 if TYPE_CHECKING:
-    from mazurka.report.replaying import ReplayReport
+    from mazurka.report.tracefile import ReplayReport
 
 TOKENS = "mz1-"
 """How the tokens of failed tests begin."""

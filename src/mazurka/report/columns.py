@@ -14,9 +14,8 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
-from mazurka.report.operations import CHOOSING, Told
+from mazurka.report.operations import CHOOSING, Told, TraceRow
 from mazurka.report.places import Shown
-from mazurka.report.rows import TraceRow
 from mazurka.report.terminal import Glyphs, glyphs_for, safe
 from mazurka.report.trace import Trace
 

@@ -7,8 +7,9 @@ from rich.console import Console
 from rich.text import Text
 
 from mazurka.report.answer import Finding
+from mazurka.report.standing import Standing
 from mazurka.report.terminal import glyphs_for, safe
-from mazurka.report.trace import Standing, Trace
+from mazurka.report.trace import Trace
 
 
 class Prose:

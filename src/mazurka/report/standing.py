@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from mazurka.ir.interpreter import Access, Interpreter, Outcome, State, Step
 from mazurka.ir.program import FINISHED, IDLE, WRONG, Edge, Kind, Program, Role
 from mazurka.report.places import object_name, source_line, thread_name
-from mazurka.report.trace import Standing
 from mazurka.report.words import listed
 
 WAITING = {
@@ -22,9 +22,31 @@ WAITING = {
     Kind.GET: "waits for queue {object} to have an item",
     Kind.JOIN: "waits for {object} to end",
 }
-
-
 READER = re.compile(r"\.reader\[(\d+)\]$")
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a thread stands at the end, and why it does not go on."""
+
+    thread: int
+    name: str
+    status: str
+    """`waits`, `stopped`, `finished`, `not started`, `failed` or `ready`."""
+    file: str
+    line: int
+    source: str
+    reason: str
+
+    def to_json(self) -> dict[str, object]:
+        return {
+            "thread": self.name,
+            "status": self.status,
+            "file": self.file or None,
+            "line": self.line or None,
+            "source": self.source,
+            "reason": self.reason,
+        }
 
 
 def find_standings(program: Program, state: State) -> tuple[Standing, ...]:

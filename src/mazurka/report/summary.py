@@ -17,10 +17,10 @@ from mazurka.report.classification import (
 from mazurka.report.columns import Columns
 from mazurka.report.observer import bytes_text
 from mazurka.report.prose import Prose
-from mazurka.report.replaying import REPRODUCED, ReplayReport
 from mazurka.report.selection import Alternative
 from mazurka.report.terminal import safe
 from mazurka.report.trace import Trace
+from mazurka.report.tracefile import REPRODUCED, ReplayReport
 from mazurka.report.verdict import Verdict, limit_name
 from mazurka.report.words import counted
 from mazurka.search import Statistics

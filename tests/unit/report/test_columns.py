@@ -9,8 +9,8 @@ from rich.cells import cell_len
 from small_programs import FILE, lost_update, straight_line, two_locks
 
 from mazurka.report.columns import Columns, plan
-from mazurka.report.confirm import confirm
 from mazurka.report.summary import Summary
+from mazurka.report.trace import confirm
 from mazurka.report.words import counted
 from mazurka.search import Move, Violation
 

@@ -10,10 +10,9 @@ from small_programs import load, lost_update, straight_line, two_locks
 from mazurka.ir.expressions import ZERO, Const
 from mazurka.ir.interpreter import Interpreter
 from mazurka.ir.program import Assign, Cell, Kind, Role
-from mazurka.report.confirm import confirm, is_deadlock
-from mazurka.report.operations import name_object
+from mazurka.report.operations import make_row, name_object
 from mazurka.report.places import object_name, shown_value
-from mazurka.report.rows import make_row
+from mazurka.report.trace import confirm, is_deadlock
 from mazurka.search import Move, Violation
 
 

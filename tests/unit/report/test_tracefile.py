@@ -11,9 +11,8 @@ from small_programs import FILE, lost_update, straight_line, two_locks
 from mazurka.errors import MazurkaError
 from mazurka.ir.expressions import Const
 from mazurka.ir.program import Assign
-from mazurka.report.confirm import confirm
-from mazurka.report.replaying import replay_saved
-from mazurka.report.tracefile import SavedTrace, load, save
+from mazurka.report.trace import confirm
+from mazurka.report.tracefile import SavedTrace, load, replay_saved, save
 from mazurka.search import Move, Violation
 from mazurka.search.reading import Reading
 

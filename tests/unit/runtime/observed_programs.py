@@ -13,8 +13,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from mazurka.runtime.core import access_sites
 from mazurka.runtime.core.host import ControlSettings
+from mazurka.runtime.core.sites import AccessSite, sites
 from mazurka.runtime.exploring.observed_program import ObservedProgram
 from mazurka.runtime.sharing.accesses import DataAccess
 from mazurka.runtime.sharing.locations import learned
@@ -26,10 +26,10 @@ SETTINGS = ControlSettings(patience=3.0, pin=False)
 _numbers = itertools.count()
 
 
-def site_of(number: int) -> access_sites.AccessSite:
+def site_of(number: int) -> AccessSite:
     """A place in rewritten code.  There are thousands, which no module of a program under test may
     hold: explorations name whatever it holds."""
-    return access_sites.sites[number]
+    return sites[number]
 
 
 def module_of(folder: Path, source: str) -> ModuleType:
@@ -87,7 +87,7 @@ def find(
     def search() -> Explored:
         outcomes.clear()
         if everywhere:
-            learned.points.update(range(len(access_sites.sites)))
+            learned.points.update(range(len(sites)))
         options = RunOptions(stop_at_first=False)
         return explore(program, bound, algorithm, options)
 
@@ -127,7 +127,7 @@ def follow(module: ModuleType, schedules: Iterable[Sequence[int]]) -> list[Trail
 
     def runs() -> None:
         trails.clear()
-        learned.points.update(range(len(access_sites.sites)))
+        learned.points.update(range(len(sites)))
         for schedule in schedules:
             trail = Trail(schedule)
             program.run(trail)

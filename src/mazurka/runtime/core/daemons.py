@@ -15,10 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mazurka.runtime.core.operations import Object, RealOperation, Yields, present
+from mazurka.runtime.core.operations import Object, Purpose, RealOperation, Yields, present
 from mazurka.runtime.core.scheduler import Scheduler
 from mazurka.runtime.core.tasks import Life, Unwind
-from mazurka.runtime.core.waiting import Purpose
 from mazurka.stateless.runs import LifeRole, Lookup, Shared, Touch
 
 PATIENCE = 8

@@ -10,12 +10,10 @@ from collections.abc import Sequence
 from types import FrameType, TracebackType
 
 from mazurka.runtime.core.assertions import explain_assertion
-from mazurka.runtime.core.operations import RealOperation
+from mazurka.runtime.core.operations import RealOperation, purpose_at
 from mazurka.runtime.core.sites import is_own_file, is_plumbing_file, shown_path, site_of
 from mazurka.runtime.core.spinning import Spin
-from mazurka.runtime.core.tasks import Join, Task
-from mazurka.runtime.core.thread_labels import labels_of
-from mazurka.runtime.core.waiting import purpose_at
+from mazurka.runtime.core.tasks import Join, Task, labels_of
 from mazurka.stateless.runs import Failed
 
 EXPLAINED = "__mazurka_explained__"

@@ -4,16 +4,54 @@ Each says for any states of its objects whether it could go on and what it would
 (`stateless.runs.Operation`).  Two more things serve the scheduler alone, which asks at every point:
 `free` operations can always go on, and `ready` answers for the present states without building the
 list of touches.
+
+Where a thread stands for ever inside a call of the library, its wait is about more than the
+operation: `Future.result` waits for a notification of a condition, and so does `Barrier.wait`;
+nobody who uses them knows of that condition.  So the frames between the operation and the user's
+code are looked at then: the functions of the library that they run say what the wait is about.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from operator import attrgetter
-from typing import ClassVar, TypeAlias
+from types import CodeType, FrameType
+from typing import ClassVar, NamedTuple, TypeAlias
 
-from mazurka.runtime.core.waiting import Purpose
+from mazurka.runtime.core.sites import is_plumbing_file
 from mazurka.stateless.runs import LifeRole, Lookup, Shared, Touch
+
+
+class Purpose(NamedTuple):
+    """What a wait is about."""
+
+    sort: str
+    """What the thing is that is waited for: a future, a barrier."""
+    text: str
+    """With `{}` for what it is called."""
+    origin: str | None = None
+    """What to call it where it has no name."""
+
+
+Explain: TypeAlias = Callable[[FrameType], Purpose | None]
+"""Says what a function of the library waits for, from its frame; None if nothing is to be said."""
+_explained: dict[CodeType, Explain] = {}
+
+
+def explain_waits(functions: Mapping[CodeType, Explain]) -> None:
+    """Declare functions of the library that wait, each with what says for what."""
+    _explained.update(functions)
+
+
+def purpose_at(frame: FrameType | None) -> Purpose | None:
+    """Return what a thread that stands at a frame waits for, as its code calls it."""
+    while frame is not None and is_plumbing_file(frame.f_code.co_filename):
+        explain = _explained.get(frame.f_code)
+        if explain is not None:
+            return explain(frame)
+        frame = frame.f_back
+    return None
+
 
 Yields: TypeAlias = bool | Callable[[Lookup], bool]
 present: Lookup = attrgetter("state")
@@ -95,7 +133,7 @@ class RealOperation:
     joined: int = -1
     yields: Yields = False
     site: int | None = None
-    """Where in the source it is, if that has a number (`core.access_sites`)."""
+    """Where in the source it is, if that has a number (`core.sites`)."""
 
     def __init__(self, shared: Object) -> None:
         self.shared = shared

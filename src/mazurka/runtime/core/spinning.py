@@ -31,10 +31,9 @@ from functools import lru_cache
 from types import CodeType, FrameType
 from typing import Any, NamedTuple, TypeAlias
 
-from mazurka.runtime.core.access_sites import BEGIN_ROUND, MARK
-from mazurka.runtime.core.operations import Object, ReadClock, RealOperation, dial
+from mazurka.runtime.core.operations import Object, Purpose, ReadClock, RealOperation, dial
+from mazurka.runtime.core.sites import BEGIN_ROUND, MARK
 from mazurka.runtime.core.tasks import Task
-from mazurka.runtime.core.waiting import Purpose
 from mazurka.stateless.runs import LifeRole, Lookup, Shared, Touch
 
 TICK = 1e-6

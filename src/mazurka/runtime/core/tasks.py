@@ -1,4 +1,4 @@
-"""Controlled threads, and the threads of the operating system that carry them.
+"""Controlled threads, the threads of the operating system that carry them, and their labels.
 
 A run has one `Task` for each thread of the test.  A `Carrier` is an operating system thread that
 carries the task of one number in every run of an exploration: creating one costs as much as a short
@@ -10,14 +10,15 @@ by whoever lets it go on.
 
 from __future__ import annotations
 
+import re
 import threading
 from _thread import LockType, allocate_lock, get_native_id, start_new_thread
-from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar
 
-from mazurka.runtime.core.operations import Object, RealOperation, Waiting
+from mazurka.runtime.core.operations import Object, Purpose, RealOperation, Waiting
 from mazurka.runtime.core.thread_locals import ThreadLocals
-from mazurka.runtime.core.waiting import Purpose
 from mazurka.stateless.runs import LifeRole, Lookup, Touch
 
 Path: TypeAlias = str
@@ -225,3 +226,40 @@ class Pool:
         for carrier in self._carriers.values():
             threading._active.pop(carrier.ident, None)  # type: ignore[attr-defined]
         self._carriers.clear()
+
+
+Key = TypeVar("Key")
+_GIVEN = re.compile(r"Thread-\d+(?= \()")
+"""The name that `threading` gives to a thread, without that of its function."""
+
+
+def tell_apart(names: Mapping[Key, str]) -> dict[Key, str]:
+    """Return the same names, numbered where several are equal: `worker (1)`, `worker (2)`."""
+    counts = Counter(names.values())
+    taken = {name for name, count in counts.items() if count == 1}
+    numbers: Counter[str] = Counter()
+    labels = {}
+    for key, name in names.items():
+        label = name
+        while counts[name] > 1 and (label == name or label in taken):
+            numbers[name] += 1
+            label = f"{name} ({numbers[name]})"
+        taken.add(label)
+        labels[key] = label
+    return labels
+
+
+def labels_of(tasks: Sequence[Task | None]) -> dict[int, str]:
+    """Return the labels of the threads of a run, by number."""
+    return tell_apart({task.number: task.life.label for task in tasks if task is not None})
+
+
+def label_of(tasks: Sequence[Task | None], number: int) -> str:
+    """Return the label of one thread."""
+    return labels_of(tasks).get(number) or f"thread {number}"
+
+
+def shorten(label: str) -> str:
+    """Shorten a label for the text of a step: the head of a thread's column says what it runs."""
+    found = _GIVEN.match(label)
+    return found[0] if found is not None else label

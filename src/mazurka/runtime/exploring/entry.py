@@ -11,8 +11,7 @@ from mazurka.runtime.exploring.observed_program import ObservedProgram
 from mazurka.runtime.exploring.options import ExploreOptions, Test
 from mazurka.runtime.exploring.races import RaceChecked
 from mazurka.runtime.exploring.repeated_warnings import show_warnings_once
-from mazurka.runtime.exploring.replaying import replay
-from mazurka.runtime.exploring.tokens import Token
+from mazurka.runtime.exploring.tokens import Token, replay
 from mazurka.runtime.story.failure import describe_failure
 from mazurka.runtime.story.result import Result
 from mazurka.stateless.explored import INTERRUPTED, Explored, Progress

@@ -17,11 +17,10 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from mazurka.errors import MazurkaError
-from mazurka.runtime.core.access_sites import sites
 from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.operations import present
-from mazurka.runtime.core.sites import shown_path
+from mazurka.runtime.core.sites import shown_path, sites
 from mazurka.runtime.core.tasks import Join, StartThread
 from mazurka.runtime.program.program import RealProgram
 from mazurka.runtime.python.attributes import forget_classes

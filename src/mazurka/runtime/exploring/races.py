@@ -13,11 +13,10 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mazurka.runtime.core.access_sites import sites
 from mazurka.runtime.core.operations import dial, present
 from mazurka.runtime.core.scheduler import session
-from mazurka.runtime.core.sites import SourceLine, shown_path, site_of
-from mazurka.runtime.core.thread_labels import label_of
+from mazurka.runtime.core.sites import SourceLine, shown_path, site_of, sites
+from mazurka.runtime.core.tasks import label_of
 from mazurka.runtime.story.effects import data_access
 from mazurka.stateless.runs import Decider, Ended, Failed, Operation, Runnable, Shared
 

@@ -10,8 +10,8 @@ import threading
 from types import CodeType, FrameType
 
 from mazurka.report.words import counted
+from mazurka.runtime.core.operations import Purpose
 from mazurka.runtime.core.patches import Patches
-from mazurka.runtime.core.waiting import Purpose
 from mazurka.runtime.primitives.condition import look_at_lock
 from mazurka.runtime.primitives.primitive import Primitive, show_after
 

@@ -24,10 +24,9 @@ from typing import Any, cast
 
 from mazurka.runtime.core.daemons import spend
 from mazurka.runtime.core.names import adopt
-from mazurka.runtime.core.operations import Object, RealOperation, Yields, dial
+from mazurka.runtime.core.operations import Object, Purpose, RealOperation, Yields, dial
 from mazurka.runtime.core.patches import Patches, original
 from mazurka.runtime.core.scheduler import Scheduler, session
-from mazurka.runtime.core.waiting import Purpose
 from mazurka.runtime.primitives.clock import make_virtual
 from mazurka.runtime.primitives.lock import Lock, LookLocked, RLock
 from mazurka.runtime.primitives.primitive import (

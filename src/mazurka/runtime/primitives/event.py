@@ -12,10 +12,9 @@ from collections.abc import Hashable, Sequence
 from typing import Any, TypeAlias, cast
 
 from mazurka.runtime.core.daemons import spend
-from mazurka.runtime.core.operations import Object, RealOperation, TryOperation, Waiting
+from mazurka.runtime.core.operations import Object, Purpose, RealOperation, TryOperation, Waiting
 from mazurka.runtime.core.patches import Patches, original
 from mazurka.runtime.core.scheduler import Scheduler, session
-from mazurka.runtime.core.waiting import Purpose
 from mazurka.runtime.primitives.primitive import (
     ATTRIBUTE,
     PatchedModel,

@@ -28,12 +28,12 @@ from zlib import crc32
 
 from mazurka.report.words import counted
 from mazurka.runtime.core.failures import RUN
+from mazurka.runtime.core.operations import Explain, Purpose
 from mazurka.runtime.core.patches import Patches, original
 from mazurka.runtime.core.scheduler import Scheduler, session
 from mazurka.runtime.core.sites import is_plumbing_file
 from mazurka.runtime.core.tasks import Unwind
 from mazurka.runtime.core.values import show_call
-from mazurka.runtime.core.waiting import Explain, Purpose
 from mazurka.runtime.primitives.condition import look_at_lock
 from mazurka.runtime.primitives.primitive import ATTRIBUTE, Primitive, name_in_result
 from mazurka.runtime.primitives.simple_queue import SimpleQueue

@@ -20,10 +20,9 @@ from typing import Any, NoReturn, TypeAlias, TypeVar, cast
 
 from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.names import adopt, next_name
-from mazurka.runtime.core.operations import Object, RealOperation
+from mazurka.runtime.core.operations import Explain, Object, RealOperation
 from mazurka.runtime.core.patches import Patches, original
 from mazurka.runtime.core.scheduler import Scheduler, session
-from mazurka.runtime.core.waiting import Explain
 from mazurka.runtime.sharing.monitoring import unobserved
 
 ATTRIBUTE = "_mazurka"

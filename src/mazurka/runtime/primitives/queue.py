@@ -20,10 +20,9 @@ from weakref import ref
 from mazurka.report.words import counted
 from mazurka.runtime.core.daemons import spend
 from mazurka.runtime.core.names import adopt
-from mazurka.runtime.core.operations import Object, TryOperation, Waiting, Yields, dial
+from mazurka.runtime.core.operations import Object, Purpose, TryOperation, Waiting, Yields, dial
 from mazurka.runtime.core.patches import Patches, original
 from mazurka.runtime.core.scheduler import Scheduler, session
-from mazurka.runtime.core.waiting import Purpose
 from mazurka.runtime.primitives.lock import OUTSIDE, Acquire, Lock, Release
 from mazurka.runtime.primitives.primitive import ATTRIBUTE, LookInside, Primitive
 from mazurka.runtime.sharing.monitoring import unobserved

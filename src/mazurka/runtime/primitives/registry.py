@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from mazurka.runtime import primitives as package
 from mazurka.runtime.core.host import ControlSettings
+from mazurka.runtime.core.operations import explain_waits
 from mazurka.runtime.core.patches import Patches
 from mazurka.runtime.core.scheduler import Scheduler, session
-from mazurka.runtime.core.waiting import explain_waits
 from mazurka.runtime.primitives.primitive import Look, Primitive
 from mazurka.runtime.sharing.monitoring import unobserved
 

@@ -8,10 +8,9 @@ from collections.abc import Hashable
 from typing import Any, cast
 
 from mazurka.runtime.core.daemons import spend
-from mazurka.runtime.core.operations import Object, RealOperation, TryOperation, Waiting
+from mazurka.runtime.core.operations import Object, Purpose, RealOperation, TryOperation, Waiting
 from mazurka.runtime.core.patches import Patches, original
 from mazurka.runtime.core.scheduler import Scheduler, session
-from mazurka.runtime.core.waiting import Purpose
 from mazurka.runtime.primitives.primitive import (
     LookInside,
     PatchedModel,

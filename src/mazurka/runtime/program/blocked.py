@@ -14,7 +14,7 @@ from types import FrameType
 
 from mazurka.runtime.core.scheduler import Scheduler, session
 from mazurka.runtime.core.sites import is_plumbing_file
-from mazurka.runtime.core.thread_labels import label_of
+from mazurka.runtime.core.tasks import label_of
 from mazurka.stateless.runs import Failed
 
 ADVICE = (

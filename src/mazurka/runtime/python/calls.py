@@ -24,9 +24,9 @@ from types import FunctionType, MethodType, MethodWrapperType
 from typing import Any, Final, TypeAlias, TypeVar
 from weakref import ref
 
-from mazurka.runtime.core.access_sites import MARK
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.core.sites import MARK
 from mazurka.runtime.python import catalogue
 from mazurka.runtime.python.callbacks import show_generators
 from mazurka.runtime.python.catalogue import PACKAGES, PLAIN, ROWS, CachedFunction, CallEffect

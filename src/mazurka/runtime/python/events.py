@@ -4,7 +4,7 @@ Rewritten source and rewritten instructions do what the program would do, by cal
 each construct that may touch shared data.  `Events` lists all of them, as a specification:
 under each event are its parameters and what it means.  An event performs its construct and returns
 the value, unless something "is about to" happen: then the construct follows, as it always was.
-`site` is the number of the place in the source (`core.access_sites`).
+`site` is the number of the place in the source (`core.sites`).
 
 An event is a function of the runtime under its own name, so that it costs no additional call.  A
 module gets its own set (`events_of`), in which global variables are found without a look at the

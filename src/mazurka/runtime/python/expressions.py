@@ -18,9 +18,9 @@ from sys import getrefcount
 from types import FunctionType, GeneratorType, MappingProxyType, MethodWrapperType, ModuleType
 from typing import Any, Final, TypeAlias
 
-from mazurka.runtime.core.access_sites import sites
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.core.sites import sites
 from mazurka.runtime.python.callbacks import (
     LONE,
     Stepped,

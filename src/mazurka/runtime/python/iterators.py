@@ -25,8 +25,8 @@ from functools import cache, partial
 from types import BuiltinFunctionType, GeneratorType, MethodDescriptorType
 from typing import Any, Final, Self
 
-from mazurka.runtime.core.access_sites import sites
 from mazurka.runtime.core.moment import now
+from mazurka.runtime.core.sites import sites
 from mazurka.runtime.python.callbacks import Stepped, Turns, note_user, runs_code, share
 from mazurka.runtime.python.calls import FunctionHandle, performs
 from mazurka.runtime.python.catalogue import CALLBACK_AT, LAZY, PLAIN, CallEffect, is_of_c

@@ -22,11 +22,10 @@ from types import FrameType
 from typing import Any, Final, NamedTuple
 
 from mazurka.runtime.core.moment import now
-from mazurka.runtime.core.operations import Idle
+from mazurka.runtime.core.operations import Idle, Purpose
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.spinning import NEVER, SpinHistory, Turn, is_same, same_values, stack_of
 from mazurka.runtime.core.tasks import Task
-from mazurka.runtime.core.waiting import Purpose
 from mazurka.runtime.python.callbacks import LONE, LONE_INSIDE, delegate_to, itself, step_through
 from mazurka.runtime.python.catalogue import NEW_EACH_TIME, PLAIN
 from mazurka.runtime.python.containers import Part, family, is_built_in, part_of, perform, use_alone

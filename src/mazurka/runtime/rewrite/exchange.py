@@ -7,8 +7,8 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 from weakref import ReferenceType, ref
 
-from mazurka.runtime.core.access_sites import MARK
 from mazurka.runtime.core.insides import names_in, names_in_class
+from mazurka.runtime.core.sites import MARK
 from mazurka.runtime.python.events import events_of
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final, cast
 
-from mazurka.runtime.core.access_sites import MARK
 from mazurka.runtime.core.insides import is_module, names_in, names_in_class
+from mazurka.runtime.core.sites import MARK
 from mazurka.runtime.python.events import events_of
 from mazurka.runtime.python.library.managers import OBSERVED_IF_HELD
 from mazurka.runtime.rewrite.source.statements import compile_tree

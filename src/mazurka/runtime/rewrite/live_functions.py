@@ -22,10 +22,10 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeAlias
 from weakref import ReferenceType, ref
 
-from mazurka.runtime.core.access_sites import MARK, is_rewritten
 from mazurka.runtime.core.insides import ancestors, is_module, module_of, names_in, names_in_class
 from mazurka.runtime.core.patches import is_frozen
 from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.core.sites import MARK, is_rewritten
 from mazurka.runtime.python.catalogue import CachedFunction
 from mazurka.runtime.rewrite.selection import Rule
 from mazurka.runtime.sharing.locations import learned

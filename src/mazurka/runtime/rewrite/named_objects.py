@@ -12,7 +12,6 @@ from functools import partial
 from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from mazurka.runtime.core.access_sites import MARK
 from mazurka.runtime.core.insides import (
     attributes,
     elements,
@@ -21,6 +20,7 @@ from mazurka.runtime.core.insides import (
     names_in,
     names_in_class,
 )
+from mazurka.runtime.core.sites import MARK
 
 LIMIT = 20_000
 """How many objects are named."""

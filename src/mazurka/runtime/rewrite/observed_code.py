@@ -14,8 +14,8 @@ from importlib import machinery
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any, Final, TypeAlias
 
-from mazurka.runtime.core.access_sites import MARK
 from mazurka.runtime.core.insides import is_module, module_of, names_in, qualified_name
+from mazurka.runtime.core.sites import MARK
 from mazurka.runtime.python.rewriter import Rewriter, at_present
 from mazurka.runtime.rewrite import generated, library
 from mazurka.runtime.rewrite.bytecode import rewriting

@@ -65,7 +65,7 @@ class DataAccess(RealOperation):
     def __init__(self, shared: Object, site: int) -> None:
         self.shared = shared
         self.site = site
-        """The number of the place in the source (`core.access_sites`)."""
+        """The number of the place in the source (`core.sites`)."""
         self.value: str | None = None
         """The value that was read or written, if it has been asked for."""
 

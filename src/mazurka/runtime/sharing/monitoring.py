@@ -17,9 +17,8 @@ from collections.abc import Callable
 from types import CodeType, FrameType, FunctionType
 from typing import Any, Final
 
-from mazurka.runtime.core.access_sites import MARK, is_rewritten
 from mazurka.runtime.core.scheduler import session
-from mazurka.runtime.core.sites import MAZURKA_FOLDER, RUNTIME_FOLDER
+from mazurka.runtime.core.sites import MARK, MAZURKA_FOLDER, RUNTIME_FOLDER, is_rewritten
 
 OWN: Final = frozenset({"mazurka", "pytest", "_pytest", "pluggy", "unittest", "__main__", ""})
 TOOL: Final = 4

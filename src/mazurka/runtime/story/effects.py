@@ -9,9 +9,9 @@ from types import CellType, FrameType, ModuleType
 from typing import Any
 from weakref import ReferenceType
 
-from mazurka.runtime.core.access_sites import sites
 from mazurka.runtime.core.assertions import FrameValues
 from mazurka.runtime.core.operations import ReadClock, RealOperation
+from mazurka.runtime.core.sites import sites
 from mazurka.runtime.core.spinning import Spin
 from mazurka.runtime.core.values import MISSING, attribute_of, element_of, of_class, shown
 from mazurka.runtime.python.containers import family_of

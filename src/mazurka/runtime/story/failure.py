@@ -1,14 +1,87 @@
-"""What goes wrong in a test, in the words of the report on the run that shows it."""
+"""What goes wrong in a test, and what its threads wait for, in the words of the report."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from mazurka.report.answer import Finding
-from mazurka.runtime.core.sites import is_plumbing, shown_path
-from mazurka.runtime.story.story import Stands, Story
-from mazurka.runtime.story.waits import describe_lost, describe_wait
-from mazurka.stateless.runs import Failed
+from mazurka.runtime.core.sites import SourceLine, is_plumbing, shown_path
+from mazurka.runtime.primitives.lock import OUTSIDE
+from mazurka.runtime.sharing.accesses import Structure
+from mazurka.runtime.story.effects import key_of
+from mazurka.runtime.story.story import Lost, Stands, Story
+from mazurka.stateless.runs import Failed, Shared
+
+NOTHING = "for nothing that anybody could change"
+
+
+def describe_changes(seen: Iterable[Shared], label: Callable[[Shared], str]) -> str:
+    """Say what a thread that goes round a loop waits for: `for a change of serving[0]`.
+
+    The thread has read variables and elements of containers.  To read an element is to read what
+    is in the container, too; people would name the element alone, or the container where several
+    were read.  `label` says what variables, locks and containers are called.
+    """
+    read = list(seen)
+    owners = {
+        id(element): (structure, token)
+        for structure in read
+        if isinstance(structure, Structure)
+        for token, element in structure.elements.items()
+    }
+    elements: dict[int, list[str]] = {}
+    for shared in read:
+        if id(shared) in owners:
+            structure, token = owners[id(shared)]
+            elements.setdefault(id(structure), []).append(_name_element(label(structure), token))
+    names = []
+    for shared in read:
+        if id(shared) not in owners:
+            own = elements.get(id(shared), ())
+            names.append(own[0] if len(own) == 1 else label(shared))
+    known = ", ".join(dict.fromkeys(names))
+    return f"for a change of {known}" if known else NOTHING
+
+
+def _name_element(whole: str, token: object) -> str:
+    key = key_of(token)
+    return whole if key is None else f"{whole}[{key!r}]"
+
+
+def describe_wait(story: Story, stands: Stands, file: str | None = None) -> str:
+    """Say what a thread waits for and who has it; lines are those of `file`, unless named."""
+    acquired = story.acquired.get(stands.thread)
+    site = acquired.site if acquired is not None else None
+    if stands.holder == OUTSIDE:
+        who = ", taken before the test began, or by a thread that is not under control"
+    elif stands.holder:
+        own = stands.holder == story.threads.get(stands.thread)
+        since = f" since {name_line(site, file)}" if site is not None else ""
+        gone = not any(story.threads.get(one.thread) == stands.holder for one in story.standing)
+        ended = ", which has ended" if gone else ""
+        who = f", held by {stands.holder}{' itself' if own else ''}{since}{ended}"
+    elif acquired is not None and "whose value is 0" in stands.waits:
+        at = f" at {name_line(site, file)}" if site is not None else ""
+        who = f", last acquired by {story.threads.get(acquired.thread)}{at}"
+    else:
+        who = ""
+    return f"waits {stands.waits}{who}"
+
+
+def describe_lost(story: Story, lost: Lost, file: str | None) -> str:
+    """Tell a lost wake-up: `Thread-1 notified ready at line 12 when nobody waited`."""
+    at = f" at {name_line(lost.site, file)}" if lost.site is not None else ""
+    return f"{story.threads.get(lost.thread)} notified {lost.label}{at} when nobody waited"
+
+
+def name_line(site: SourceLine, file: str | None) -> str:
+    """Name a line: `line 12`; with its file where that is not `file`."""
+    if is_plumbing(site):
+        return "a call of the library"
+    shown = shown_path(site.file)
+    return f"line {site.line}" if file in (None, shown) else f"{shown}:{site.line}"
+
 
 STUCK = ("deadlock", "livelock", "leak")
 """Kinds of failure that are about where threads stand."""

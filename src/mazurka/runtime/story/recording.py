@@ -14,13 +14,11 @@ from types import FrameType
 
 from mazurka.runtime.core.daemons import Leashed
 from mazurka.runtime.core.names import forget_names
-from mazurka.runtime.core.operations import Idle, Object, RealOperation, TryOperation
+from mazurka.runtime.core.operations import Idle, Object, RealOperation, TryOperation, purpose_at
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import SourceLine, in_executor, site_of, user_frame
 from mazurka.runtime.core.spinning import Spin
-from mazurka.runtime.core.tasks import Life, StartThread, Task
-from mazurka.runtime.core.thread_labels import labels_of, shorten
-from mazurka.runtime.core.waiting import purpose_at
+from mazurka.runtime.core.tasks import Life, StartThread, Task, labels_of, shorten
 from mazurka.runtime.primitives.condition import Notify, Wake
 from mazurka.runtime.primitives.registry import say_once
 from mazurka.runtime.python.loops import NextRound
@@ -34,10 +32,10 @@ from mazurka.runtime.story.effects import (
     kind_of,
     look_before,
 )
+from mazurka.runtime.story.failure import describe_changes
 from mazurka.runtime.story.labels import Labels
 from mazurka.runtime.story.library_steps import LibrarySteps
 from mazurka.runtime.story.story import Acquired, Effects, Lost, RecordedStep, Stands, Story
-from mazurka.runtime.story.waits import describe_changes
 from mazurka.stateless.preemptions import Preemptions
 from mazurka.stateless.runs import Decider, Ended, Operation, Runnable, Shared
 

@@ -9,14 +9,13 @@ from io import StringIO
 from os.path import basename, dirname
 from tokenize import COMMENT, TokenError, generate_tokens
 
-from mazurka.report.operations import Told
-from mazurka.report.rows import TraceRow
-from mazurka.report.trace import Standing, Trace
+from mazurka.report.operations import Told, TraceRow
+from mazurka.report.standing import Standing
+from mazurka.report.trace import Trace
 from mazurka.runtime.core.failures import IN_EXECUTOR
 from mazurka.runtime.core.sites import SourceLine, is_plumbing, shown_path
-from mazurka.runtime.story.failure import ThreadFailure
+from mazurka.runtime.story.failure import ThreadFailure, describe_wait
 from mazurka.runtime.story.story import RecordedStep, Stands, Story
-from mazurka.runtime.story.waits import describe_wait
 from mazurka.search import Move
 
 QUIET = frozenset({"begin", "end"})

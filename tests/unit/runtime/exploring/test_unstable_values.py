@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import mazurka
-from mazurka.runtime.exploring import unstable_values
+from mazurka.runtime.exploring import guard
 
 numbers = itertools.count()
 cache: dict[str, int] = {}
@@ -153,7 +153,7 @@ def test_an_ending_that_differs_names_the_value_and_the_line() -> None:
 
 
 def test_it_is_told_where_the_comparison_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unstable_values, "MOST", 10)
+    monkeypatch.setattr(guard, "MOST", 10)
     result = mazurka.explore(counts_alike, preemptions=1)
     assert result.verdict == "holds"
     assert [note.partition(" only,")[0] for note in result.notes] == [

@@ -12,7 +12,7 @@ from types import ModuleType
 import pytest
 
 import mazurka.runtime.rewrite
-from mazurka.runtime.core.access_sites import BEGIN_ROUND
+from mazurka.runtime.core.sites import BEGIN_ROUND
 from mazurka.runtime.python.events import EVENTS, Events, events_of
 
 PER_MODULE = frozenset(

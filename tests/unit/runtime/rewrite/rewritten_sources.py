@@ -9,8 +9,8 @@ from typing import Any
 
 from tests.unit.runtime.runtime_deciders import QUICK, Follow
 
-from mazurka.runtime.core.access_sites import MARK
 from mazurka.runtime.core.moment import now
+from mazurka.runtime.core.sites import MARK
 from mazurka.runtime.exploring.observed_program import OrderKeeper
 from mazurka.runtime.program.program import RealProgram
 from mazurka.runtime.python.attributes import forget_classes

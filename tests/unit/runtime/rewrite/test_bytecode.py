@@ -18,7 +18,7 @@ import pytest
 from rewriting_snippets import SNIPPETS
 from rewritten_sources import run_plain, under_control
 
-from mazurka.runtime.core.access_sites import is_rewritten
+from mazurka.runtime.core.sites import is_rewritten
 from mazurka.runtime.rewrite.bytecode import rewriting
 from mazurka.runtime.rewrite.bytecode.assembly import UnknownCodeError, assemble, disassemble
 from mazurka.runtime.rewrite.bytecode.rewriting import rewrite_code

@@ -11,7 +11,7 @@ import pytest
 from tests.unit.runtime.observed_programs import module_of, observed
 from tests.unit.runtime.runtime_deciders import Follow
 
-from mazurka.runtime.core.access_sites import MARK
+from mazurka.runtime.core.sites import MARK
 from mazurka.runtime.rewrite.exchange import Exchange
 from mazurka.runtime.rewrite.observed_code import ObservedCode
 

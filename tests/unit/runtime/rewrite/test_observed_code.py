@@ -10,8 +10,8 @@ import pytest
 from tests.unit.runtime.observed_programs import module_of
 from tests.unit.runtime.runtime_deciders import Follow
 
-from mazurka.runtime.core.access_sites import MARK, is_rewritten
 from mazurka.runtime.core.patches import is_frozen
+from mazurka.runtime.core.sites import MARK, is_rewritten
 from mazurka.runtime.program.program import RealProgram
 from mazurka.runtime.rewrite.bytecode.assembly import UnknownCodeError
 from mazurka.runtime.rewrite.observed_code import ObservedCode

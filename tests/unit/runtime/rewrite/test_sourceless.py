@@ -16,7 +16,7 @@ import pytest
 from tests.unit.runtime.observed_programs import find, module_of
 
 from mazurka.report.answer import HOLDS, VIOLATED
-from mazurka.runtime.core.access_sites import MARK, is_rewritten
+from mazurka.runtime.core.sites import MARK, is_rewritten
 from mazurka.runtime.exploring.entry import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.rewrite.bytecode import rewriting

@@ -12,7 +12,7 @@ import pytest
 from observed_programs import find, module_of
 
 from mazurka.report.answer import HOLDS
-from mazurka.runtime.core.access_sites import MARK
+from mazurka.runtime.core.sites import MARK
 from mazurka.runtime.exploring.scope import describe_scope
 from mazurka.runtime.sharing import monitoring
 from mazurka.runtime.sharing.monitoring import Unobserved, package_of

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import mazurka
-from mazurka.runtime.core.thread_labels import shorten, tell_apart
+from mazurka.runtime.core.tasks import shorten, tell_apart
 from mazurka.runtime.core.values import shown
 from mazurka.runtime.testing.collecting import collect
 

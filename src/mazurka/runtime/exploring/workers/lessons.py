@@ -15,8 +15,8 @@ import hashlib
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from mazurka.runtime.core.access_sites import sites
 from mazurka.runtime.core.operations import Object
+from mazurka.runtime.core.sites import sites
 from mazurka.runtime.exploring.guard import check_deterministic
 from mazurka.runtime.exploring.observed_program import ObservedProgram, RelearnError
 from mazurka.runtime.exploring.schedules import Follow, UnfollowableError

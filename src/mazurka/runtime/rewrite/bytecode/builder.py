@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Any, Final
 
-from mazurka.runtime.core.access_sites import AccessSite, number_of
+from mazurka.runtime.core.sites import AccessSite, number_of
 from mazurka.runtime.rewrite.bytecode.assembly import Instruction, Parts, disassemble
 from mazurka.runtime.rewrite.bytecode.stack import EMPTY_FIRST
 

@@ -7,7 +7,7 @@ import sys
 from types import CodeType, FrameType
 from typing import Any, Final
 
-from mazurka.runtime.core.access_sites import MARK, is_rewritten
+from mazurka.runtime.core.sites import MARK, is_rewritten
 from mazurka.runtime.python.events import Events
 from mazurka.runtime.rewrite.bytecode.assembly import UnknownCodeError, assemble, disassemble
 from mazurka.runtime.rewrite.bytecode.builder import Builder

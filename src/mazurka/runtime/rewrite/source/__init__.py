@@ -2,7 +2,7 @@
 
 Every construct that may touch shared data becomes a call of an event (`python.events`), which does
 the same and reports it.  Rewritten code finds the events through one name in its module's namespace
-(`core.access_sites.MARK`).  Evaluation order, line numbers, scopes and free variables stay as they
+(`core.sites.MARK`).  Evaluation order, line numbers, scopes and free variables stay as they
 are, so that the code of a live function can be exchanged for the rewritten one.
 
 Left as they are: decorators, annotations, base classes, names in class bodies and at the level of

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Callable
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
-from mazurka.runtime.core.access_sites import MARK, AccessSite, number_of
+from mazurka.runtime.core.sites import MARK, AccessSite, number_of
 from mazurka.runtime.python.events import Events
 from mazurka.runtime.rewrite.source.scopes import Scope, ScopeFinder, mangle
 

@@ -10,10 +10,9 @@ from _thread import get_ident
 from collections.abc import Hashable
 from typing import Any
 
-from mazurka.runtime.core.operations import RealOperation, Waiting
+from mazurka.runtime.core.operations import Purpose, RealOperation, Waiting
 from mazurka.runtime.core.patches import Patches, original
 from mazurka.runtime.core.scheduler import Scheduler, session
-from mazurka.runtime.core.waiting import Purpose
 from mazurka.runtime.primitives.primitive import (
     LookInside,
     PatchedModel,
