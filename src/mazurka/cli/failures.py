@@ -41,8 +41,7 @@ class Failure:
 
     def told(self) -> list[str]:
         """One line with the place in front; where the column is known, the source line follows."""
-        from mazurka.report.excerpt import excerpt
-        from mazurka.report.terminal import UNICODE, safe
+        from mazurka.report.terminal import UNICODE, excerpt, safe
 
         text = " ".join(str(self.error).split())
         return [f"mazurka: {safe(text, UNICODE)}", *excerpt(self.error)]

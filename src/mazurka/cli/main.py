@@ -54,7 +54,7 @@ def _options(
 def main() -> None:
     """Run the command and leave with its exit status."""
     status = run_guarded(app, sys.argv[1:])
-    left = sys.modules.get("mazurka.runtime.program.left_behind")
+    left = sys.modules.get("mazurka.runtime.program.watchdog")
     if left is not None and left.out_of_control:
         _leave_at_once(status)
     sys.exit(status)

@@ -76,11 +76,10 @@ def replay(
 def replay_token(text: str, given: dict[str, Any], *, as_json: bool) -> int:
     """Run the schedule of a failed test again."""
     from mazurka.runtime.exploring.entry import replay_test
-    from mazurka.runtime.exploring.options import ExploreOptions
+    from mazurka.runtime.exploring.options import ExploreOptions, override_options
     from mazurka.runtime.exploring.tokens import decode
     from mazurka.runtime.story.report import print_result
     from mazurka.runtime.testing.collecting import collect, locate_target
-    from mazurka.runtime.testing.named_options import override_options
 
     token = decode(text)
     with redirect_stdout(sys.stderr):  # what the test prints

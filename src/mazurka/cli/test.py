@@ -135,8 +135,8 @@ def bound_of(text: str | None) -> int | None:
 def run_tests(target: str, given: dict[str, Any], *, as_json: bool) -> int:
     """Explore the tests one after the other; returns the exit status."""
     from mazurka.report.answer import worst_status
+    from mazurka.runtime.exploring.options import refuse_useless
     from mazurka.runtime.testing.collecting import collect
-    from mazurka.runtime.testing.named_options import refuse_useless
     from mazurka.stateless.explored import INTERRUPTED
 
     refuse_useless(given)
@@ -185,10 +185,9 @@ def silent() -> Iterator[None]:
 def explore_one(found: Any, given: dict[str, Any]) -> Result:
     from mazurka.report.answer import ERROR, INCONCLUSIVE
     from mazurka.runtime.exploring.entry import conclude_interrupted, explore_test
-    from mazurka.runtime.exploring.options import ExploreOptions
+    from mazurka.runtime.exploring.options import ExploreOptions, override_options
     from mazurka.runtime.exploring.progress import Remembered, finish, progress_on
     from mazurka.runtime.story.result import Result
-    from mazurka.runtime.testing.named_options import override_options
 
     if found.problem is not None:
         return Result(input=found.test.name, verdict=ERROR, error=found.problem)

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from mazurka.errors import MazurkaError
-from mazurka.report.excerpt import WIDTH, excerpt
-from mazurka.report.terminal import ASCII, UNICODE, Glyphs
+from mazurka.report.terminal import ASCII, UNICODE, WIDTH, Glyphs, excerpt
 
 
 def show(file: str, line: int, column: int, end: int | None, glyphs: Glyphs = UNICODE) -> list[str]:

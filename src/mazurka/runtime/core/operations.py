@@ -162,6 +162,17 @@ class RealOperation:
         return (self.shared,)
 
 
+def make_operation(
+    kind: str,
+    *,
+    writes: bool = True,
+    role: LifeRole = LifeRole.STEP,
+    base: type[RealOperation] = RealOperation,
+) -> type[RealOperation]:
+    """Make a class of operations that only these words tell from others."""
+    return type(kind, (base,), {"__slots__": (), "kind": kind, "writes": writes, "role": role})
+
+
 class Waiting(RealOperation):
     """An operation that goes on in some states of its object only."""
 

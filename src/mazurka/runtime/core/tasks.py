@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
-from mazurka.runtime.core.operations import Object, Purpose, RealOperation, Waiting
+from mazurka.runtime.core.operations import Object, Purpose, RealOperation, Waiting, make_operation
 from mazurka.runtime.core.thread_locals import ThreadLocals
 from mazurka.stateless.runs import LifeRole, Lookup, Touch
 
@@ -66,22 +66,10 @@ class StartThread(RealOperation):
         return ((self.shared, True), (self.everybody, True))
 
 
-class Begin(RealOperation):
-    """The first operation of every thread but the test's own."""
-
-    __slots__ = ()
-    kind = "begin"
-    writes = False
-
-
-class End(RealOperation):
-    """The last operation of a thread."""
-
-    __slots__ = ()
-    kind = "end"
-    role = LifeRole.END
-
-
+Begin = make_operation("begin", writes=False)
+"""The first operation of every thread but the test's own."""
+End = make_operation("end", role=LifeRole.END)
+"""The last operation of a thread."""
 _LOOK, _JOIN = LifeRole.LOOK, LifeRole.JOIN
 
 
@@ -111,13 +99,8 @@ class Join(Waiting):
         return self.shared.state != "alive"
 
 
-class LookAlive(RealOperation):
-    """See whether a thread is alive."""
-
-    __slots__ = ()
-    role = LifeRole.LOOK
-    kind = "is_alive"
-    writes = False
+LookAlive = make_operation("is_alive", writes=False, role=LifeRole.LOOK)
+"""See whether a thread is alive."""
 
 
 class Task:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from inspect import unwrap
-from types import TracebackType
 from typing import Any, TypeVar
 
 from mazurka.errors import MazurkaError
@@ -173,15 +172,10 @@ class ObservedProgram:
         things.extend(find_held_by_classes(modules, classes))
         self.code.detached.find([*things, *classes])
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         try:
             unobserved.stop_monitoring()
-            self.real.__exit__(kind, error, trace)
+            self.real.__exit__(*error)
         finally:
             self.code.__exit__()
             names.clear()

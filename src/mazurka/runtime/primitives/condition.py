@@ -24,7 +24,14 @@ from typing import Any, cast
 
 from mazurka.runtime.core.daemons import spend
 from mazurka.runtime.core.names import adopt
-from mazurka.runtime.core.operations import Object, Purpose, RealOperation, Yields, dial
+from mazurka.runtime.core.operations import (
+    Object,
+    Purpose,
+    RealOperation,
+    Yields,
+    dial,
+    make_operation,
+)
 from mazurka.runtime.core.patches import Patches, original
 from mazurka.runtime.core.scheduler import Scheduler, session
 from mazurka.runtime.primitives.clock import make_virtual
@@ -139,11 +146,8 @@ class Wake(RealOperation):
         return None if waits else cast("str | None", self.lock.state)
 
 
-class Notify(RealOperation):
-    """Wake some of the waiters, or all."""
-
-    __slots__ = ()
-    kind = "notify"
+Notify = make_operation("notify")
+"""Wake some of the waiters, or all."""
 
 
 def _init(self: Any, lock: Any = None) -> None:

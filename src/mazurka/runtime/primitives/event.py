@@ -12,7 +12,14 @@ from collections.abc import Hashable, Sequence
 from typing import Any, TypeAlias, cast
 
 from mazurka.runtime.core.daemons import spend
-from mazurka.runtime.core.operations import Object, Purpose, RealOperation, TryOperation, Waiting
+from mazurka.runtime.core.operations import (
+    Object,
+    Purpose,
+    RealOperation,
+    TryOperation,
+    Waiting,
+    make_operation,
+)
 from mazurka.runtime.core.patches import Patches, original
 from mazurka.runtime.core.scheduler import Scheduler, session
 from mazurka.runtime.primitives.primitive import (
@@ -51,26 +58,12 @@ class EventModel(PatchedModel):
         self.owner._flag = self.now[0]
 
 
-class SetEvent(RealOperation):
-    """Set an event, and wake all who wait for it."""
-
-    __slots__ = ()
-    kind = "set"
-
-
-class ClearEvent(RealOperation):
-    """Clear an event."""
-
-    __slots__ = ()
-    kind = "clear"
-
-
-class IsSet(RealOperation):
-    """See whether an event is set."""
-
-    __slots__ = ()
-    kind = "is_set"
-    writes = False
+SetEvent = make_operation("set")
+"""Set an event, and wake all who wait for it."""
+ClearEvent = make_operation("clear")
+"""Clear an event."""
+IsSet = make_operation("is_set", writes=False)
+"""See whether an event is set."""
 
 
 class Arrive(RealOperation):

@@ -36,7 +36,7 @@ from mazurka.runtime.core.tasks import Unwind
 from mazurka.runtime.core.values import show_call
 from mazurka.runtime.primitives.condition import look_at_lock
 from mazurka.runtime.primitives.primitive import ATTRIBUTE, Primitive, name_in_result
-from mazurka.runtime.primitives.simple_queue import SimpleQueue
+from mazurka.runtime.primitives.queue import SimpleQueue
 
 NUMBER = "_mazurka_number"
 

@@ -24,7 +24,13 @@ from typing import Any, ClassVar
 from mazurka.runtime.core.daemons import spend
 from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.names import adopt, name_of
-from mazurka.runtime.core.operations import Object, Purpose, RealOperation, TryOperation, Waiting
+from mazurka.runtime.core.operations import (
+    Object,
+    Purpose,
+    TryOperation,
+    Waiting,
+    make_operation,
+)
 from mazurka.runtime.core.patches import Patches
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.primitives.primitive import Primitive
@@ -59,19 +65,10 @@ class Acquire(Waiting):
         return f"to acquire {self.shared}{f', taken {times}' if depth > 1 else ''}"
 
 
-class Release(RealOperation):
-    """Give a lock back."""
-
-    __slots__ = ()
-    kind = "release"
-
-
-class LookLocked(RealOperation):
-    """See whether somebody holds a lock."""
-
-    __slots__ = ()
-    kind = "locked"
-    writes = False
+Release = make_operation("release")
+"""Give a lock back."""
+LookLocked = make_operation("locked", writes=False)
+"""See whether somebody holds a lock."""
 
 
 def check_timeout(blocking: bool, timeout: float) -> None:

@@ -20,7 +20,7 @@ from typing import Any, NoReturn, TypeAlias, TypeVar, cast
 
 from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.names import adopt, next_name
-from mazurka.runtime.core.operations import Explain, Object, RealOperation
+from mazurka.runtime.core.operations import Explain, Object, make_operation
 from mazurka.runtime.core.patches import Patches, original
 from mazurka.runtime.core.scheduler import Scheduler, session
 from mazurka.runtime.sharing.monitoring import unobserved
@@ -122,12 +122,8 @@ def model_of(run: Scheduler, owner: Any, make: Callable[[], Model]) -> Model:
     return model
 
 
-class LookInside(RealOperation):
-    """A look at the inside of an object, which never waits."""
-
-    __slots__ = ()
-    kind = "look at"
-    writes = False
+LookInside = make_operation("look at", writes=False)
+"""A look at the inside of an object, which never waits."""
 
 
 def name_in_result(owner: type) -> Look:

@@ -1,7 +1,8 @@
-"""`queue.Queue`, `LifoQueue` and `PriorityQueue` under control: one operation for each call.
+"""The queues of `queue` under control: one operation for each call.
 
-They are Python classes: their methods are replaced in place, and items stay where they are, put and
-got by the class's own `_put` and `_get`.
+`Queue`, `LifoQueue` and `PriorityQueue` are Python classes: their methods are replaced in place;
+items stay where they are, put and got by the class's own `_put` and `_get`.  `SimpleQueue` is a C
+type, whose place a class here takes.
 
 The model of a queue is also its `mutex`, so that programs that take `q.mutex` themselves are
 ordered with all other calls.  The conditions inside a queue are part of its calls; a program that
@@ -12,15 +13,26 @@ from __future__ import annotations
 
 import queue
 import threading
+from _queue import SimpleQueue as RealSimpleQueue
 from _thread import allocate_lock, get_ident
+from collections import deque
 from collections.abc import Hashable, Sequence
+from types import GenericAlias
 from typing import Any, NamedTuple, cast
 from weakref import ref
 
 from mazurka.report.words import counted
 from mazurka.runtime.core.daemons import spend
-from mazurka.runtime.core.names import adopt
-from mazurka.runtime.core.operations import Object, Purpose, TryOperation, Waiting, Yields, dial
+from mazurka.runtime.core.names import adopt, next_name
+from mazurka.runtime.core.operations import (
+    Object,
+    Purpose,
+    TryOperation,
+    Waiting,
+    Yields,
+    dial,
+    make_operation,
+)
 from mazurka.runtime.core.patches import Patches, original
 from mazurka.runtime.core.scheduler import Scheduler, session
 from mazurka.runtime.primitives.lock import OUTSIDE, Acquire, Lock, Release
@@ -138,26 +150,12 @@ class HoldMutex(Acquire):
         return cast(QueueState, self.shared.state).holder
 
 
-class LookAtQueue(HoldMutex):
-    """Ask for the size of a queue."""
-
-    __slots__ = ()
-    kind = "look at"
-    writes = False
-
-
-class TaskDone(HoldMutex):
-    """Say that an item has been dealt with."""
-
-    __slots__ = ()
-    kind = "task_done"
-
-
-class ShutQueue(HoldMutex):
-    """Let nobody put anything in any more."""
-
-    __slots__ = ()
-    kind = "shutdown"
+LookAtQueue = make_operation("look at", writes=False, base=HoldMutex)
+"""Ask for the size of a queue."""
+TaskDone = make_operation("task_done", base=HoldMutex)
+"""Say that an item has been dealt with."""
+ShutQueue = make_operation("shutdown", base=HoldMutex)
+"""Let nobody put anything in any more."""
 
 
 class QueueCall(Waiting):
@@ -477,11 +475,104 @@ def _install(patches: Patches) -> None:
     )
 
 
+class SimpleQueue(Object):
+    """`queue.SimpleQueue`.  Its items lie in a deque, or in the real one that it stands for."""
+
+    __slots__ = ("__weakref__", "items", "real")
+    kind = "queue"
+    __class_getitem__: Any = classmethod(GenericAlias)
+
+    def __init__(self) -> None:
+        super().__init__("", QueueState())
+        self.items: deque[Any] = deque()
+        self.real: Any = None
+        run = session.current
+        if run.ident == get_ident():
+            self.name = next_name(run)
+            self.epoch = run.epoch
+
+    @property
+    def __class__(self) -> Any:
+        return RealSimpleQueue
+
+    @__class__.setter
+    def __class__(self, value: type) -> None:
+        raise TypeError("the class of a queue cannot be changed")
+
+    def put(self, item: Any, block: bool = True, timeout: float | None = None) -> None:
+        run = session.current
+        if run.ident != get_ident():
+            self._outside().put(item)
+            return
+        if self.epoch != run.epoch:
+            adopt(run, self)
+        run.point(Put(self, 0, block, None))
+        (self.items.append if self.real is None else self.real.put)(item)
+        self._measure()
+
+    def get(self, block: bool = True, timeout: float | None = None) -> Any:
+        run = session.current
+        if run.ident != get_ident():
+            return self._outside().get(block, timeout)
+        if block:
+            check_timeout(timeout)
+        if self.epoch != run.epoch:
+            adopt(run, self)
+        operation = Get(self, block, timeout)
+        run.point(operation)
+        if not operation.can(operation.now):
+            if block:
+                spend(run, timeout or 0)
+            raise queue.Empty
+        item = self.items.popleft() if self.real is None else self.real.get_nowait()
+        self._measure()
+        return item
+
+    def put_nowait(self, item: Any) -> None:
+        self.put(item, block=False)
+
+    def get_nowait(self) -> Any:
+        return self.get(block=False)
+
+    def empty(self) -> bool:
+        return self.qsize() == 0
+
+    def qsize(self) -> int:
+        run = session.current
+        if run.ident == get_ident():
+            if self.epoch != run.epoch:
+                adopt(run, self)
+            run.point(LookAtQueue(self))
+        return self._length()
+
+    def _length(self) -> int:
+        return len(self.items) if self.real is None else cast(int, self.real.qsize())
+
+    def _measure(self) -> None:
+        self.state = QueueState(None, self._length())
+
+    def _outside(self) -> Any:
+        if self.real is None:
+            self.real = RealSimpleQueue()
+            while self.items:
+                self.real.put(self.items.popleft())
+        return self.real
+
+    def refresh(self) -> None:
+        self._measure()
+
+    def restore(self, state: object) -> None:
+        """Leave the items, which are the program's, as they are."""
+        self._measure()
+
+
 PRIMITIVE = Primitive(
     words=("queue",),
-    classes=(queue.Queue, queue.LifoQueue, queue.PriorityQueue),
-    models=(QueueModel,),
+    classes=(queue.Queue, queue.LifoQueue, queue.PriorityQueue, RealSimpleQueue),
+    models=(QueueModel, SimpleQueue),
+    stand_ins={RealSimpleQueue: SimpleQueue},
     private={queue.Queue: dict.fromkeys(("queue", "unfinished_tasks", "is_shutdown"), _look)},
     parts=frozenset({"mutex"}),
+    replace=lambda undo, settings: [(RealSimpleQueue, SimpleQueue)],
     install=_install,
 )

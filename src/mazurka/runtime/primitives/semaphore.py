@@ -8,7 +8,13 @@ from collections.abc import Hashable
 from typing import Any, cast
 
 from mazurka.runtime.core.daemons import spend
-from mazurka.runtime.core.operations import Object, Purpose, RealOperation, TryOperation, Waiting
+from mazurka.runtime.core.operations import (
+    Object,
+    Purpose,
+    TryOperation,
+    Waiting,
+    make_operation,
+)
 from mazurka.runtime.core.patches import Patches, original
 from mazurka.runtime.core.scheduler import Scheduler, session
 from mazurka.runtime.primitives.primitive import (
@@ -50,11 +56,8 @@ class AcquireUnit(Waiting):
         return f"to acquire {self.shared}, whose value is 0"
 
 
-class ReleaseUnits(RealOperation):
-    """Give units back."""
-
-    __slots__ = ()
-    kind = "release"
+ReleaseUnits = make_operation("release")
+"""Give units back."""
 
 
 def _init(self: Any, value: int = 1) -> None:

@@ -55,8 +55,7 @@ _STRANGERS = frozenset(
     }
 )
 _WAYS_IN = frozenset(
-    f"mazurka.runtime.testing.{name}"
-    for name in ("cases", "collecting", "decorator", "pytest.fixtures")
+    f"mazurka.runtime.testing.{name}" for name in ("collecting", "decorator", "pytest.fixtures")
 )
 """Modules whose functions stand around the test, and hold its arguments."""
 _LEAVES = (

@@ -15,7 +15,6 @@ import threading
 from _thread import get_ident
 from collections.abc import Callable, Sequence
 from contextvars import Context
-from types import TracebackType
 from typing import Any, TypeVar
 
 from mazurka.runtime.core import daemons, spinning
@@ -99,12 +98,7 @@ class RealProgram:
             gc.freeze()
             self.undo.append(gc.unfreeze)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._leave()
 
     def _leave(self) -> None:

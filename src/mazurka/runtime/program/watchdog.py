@@ -5,12 +5,20 @@ is possible: a handoff between threads costs a third then.  The caller waits her
 looks up now and then.  If no thread has reached a scheduling point for some time, and nothing is
 being computed, then the thread whose turn it is has called something that nobody controls: a
 socket, a subprocess, a lock inside a C library.  It is reported with its stack and left behind.
+
+A thread that is stuck in a call stays until the process ends; nobody waits for that, since it is
+none of those that the interpreter joins.  But libraries wait for their threads and processes when
+the interpreter ends, by functions that they have registered: `multiprocessing` for its pools and
+queues, `concurrent.futures` for its executors.  Under control these have been started by a test
+whose threads will never answer.  So what was registered since the exploration began is forgotten,
+and the processes that `multiprocessing` started for the test are ended.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
+import sys
 import threading
 import time
 from _thread import allocate_lock, get_ident, start_new_thread
@@ -26,8 +34,54 @@ from mazurka.runtime.core.tasks import Unwind
 from mazurka.runtime.core.thread_locals import ThreadLocals
 from mazurka.runtime.primitives import registry
 from mazurka.runtime.program.blocked import describe_blocked
-from mazurka.runtime.program.left_behind import Registrations
 from mazurka.stateless.runs import Abandon, Failed, OutOfTime
+
+_KEPT = "SemLock._cleanup"
+"""Gives a name back to the system, and waits for nobody."""
+
+out_of_control: list[str] = []
+"""Why threads were left to themselves in this process: the interpreter may not come to its end."""
+
+
+class Registrations:
+    """What libraries have registered for the end of the interpreter since this object was made."""
+
+    def __init__(self) -> None:
+        self._finalizers = set(_find_finalizers())
+        self._children = set(_find_children())
+        self._executors = set(_find_executors())
+
+    def forget(self, why: str) -> None:
+        """Let nobody wait for what has been registered since."""
+        out_of_control.append(why)
+        registry = _find_finalizers()
+        for key in set(registry) - self._finalizers:
+            if getattr(registry[key]._callback, "__qualname__", "") != _KEPT:
+                registry.pop(key, None)
+        executors = _find_executors()
+        for thread in set(executors) - self._executors:
+            executors.pop(thread, None)
+        for process in set(_find_children()) - self._children:
+            with suppress(OSError, ValueError, AttributeError):
+                process.kill()
+
+
+def _find_finalizers() -> Any:
+    return _look_up("multiprocessing.util", "_finalizer_registry")
+
+
+def _find_children() -> Any:
+    return _look_up("multiprocessing.process", "_children")
+
+
+def _find_executors() -> Any:
+    return _look_up("concurrent.futures.process", "_threads_wakeups")
+
+
+def _look_up(module: str, name: str) -> Any:
+    """What a library keeps, if it is loaded and keeps such a thing."""
+    return getattr(sys.modules.get(module), name, {})
+
 
 Result = TypeVar("Result")
 _now = time.perf_counter

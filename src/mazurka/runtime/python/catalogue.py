@@ -37,7 +37,7 @@ from enum import Enum, auto
 from typing import Any, Final, TypeAlias
 
 from mazurka.runtime.primitives.lock import Lock, RLock
-from mazurka.runtime.primitives.simple_queue import SimpleQueue
+from mazurka.runtime.primitives.queue import SimpleQueue
 from mazurka.runtime.sharing.accesses import How
 
 # -- types ---------------------------------------------------------------------------------------

@@ -12,12 +12,11 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from mazurka.errors import MazurkaError
-from mazurka.runtime.exploring.options import ExploreOptions, Test
+from mazurka.runtime.exploring.options import ExploreOptions, Test, read_marker
 from mazurka.runtime.exploring.tokens import make_portable
-from mazurka.runtime.testing.cases import is_case, run_case
+from mazurka.runtime.testing.decorator import is_case, run_case
 from mazurka.runtime.testing.importing import CollectionError, load_tests
 from mazurka.runtime.testing.mark import find_decorated
-from mazurka.runtime.testing.named_options import read_marker
 
 if TYPE_CHECKING:
     import unittest

@@ -1,21 +1,66 @@
-"""`mazurka.explore`: a decorator for tests, and a function for everything else."""
+"""`mazurka.explore`: a decorator for tests, and a function for everything else.
+
+A test may be a method of `unittest.TestCase`: every execution has a fresh case, set up anew.
+"""
 
 from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, overload
 
 from mazurka.errors import OptionError
 from mazurka.report.answer import ERROR, INCONCLUSIVE, VIOLATED
+from mazurka.runtime.core.failures import explain_now
 from mazurka.runtime.exploring.entry import explore_test
-from mazurka.runtime.exploring.options import ExploreOptions, Test
+from mazurka.runtime.exploring.options import ExploreOptions, Test, guess_meaning, read_options
 from mazurka.runtime.exploring.tokens import make_portable
 from mazurka.runtime.story.result import Result
-from mazurka.runtime.testing.cases import bind_arguments, is_case_method
 from mazurka.runtime.testing.mark import DecoratedTest, mark_decorated
-from mazurka.runtime.testing.named_options import guess_meaning, read_options
+
+
+def is_case(kind: type) -> bool:
+    """Whether a class is a test case of `unittest`, which is slow to import for nothing."""
+    unittest = sys.modules.get("unittest")
+    return unittest is not None and issubclass(kind, unittest.TestCase)
+
+
+def is_case_method(args: tuple[Any, ...]) -> bool:
+    """Whether the arguments are those of a method of a test case."""
+    return bool(args) and is_case(type(args[0]))
+
+
+def bind_arguments(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Callable[[], Any]:
+    """Bind a function to its arguments; a method of a test case runs on a fresh case."""
+    if not is_case_method(args):
+        return lambda: function(*args, **kwargs)
+    case = args[0]
+    kind, name = type(case), case._testMethodName
+    return lambda: run_case(kind(name), function, args[1:], kwargs)
+
+
+def run_case(
+    case: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> None:
+    """What `TestCase.run` does, with exceptions passed on instead of collected."""
+    try:
+        case.setUp()
+        try:
+            function(case, *args, **kwargs)
+        except BaseException as error:
+            explain_now(error)
+            raise
+        finally:
+            case.tearDown()
+    finally:
+        while case._cleanups:
+            cleanup, positional, named = case._cleanups.pop()
+            cleanup(*positional, **named)
+
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -18,7 +18,7 @@ import mazurka
 from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.exploring.minimize import Minimal, minimize
-from mazurka.runtime.program import left_behind
+from mazurka.runtime.program import watchdog
 from mazurka.runtime.program.watchdog import Watchdog
 
 TEXT_OF_POOL = """
@@ -372,11 +372,11 @@ def test_what_was_there_before_is_not_forgotten(monkeypatch: pytest.MonkeyPatch)
     import multiprocessing
     import multiprocessing.util as util
 
-    monkeypatch.setattr(left_behind, "out_of_control", [])
+    monkeypatch.setattr(watchdog, "out_of_control", [])
     before = util.Finalize(None, print, exitpriority=0)
     child = multiprocessing.get_context("spawn").Process(target=time.sleep, args=(60,))
     child.start()
-    outside = left_behind.Registrations()
+    outside = watchdog.Registrations()
     since = util.Finalize(None, print, exitpriority=0)
     other = multiprocessing.get_context("spawn").Process(target=time.sleep, args=(60,))
     other.start()
@@ -384,7 +384,7 @@ def test_what_was_there_before_is_not_forgotten(monkeypatch: pytest.MonkeyPatch)
     other.join()
     assert (before.still_active(), since.still_active()) == (True, False)
     assert (child.is_alive(), other.exitcode) == (True, -signal.SIGKILL)
-    assert left_behind.out_of_control == ["a reason"]
+    assert watchdog.out_of_control == ["a reason"]
     before.cancel()
     child.kill()
     child.join()

@@ -26,7 +26,7 @@ import pytest
 from runtime_deciders import QUICK, Follow, explore_all, kinds, run_once
 
 from mazurka.runtime.primitives import lock as locks
-from mazurka.runtime.primitives import simple_queue as queues
+from mazurka.runtime.primitives import queue as queues
 from mazurka.runtime.program.program import RealProgram
 
 

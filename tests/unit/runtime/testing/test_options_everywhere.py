@@ -17,9 +17,8 @@ from typer.testing import CliRunner
 import mazurka
 from mazurka.cli.main import app
 from mazurka.errors import OptionError
-from mazurka.runtime.exploring.options import ExploreOptions
+from mazurka.runtime.exploring.options import ExploreOptions, override_options, read_options
 from mazurka.runtime.testing.decorator import explore
-from mazurka.runtime.testing.named_options import override_options, read_options
 
 NAMES = {field.name for field in fields(ExploreOptions)}
 SPELLED = {"virtual_time": "real-time", "seconds": "limit-time"}

@@ -13,7 +13,6 @@ import time
 import warnings
 from collections.abc import Callable
 from multiprocessing.connection import Connection, wait
-from types import TracebackType
 
 from mazurka.errors import MazurkaError
 from mazurka.runtime.exploring.workers.lessons import UnshareableError
@@ -86,12 +85,7 @@ class Crew:
     def __enter__(self) -> Crew:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.dismiss()
 
     def dismiss(self) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -55,7 +54,6 @@ class WorkerReport:
     failures: list[Failing] = field(default_factory=list)
     limits: tuple[str, ...] = ()
     not_observed: tuple[str, ...] = ()
-    processor_seconds: float = 0.0
     lesson: Lesson | None = None
     lives_matter: bool = False
     """Ends and joins of threads have to be steps (`stateless.bounded.lives`)."""
@@ -160,7 +158,6 @@ def _search(program: ObservedProgram, search: SharedAlgorithm2) -> WorkerReport:
         failures=explored.failures,
         limits=explored.limits,
         not_observed=tuple(program.not_observed),
-        processor_seconds=time.process_time(),
         lesson=lesson,
         lives_matter=lives_matter,
     )

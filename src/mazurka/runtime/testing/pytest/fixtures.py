@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from mazurka.runtime.core.failures import explain_now
-from mazurka.runtime.testing.cases import run_case
+from mazurka.runtime.testing.decorator import run_case
 from mazurka.runtime.testing.pytest.state import ItemState
 
 

@@ -96,7 +96,7 @@ def check_options(config: pytest.Config) -> None:
     if not given:
         return
     from mazurka.errors import MazurkaError
-    from mazurka.runtime.testing.named_options import refuse_useless
+    from mazurka.runtime.exploring.options import refuse_useless
 
     try:
         refuse_useless(given)
@@ -215,8 +215,7 @@ def choose_options(item: pytest.Item) -> ExploreOptions | None:
     if marker is None and decorated is None and not replayed:
         return None
     from mazurka.errors import MazurkaError
-    from mazurka.runtime.exploring.options import ExploreOptions
-    from mazurka.runtime.testing.named_options import override_options, read_marker
+    from mazurka.runtime.exploring.options import ExploreOptions, override_options, read_marker
     from mazurka.runtime.testing.pytest.fixtures import is_case, is_skipped
 
     if is_case(item) and is_skipped(item):
