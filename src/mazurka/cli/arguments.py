@@ -2,80 +2,69 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from mazurka.errors import OptionError
 from mazurka.frontend.registry import frontend_names
 
+
+def option(form: str, text: str) -> Any:
+    """Make an option of a command from how it is written: `-D --define NAME=VALUE`."""
+    words = form.split()
+    names = [word for word in words if word.startswith("-")]
+    metavar = words[-1] if len(names) < len(words) else None
+    return typer.Option(*names, metavar=metavar, help=text)
+
+
 File = Annotated[str, typer.Argument(metavar="FILE", help="A Python model, or exported JSON.")]
 Language = Annotated[
     str | None,
-    typer.Option(
-        "--language",
-        metavar="NAME",
-        help=f"The language of FILE: {', '.join(frontend_names())}; unless given, its name or"
+    option(
+        "--language NAME",
+        f"The language of FILE: {', '.join(frontend_names())}; unless given, its name or"
         " content tells.",
     ),
 ]
 Define = Annotated[
     list[str] | None,
-    typer.Option(
-        "-D", "--define", metavar="NAME=VALUE", help="Override a constant of the model; repeatable."
-    ),
+    option("-D --define NAME=VALUE", "Override a constant of the model; repeatable."),
 ]
 Property = Annotated[
     str,
-    typer.Option(
-        "--property",
-        metavar="LIST",
-        help="What to check, separated by commas: assert, deadlock, race."
+    option(
+        "--property LIST",
+        "What to check, separated by commas: assert, deadlock, race."
         " Range, index and lock errors are always checked.",
     ),
 ]
-Order = Annotated[
-    str, typer.Option("--order", metavar="dfs|bfs", help="Depth-first or breadth-first.")
-]
+Order = Annotated[str, option("--order dfs|bfs", "Depth-first or breadth-first.")]
 Engine = Annotated[
-    str,
-    typer.Option(
-        "--engine",
-        metavar="NAME|auto",
-        help="The engine that searches; auto takes the strategy's.",
-    ),
+    str, option("--engine NAME|auto", "The engine that searches; auto takes the strategy's.")
 ]
-LimitTime = Annotated[
-    float | None, typer.Option("--limit-time", metavar="S", help="Stop after this many seconds.")
-]
+LimitTime = Annotated[float | None, option("--limit-time S", "Stop after this many seconds.")]
 LimitMemory = Annotated[
     float | None,
-    typer.Option(
-        "--limit-memory",
-        metavar="MB",
-        help="Stop the search at this many megabytes; 4000 unless given, less where there is less.",
+    option(
+        "--limit-memory MB",
+        "Stop the search at this many megabytes; 4000 unless given, less where there is less.",
     ),
 ]
 NoMerge = Annotated[
-    bool,
-    typer.Option("--no-merge", help="Keep local steps apart, as the papers count states."),
+    bool, option("--no-merge", "Keep local steps apart, as the papers count states.")
 ]
 Granularity = Annotated[
     str | None,
-    typer.Option(
-        "--granularity",
-        metavar="instruction|line",
-        help="What a step is: a single instruction, or a source line (which may hide violations);"
+    option(
+        "--granularity instruction|line",
+        "What a step is: a single instruction, or a source line (which may hide violations);"
         " one shared access unless given.",
     ),
 ]
-MaxThreads = Annotated[
-    int, typer.Option("--max-threads", metavar="N", help="Most threads created at run time.")
-]
-MaxDepth = Annotated[
-    int, typer.Option("--max-depth", metavar="N", help="Deepest recursion of a function.")
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
+MaxThreads = Annotated[int, option("--max-threads N", "Most threads created at run time.")]
+MaxDepth = Annotated[int, option("--max-depth N", "Deepest recursion of a function.")]
+Json = Annotated[bool, option("--json", "Print one JSON object on stdout.")]
 
 
 def parse_definitions(given: list[str] | None) -> dict[str, str]:

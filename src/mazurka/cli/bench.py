@@ -17,37 +17,24 @@ NAMES = ("speed", "cpc", "optimistic", "cartesian", "context-bounded")
 """Each is a module of `mazurka.bench`, whose `TABLE` is the benchmark."""
 
 
-def register(app: typer.Typer) -> None:
-    app.command("bench", epilog=EPILOG)(bench)
-
-
 def bench(
     name: Annotated[
         str, typer.Argument(metavar="NAME", help=f"What to measure: {', '.join(NAMES)}.")
     ],
     quick: Annotated[
-        bool, typer.Option("--quick", help="Small instances: a look, not a measurement.")
+        bool, args.option("--quick", "Small instances: a look, not a measurement.")
     ] = False,
-    only: Annotated[
-        str | None, typer.Option("--only", metavar="SUBJECT", help="Measure this subject only.")
-    ] = None,
-    repeat: Annotated[
-        int, typer.Option("--repeat", metavar="N", help="Rounds; the typical one is shown.")
-    ] = 1,
+    only: Annotated[str | None, args.option("--only SUBJECT", "Measure this subject only.")] = None,
+    repeat: Annotated[int, args.option("--repeat N", "Rounds; the typical one is shown.")] = 1,
     order: args.Order = "dfs",
     limit_time: Annotated[
         float | None,
-        typer.Option(
-            "--limit-time",
-            metavar="S",
-            help="Stop each search after S seconds (context-bounded: 300, others: 60).",
+        args.option(
+            "--limit-time S", "Stop each search after S seconds (context-bounded: 300, others: 60)."
         ),
     ] = None,
     workers: Annotated[
-        int | None,
-        typer.Option(
-            "--workers", metavar="N", help="Workers of the concurrent search (cartesian: 2)."
-        ),
+        int | None, args.option("--workers N", "Workers of the concurrent search (cartesian: 2).")
     ] = None,
     json: args.Json = False,
 ) -> int:

@@ -8,16 +8,11 @@ import typer
 
 from mazurka.cli import arguments as args
 from mazurka.cli.failures import guarded, print_json
-from mazurka.cli.tuning import StrategyCommand
 
 if TYPE_CHECKING:
     from mazurka.search.request import CheckOptions
 
 EPILOG = "Example: mazurka check examples/philosophers.py -D N=3 --property assert,deadlock"
-
-
-def register(app: typer.Typer) -> None:
-    app.command("check", epilog=EPILOG, cls=StrategyCommand)(check)
 
 
 def check(
@@ -26,10 +21,9 @@ def check(
     engine: args.Engine = "auto",
     strategy: Annotated[
         str,
-        typer.Option(
-            "--strategy",
-            metavar="NAME|auto",
-            help="How to search; auto chooses, and says why; mazurka compare FILE shows all.",
+        args.option(
+            "--strategy NAME|auto",
+            "How to search; auto chooses, and says why; mazurka compare FILE shows all.",
         ),
     ] = "auto",
     order: args.Order = "dfs",
@@ -40,35 +34,32 @@ def check(
     limit_time: args.LimitTime = None,
     limit_memory: args.LimitMemory = None,
     trace: Annotated[
-        str | None,
-        typer.Option("--trace", metavar="FILE", help="Save the counterexample for mazurka replay."),
+        str | None, args.option("--trace FILE", "Save the counterexample for mazurka replay.")
     ] = None,
     full_trace: Annotated[
-        bool, typer.Option("--full-trace", help="Print every step of a long counterexample.")
+        bool, args.option("--full-trace", "Print every step of a long counterexample.")
     ] = False,
     classification: Annotated[
         bool,
-        typer.Option(
+        args.option(
             "--classification",
-            help="Print how the threads share each cell, where the strategy finds out.",
+            "Print how the threads share each cell, where the strategy finds out.",
         ),
     ] = False,
     counterexample: Annotated[
         str,
-        typer.Option(
-            "--counterexample",
-            metavar="auto|found|switches",
-            help="Which counterexample to show: as found, or with the fewest context switches.",
+        args.option(
+            "--counterexample auto|found|switches",
+            "Which counterexample to show: as found, or with the fewest context switches.",
         ),
     ] = "auto",
     explore_all: Annotated[
-        bool, typer.Option("--explore-all", help="Go on after a violation, for full counts.")
+        bool, args.option("--explore-all", "Go on after a violation, for full counts.")
     ] = False,
     self_check: Annotated[
         bool,
-        typer.Option(
-            "--self-check",
-            help="Repeat the search on the interpreter, invariants asserted (slow).",
+        args.option(
+            "--self-check", "Repeat the search on the interpreter, invariants asserted (slow)."
         ),
     ] = False,
     no_merge: args.NoMerge = False,

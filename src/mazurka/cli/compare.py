@@ -8,22 +8,16 @@ import typer
 
 from mazurka.cli import arguments as args
 from mazurka.cli.failures import guarded, print_json
-from mazurka.cli.tuning import StrategyCommand
 from mazurka.report.answer import EXIT_STATUS, INCONCLUSIVE
 
 EPILOG = "Example: mazurka compare examples/philosophers.py -D N=8 --strategies full"
-
-
-def register(app: typer.Typer) -> None:
-    app.command("compare", epilog=EPILOG, cls=StrategyCommand)(compare)
 
 
 def compare(
     context: typer.Context,
     file: args.File,
     strategies: Annotated[
-        str | None,
-        typer.Option("--strategies", metavar="A,B,C", help="The strategies; all unless given."),
+        str | None, args.option("--strategies A,B,C", "The strategies; all unless given.")
     ] = None,
     engine: args.Engine = "auto",
     order: args.Order = "dfs",

@@ -7,8 +7,6 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from mazurka.cli import arguments as args
 from mazurka.cli.failures import guarded
 from mazurka.errors import MazurkaError
@@ -17,18 +15,10 @@ EPILOG = "Example: mazurka export examples/philosophers.py --format dot | dot -T
 FORMATS = ("json", "dot")
 
 
-def register(app: typer.Typer) -> None:
-    app.command("export", epilog=EPILOG)(export)
-
-
 def export(
     file: args.File,
-    form: Annotated[
-        str, typer.Option("--format", metavar="json|dot", help="What to write.")
-    ] = "json",
-    output: Annotated[
-        str | None, typer.Option("-o", "--output", metavar="FILE", help="Instead of stdout.")
-    ] = None,
+    form: Annotated[str, args.option("--format json|dot", "What to write.")] = "json",
+    output: Annotated[str | None, args.option("-o --output FILE", "Instead of stdout.")] = None,
     language: args.Language = None,
     define: args.Define = None,
     no_merge: args.NoMerge = False,

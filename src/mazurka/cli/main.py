@@ -15,6 +15,7 @@ import typer
 
 from mazurka.cli import bench, check, compare, export, replay, test
 from mazurka.cli.failures import run_guarded
+from mazurka.cli.tuning import StrategyCommand
 from mazurka.version import __version__
 
 app = typer.Typer(
@@ -27,12 +28,15 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-check.register(app)
-compare.register(app)
-replay.register(app)
-test.register(app)
-export.register(app)
-bench.register(app)
+for name, command, epilog, kind in (
+    ("check", check.check, check.EPILOG, StrategyCommand),
+    ("compare", compare.compare, compare.EPILOG, StrategyCommand),
+    ("replay", replay.replay, replay.EPILOG, None),
+    ("test", test.explore_tests, test.EPILOG, None),
+    ("export", export.export, export.EPILOG, None),
+    ("bench", bench.bench, bench.EPILOG, None),
+):
+    app.command(name, epilog=epilog, cls=kind)(command)
 
 
 def _print_version(wanted: bool) -> None:

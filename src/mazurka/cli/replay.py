@@ -21,10 +21,6 @@ TOKENS = "mz1-"
 EPILOG = "Example: mazurka check model.py --trace bug.json; mazurka replay bug.json --step"
 
 
-def register(app: typer.Typer) -> None:
-    app.command("replay", epilog=EPILOG)(replay)
-
-
 def replay(
     trace: Annotated[
         str,
@@ -35,14 +31,14 @@ def replay(
     ],
     step: Annotated[
         bool,
-        typer.Option(
+        args.option(
             "--step",
-            help="Show one step at a time; Enter goes on, q ends. Where the input is no terminal,"
+            "Show one step at a time; Enter goes on, q ends. Where the input is no terminal,"
             " all steps are shown at once.",
         ),
     ] = False,
     full_trace: Annotated[
-        bool, typer.Option("--full-trace", help="Print every step of a long trace.")
+        bool, args.option("--full-trace", "Print every step of a long trace.")
     ] = False,
     instrument: Instrument = None,
     real_time: RealTime = False,

@@ -21,22 +21,14 @@ EPILOG = "Example: mazurka test tests/test_bank.py::test_transfer --preemptions 
 
 Instrument = Annotated[
     list[str] | None,
-    typer.Option(
-        "--instrument",
-        metavar="MODULE",
-        help="Observe the accesses of this module or package, too; repeatable.",
+    args.option(
+        "--instrument MODULE", "Observe the accesses of this module or package, too; repeatable."
     ),
 ]
 RealTime = Annotated[
     bool,
-    typer.Option(
-        "--real-time", help="Let time.sleep and the clocks follow the world, not the schedule."
-    ),
+    args.option("--real-time", "Let time.sleep and the clocks follow the world, not the schedule."),
 ]
-
-
-def register(app: typer.Typer) -> None:
-    app.command("test", epilog=EPILOG)(explore_tests)
 
 
 def explore_tests(
@@ -46,53 +38,40 @@ def explore_tests(
     ],
     preemptions: Annotated[
         str | None,
-        typer.Option(
-            "--preemptions",
-            metavar="K|none",
-            help="The most preemptions of an execution; 2 unless given, none for any number.",
+        args.option(
+            "--preemptions K|none",
+            "The most preemptions of an execution; 2 unless given, none for any number.",
         ),
     ] = None,
     strategy: Annotated[
         str | None,
-        typer.Option(
-            "--strategy",
-            metavar="NAME",
-            help="How to search: algorithm2 (the default), algorithm1, cb-dfs, optimal-dpor,"
+        args.option(
+            "--strategy NAME",
+            "How to search: algorithm2 (the default), algorithm1, cb-dfs, optimal-dpor,"
             " source-dpor, dpor, sleep-sets, random, pct.",
         ),
     ] = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", metavar="N", help="For random and pct schedules.")
-    ] = None,
+    seed: Annotated[int | None, args.option("--seed N", "For random and pct schedules.")] = None,
     executions: Annotated[
-        int | None,
-        typer.Option(
-            "--executions", metavar="N", help="The most runs; for random schedules, how many."
-        ),
+        int | None, args.option("--executions N", "The most runs; for random schedules, how many.")
     ] = None,
     races: Annotated[
-        bool, typer.Option("--races", help="Report data races, even where the test passes.")
+        bool, args.option("--races", "Report data races, even where the test passes.")
     ] = False,
     instrument: Instrument = None,
     workers: Annotated[
-        int | None,
-        typer.Option(
-            "--workers", metavar="N", help="Processes that search together; 1 unless given."
-        ),
+        int | None, args.option("--workers N", "Processes that search together; 1 unless given.")
     ] = None,
     max_steps: Annotated[
         int | None,
-        typer.Option(
-            "--max-steps", metavar="N", help="The most steps of an execution; 10,000 unless given."
-        ),
+        args.option("--max-steps N", "The most steps of an execution; 10,000 unless given."),
     ] = None,
     real_time: RealTime = False,
     patience: Annotated[
         float | None,
-        typer.Option(
-            "--patience",
-            metavar="S",
-            help="Report a call that nobody controls after this many seconds; 5 unless given.",
+        args.option(
+            "--patience S",
+            "Report a call that nobody controls after this many seconds; 5 unless given.",
         ),
     ] = None,
     json: args.Json = False,
