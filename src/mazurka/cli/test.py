@@ -165,28 +165,27 @@ def explore_one(found: Any, given: dict[str, Any]) -> Result:
     from mazurka.report.answer import ERROR, INCONCLUSIVE
     from mazurka.runtime.exploring.entry import conclude_interrupted, explore_test
     from mazurka.runtime.exploring.options import ExploreOptions, override_options
-    from mazurka.runtime.exploring.progress import Remembered, finish, progress_on
+    from mazurka.runtime.exploring.progress import ExplorationProgress
     from mazurka.runtime.story.result import Result
 
     if found.problem is not None:
         return Result(input=found.test.name, verdict=ERROR, error=found.problem)
-    progress = progress_on()
-    remembered = Remembered(progress)
+    progress = ExplorationProgress()
     options = override_options(found.options or ExploreOptions(), given).with_seed()
     try:
         with silent(), found.surroundings():
-            return explore_test(found.test, options, remembered)
+            return explore_test(found.test, options, progress)
     except KeyboardInterrupt:
-        if remembered.last is None:
+        if progress.last is None:
             raise
-        return conclude_interrupted(found.test, options, remembered.last)
+        return conclude_interrupted(found.test, options, progress.last)
     except found.test.propagate as skipped:
         reason = f"skipped: {skipped}"
         return Result(
             input=found.test.name, verdict=INCONCLUSIVE, scope=reason, limits=("skipped",)
         )
     finally:
-        finish(progress)
+        progress.clear()
 
 
 def show(result: Result, *, several: bool) -> None:

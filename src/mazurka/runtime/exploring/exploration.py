@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from mazurka.errors import InternalError, MazurkaError
 from mazurka.report.answer import ERROR, HOLDS, INCONCLUSIVE, UNSOUND, VIOLATED
@@ -46,24 +47,19 @@ from mazurka.stateless.explored import (
 from mazurka.stateless.runs import Failed, OutOfTime, Runnable
 
 
+@dataclass
 class Exploration:
     """One exploration of one test in this process; fills in a result."""
 
-    def __init__(
-        self,
-        test: Test,
-        options: ExploreOptions,
-        result: Result,
-        progress: Progress | None = None,
-        started: float | None = None,
-    ) -> None:
-        self.test = test
-        self.options = options
-        self.result = result
-        self.progress = progress
-        self.started = started
-        """When the time that the options allow began to pass; None where it does not."""
-        self.notes = result.notes
+    test: Test
+    options: ExploreOptions
+    result: Result
+    progress: Progress | None = None
+    started: float | None = None
+    """When the time that the options allow began to pass; None where it does not."""
+
+    def __post_init__(self) -> None:
+        self.notes = self.result.notes
 
     def run(self) -> None:
         self.control(self.conduct)
@@ -183,14 +179,7 @@ class Exploration:
         result.states, result.seconds = explored.states, explored.seconds
         result.levels = tuple(explored.levels)
         result.not_observed = tuple(not_observed)
-        result.scope = describe_scope(
-            result.verdict,
-            explored,
-            each_once=options.strategy != "cb-dfs",
-            sampled=options.sampled,
-            seed=options.seed,
-            not_observed=result.not_observed,
-        )
+        result.scope = describe_scope(result.verdict, explored, options, result.not_observed)
 
     def conclude_late(self) -> None:
         """Say that the time was over before there was anything to tell."""

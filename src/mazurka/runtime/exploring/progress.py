@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from typing import TextIO
+from typing import TYPE_CHECKING
 
 from mazurka.report.words import counted
 from mazurka.stateless.explored import Explored
 
+if TYPE_CHECKING:
+    from mazurka.report.observer import ProgressLine
+
 
 class ExplorationProgress:
-    """Draws one line on a terminal over and over."""
+    """Draws one line over and over, where stderr is a terminal; remembers what it was told last,
+    for the case that the search is interrupted."""
 
-    def __init__(self, stream: TextIO) -> None:
-        from mazurka.report.observer import ProgressLine  # loads what models need, too
+    def __init__(self) -> None:
+        self.line: ProgressLine | None = None
+        self.last: Explored | None = None
+        if sys.stderr.isatty():
+            from mazurka.report.observer import ProgressLine  # loads what models need, too
 
-        self.line = ProgressLine(stream)
+            self.line = ProgressLine(sys.stderr)
 
     def __call__(self, explored: Explored) -> None:
+        self.last = replace(explored, levels=[replace(level) for level in explored.levels])
+        if self.line is None:
+            return
         bound = explored.levels[-1].bound if explored.levels else None
         at = "" if bound is None else f"{counted(bound, 'preemption')}: "
         rate = explored.runs / explored.seconds if explored.seconds else 0
@@ -27,26 +37,6 @@ class ExplorationProgress:
             f"  {explored.seconds:.1f} s"
         )
 
-
-class Remembered:
-    """Keeps the latest progress of a search, for the case that it is interrupted."""
-
-    def __init__(self, shown: ExplorationProgress | None) -> None:
-        self.shown = shown
-        self.last: Explored | None = None
-
-    def __call__(self, explored: Explored) -> None:
-        self.last = replace(explored, levels=[replace(level) for level in explored.levels])
-        if self.shown is not None:
-            self.shown(explored)
-
-
-def progress_on(stream: TextIO | None = None) -> ExplorationProgress | None:
-    """Return a progress line for a terminal; None where nobody would see it."""
-    stream = stream if stream is not None else sys.stderr
-    return ExplorationProgress(stream) if stream.isatty() else None
-
-
-def finish(progress: ExplorationProgress | None) -> None:
-    if progress is not None:
-        progress.line.clear()
+    def clear(self) -> None:
+        if self.line is not None:
+            self.line.clear()

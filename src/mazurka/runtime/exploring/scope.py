@@ -10,6 +10,7 @@ from typing import Final
 from mazurka.report.answer import HOLDS, VIOLATED
 from mazurka.report.words import counted
 from mazurka.runtime.core.insides import is_module
+from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.stateless.explored import Explored
 
 NAMED = {"time": "the time limit was hit", "interrupted": "it was interrupted"}
@@ -24,16 +25,10 @@ def describe_bound(bound: int | None) -> str:
 
 
 def describe_scope(
-    verdict: str,
-    explored: Explored,
-    *,
-    each_once: bool,
-    sampled: bool,
-    seed: int | None,
-    not_observed: Sequence[str],
+    verdict: str, explored: Explored, options: ExploreOptions, not_observed: Sequence[str]
 ) -> str:
     """Say what a verdict covers: `all executions with at most 2 preemptions; 46 partial orders`."""
-    parts = [_describe_extent(verdict, explored, each_once=each_once, sampled=sampled, seed=seed)]
+    parts = [_describe_extent(verdict, explored, options)]
     if not_observed:
         parts.append(f"not observed: {', '.join(not_observed)}{_advise(not_observed)}")
     return "; ".join(parts)
@@ -76,13 +71,12 @@ _OUTSIDE: Final = frozenset(
 """Modules of Python code that are about what is outside of the process."""
 
 
-def _describe_extent(
-    verdict: str, explored: Explored, *, each_once: bool, sampled: bool, seed: int | None
-) -> str:
+def _describe_extent(verdict: str, explored: Explored, options: ExploreOptions) -> str:
     count = explored.executions
-    what = counted(count, "partial order" if each_once else "schedule")
-    if sampled:
-        return f"{counted(count, 'random schedule')} run, seed {seed}; nothing is claimed of others"
+    if options.sampled:
+        random = counted(count, "random schedule")
+        return f"{random} run, seed {options.seed}; nothing is claimed of others"
+    what = counted(count, "schedule" if options.strategy == "cb-dfs" else "partial order")
     once = f"{what}, {'run once' if count == 1 else 'each run once'}"
     level = explored.levels[-1] if explored.levels else None
     if verdict == HOLDS:

@@ -13,6 +13,7 @@ from observed_programs import find, module_of
 
 from mazurka.report.answer import HOLDS
 from mazurka.runtime.core.sites import MARK
+from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.exploring.scope import describe_scope
 from mazurka.runtime.sharing import monitoring
 from mazurka.runtime.sharing.monitoring import Unobserved, package_of
@@ -53,9 +54,8 @@ def test_the_verdict_says_what_can_be_watched(
         module = ModuleType(name)
         module.__file__ = file
         monkeypatch.setitem(sys.modules, name, module)
-    text = describe_scope(
-        HOLDS, Explored(), each_once=True, sampled=False, seed=None, not_observed=names
-    ).partition("not observed: ")[2]
+    scope = describe_scope(HOLDS, Explored(), ExploreOptions(), names)
+    text = scope.partition("not observed: ")[2]
     assert text == told
 
 

@@ -23,19 +23,16 @@ from mazurka.errors import MazurkaError
 from mazurka.report.answer import ERROR
 from mazurka.runtime.exploring.exploration import Exploration
 from mazurka.runtime.exploring.observed_program import ObservedProgram, RelearnError
-from mazurka.runtime.exploring.options import ExploreOptions, Test
 from mazurka.runtime.exploring.workers.crew import Crew, is_news, require_forkable
 from mazurka.runtime.exploring.workers.lessons import Common, Lesson, UnshareableError, take_lessons
 from mazurka.runtime.exploring.workers.process import LEVEL, SEARCH, WorkerReport, WorkerTask
 from mazurka.runtime.exploring.workers.table import CLOSED, EXECUTIONS, SharedTable
-from mazurka.runtime.story.result import Result
 from mazurka.stateless import iterative
 from mazurka.stateless.bounded.algorithm2 import Algorithm2
 from mazurka.stateless.explored import (
     Explored,
     Failing,
     Level,
-    Progress,
     run_limit,
 )
 from mazurka.stateless.runs import OutOfTime, Runnable
@@ -50,15 +47,8 @@ ROUNDS = 200
 class ParallelExploration(Exploration):
     """One exploration of one test by several processes; fills in a result."""
 
-    def __init__(
-        self,
-        test: Test,
-        options: ExploreOptions,
-        result: Result,
-        progress: Progress | None,
-        started: float,
-    ) -> None:
-        super().__init__(test, options, result, progress, started)
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self.table = SharedTable(MOST_STATES)
         self.lessons: list[Lesson] = []
         self.silently = True
