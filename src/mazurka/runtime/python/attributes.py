@@ -35,7 +35,7 @@ from mazurka.runtime.core.insides import attributes, names_in
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.primitives.registry import is_private, note_change
-from mazurka.runtime.python.catalogue import BUILT_IN, is_made, is_value
+from mazurka.runtime.python.catalogue import BUILT_IN, DESCRIPTORS, is_made, is_value
 from mazurka.runtime.python.containers import PendingAccess, approach, classes_shown
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import learned
@@ -50,17 +50,8 @@ INSIDE: Final = object()
 _COMPUTED = (_thread._local, super, weakref.ProxyType, weakref.CallableProxyType)
 """Built-in types that keep their attributes outside of the object."""
 _SETTLED = (
-    types.FunctionType,
-    *BUILT_IN,
-    types.ModuleType,
-    types.MethodDescriptorType,
-    types.WrapperDescriptorType,
-    types.ClassMethodDescriptorType,
-    types.GetSetDescriptorType,
-    staticmethod,
-    classmethod,
-    property,
-    type,
+    *(types.FunctionType, types.ModuleType, staticmethod, classmethod, property, type),
+    *(*BUILT_IN, *DESCRIPTORS, types.ClassMethodDescriptorType, types.GetSetDescriptorType),
 )
 """Types of values that classes and modules are assumed to keep for ever."""
 _MISSING: Final = object()
@@ -218,10 +209,7 @@ def _note_function_change(name: str) -> None:
 
 
 def _learn_moving(name: str) -> None:
-    """Learn that an attribute changes that was assumed to stay.
-
-    While a thread is alone, no other thread can see the change.
-    """
+    """Learn that an attribute changes; while a thread is alone, no other can see the change."""
     if not now.alone and name not in learned.moving:
         learned.moving.add(name)
         learned.news.append(f"attribute {name}")

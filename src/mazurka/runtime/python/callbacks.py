@@ -22,16 +22,10 @@ from weakref import ref
 
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.python import opaque
 from mazurka.runtime.python.catalogue import PLAIN
 from mazurka.runtime.python.containers import Part, PendingAccess, approach_all, family_of, perform
-from mazurka.runtime.python.opaque import (
-    RUNNING,
-    enter,
-    is_iterator,
-    is_lone,
-    part_of_opaque,
-    perform_step,
-)
+from mazurka.runtime.python.opaque import is_iterator, is_lone, part_of_opaque, perform_step
 from mazurka.runtime.sharing.locations import learned
 
 
@@ -89,7 +83,7 @@ class Turns:
         self._end()
         entered = None
         try:
-            entered = enter(items, site, RUNNING)
+            entered = opaque.enter(items, site, opaque.RUNNING)
             return next(items)
         finally:
             if entered is None:
@@ -264,16 +258,9 @@ def show_generators(
 
 
 def perform_through(
-    parts: Sequence[Part],
-    site: int,
-    function: Callable[..., Any],
-    arguments: tuple[Any, ...],
-    named: dict[str, Any],
+    parts: Sequence[Part], site: int, function: Any, arguments: Sequence[Any], named: dict[str, Any]
 ) -> Any:
-    """Call a C function that touches objects while it goes through its arguments.
-
-    The arguments come from `show_generators`.
-    """
+    """Call a C function that touches objects while it goes through what `show_generators` gave."""
     turns = Turns(parts, site)
     changed: list[Any] = []
     for value in arguments:

@@ -73,6 +73,11 @@ def leave(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
     return function(*arguments, **named)
 
 
+def always(performer: Performer) -> Callable[[Any, int], Any]:
+    """What chooses the same performer for every callable."""
+    return lambda function, site: partial(performer, function, site)
+
+
 def calls_kind(*kinds: type) -> Callable[[AnyPerformer], AnyPerformer]:
     """Register what chooses the callable that is called instead of objects of some types."""
 
@@ -219,38 +224,33 @@ def _constructor_effect(kind: type) -> CallEffect | None:
 class FunctionHandle:
     """Stands for a built-in function that is used as a value, and performs calls of it."""
 
-    __slots__ = ("_call", "_method")
+    __slots__ = ("_call", "function")
 
     def __init__(self, function: Any, called: Any) -> None:
-        self._method = function
+        self.function = function
         self._call = called
-
-    @property
-    def function(self) -> Any:
-        """The function that the handle stands for."""
-        return self._method
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         return self._call(*arguments, **named)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._method, name)
+        return getattr(self.function, name)
 
     def __repr__(self) -> str:
-        return repr(self._method)
+        return repr(self.function)
 
     def __eq__(self, other: object) -> bool:
-        method: object = self._method
-        return method == (other._method if isinstance(other, FunctionHandle) else other)
+        function: object = self.function
+        return function == (other.function if isinstance(other, FunctionHandle) else other)
 
     def __hash__(self) -> int:
-        return hash(self._method)
+        return hash(self.function)
 
     def __reduce__(self) -> Any:
-        owner = getattr(self._method, "__self__", None)
+        owner = getattr(self.function, "__self__", None)
         if owner is None:
-            return self._method.__reduce__()
-        return getattr, (owner, self._method.__name__)
+            return self.function.__reduce__()
+        return getattr, (owner, self.function.__name__)
 
 
 _TOUCHING: Final = frozenset(

@@ -65,12 +65,10 @@ DESCRIPTORS: Final = frozenset({types.MethodDescriptorType, types.WrapperDescrip
 """Types of methods of C code that are not bound."""
 CachedFunction: Final[Any] = type(functools.lru_cache(len))
 PLAIN: Final = frozenset(
-    {
-        *(int, float, complex, str, bytes, bool, type(None), type(...), tuple, frozenset, range),
-        *(slice, type, types.FunctionType, *BUILT_IN, types.MethodType, types.ModuleType),
-        *(type(NotImplemented), *DESCRIPTORS, types.MethodWrapperType, object, super, property),
-        *(staticmethod, classmethod),
-    }
+    {int, float, complex, str, bytes, bool, type(None), type(...), tuple, frozenset, range}
+    | {slice, type, types.FunctionType, *BUILT_IN, types.MethodType, types.ModuleType}
+    | {type(NotImplemented), *DESCRIPTORS, types.MethodWrapperType, object, super, property}
+    | {staticmethod, classmethod}
 )
 """Types whose objects never change, or are watched by other means."""
 _VALUE_MODULES: Final = frozenset(
@@ -96,11 +94,9 @@ VIEWS: Final[tuple[type, ...]] = (
 NEW_EACH_TIME: Final = frozenset({range, tuple, str, bytes, frozenset})
 """Types whose iterators nobody else can have."""
 SYNCHRONIZING: Final = frozenset(
-    {
-        *(threading.Thread, threading.Timer, threading.Condition, threading.Event),
-        *(threading.Semaphore, threading.BoundedSemaphore, threading.Barrier),
-        *(queue.Queue, queue.LifoQueue, queue.PriorityQueue, Lock, RLock, SimpleQueue),
-    }
+    {threading.Thread, threading.Timer, threading.Condition, threading.Event}
+    | {threading.Semaphore, threading.BoundedSemaphore, threading.Barrier}
+    | {queue.Queue, queue.LifoQueue, queue.PriorityQueue, Lock, RLock, SimpleQueue}
 )
 """Classes of objects that are under control as a whole."""
 
@@ -346,10 +342,7 @@ TELLS_TIME: Final = frozenset({"now", "utcnow", "today", "add_note"})
 
 
 def reads_its_arguments(method: str) -> bool:
-    """Tell whether a method of an object of C code reads its arguments, and changes none of them.
-
-    A method that is not known changes them: `file.readinto(buffer)`.
-    """
+    """Tell whether a method of a C object is known to change no argument, as `readinto` does."""
     return method in _READING_METHODS
 
 

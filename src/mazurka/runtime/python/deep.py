@@ -115,10 +115,7 @@ def perform_deep(
     how: How = How.READ_ALL,
     **named: Any,
 ) -> Any:
-    """Perform an operation that reads values and all that is in them, as one access.
-
-    `how` says what it does to containers: it may change them, too.
-    """
+    """Perform an operation that reads or changes (`how`) values and all in them, as one access."""
     if session.current.ident != get_ident():
         return action(*arguments, **named)
     reach = DeepReach(attributes, how)

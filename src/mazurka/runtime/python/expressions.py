@@ -21,30 +21,11 @@ from typing import Any, Final, TypeAlias
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import sites
-from mazurka.runtime.python.callbacks import (
-    LONE,
-    Stepped,
-    itself,
-    runs_code,
-    search_through,
-    step_through,
-)
+from mazurka.runtime.python import callbacks, containers
+from mazurka.runtime.python.callbacks import search_through
 from mazurka.runtime.python.calls import FunctionHandle
 from mazurka.runtime.python.catalogue import BUILT_IN, METHODS, PLAIN, VIEWS
-from mazurka.runtime.python.containers import (
-    UNKNOWN,
-    Part,
-    class_behind,
-    family,
-    family_of,
-    is_built_in,
-    known_family,
-    part_of,
-    parts_of,
-    perform,
-    perform_all,
-    use_alone,
-)
+from mazurka.runtime.python.containers import UNKNOWN, family, known_family, perform, use_alone
 from mazurka.runtime.python.deep import perform_deep
 from mazurka.runtime.python.library.dates import follow_clock
 from mazurka.runtime.python.loops import read_whole
@@ -74,8 +55,8 @@ def read_item(thing: Any, key: Any, site: int) -> Any:
         if session.current.ident != get_ident() or use_alone(thing, site, False):
             return thing[key]
     elif found is UNKNOWN:
-        found = family_of(kind)
-    if found not in METHODS or not is_built_in(kind, "__getitem__"):
+        found = containers.family_of(kind)
+    if found not in METHODS or not containers.is_built_in(kind, "__getitem__"):
         return _read_view(thing, key, site) if found in VIEWS else thing[key]
     if found is dict and kind is not dict:
         if runs_code_for_new(thing):
@@ -99,11 +80,11 @@ def _read_or_run(table: Any, key: Any, site: int) -> Any:
 
 
 def _read_view(view: Any, key: Any, site: int) -> Any:
-    if type(view) is MappingProxyType and (kind := class_behind(view)) is not None:
+    if type(view) is MappingProxyType and (kind := containers.class_behind(view)) is not None:
         if session.current.ident == get_ident() and type(key) is str:
             touch_attribute(kind, key, site)
         return view[key]
-    part = part_of(view, How.READ_ALL)
+    part = containers.part_of(view, How.READ_ALL)
     if part is None:
         return view[key]
     if part[1] is dict:
@@ -114,24 +95,24 @@ def _read_view(view: Any, key: Any, site: int) -> Any:
 def write_item(value: Any, thing: Any, key: Any, site: int) -> None:
     """`thing[key] = value`"""
     found = family(thing)
-    if found not in METHODS or not is_built_in(type(thing), "__setitem__"):
+    if found not in METHODS or not containers.is_built_in(type(thing), "__setitem__"):
         unobserved.meet(type(thing))
         if type(thing) is memoryview:
-            parts = parts_of((thing,), How.CHANGE)
-            perform_all([*parts, *parts_of((value,))], site, operator.setitem, thing, key, value)
+            parts = containers.parts_of((thing,), How.CHANGE) + containers.parts_of((value,))
+            containers.perform_all(parts, site, operator.setitem, thing, key, value)
         else:
             _move_on(thing, "__setitem__")
             thing[key] = value
     else:
-        if type(key) is slice and (is_iterator(value) or runs_code(value)):
-            value = list(step_through(value, site))  # then all of it is put in at once
+        if type(key) is slice and (is_iterator(value) or callbacks.runs_code(value)):
+            value = list(callbacks.step_through(value, site))  # then all of it is put in at once
         perform((thing, found, How.WRITE, key), site, operator.setitem, thing, key, value)
 
 
 def delete_item(thing: Any, key: Any, site: int) -> None:
     """`del thing[key]`"""
     found = family(thing)
-    if found not in METHODS or not is_built_in(type(thing), "__delitem__"):
+    if found not in METHODS or not containers.is_built_in(type(thing), "__delitem__"):
         unobserved.meet(type(thing))
         _move_on(thing, "__delitem__")
         del thing[key]
@@ -189,12 +170,12 @@ def augment(old: Any, value: Any, sign: str, site: int) -> Any:
         return IN_PLACE[sign](old, value)
     plain = type(value) in PLAIN or family(value) is not None
     if not plain:
-        if type(value) is GeneratorType and getrefcount(value) > LONE:
-            value = Stepped(value, site)
+        if type(value) is GeneratorType and getrefcount(value) > callbacks.LONE:
+            value = callbacks.Stepped(value, site)
         if augment_container(old, found, sign, value, site):
             return old
-    parts = [(old, found, How.CHANGE, None), *parts_of((value,))]
-    return perform_all(parts, site, IN_PLACE[sign], old, value)
+    parts = [(old, found, How.CHANGE, None), *containers.parts_of((value,))]
+    return containers.perform_all(parts, site, IN_PLACE[sign], old, value)
 
 
 def augment_attribute(holding: tuple[Any, str, Any], value: Any, sign: str, site: int) -> None:
@@ -240,15 +221,16 @@ def apply_operator(left: Any, right: Any, sign: str, site: int) -> Any:
         return _contains(left, sign, right, site)
     if sign in _READS_DEEPLY:
         return perform_deep((left, right), site, BINARY[sign], left, right)
-    return perform_all(parts_of((left, right)), site, BINARY[sign], left, right)
+    parts = containers.parts_of((left, right))
+    return containers.perform_all(parts, site, BINARY[sign], left, right)
 
 
 _READS_DEEPLY: Final = frozenset({"Eq", "NotEq", "Lt", "LtE", "Gt", "GtE", "Mod"})
 
 
 def _contains(left: Any, sign: str, right: Any, site: int) -> Any:
-    part = part_of(right, How.READ_ALL)
-    if part is None or not is_built_in(type(part[0]), "__contains__"):
+    part = containers.part_of(right, How.READ_ALL)
+    if part is None or not containers.is_built_in(type(part[0]), "__contains__"):
         return BINARY[sign](left, right if family(right) else search_through(right, site))
     if part[1] in (dict, set) and part[0] is right:
         part = (*part[:2], How.LOOK, None)
@@ -276,8 +258,8 @@ def test_truth(value: Any, site: int) -> Any:
     """Look at a container before C code takes it for true or false."""
     if family(value) is None:
         return value
-    part = part_of(value, How.LOOK)
-    return value if part is None else perform(part, site, itself, value)
+    part = containers.part_of(value, How.LOOK)
+    return value if part is None else perform(part, site, callbacks.itself, value)
 
 
 def search_in(value: Any, site: int) -> Any:
@@ -289,7 +271,7 @@ def format_value(value: Any, site: int) -> Any:
     """Read a value, and all that is in it, before C code writes it into a string."""
     if family(value) is None and type(value) is not tuple:
         return value
-    return perform_deep((value,), site, itself, value)
+    return perform_deep((value,), site, callbacks.itself, value)
 
 
 def match_pattern(value: Any, attributes: tuple[str, ...], by_position: bool, site: int) -> Any:
@@ -301,7 +283,7 @@ def match_pattern(value: Any, attributes: tuple[str, ...], by_position: bool, si
         places = getattr(type(thing), "__match_args__", ()) if by_position else ()
         return (*attributes, *places)
 
-    return perform_deep((value,), site, itself, value, attributes=asked)
+    return perform_deep((value,), site, callbacks.itself, value, attributes=asked)
 
 
 def match_attribute(look: Callable[[], Any]) -> None:
@@ -339,24 +321,24 @@ def _runs_code(factory: Any) -> bool:
 def read_or_make(table: defaultdict[Any, Any], key: Any, site: int) -> Any:
     """`table[key]`, where C code makes the value of a key that is not there."""
     factory: Any = table.default_factory
-    parts: list[Part] = [(table, dict, How.ENSURE, key)]
+    parts: list[containers.Part] = [(table, dict, How.ENSURE, key)]
     if type(factory) is not type:
         if type(factory) is FunctionHandle:
             factory = factory.function
         parts += _changed_by(factory)
         if type(factory) in BUILT_IN:
             factory = follow_clock(factory) or factory
-    return perform_all(parts, site, _get_or_add, table, key, factory)
+    return containers.perform_all(parts, site, _get_or_add, table, key, factory)
 
 
-def _changed_by(factory: Any) -> list[Part]:
+def _changed_by(factory: Any) -> list[containers.Part]:
     """Describe accesses to all that a factory of C code may change."""
     values: list[Any] = []
     while type(factory) is partial:
         values += [*factory.args, *factory.keywords.values()]
         factory = factory.func
     values.append(getattr(factory, "__self__", None))
-    families = [(value, family_of(type(value))) for value in values]
+    families = [(value, containers.family_of(type(value))) for value in values]
     touched = [(value, found, How.CHANGE, None) for value, found in families if found in METHODS]
     return [*touched, *opaque_parts(values)]
 

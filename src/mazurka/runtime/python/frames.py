@@ -158,7 +158,7 @@ def _touch_cell(cell: CellType, name: str, site: int, written: bool) -> None:
         variables.touch(seen, "cell_contents", site, written)
 
 
-# -- what calls return ---------------------------------------------------------------------------
+# -- calls ---------------------------------------------------------------------------------------
 
 
 def receive_from_call(value: Any) -> Any:
@@ -173,9 +173,6 @@ def define_class(kind: Any, line: int) -> None:
     module = _module_of(sys._getframe(1).f_globals)
     if module is not None:
         at_present.rewriter.observe_class(kind, line, module)
-
-
-# -- code in strings -----------------------------------------------------------------------------
 
 
 def run_code(value: Any, what: str) -> Any:

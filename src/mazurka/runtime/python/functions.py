@@ -21,7 +21,7 @@ from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python import catalogue, containers, iterators, methods, opaque, reflection
 from mazurka.runtime.python.attributes import expose, space_of
 from mazurka.runtime.python.callbacks import perform_through, runs_code, show_generators
-from mazurka.runtime.python.calls import call, calls_kind, handles, performs
+from mazurka.runtime.python.calls import always, call, calls_kind, handles, performs
 from mazurka.runtime.python.catalogue import BUILT_IN, METHODS, CachedFunction, CallEffect
 from mazurka.runtime.python.containers import Part, family, part_of, parts_of, perform_all
 from mazurka.runtime.python.deep import TAKES_APART, perform_deep, take_apart
@@ -229,8 +229,8 @@ def _call_built_in(function: Any, site: int) -> Any:
         if name == "run":
             return partial(_run_in_context, function, site)
         return partial(_call_view, function, owner, site)
-    if type(owner) in (str, bytes) and name in _OF_TEXT:
-        return _OF_TEXT[name](function, owner, site)
+    if type(owner) in (str, bytes) and name in ("join", "format", "format_map"):
+        return partial(read, function, site) if name == "join" else _format(function, owner, site)
     if type(owner) is GeneratorType:
         return partial(opaque.perform_step, function, site, owner)
     if name in catalogue.TELLS_TIME:
@@ -298,10 +298,6 @@ def _call_view(function: Any, view: Any, site: int, /, *arguments: Any, **named:
     return perform_all(parts, site, function, *arguments, **named)
 
 
-def _join(function: Any, _text: Any, site: int) -> Any:
-    return partial(read, function, site)
-
-
 def _format(function: Any, text: Any, site: int) -> Any:
     if not reflection.reaches_inside(text):
         return partial(read_deeply, function, site)
@@ -309,9 +305,6 @@ def _format(function: Any, text: Any, site: int) -> Any:
     if function.__name__ == "format":
         return lambda *arguments, **named: formatting.vformat(text, arguments, named)
     return lambda named: formatting.vformat(text, (), named)
-
-
-_OF_TEXT: Final = {"join": _join, "format": _format, "format_map": _format}
 
 
 # -- other callable objects of C code ------------------------------------------------------------
@@ -376,9 +369,7 @@ def _bind_first(function: Any, site: int) -> Any:
     return call_bound
 
 
-@calls_kind(CachedFunction)
-def _call_cached(function: Any, site: int) -> Any:
-    return partial(call_cached, function, site)
+calls_kind(CachedFunction)(always(call_cached))
 
 
 @calls_kind(partial)
@@ -391,11 +382,7 @@ def _call_getter(function: Any, site: int) -> Any:
     return reflection.call_getter(function, site, methods.call_method)
 
 
-def _write_out(function: Any, site: int) -> Any:
-    """What `json` makes of data, as far as C code does it."""
-    return partial(read_deeply, function, site)
-
-
 _ENCODER: Final = getattr(json.encoder, "c_make_encoder", None)
+"""What makes text of data in `json`, as far as C code does it."""
 if _ENCODER is not None:
-    calls_kind(_ENCODER)(_write_out)
+    calls_kind(_ENCODER)(always(read_deeply))

@@ -23,23 +23,11 @@ from typing import Any, Final, NamedTuple
 from mazurka.runtime.core.insides import elements
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
-from mazurka.runtime.python import catalogue
+from mazurka.runtime.python import catalogue, containers
 from mazurka.runtime.python.callbacks import Stepped, perform_through, runs_code, show_generators
 from mazurka.runtime.python.calls import call, controlled
 from mazurka.runtime.python.catalogue import COMPARES, LISTS, METHODS, SEARCHES, SYNCHRONIZING
-from mazurka.runtime.python.containers import (
-    UNKNOWN,
-    Family,
-    Part,
-    family,
-    family_of,
-    is_built_in,
-    known_family,
-    parts_of,
-    perform,
-    perform_all,
-    use_alone,
-)
+from mazurka.runtime.python.containers import UNKNOWN, Family, Part, known_family, use_alone
 from mazurka.runtime.python.deep import perform_deep
 from mazurka.runtime.python.loops import iterate
 from mazurka.runtime.python.opaque import iterator_parts
@@ -98,7 +86,7 @@ def call_method(thing: Any, name: str, site: int) -> Any:
     if plan is None:
         found = known_family(kind, UNKNOWN)
         if found is UNKNOWN:
-            found = family_of(kind)
+            found = containers.family_of(kind)
         if found in METHODS and _has_c_method(kind, found, name):
             plan = plan_of(found, name)
     if plan is not None:
@@ -109,7 +97,7 @@ def call_method(thing: Any, name: str, site: int) -> Any:
 def _has_c_method(kind: type, built_on: Family, name: str) -> bool:
     """Tell whether a container type has a method from C code, and no Python code for it."""
     if name in METHODS[built_on]:
-        return is_built_in(kind, name)
+        return containers.is_built_in(kind, name)
     return type(getattr(kind, name, None)) in catalogue.DESCRIPTORS
 
 
@@ -133,15 +121,15 @@ def perform_method(
     if not alone:
         if built_on in LISTS and name in COMPARES and _is_compound(key):
             return perform_deep((container, key), site, action, *arguments, more=parts, **named)
-        parts += [*parts_of(arguments), *iterator_parts(arguments)]
+        parts += [*containers.parts_of(arguments), *iterator_parts(arguments)]
         if any(map(runs_code, arguments)):
             return perform_through(parts, site, action, arguments, named)
-    return perform_all(parts, site, action, *arguments, **named)
+    return containers.perform_all(parts, site, action, *arguments, **named)
 
 
 def _is_compound(value: Any) -> bool:
     """Tell whether comparing a value reads what is in it."""
-    return family(value) is not None or type(value) is tuple
+    return containers.family(value) is not None or type(value) is tuple
 
 
 _RUNS_CODE: Final = frozenset({*catalogue.TAKES_ELEMENTS, *SEARCHES, "sort"})
@@ -161,7 +149,7 @@ def _stepwise(
         if name in SEARCHES:
             if type(container) is list and compares_in_python(container, value):
                 return partial(search_stepwise, container, name, site, value)
-        elif family(value) is None and type(value) not in _PLAIN:
+        elif containers.family(value) is None and type(value) not in _PLAIN:
             del value  # references are counted to see whether anybody else has it
             source = show_generators(arguments, site)[0]
             return partial(_take_elements, container, plan.built_on, name, site, source)
@@ -184,6 +172,11 @@ def perform_unbound(function: Any, site: int, /, thing: Any, *arguments: Any, **
 
 
 _ONE: Final = {"extend": "append", "extendleft": "appendleft"}
+_ADDING: Final[dict[Family, tuple[How, str]]] = {
+    dict: (How.WRITE, "__setitem__"),
+    set: (How.ENSURE, "add"),
+}
+"""What adding one element does, and the method that adds it; lists have several."""
 
 
 def _take_elements(container: Any, built_on: Family, name: str, site: int, source: Any) -> None:
@@ -191,29 +184,22 @@ def _take_elements(container: Any, built_on: Family, name: str, site: int, sourc
     if hasattr(source, "keys"):
         source = [(key, source[key]) for key in source.keys()]  # noqa: SIM118 - any mapping
     alone = type(source) in (GeneratorType, Stepped)  # a bare generator is nobody else's
+    how, adding = _ADDING.get(built_on, (How.CHANGE, _ONE.get(name, "append")))
     for element in source if alone else iterate(source, False, site):
+        given: tuple[Any, ...] = (element,)
         if built_on is dict:
             key, value = element
-            parts: list[Part] = [(container, built_on, How.WRITE, key)]
-            perform_all(parts, site, _c_method(container, built_on, "__setitem__"), key, value)
-        elif built_on is set:
-            parts = [(container, built_on, How.ENSURE, element)]
-            perform_all(parts, site, _c_method(container, built_on, "add"), element)
-        else:
-            parts = [(container, built_on, How.CHANGE, None)]
-            add = _c_method(container, built_on, _ONE.get(name, "append"))
-            perform_all(parts, site, add, element)
+            given = (key, value)
+        part = (container, built_on, how, given[0])
+        containers.perform_all([part], site, _c_method(container, built_on, adding), *given)
 
 
 def augment_container(container: Any, built_on: Family, sign: str, source: Any, site: int) -> bool:
-    """Perform `container += source` or `container |= source` element by element.
-
-    Returns False if the container does not do so.
-    """
+    """Perform `container += source` or `|=` element by element; False if it does not work so."""
     name, method = _AUGMENTING.get((built_on, sign), ("", ""))
-    if not name or not is_built_in(type(container), method) or session.current.ident != get_ident():
+    if not containers.is_built_in(type(container), method) or session.current.ident != get_ident():
         return False
-    if not hasattr(type(source), "__iter__"):
+    if not name or not hasattr(type(source), "__iter__"):
         return False
     _take_elements(container, built_on, name, site, source)
     return True
@@ -228,7 +214,8 @@ _AUGMENTING: Final[dict[tuple[Any, str], tuple[str, str]]] = {
 def _c_method(container: Any, built_on: Family, name: str) -> Any:
     """The method that C code calls: not the one that a class of the program has instead."""
     kind = type(container)
-    return partial(getattr(kind if is_built_in(kind, name) else built_on, name), container)
+    owner = kind if containers.is_built_in(kind, name) else built_on
+    return partial(getattr(owner, name), container)
 
 
 # -- sorting in place ----------------------------------------------------------------------------
@@ -255,11 +242,11 @@ def _sort(container: list[Any], site: int, **named: Any) -> None:
         container[:] = taken
         return changed
 
-    taken = perform_all(whole, site, take_out)
+    taken = containers.perform_all(whole, site, take_out)
     try:
         taken.sort(**named)
     finally:
-        changed = perform_all(whole, site, put_back)
+        changed = containers.perform_all(whole, site, put_back)
     if changed:
         raise ValueError("list modified during sort")
 
@@ -297,7 +284,7 @@ def search_stepwise(values: list[Any], name: str, site: int, wanted: Any) -> Any
         if name == "index":
             return index
         whole = (values, list, How.CHANGE, None)
-        return perform(whole, site, values.__delitem__, slice(index, index + 1))
+        return containers.perform(whole, site, values.__delitem__, slice(index, index + 1))
     text = f"{wanted!r} is not in list" if name == "index" else "list.remove(x): x not in list"
     raise ValueError(text)
 
@@ -311,7 +298,8 @@ def _find_indices(values: list[Any], site: int, wanted: Any) -> Iterator[int]:
     index, born = 0, session.current.running.turns
     while True:
         try:
-            value = perform((values, list, How.READ, index), site, values.__getitem__, index)
+            part = (values, list, How.READ, index)
+            value = containers.perform(part, site, values.__getitem__, index)
         except IndexError:
             return
         if value is wanted or value == wanted:

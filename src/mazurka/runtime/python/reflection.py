@@ -64,15 +64,11 @@ def has_attribute(_: Any, site: int, thing: Any, name: str) -> bool:
 
 
 @performs(CallEffect.WRITES_ATTRIBUTE)
-def set_attribute(function: Any, site: int, thing: Any, name: str, value: Any) -> None:
-    """`setattr(thing, name, value)`, `object.__setattr__(thing, name, value)`"""
-    write_own(thing, name, site, How.WRITE, function, thing, name, value)
-
-
 @performs(CallEffect.DELETES_ATTRIBUTE)
-def remove_attribute(function: Any, site: int, thing: Any, name: str) -> None:
-    """`delattr(thing, name)`, `object.__delattr__(thing, name)`"""
-    write_own(thing, name, site, How.REMOVE, function, thing, name)
+def store_attribute(function: Any, site: int, thing: Any, name: str, *value: Any) -> None:
+    """`setattr(thing, name, value)`, `object.__delattr__(thing, name)`"""
+    how = How.WRITE if value else How.REMOVE
+    write_own(thing, name, site, how, function, thing, name, *value)
 
 
 def _set_bound(function: Any, site: int, name: str, *value: Any) -> None:
@@ -107,10 +103,7 @@ BOUND: Final[dict[str, Callable[..., Any]]] = {
 
 
 def call_getter(function: Any, site: int, method: Callable[[Any, str, int], Any]) -> Any:
-    """What is called instead of an `attrgetter`, `itemgetter` or `methodcaller`.
-
-    `method` gives what is called instead of a method of an object.
-    """
+    """What is called instead of a getter of `operator`, where `method` calls methods."""
     maker, arguments = function.__reduce__()
     if maker is attrgetter:
         return partial(_attributes, arguments, site)

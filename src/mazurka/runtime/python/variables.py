@@ -331,7 +331,7 @@ def _see_cell(look: FunctionType) -> Seen:
     return seen
 
 
-# -- targets of assignments to several targets ---------------------------------------------------
+# -- several targets, and augmented assignments ---------------------------------------------------
 
 
 class Target:
@@ -361,9 +361,6 @@ def captured_target(look: FunctionType, site: int) -> Target:
     assert look.__closure__ is not None
     cell = look.__closure__[0]
     return Target(lambda value: setattr(cell, "cell_contents", write_captured(value, look, site)))
-
-
-# -- augmented assignments -----------------------------------------------------------------------
 
 
 def hold_attribute(thing: Any, name: str, site: int) -> tuple[Any, str, Any]:

@@ -23,10 +23,8 @@ from mazurka.runtime.rewrite.sources import RewrittenSource, source_file
 PARTS: Final[dict[str, frozenset[str]]] = {
     "collections": frozenset({"Counter", "UserDict", "UserList", "UserString", "ChainMap"}),
     "copy": frozenset(
-        {
-            *("copy", "deepcopy", "_reconstruct", "_keep_alive", "_deepcopy_list"),
-            *("_deepcopy_tuple", "_deepcopy_dict", "_deepcopy_method", "_copy_immutable"),
-        }
+        {"copy", "deepcopy", "_reconstruct", "_keep_alive", "_deepcopy_list"}
+        | {"_deepcopy_tuple", "_deepcopy_dict", "_deepcopy_method", "_copy_immutable"}
     ),
     "dataclasses": frozenset(
         {"asdict", "_asdict_inner", "astuple", "_astuple_inner", "replace", "_replace"}
@@ -36,10 +34,8 @@ PARTS: Final[dict[str, frozenset[str]]] = {
     "json": frozenset({"dump", "dumps", "load"}),
     "json.encoder": frozenset({"JSONEncoder", "_make_iterencode"}),
     "warnings": frozenset(
-        {
-            *("catch_warnings", "simplefilter", "filterwarnings", "resetwarnings", "_add_filter"),
-            *("warns", "deprecated_call", "recwarn"),
-        }
+        {"catch_warnings", "simplefilter", "filterwarnings", "resetwarnings", "_add_filter"}
+        | {"warns", "deprecated_call", "recwarn"}
     ),
     "_pytest.monkeypatch": frozenset({"MonkeyPatch", "monkeypatch"}),
 }
@@ -49,11 +45,9 @@ _NAMED: Final = frozenset({"json"})
 """Modules whose parts have names that others have, too (`load`): who uses them names them."""
 WHOLE: Final[dict[str, frozenset[str]]] = {
     "unittest.mock": frozenset(
-        {
-            *("mock", "mocker", "patch", "create_autospec", "mock_open", "Mock", "MagicMock"),
-            *("NonCallableMock", "NonCallableMagicMock", "AsyncMock", "PropertyMock"),
-            *("ThreadingMock", "seal"),
-        }
+        {"mock", "mocker", "patch", "create_autospec", "mock_open", "Mock", "MagicMock"}
+        | {"NonCallableMock", "NonCallableMagicMock", "AsyncMock", "PropertyMock"}
+        | {"ThreadingMock", "seal"}
     ),
 }
 """By module that is rewritten as a whole: names of which a program that uses it has some."""
@@ -61,10 +55,8 @@ _PRIVATE: Final = frozenset({"_mock_set_magics"})
 """Functions of such modules that only fill an object that nobody else has."""
 APART: Final[dict[str, frozenset[str]]] = {
     "contextlib": frozenset(
-        {
-            *("_RedirectStream", "redirect_stdout", "redirect_stderr", "chdir"),
-            *("_BaseExitStack", "ExitStack", "_GeneratorContextManager", "contextmanager"),
-        }
+        {"_RedirectStream", "redirect_stdout", "redirect_stderr", "chdir"}
+        | {"_BaseExitStack", "ExitStack", "_GeneratorContextManager", "contextmanager"}
     ),
 }
 """By module: classes whose methods are rewritten, and replaced by functions with a namespace of

@@ -12,14 +12,8 @@ from functools import partial
 from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from mazurka.runtime.core.insides import (
-    attributes,
-    elements,
-    entries,
-    module_of,
-    names_in,
-    names_in_class,
-)
+from mazurka.runtime.core import insides
+from mazurka.runtime.core.insides import elements, entries, module_of, names_in, names_in_class
 from mazurka.runtime.core.sites import MARK
 
 LIMIT = 20_000
@@ -106,7 +100,7 @@ _PARTIAL = (
 
 
 def _attributes_of(value: Any, name: str) -> Iterator[tuple[Any, str]]:
-    space_of = attributes(type(value))
+    space_of = insides.attributes(type(value))
     space = None if space_of is None else space_of(value)
     if type(space) is dict:
         for key, part in entries(space):

@@ -17,16 +17,10 @@ from typing import Any, Final, TypeAlias
 from mazurka.runtime.core.insides import is_module, module_of, names_in, qualified_name
 from mazurka.runtime.core.sites import MARK
 from mazurka.runtime.python.rewriter import Rewriter, at_present
-from mazurka.runtime.rewrite import generated, library
+from mazurka.runtime.rewrite import generated, library, live_functions
 from mazurka.runtime.rewrite.bytecode import rewriting
 from mazurka.runtime.rewrite.bytecode.assembly import UnknownCodeError
 from mazurka.runtime.rewrite.exchange import Exchange
-from mazurka.runtime.rewrite.live_functions import (
-    DetachedFunctions,
-    find_cached_functions,
-    find_detached,
-    find_functions,
-)
 from mazurka.runtime.rewrite.selection import Rule
 from mazurka.runtime.rewrite.sources import (
     NO_SOURCE,
@@ -67,7 +61,9 @@ class ObservedCode(Rewriter):
         """The identities of functions with caches, if instructions have to be rewritten."""
         self._exchange = Exchange()
         self._finder = ImportFinder(self._observe_import)
-        self.detached = DetachedFunctions(is_wanted, self._observe_detached, self._find_detached)
+        self.detached = live_functions.DetachedFunctions(
+            is_wanted, self._observe_detached, self._find_detached
+        )
 
     def __enter__(self) -> ObservedCode:
         found = [
@@ -120,15 +116,15 @@ class ObservedCode(Rewriter):
         used = {name for source in sources.values() for name in source.names}
         if self.sourceless:  # there is no telling what their code uses
             used |= library.ALL_NAMES
-            self._cached = find_cached_functions()
+            self._cached = live_functions.find_cached_functions()
         self._observe_library(used, spaces)
         if spaces:
-            for function in find_functions([space for space, _ in spaces.values()]):
+            for function in live_functions.find_functions([space for space, _ in spaces.values()]):
                 self._observe_function(function, spaces[id(function.__globals__)][1])
             self._observe_classes(sources, used)
         for name, module in found:
             if name in self.modules:
-                for function in find_detached(module):
+                for function in live_functions.find_detached(module):
                     self._observe_detached(function)
 
     def _rewrite_module(self, name: str, module: ModuleType) -> RewrittenSource | None:
@@ -193,8 +189,8 @@ class ObservedCode(Rewriter):
         self._observe_instructions(function, "made where nobody watches")
 
     def _find_detached(self, spaces: Sequence[dict[str, Any]]) -> list[FunctionType]:
-        self._cached.update(find_cached_functions())
-        return find_functions(spaces)
+        self._cached.update(live_functions.find_cached_functions())
+        return live_functions.find_functions(spaces)
 
     # -- classes -----------------------------------------------------------------------------
 

@@ -65,10 +65,7 @@ def _project_rule(root: Path) -> Rule:
 
 
 def project_modules(root: Path) -> Rule:
-    """Select the modules of a project.
-
-    They lie below `root` and belong neither to Python, nor to installed packages, nor to Mazurka.
-    """
+    """Select modules below `root` that are not Python's, installed packages', or Mazurka's."""
     prefixes = (sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix)
     away = {_directory(os.path.realpath(place)) for place in prefixes}
     own = _directory(os.path.realpath(MAZURKA_FOLDER))

@@ -38,42 +38,36 @@ ENDS_LATE: Final = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 as on free-threaded interpreters.  Under control that is between two threads."""
 
 _SEEN: Final = frozenset(
-    {
-        *("threading", "_thread", "queue", "_queue", "concurrent", "time", "typing", "dataclasses"),
-        *("functools", "_functools", "contextlib", "abc", "_abc", "enum", "re", "_sre", "math"),
-        *("cmath", "itertools", "collections", "_collections", "operator", "_operator", "copy"),
-        *("heapq", "_heapq", "bisect", "_bisect", "json", "_json", "textwrap", "types"),
-        *("warnings", "_warnings", "traceback", "inspect", "numbers", "fractions", "decimal"),
-        *("_decimal", "datetime", "_datetime", "struct", "_struct", "array"),
-        *("base64", "binascii", "keyword", "builtins", "sys", "io", "_io"),
-        *("importlib", "posixpath", "ntpath", "contextvars", "_contextvars", "hashlib", "_hashlib"),
-        *("unicodedata", "html", "dis", "ast", "__future__", "copyreg"),
-    }
+    {"threading", "_thread", "queue", "_queue", "concurrent", "time", "typing", "dataclasses"}
+    | {"functools", "_functools", "contextlib", "abc", "_abc", "enum", "re", "_sre", "math"}
+    | {"cmath", "itertools", "collections", "_collections", "operator", "_operator", "copy"}
+    | {"heapq", "_heapq", "bisect", "_bisect", "json", "_json", "textwrap", "types"}
+    | {"warnings", "_warnings", "traceback", "inspect", "numbers", "fractions", "decimal"}
+    | {"_decimal", "datetime", "_datetime", "struct", "_struct", "array"}
+    | {"base64", "binascii", "keyword", "builtins", "sys", "io", "_io"}
+    | {"importlib", "posixpath", "ntpath", "contextvars", "_contextvars", "hashlib", "_hashlib"}
+    | {"unicodedata", "html", "dis", "ast", "__future__", "copyreg"}
 )
 """Modules of the standard library that keep nothing, or whose objects are observed by other means:
 patched, or counted as changed by whatever is done with them (`python.opaque`)."""
 _UNSEEN: Final = frozenset(
-    {
-        *("collections.UserDict", "collections.UserList", "collections.UserString"),
-        *("collections.ChainMap", "io.open", "_io.open", "inspect.getmembers", "abc.ABCMeta"),
-        *("io.open_code", "_io.open_code", "_io.FileIO", "textwrap.TextWrapper"),
-        *("functools.singledispatch", "functools.singledispatchmethod", "importlib.reload"),
-        *("copyreg.pickle", "copyreg.add_extension", "copyreg.remove_extension"),
-        *("sys.setrecursionlimit", "sys.set_int_max_str_digits", "sys.addaudithook"),
-        *("sys.getrefcount", "sys._current_frames", "html.parser.HTMLParser"),
-        *("ast.NodeTransformer", "ast.fix_missing_locations", "ast.increment_lineno"),
-        *("concurrent.futures.process.ProcessPoolExecutor", "inspect.getgeneratorstate"),
-        *("concurrent.futures.interpreter.InterpreterPoolExecutor", "inspect.getgeneratorlocals"),
-        *("builtins.input", "contextlib.AsyncExitStack", "inspect.getmembers_static"),
-        *("time.process_time", "time.process_time_ns", "time.thread_time", "time.thread_time_ns"),
-    }
+    {"collections.UserDict", "collections.UserList", "collections.UserString"}
+    | {"collections.ChainMap", "io.open", "_io.open", "inspect.getmembers", "abc.ABCMeta"}
+    | {"io.open_code", "_io.open_code", "_io.FileIO", "textwrap.TextWrapper"}
+    | {"functools.singledispatch", "functools.singledispatchmethod", "importlib.reload"}
+    | {"copyreg.pickle", "copyreg.add_extension", "copyreg.remove_extension"}
+    | {"sys.setrecursionlimit", "sys.set_int_max_str_digits", "sys.addaudithook"}
+    | {"sys.getrefcount", "sys._current_frames", "html.parser.HTMLParser"}
+    | {"ast.NodeTransformer", "ast.fix_missing_locations", "ast.increment_lineno"}
+    | {"concurrent.futures.process.ProcessPoolExecutor", "inspect.getgeneratorstate"}
+    | {"concurrent.futures.interpreter.InterpreterPoolExecutor", "inspect.getgeneratorlocals"}
+    | {"builtins.input", "contextlib.AsyncExitStack", "inspect.getmembers_static"}
+    | {"time.process_time", "time.process_time_ns", "time.thread_time", "time.thread_time_ns"}
 )
 """What is in those modules all the same."""
 _HARMLESS: Final = frozenset(
-    {
-        *("asyncio.coroutines.iscoroutinefunction", "asyncio.coroutines.iscoroutine"),
-        "pkgutil.resolve_name",
-    }
+    {"asyncio.coroutines.iscoroutinefunction", "asyncio.coroutines.iscoroutine"}
+    | {"pkgutil.resolve_name"}
 )
 """What only looks at what it is given, in other modules."""
 _STATEFUL: Final = frozenset({"sched", "shelve", "sqlite3", "asyncio", "multiprocessing", "dbm"})

@@ -152,7 +152,9 @@ class Names:
         if pinned is not None:
             return Seen(thing, EVERYBODY, pinned[1], 0)
         if self._vague and (label := name_of(kind)) in self._vague:
-            seen = self._vague_one(label)
+            seen = self._vague[label]
+            if seen is None:
+                seen = self._vague[label] = Seen([], EVERYBODY, f"any {label}", -1)
             seen.kept.append(thing)
             return seen
         if kind is ModuleType:  # a package may hold an object that is called like its module
@@ -178,12 +180,6 @@ class Names:
         seen = self.objects.get(kept.identity)
         if seen is not None and seen.kept is kept:
             del self.objects[kept.identity]
-
-    def _vague_one(self, label: str) -> Seen:
-        seen = self._vague[label]
-        if seen is None:
-            seen = self._vague[label] = Seen([], EVERYBODY, f"any {label}", -1)
-        return seen
 
     @property
     def vague(self) -> list[str]:

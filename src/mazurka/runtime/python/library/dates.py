@@ -22,10 +22,7 @@ _made_from: Final[Any] = vars(datetime)["fromtimestamp"]
 
 
 def follow_clock(function: Any) -> Callable[..., Any] | None:
-    """Choose what is called instead of a method whose name is that of one that tells the time.
-
-    None if it belongs to another class, or if the time is real.
-    """
+    """Choose what is called instead of `now` of a class; None if no date, or if time is real."""
     kind = function.__self__
     if clock.wall is None or not isinstance(kind, type) or not issubclass(kind, date):
         return None

@@ -22,7 +22,7 @@ from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python.calls import performs
 from mazurka.runtime.python.catalogue import PLAIN, CallEffect
 from mazurka.runtime.sharing.locations import learned
-from mazurka.runtime.sharing.names import Seen, name_of, names
+from mazurka.runtime.sharing.names import name_of, names
 
 
 class Identities:
@@ -70,8 +70,4 @@ def identify(function: Any, site: int, /, *arguments: Any) -> int:
     caller = sys._getframe(1).f_globals
     if seen.vague or "ctypes" in caller or identities.is_older(thing):
         return address
-    return _number(seen)
-
-
-def _number(seen: Seen) -> int:
     return int.from_bytes(seen.name.encode()) << 1 | 1

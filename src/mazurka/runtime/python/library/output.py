@@ -74,26 +74,14 @@ def print_traceback(
 ) -> Any:
     """Call a function of `traceback` that prints to a file, or to `sys.stderr`."""
     progress()
-    given = signature(function).bind_partial(*arguments, **named).arguments
-    file = given.get("file")
+    bound = signature(function).bind_partial(*arguments, **named)
+    file = bound.arguments.get("file")
     if file is None:
-        stream = read_attribute(sys, "stderr", site)
-        if not _is_kept(stream):
+        file = read_attribute(sys, "stderr", site)
+        if not _is_kept(file):
             return performers[CallEffect.TOUCHES_ALL](function, site, *arguments, **named)
-        file = stream
-    if "file" in given and "file" not in named:  # it was given by its position
-        return _print_traceback_to(file, function, site, *arguments)
-    return function(*arguments, **{**named, "file": _Shown(file, site) if _is_of_c(file) else file})
-
-
-def _print_traceback_to(
-    file: Any, function: Callable[..., Any], site: int, /, *arguments: Any
-) -> Any:
-    if not _is_of_c(file):
-        return function(*arguments)
-    names = list(signature(function).parameters)
-    place = names.index("file")
-    return function(*arguments[:place], _Shown(file, site), *arguments[place + 1 :])
+    bound.arguments["file"] = _Shown(file, site) if _is_of_c(file) else file
+    return function(*bound.args, **bound.kwargs)
 
 
 @performs(CallEffect.WARNS)

@@ -23,10 +23,8 @@ _OPTIMIZED: Final = 1
 _FEATURES: Final = sum(getattr(__future__, n).compiler_flag for n in __future__.all_feature_names)
 """The flags of features that code hands on to what it executes."""
 _TOUCHING: Final = frozenset(
-    {
-        *("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "DELETE_ATTR", "STORE_GLOBAL", "STORE_DEREF"),
-        *("BINARY_SUBSCR", "STORE_SUBSCR", "DELETE_SUBSCR", "BINARY_SLICE", "STORE_SLICE"),
-    }
+    {"LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "DELETE_ATTR", "STORE_GLOBAL", "STORE_DEREF"}
+    | {"BINARY_SUBSCR", "STORE_SUBSCR", "DELETE_SUBSCR", "BINARY_SLICE", "STORE_SLICE"}
 )
 _SUBSCRIPT: Final = ("BINARY_OP", 26)
 

@@ -28,10 +28,8 @@ EMPTY_FIRST: Final = sys.version_info < (3, 13)
 """Whether the empty entry lies below what is called."""
 _METHOD_BIT: Final = sys.version_info >= (3, 12)
 _ENDS: Final = frozenset(
-    {
-        *("RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE", "INTERPRETER_EXIT"),
-        *("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"),
-    }
+    {"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE", "INTERPRETER_EXIT"}
+    | {"JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"}
 )
 """Instructions that the next one does not follow."""
 _PUSHES_NOTHING: Final = (

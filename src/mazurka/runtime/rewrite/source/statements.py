@@ -125,7 +125,7 @@ class Statements(Expressions):
         if mangle(name, self.class_name) in self.scope.bound:
             self.unbound.append(name)
 
-    # -- augmented assignments ---------------------------------------------------------------
+    # -- augmented assignments, deletions ----------------------------------------------------
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
         target, sign = node.target, ast.Constant(type(node.op).__name__)
@@ -144,8 +144,6 @@ class Statements(Expressions):
             return node
         new: ast.expr = self.call(Events.augment, node, old, self.rewrite(node.value), sign)
         return place(ast.Assign([target], self.report_binding(target, new)), node)
-
-    # -- deletions ---------------------------------------------------------------------------
 
     def visit_Delete(self, node: ast.Delete) -> list[ast.stmt]:
         return [statement for target in node.targets for statement in self._delete(target)]
@@ -167,7 +165,7 @@ class Statements(Expressions):
                 return [place(ast.Expr(before), target), deletion]
         return [deletion]
 
-    # -- match -------------------------------------------------------------------------------
+    # -- match, except -----------------------------------------------------------------------
 
     def visit_Match(self, node: ast.Match) -> list[ast.stmt]:
         patterns = [part for case in node.cases for part in ast.walk(case.pattern)]
@@ -225,8 +223,6 @@ class Statements(Expressions):
         target = place(ast.Name(name, ast.Store()), node)
         value = place(ast.Name(_PREFIX + name, ast.Load()), node)
         return place(ast.Assign([target], self.report_binding(target, value)), node)
-
-    # -- exceptions --------------------------------------------------------------------------
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> ast.ExceptHandler:
         if node.type is not None:
