@@ -66,7 +66,6 @@ _COMPUTE: Final = 3
 """A data descriptor or a C type computes it."""
 _SLOT: Final = 4
 """It is in the instance, but not in its dictionary."""
-
 _INSIDE: Final = 5
 """See `INSIDE`."""
 
@@ -191,8 +190,8 @@ def home_of_store(thing: Any, name: str) -> Any:
         _sorts.clear()
         _learn_moving(name)
         return thing
-    if kind is types.FunctionType:
-        _note_function_change(name)
+    if kind is types.FunctionType and name in _CALLED_WITH:
+        note_replaced(name, at_once=name == "__code__")
     sort = _sort(kind, name)
     if sort == _CALL:
         _learn_moving(name)
@@ -200,12 +199,6 @@ def home_of_store(thing: Any, name: str) -> Any:
         note_change(kind, name)
         return NOWHERE
     return thing if sort != _COMPUTE or name in learned.moving else NOWHERE
-
-
-def _note_function_change(name: str) -> None:
-    """Name an assignment to what calls of a function read."""
-    if name in _CALLED_WITH and (name == "__code__" or not now.alone):
-        unobserved.note(f"assignment to {name}")
 
 
 def _learn_moving(name: str) -> None:
@@ -301,7 +294,7 @@ def show_space(space: dict[str, Any], module: ModuleType) -> dict[str, Any]:
     return space
 
 
-def note_replaced(name: str) -> None:
-    """Name an assignment to `__dict__` or `__class__`, which no location shows."""
-    if not now.alone:
+def note_replaced(name: str, *, at_once: bool = False) -> None:
+    """Name an assignment, as to `__dict__` or `__class__`, which no location shows."""
+    if at_once or not now.alone:
         unobserved.note(f"assignment to {name}")

@@ -248,12 +248,10 @@ def show_generators(
     changed: list[Any] = []
     for value in arguments:
         if type(value) is GeneratorType:
-            alone = is_lone(getrefcount(value), value)
-            changed.append(value if alone else Stepped(value, site))
-        elif through and runs_code(value) and _is_source(value):
-            changed.append(Stepped(value, site))
+            is_shown = not is_lone(getrefcount(value), value)
         else:
-            changed.append(value)
+            is_shown = through and runs_code(value) and _is_source(value)
+        changed.append(Stepped(value, site) if is_shown else value)
     return tuple(changed)
 
 

@@ -5,7 +5,7 @@ standard library; what a call of them touches is written down here.  C code that
 **touches everything that it is given**: containers among the arguments, and containers inside of
 those, count as changed, and so do objects whose state only C code sees.  A missing row therefore
 costs schedules and hides nothing.  The default is in `effect_of`, `method_effect` and
-`reads_its_arguments`.  Python code that is not rewritten, and C code of packages that may read
+`READS_ARGUMENTS`.  Python code that is not rewritten, and C code of packages that may read
 attributes of the program's objects, is named in the result instead (`sharing.monitoring`).
 
 To add a function, put it into the row of its effect in `ROWS`; a method of a built-in container
@@ -332,18 +332,14 @@ ASKS_ELEMENTS: Final[dict[Any, tuple[str, ...]]] = {
 
 # -- methods of other C types --------------------------------------------------------------------
 
-_READING_METHODS: Final = frozenset(
+READS_ARGUMENTS: Final = frozenset(
     {"write", "writelines", "writerow", "writerows", "update", "send", "set", "get", "seek", "add"}
 )
+"""Methods of C objects that change no argument; one that is not known does: `file.readinto(b)`."""
 WRITES_LINES: Final = frozenset({"writelines", "writerows"})
 """Methods that go through what they are given, line by line."""
 TELLS_TIME: Final = frozenset({"now", "utcnow", "today", "add_note"})
 """Methods that give something else each time: `datetime.now()`, unless the clock is virtual."""
-
-
-def reads_its_arguments(method: str) -> bool:
-    """Tell whether a method of a C object is known to change no argument, as `readinto` does."""
-    return method in _READING_METHODS
 
 
 _OF_TEXT_ALONE: Final = frozenset(

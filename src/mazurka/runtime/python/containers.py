@@ -195,7 +195,7 @@ def approach(part: Part, site: int) -> PendingAccess | None:
     if use_alone(container, site, how in WRITING):
         return None
     seen = see(container)
-    if not _needs_point(_whole(seen), how, site):
+    if not _needs_point(seen, how, site):
         return None
     access = _prepare(part, seen, site)
     session.current.point(access.operation)
@@ -218,19 +218,16 @@ def enter(parts: Sequence[Part], site: int) -> list[PendingAccess]:
     pending = []
     for part in parts:
         seen = see(part[0])
-        if _needs_point(_whole(seen), part[2], site):
+        if _needs_point(seen, part[2], site):
             pending.append(_prepare(part, seen, site))
     return pending
 
 
-def _whole(seen: Seen) -> SharedLocation:
-    """Return the location that stands for a whole container."""
+def _needs_point(seen: Seen, how: How, site: int) -> bool:
+    """Tell whether an access to a whole container needs a scheduling point; note it otherwise."""
     if seen.whole is UNTOUCHED:
         seen.whole = SharedLocation()
-    return seen.whole
-
-
-def _needs_point(location: SharedLocation, how: How, site: int) -> bool:
+    location = seen.whole
     if session.current.over:
         return False
     if site in points and not (now.alone and location.shared is None):

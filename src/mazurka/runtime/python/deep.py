@@ -38,10 +38,6 @@ Attributes: TypeAlias = Callable[[Any], Sequence[str]]
 """Gives the names of the attributes that are read of an object that is no container."""
 
 
-def _nothing(thing: Any) -> Sequence[str]:
-    return ()
-
-
 class DeepReach:
     """The containers and attributes of objects that an operation reaches."""
 
@@ -111,7 +107,7 @@ def perform_deep(
     action: Callable[..., Any],
     *arguments: Any,
     more: Sequence[Part] = (),
-    attributes: Attributes = _nothing,
+    attributes: Attributes = lambda thing: (),
     how: How = How.READ_ALL,
     **named: Any,
 ) -> Any:
@@ -166,14 +162,11 @@ def take_apart(function: Any, site: int, /, *arguments: Any) -> Any:
     thing = getattr(function, "__self__", arguments[0] if arguments else None)
     kind = type(thing)
     names = [name for name, _ in slots(kind)]
-    if not names or not all(_is_built_in(kind, part) for part in ("__reduce__", "__getstate__")):
+    parts = ("__reduce__", "__getstate__")
+    if not names or any(getattr(kind, p, None) is not getattr(object, p, None) for p in parts):
         return function(*arguments)  # its own code says what is read, and is watched
 
     def asked(value: Any) -> Sequence[str]:
         return names if value is thing else ()
 
     return perform_deep((thing,), site, function, *arguments, attributes=asked)
-
-
-def _is_built_in(kind: type, name: str) -> bool:
-    return getattr(kind, name, None) is getattr(object, name, None)

@@ -16,14 +16,13 @@ from mazurka.runtime.core.insides import names_in
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python import variables
 from mazurka.runtime.python.attributes import show_space
+from mazurka.runtime.python.callbacks import itself
 from mazurka.runtime.python.calls import leave_unobserved, receive
 from mazurka.runtime.python.containers import perform
 from mazurka.runtime.python.expressions import read_item, write_item
 from mazurka.runtime.python.rewriter import at_present
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.names import names
-
-# -- slices --------------------------------------------------------------------------------------
 
 
 def read_slice(thing: Any, start: Any, stop: Any, site: int) -> Any:
@@ -44,10 +43,6 @@ def _module_of(space: Any) -> ModuleType | None:
     return module if type(module) is ModuleType and names_in(module) is space else None
 
 
-def _nothing() -> None:
-    """Do nothing: the instruction itself comes next."""
-
-
 def _note_read(space: Any, name: str, site: int) -> None:
     if type(space) is not dict:
         return  # code of the program, or none that can be shared
@@ -55,7 +50,7 @@ def _note_read(space: Any, name: str, site: int) -> None:
     if module is not None:
         variables.read_global_of(module, name, site)
     else:
-        perform((space, dict, How.READ, name), site, _nothing)
+        perform((space, dict, How.READ, name), site, itself, None)  # the instruction comes next
 
 
 def read_global(name: str, site: int) -> None:

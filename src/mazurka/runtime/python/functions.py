@@ -149,12 +149,9 @@ def _note_generators(function: Any, values: Any, site: int) -> None:
 @performs(CallEffect.MAKES_ITERATOR)
 def make_iterator(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
     """Call a function that makes an iterator, which goes through the arguments step by step."""
-    for name in _CALLED & named.keys():
+    for name in named.keys() & iterators.NAMED:
         named[name] = handles((named[name],), site)[0]
     return iterators.make_lazy_iterator(function, site, *handles(arguments, site), **named)
-
-
-_CALLED: Final = frozenset({"func", "key"})
 
 
 @performs(CallEffect.ITERATES)
@@ -272,7 +269,7 @@ def _move(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
     arguments = tuple(handles(arguments, site))
     progress()
     owner = [part_of_opaque(function.__self__)]
-    if not catalogue.reads_its_arguments(function.__name__):
+    if function.__name__ not in catalogue.READS_ARGUMENTS:
         return _touch_deeply(owner, function, site, arguments, named)
     through = function.__name__ in catalogue.WRITES_LINES
     return _touch_shallowly(owner, function, site, arguments, named, through)
@@ -314,7 +311,7 @@ def _format(function: Any, text: Any, site: int) -> Any:
 def _call_bound_slot(function: Any, site: int) -> Any:
     """`thing.__len__`, `super().__setitem__`, `C.slot.__get__`: what C types do with objects."""
     owner, name = function.__self__, function.__name__
-    if reflection.is_slot(owner):
+    if type(owner) in reflection.SLOTS:
         return reflection.call_descriptor(function, site)
     if name in reflection.BOUND:
         return partial(reflection.BOUND[name], function, site)
@@ -356,17 +353,13 @@ def _call_unbound(function: Any, site: int) -> Any:
     if kind is object:
         return partial(take_apart, function, site) if name in TAKES_APART else function
     if kind in METHODS or not catalogue.touches_no_argument(kind, name):
-        return _bind_first(function, site)
+        return partial(_call_bound, function, site)
     return function
 
 
-def _bind_first(function: Any, site: int) -> Any:
-    """What calls a method of C code that is given its object as the first argument."""
-
-    def call_bound(thing: Any, /, *arguments: Any, **named: Any) -> Any:
-        return call(function.__get__(thing), site)(*arguments, **named)
-
-    return call_bound
+def _call_bound(function: Any, site: int, /, thing: Any, *arguments: Any, **named: Any) -> Any:
+    """Call a method of C code that is given its object as the first argument."""
+    return call(function.__get__(thing), site)(*arguments, **named)
 
 
 calls_kind(CachedFunction)(always(call_cached))

@@ -140,7 +140,8 @@ def iterator_over(
 
 # -- iterators that C code makes of others -------------------------------------------------------
 
-_NAMED: Final = ("func", "key")
+NAMED: Final = ("func", "key")
+"""Names under which callbacks are given."""
 
 
 def make_lazy_iterator(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
@@ -148,7 +149,7 @@ def make_lazy_iterator(function: Any, site: int, /, *arguments: Any, **named: An
     place = place_of(site)
     given = list(arguments)
     at = CALLBACK_AT.get(function, len(given))
-    called = [given.pop(at)] if at < len(given) else [named[n] for n in _NAMED if n in named]
+    called = [given.pop(at)] if at < len(given) else [named[n] for n in NAMED if n in named]
     if function is itertools.accumulate and called in ([], [None]):
         called = [operator.add]
     if place not in learned.moving:
@@ -168,7 +169,7 @@ def make_lazy_iterator(function: Any, site: int, /, *arguments: Any, **named: An
         sources = [_shared_source(value, site, turns) for value in given]
         if not called:
             return function(*sources, **named)  # type: ignore[no-any-return]
-        others = {name: value for name, value in named.items() if name not in _NAMED}
+        others = {name: value for name, value in named.items() if name not in NAMED}
         aside = _aside(called[0], turns)
         return function(*sources[:at], aside, *sources[at:], **others)  # type: ignore[no-any-return]
 
@@ -291,10 +292,7 @@ def _aside(function: Any, turns: Turns) -> Any:
 
 
 class TeeLink(list[Any]):
-    """An element that one iterator has taken and others still need, and the next link.
-
-    Empty as long as no iterator has come that far.
-    """
+    """An element that one iterator has taken, and the next link; empty until one comes there."""
 
     __slots__ = ()
 

@@ -44,8 +44,7 @@ def iterate(value: Any, unpacked: bool, site: int) -> Any:
     Each step through a container is an access.  Each step through anything moves an iterator that
     the frames of the thread do not show, so that the thread is not idle.
     """
-    run = session.current
-    if run.ident != get_ident():
+    if session.current.ident != get_ident():
         return value
     part = None if family(value) is None else part_of(value, _READ_ALL)
     if part is None or not is_built_in(type(value), "__iter__"):
@@ -123,30 +122,21 @@ def iterate_captured(items: Any, site: int) -> Iterator[Any]:
     Before it has bound them for the first time there are no such functions.  From then on, each
     step is about to write the variables.
     """
-    kept = CapturedVariables()
+    captured: list[Any] = []
     for value in items:
-        for look in kept.looks:
+        for look in tuple(captured):
             write_captured(None, look, site)
-        _last[get_ident()] = kept
+        _last[get_ident()] = captured
         yield value
 
 
-class CapturedVariables:
-    """Variables of a comprehension that functions inside capture."""
-
-    __slots__ = ("looks",)
-
-    def __init__(self) -> None:
-        self.looks: tuple[Any, ...] = ()
-
-
-_last: dict[int, CapturedVariables] = {}
-"""By thread: the variables of the comprehension that has made the last step."""
+_last: dict[int, list[Any]] = {}
+"""By thread: the captured variables of the comprehension that has made the last step."""
 
 
 def bind_captured(*looks: Any) -> bool:
     """Note that a comprehension has bound variables that functions capture; return True."""
-    _last[get_ident()].looks = looks
+    _last[get_ident()][:] = looks
     return True
 
 

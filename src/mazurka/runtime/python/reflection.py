@@ -136,9 +136,8 @@ def _items(keys: Sequence[Any], site: int, thing: Any) -> Any:
 # -- descriptors ---------------------------------------------------------------------------------
 
 
-def is_slot(descriptor: Any) -> bool:
-    """Tell whether something is a descriptor of C code, such as that of a slot."""
-    return type(descriptor) in (MemberDescriptorType, GetSetDescriptorType)
+SLOTS: Final = (MemberDescriptorType, GetSetDescriptorType)
+"""Types of descriptors of C code, such as that of a slot."""
 
 
 def call_descriptor(function: Any, site: int) -> Any:
@@ -146,26 +145,18 @@ def call_descriptor(function: Any, site: int) -> Any:
     descriptor = function.__self__
     name = descriptor.__name__
 
-    def is_seen(thing: Any) -> bool:
-        return getattr(type(thing), name, None) is descriptor
+    accesses: dict[str, Callable[..., Any]] = {
+        "__get__": lambda thing, *kind: read_attribute(thing, name, site),
+        "__set__": lambda thing, value: variables.write_attribute(value, thing, name, site),
+        "__delete__": lambda thing: variables.delete_attribute(thing, name, site),
+    }
+    access = accesses.get(function.__name__, function)
 
-    def get(thing: Any, *kind: Any) -> Any:
-        return read_attribute(thing, name, site) if is_seen(thing) else function(thing, *kind)
+    def call(thing: Any, *given: Any) -> Any:
+        is_seen = getattr(type(thing), name, None) is descriptor
+        return (access if is_seen else function)(thing, *given)
 
-    def put(thing: Any, value: Any) -> None:
-        if is_seen(thing):
-            variables.write_attribute(value, thing, name, site)
-        else:
-            function(thing, value)
-
-    def remove(thing: Any) -> None:
-        if is_seen(thing):
-            variables.delete_attribute(thing, name, site)
-        else:
-            function(thing)
-
-    calls: dict[str, Any] = {"__get__": get, "__set__": put, "__delete__": remove}
-    return calls.get(function.__name__, function)
+    return function if access is function else call
 
 
 # -- format strings ------------------------------------------------------------------------------

@@ -35,15 +35,10 @@ class Exchange:
         old = names_in_class(kind)[name]
         with suppress(TypeError):  # a class of C, which cannot be changed
             type.__setattr__(kind, name, method)
-            self._methods_of(kind).setdefault(name, old)
-
-    def _methods_of(self, kind: type) -> dict[str, Any]:
-        key = id(kind)
-        known = self._methods.get(key)
-        if known is None:
-            gone = ref(kind, lambda _: self._methods.pop(key, None))
-            known = self._methods[key] = (gone, {})
-        return known[1]
+            key = id(kind)
+            if key not in self._methods:
+                self._methods[key] = ref(kind, lambda _: self._methods.pop(key, None)), {}
+            self._methods[key][1].setdefault(name, old)
 
     def mark(self, module: ModuleType) -> None:
         """Let rewritten code find the events in the namespace of its module."""

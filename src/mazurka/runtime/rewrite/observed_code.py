@@ -17,18 +17,12 @@ from typing import Any, Final, TypeAlias
 from mazurka.runtime.core.insides import is_module, module_of, names_in, qualified_name
 from mazurka.runtime.core.sites import MARK
 from mazurka.runtime.python.rewriter import Rewriter, at_present
-from mazurka.runtime.rewrite import generated, library, live_functions
+from mazurka.runtime.rewrite import generated, library, live_functions, sources
 from mazurka.runtime.rewrite.bytecode import rewriting
 from mazurka.runtime.rewrite.bytecode.assembly import UnknownCodeError
 from mazurka.runtime.rewrite.exchange import Exchange
 from mazurka.runtime.rewrite.selection import Rule
-from mazurka.runtime.rewrite.sources import (
-    NO_SOURCE,
-    RewrittenSource,
-    is_from_source,
-    rewrite_file,
-    source_file,
-)
+from mazurka.runtime.rewrite.sources import NO_SOURCE, RewrittenSource
 from mazurka.runtime.sharing.monitoring import unobserved
 
 _GENERATOR: Final = 0x20 | 0x80 | 0x200
@@ -105,15 +99,15 @@ class ObservedCode(Rewriter):
 
     def _observe_modules(self, found: Sequence[tuple[str, ModuleType]]) -> None:
         spaces: _Spaces = {}
-        sources: dict[str, RewrittenSource] = {}
+        by_name: dict[str, RewrittenSource] = {}
         for name, module in found:
             source = self._rewrite_module(name, module)
             if source is not None:
                 self._mark(module, source, spaces)
                 self.modules[name] = module
                 if source is not NO_SOURCE:
-                    sources[name] = source
-        used = {name for source in sources.values() for name in source.names}
+                    by_name[name] = source
+        used = {name for source in by_name.values() for name in source.names}
         if self.sourceless:  # there is no telling what their code uses
             used |= library.ALL_NAMES
             self._cached = live_functions.find_cached_functions()
@@ -121,18 +115,18 @@ class ObservedCode(Rewriter):
         if spaces:
             for function in live_functions.find_functions([space for space, _ in spaces.values()]):
                 self._observe_function(function, spaces[id(function.__globals__)][1])
-            self._observe_classes(sources, used)
+            self._observe_classes(by_name, used)
         for name, module in found:
             if name in self.modules:
                 for function in live_functions.find_detached(module):
                     self._observe_detached(function)
 
     def _rewrite_module(self, name: str, module: ModuleType) -> RewrittenSource | None:
-        file = source_file(module)
+        file = sources.source_file(module)
         reason = "no source"
         if file is not None:
             try:
-                return rewrite_file(file)
+                return sources.rewrite_file(file)
             except (SyntaxError, ValueError, OSError, RecursionError) as error:
                 reason = f"{type(error).__name__}: {error}"
         if not has_code(module):
@@ -194,14 +188,14 @@ class ObservedCode(Rewriter):
 
     # -- classes -----------------------------------------------------------------------------
 
-    def _observe_classes(self, sources: Mapping[str, RewrittenSource], used: set[str]) -> None:
+    def _observe_classes(self, by_name: Mapping[str, RewrittenSource], used: set[str]) -> None:
         has_dataclasses, has_attrs = "dataclass" in used, bool(used & {"attr", "attrs"})
         if not has_dataclasses and not has_attrs:
             return
-        for kind in generated.find_classes(sources):
+        for kind in generated.find_classes(by_name):
             module = self.modules[module_of(kind)]
             if has_dataclasses:
-                line = sources[module_of(kind)].line_of(qualified_name(kind))
+                line = by_name[module_of(kind)].line_of(qualified_name(kind))
                 self._observe_dataclass(kind, module, line)
             if has_attrs:
                 self._observe_order(kind, module, 1)
@@ -256,7 +250,7 @@ class ObservedCode(Rewriter):
             return False
         if generated.fills_new_object(code) or not rewriting.touches_unobserved(code):
             return False
-        return not is_from_source(code)
+        return not sources.is_from_source(code)
 
 
 _LOADERS: Final = (machinery.SourceFileLoader, machinery.SourcelessFileLoader)

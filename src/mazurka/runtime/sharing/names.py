@@ -45,9 +45,7 @@ UNTOUCHED.owner = -3
 class Seen(dict[str, SharedLocation]):
     """An object that a thread has met in this run: its name, and its locations."""
 
-    __slots__ = (
-        *("count", "entered", "kept", "maker", "met", "number", "origin", "path", "whole"),
-    )
+    __slots__ = ("count", "entered", "kept", "maker", "met", "number", "origin", "path", "whole")
 
     def __init__(self, kept: Any, maker: int, path: str, number: int) -> None:
         self.kept = kept

@@ -95,7 +95,7 @@ def test_instructions_show_what_source_shows(
     def refuse(file: str) -> None:
         raise ValueError(file)
 
-    monkeypatch.setattr("mazurka.runtime.rewrite.observed_code.rewrite_file", refuse)
+    monkeypatch.setattr("mazurka.runtime.rewrite.sources.rewrite_file", refuse)
     by_instructions = find(tmp_path, HEAD + ALIKE[name], bound=2)
     assert by_instructions.outcomes == by_source.outcomes
     assert by_instructions.kinds == by_source.kinds

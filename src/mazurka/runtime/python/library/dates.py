@@ -22,7 +22,7 @@ _made_from: Final[Any] = vars(datetime)["fromtimestamp"]
 
 
 def follow_clock(function: Any) -> Callable[..., Any] | None:
-    """Choose what is called instead of `now` of a class; None if no date, or if time is real."""
+    """Choose what `now` of a class calls instead; None if it is no date, or the time is real."""
     kind = function.__self__
     if clock.wall is None or not isinstance(kind, type) or not issubclass(kind, date):
         return None

@@ -18,7 +18,7 @@ from typing import Any
 
 from mazurka.runtime.python.calls import performers, performs
 from mazurka.runtime.python.catalogue import CallEffect
-from mazurka.runtime.python.containers import Part, part_of, perform, perform_all
+from mazurka.runtime.python.containers import part_of, perform, perform_all
 from mazurka.runtime.python.deep import perform_deep
 from mazurka.runtime.python.opaque import part_of_opaque
 from mazurka.runtime.python.variables import read_attribute
@@ -44,9 +44,7 @@ def print_text(function: Callable[..., Any], site: int, /, *arguments: Any, **na
         named["file"] = stream = read_attribute(sys, "stdout", site)
         if _is_kept(stream):
             file = stream
-    more: list[Part] = []
-    if file is not None and _is_of_c(file):
-        more.append(part_of_opaque(file))
+    more = [part_of_opaque(file)] if _is_of_c(file) else []
     return perform_deep(arguments, site, function, *arguments, more=more, **named)
 
 

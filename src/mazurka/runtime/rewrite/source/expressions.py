@@ -211,11 +211,10 @@ class Expressions(ast.NodeTransformer):
         node.args = [self.rewrite(argument) for argument in node.args]
         for keyword in node.keywords:
             value = self.rewrite(keyword.value)
-            keyword.value = value if keyword.arg else self._read_whole(keyword.value, value)
+            keyword.value = (
+                value if keyword.arg else self.call(Events.read_whole, keyword.value, value)
+            )
         return node
-
-    def _read_whole(self, node: ast.expr, rewritten: ast.expr) -> ast.expr:
-        return self.call(Events.read_whole, node, rewritten)
 
     def _rewrite_frame_call(self, node: ast.Call, function: ast.Name) -> ast.expr:
         """Rewrite a call of a function that looks at the frame of its caller.
@@ -273,7 +272,7 @@ class Expressions(ast.NodeTransformer):
 
     def _rewrite_operand(self, node: ast.expr, count: int) -> ast.expr:
         visited = self.rewrite(node)
-        return visited if count == 1 else self._read_whole(node, visited)
+        return visited if count == 1 else self.call(Events.read_whole, node, visited)
 
     def test_truth(self, node: ast.expr) -> ast.expr:
         """Rewrite an expression whose truth is asked for."""
@@ -313,13 +312,12 @@ class Expressions(ast.NodeTransformer):
     visit_List = visit_Set = _visit_display
 
     def visit_Dict(self, node: ast.Dict) -> ast.expr:
-        pairs = zip(node.keys, node.values, strict=True)
         keys: list[ast.expr | None] = []
         values: list[ast.expr] = []
-        for key, value in pairs:
+        for key, value in zip(node.keys, node.values, strict=True):
             keys.append(None if key is None else self.rewrite(key))
             visited = self.rewrite(value)
-            values.append(self._read_whole(value, visited) if key is None else visited)
+            values.append(self.call(Events.read_whole, value, visited) if key is None else visited)
         node.keys, node.values = keys, values
         return self.receive(node)
 

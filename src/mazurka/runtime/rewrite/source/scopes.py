@@ -60,7 +60,6 @@ class Scope:
 
     def owner(self, name: str) -> Scope | None:
         """The scope whose variable a name is here; the module's for globals."""
-        scope: Scope | None = self
         if name in self.globals:
             return self.module()
         if name not in self.nonlocals and name in self.bound:
