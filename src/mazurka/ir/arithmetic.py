@@ -46,6 +46,15 @@ UNARY: dict[str, Callable[[int], int]] = {
     "abs": lambda x: wrap(abs(x)),
 }
 
+EXACT: dict[str, Callable[[int, int], int]] = {
+    "add": lambda x, y: x + y,
+    "sub": lambda x, y: x - y,
+    "mul": lambda x, y: x * y,
+    "floordiv": lambda x, y: x // y,
+    "shl": lambda x, y: x << y,
+}
+"""Operators whose results may leave the 64-bit numbers, before they wrap around."""
+
 BINARY: dict[str, Callable[[int, int], int]] = {
     "add": lambda x, y: wrap(x + y),
     "sub": lambda x, y: wrap(x - y),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from mazurka.ir.arithmetic import BINARY, EXACT
 from mazurka.ir.expressions import (
     ONE,
     ZERO,
@@ -22,30 +23,9 @@ from mazurka.ir.expressions import (
     truth,
 )
 
-_WORD = 1 << 64
 _SIGN = 1 << 63
 
-_BINARY: dict[str, Callable[[int, int], int]] = {
-    "add": lambda x, y: x + y,
-    "sub": lambda x, y: x - y,
-    "mul": lambda x, y: x * y,
-    "floordiv": lambda x, y: x // y,
-    "mod": lambda x, y: x % y,
-    "and": lambda x, y: x & y,
-    "or": lambda x, y: x | y,
-    "xor": lambda x, y: x ^ y,
-    "shl": lambda x, y: x << y,
-    "shr": lambda x, y: x >> y,
-    "eq": lambda x, y: int(x == y),
-    "ne": lambda x, y: int(x != y),
-    "lt": lambda x, y: int(x < y),
-    "le": lambda x, y: int(x <= y),
-    "gt": lambda x, y: int(x > y),
-    "ge": lambda x, y: int(x >= y),
-    "min": min,
-    "max": max,
-}
-
+_BINARY = BINARY | EXACT
 _UNARY: dict[str, Callable[[int], int]] = {
     "neg": lambda x: -x,
     "not": lambda x: int(x == 0),

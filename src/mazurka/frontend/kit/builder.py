@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Unpack
 
 from mazurka.errors import UnsupportedError
-from mazurka.frontend.kit.automaton import Automaton, Label
-from mazurka.frontend.kit.program import ProgramDraft
+from mazurka.frontend.kit.program import Automaton, EdgeParts, Label, ProgramDraft
 from mazurka.frontend.kit.shapes import NumberShape, Reference
 from mazurka.ir.expressions import Const, Expr, Load, negate
 from mazurka.ir.program import Assign, Check, Fault, Kind, Operation, Role, Span
@@ -68,11 +68,8 @@ class ThreadBuilder:
         text: str,
         target: Label,
         *,
-        guard: Expr | None = None,
         operations: Sequence[Operation] = (),
-        choices: int = 1,
-        atomic: bool = False,
-        subject: Expr | None = None,
+        **parts: Unpack[EdgeParts],
     ) -> None:
         """Add an edge from here to the label; more edges may leave from here."""
         self.program.edges += 1
@@ -83,17 +80,8 @@ class ThreadBuilder:
                 " use fewer threads, less recursion (--max-depth) or loops instead of repeated"
                 " calls",
             )
-        self.require_automaton().add_edge(
-            kind,
-            span,
-            target,
-            guard=guard,
-            operations=operations,
-            choices=choices,
-            atomic=atomic,
-            subject=subject,
-            text=text,
-        )
+        automaton = self.require_automaton()
+        automaton.add_edge(kind, span, target, operations=operations, text=text, **parts)
 
     def step(
         self,
@@ -101,22 +89,15 @@ class ThreadBuilder:
         span: Span,
         text: str,
         *,
-        guard: Expr | None = None,
         operations: Sequence[Operation] = (),
-        choices: int = 1,
-        atomic: bool = False,
-        subject: Expr | None = None,
+        **parts: Unpack[EdgeParts],
     ) -> None:
         """Add one edge and go on behind it."""
-        self.take_one_of(
-            kind,
-            span,
-            text,
-            [(guard, operations)],
-            choices=choices,
-            atomic=atomic,
-            subject=subject,
-        )
+        automaton = self.require_automaton()
+        target = automaton.new_label(span)
+        self.add_edge(kind, span, text, target, operations=operations, **parts)
+        automaton.current = None
+        automaton.place(target, span)
 
     def take_one_of(
         self,
@@ -124,26 +105,14 @@ class ThreadBuilder:
         span: Span,
         text: str,
         ways: Iterable[tuple[Expr | None, Sequence[Operation]]],
-        *,
-        choices: int = 1,
-        atomic: bool = False,
-        subject: Expr | None = None,
+        **parts: Unpack[EdgeParts],
     ) -> None:
         """Add edges with exclusive guards to one location and go on there."""
         automaton = self.require_automaton()
         target = automaton.new_label(span)
         for guard, operations in ways:
-            self.add_edge(
-                kind,
-                span,
-                text,
-                target,
-                guard=guard,
-                operations=operations,
-                choices=choices,
-                atomic=atomic,
-                subject=subject,
-            )
+            parts["guard"] = guard
+            self.add_edge(kind, span, text, target, operations=operations, **parts)
         automaton.current = None
         automaton.place(target, span)
 
@@ -157,14 +126,9 @@ class ThreadBuilder:
         guard: Expr | None = None,
     ) -> None:
         """Operate on a synchronization object, in one indivisible step."""
+        subject = owner.address
         self.step(
-            kind,
-            span,
-            text,
-            guard=guard,
-            operations=operations,
-            atomic=True,
-            subject=owner.address,
+            kind, span, text, guard=guard, operations=operations, atomic=True, subject=subject
         )
 
     def attempt(
@@ -180,17 +144,11 @@ class ThreadBuilder:
     ) -> Expr:
         """Operate on an object if that is possible now: 1 where it was done, 0 where it was not."""
         answer = Const(self.take_temporary(Role.BOOL, span))
-        self.take_one_of(
-            kind,
-            span,
-            text,
-            [
-                (success, (*operations, Assign(answer, Const(1)))),
-                (failure, (*otherwise, Assign(answer, Const(0)))),
-            ],
-            atomic=True,
-            subject=owner.address,
-        )
+        ways = [
+            (success, (*operations, Assign(answer, Const(1)))),
+            (failure, (*otherwise, Assign(answer, Const(0)))),
+        ]
+        self.take_one_of(kind, span, text, ways, atomic=True, subject=owner.address)
         return Load(answer)
 
     def inspect(
@@ -222,22 +180,16 @@ class ThreadBuilder:
         """Read a number, in a step of its own where it is shared; returns what was read."""
         boolean = isinstance(place.shape, NumberShape) and place.shape.role is Role.BOOL
         cell = Const(self.take_temporary(Role.BOOL if boolean else Role.INT, span))
-        self.step(
-            Kind.ACCESS if place.shared else Kind.LOCAL,
-            span,
-            f"read {place.title}",
-            operations=(Assign(cell, Load(place.address)),),
-        )
+        read = Assign(cell, Load(place.address))
+        kind = Kind.ACCESS if place.shared else Kind.LOCAL
+        self.step(kind, span, f"read {place.title}", operations=(read,))
         return Load(cell)
 
     def store(self, place: Reference, value: Expr, span: Span) -> None:
         """Write a number, in a step of its own where it is shared."""
-        self.step(
-            Kind.ACCESS if place.shared else Kind.LOCAL,
-            span,
-            f"write {place.title}",
-            operations=(Assign(place.address, value),),
-        )
+        write = Assign(place.address, value)
+        kind = Kind.ACCESS if place.shared else Kind.LOCAL
+        self.step(kind, span, f"write {place.title}", operations=(write,))
 
     def add_local(self, name: str, span: Span, role: Role = Role.INT) -> int:
         """Add a cell of this thread, whose range is inferred; returns its address."""

@@ -2,7 +2,8 @@
 
 A *shape* is a static type.  Two references of equal shape can share a variable, so whatever the
 code of an operation depends on (bounds, lock rules) belongs to the shape; first values do not,
-they belong to a *blueprint*, the result of calling a constructor.
+they belong to a *blueprint*, the result of calling a constructor.  `Storage` gives objects their
+cells while the program is elaborated; an address is a position in its list.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from mazurka.errors import MazurkaError
 from mazurka.frontend.kit.arithmetic import binary
 from mazurka.ir.expressions import ZERO, Const, Expr
-from mazurka.ir.program import Role
+from mazurka.ir.program import Cell, Role, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,3 +168,80 @@ class Reference:
     def cell(self, offset: int) -> Expr:
         """The address of one of the object's cells."""
         return binary("add", self.address, Const(offset))
+
+
+MOST_CELLS = 1_000_000
+
+
+@dataclass(slots=True)
+class CellDraft:
+    """A cell that may still change until the program is complete."""
+
+    name: str
+    low: int
+    high: int
+    initial: int
+    owner: int | None
+    role: Role
+    inferred: bool
+    span: Span | None
+
+    def finish(self) -> Cell:
+        return Cell(
+            self.name,
+            self.low,
+            self.high,
+            self.initial,
+            owner=self.owner,
+            role=self.role,
+            span=self.span,
+            inferred=self.inferred,
+        )
+
+
+@dataclass(slots=True)
+class Storage:
+    cells: list[CellDraft] = field(default_factory=list)
+
+    def add(
+        self,
+        name: str,
+        *,
+        low: int = 0,
+        high: int = 0,
+        initial: int = 0,
+        owner: int | None = None,
+        role: Role = Role.INT,
+        inferred: bool = False,
+        span: Span | None = None,
+    ) -> int:
+        """Add a cell; returns its address."""
+        if len(self.cells) >= MOST_CELLS:
+            raise MazurkaError.at(
+                span, f"the model needs more than {MOST_CELLS:,} cells; use smaller arrays"
+            )
+        self.cells.append(CellDraft(name, low, high, initial, owner, role, inferred, span))
+        return len(self.cells) - 1
+
+    def place(self, name: str, blueprint: Blueprint, owner: int | None, span: Span | None) -> int:
+        """Give an object its cells; returns the address of the first."""
+        base = len(self.cells)
+        for form, initial in zip(blueprint.shape.forms(), blueprint.initials, strict=True):
+            first = initial.value if isinstance(initial, Const) else max(form.low, 0)
+            if not form.inferred and not form.low <= first <= form.high:
+                raise MazurkaError.at(
+                    span,
+                    f"`{name}{form.suffix}` starts at {first}, outside its range"
+                    f" {form.low}..{form.high}: give it a first value within the range",
+                )
+            self.add(
+                name + form.suffix,
+                low=form.low,
+                high=form.high,
+                initial=first,
+                owner=owner,
+                role=form.role,
+                inferred=form.inferred,
+                span=span,
+            )
+        return base

@@ -12,9 +12,8 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from mazurka.frontend.kit.arithmetic import binary
-from mazurka.frontend.kit.automaton import Label
 from mazurka.frontend.kit.builder import ThreadBuilder
-from mazurka.frontend.kit.program import DONE, NEW, STARTED, ThreadPlan
+from mazurka.frontend.kit.program import DONE, NEW, STARTED, Label, ThreadPlan
 from mazurka.frontend.kit.shapes import INTEGER, Reference
 from mazurka.ir.expressions import ZERO, Const, Expr, Load
 from mazurka.ir.program import (

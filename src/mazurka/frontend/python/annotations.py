@@ -12,8 +12,13 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from mazurka.errors import UnsupportedError
-from mazurka.frontend.python.imports import MODEL, OPEN_MODULES, advise_on_name, import_names
-from mazurka.frontend.python.source import span_of
+from mazurka.frontend.python.source import (
+    MODEL,
+    OPEN_MODULES,
+    advise_on_name,
+    import_names,
+    span_of,
+)
 from mazurka.frontend.python.survey import facts_of, walk_own_nodes
 
 INT, BOOL = f"{MODEL}.Int", f"{MODEL}.Bool"

@@ -10,8 +10,7 @@ import ast
 
 from mazurka.frontend.kit.shapes import Blueprint, NumberShape, Reference
 from mazurka.frontend.python.containers import make_array
-from mazurka.frontend.python.context import Activation, LocalVariable
-from mazurka.frontend.python.lowering import Lowering
+from mazurka.frontend.python.lowering import Activation, LocalVariable, Lowering
 from mazurka.frontend.python.survey import walk_own_nodes
 from mazurka.frontend.python.values import (
     Interval,

@@ -7,8 +7,7 @@ import ast
 from mazurka.frontend.kit.shapes import RecordShape, Reference, SyncShape
 from mazurka.frontend.python.arguments import bind_parameters
 from mazurka.frontend.python.assignment import bind_parameter, copy_to_cell
-from mazurka.frontend.python.context import Activation, LocalVariable
-from mazurka.frontend.python.lowering import CALLS, Lowering, expression
+from mazurka.frontend.python.lowering import CALLS, Activation, LocalVariable, Lowering, expression
 from mazurka.frontend.python.objects import find_method, instantiate
 from mazurka.frontend.python.primitives.methods import find_methods
 from mazurka.frontend.python.primitives.threads import call_handle

@@ -9,11 +9,10 @@ from __future__ import annotations
 import ast
 
 from mazurka.frontend.kit.arithmetic import binary, boolean, both, conditional, unary
-from mazurka.frontend.kit.automaton import Label
+from mazurka.frontend.kit.program import Label
 from mazurka.frontend.kit.shapes import Reference
-from mazurka.frontend.python.context import LocalVariable
 from mazurka.frontend.python.expressions import as_number, truth_of
-from mazurka.frontend.python.lowering import Lowering, expression
+from mazurka.frontend.python.lowering import LocalVariable, Lowering, expression
 from mazurka.frontend.python.values import (
     Interval,
     Nothing,

@@ -17,8 +17,8 @@ from mazurka.frontend.kit.shapes import (
     Reference,
 )
 from mazurka.frontend.python.expressions import MOST_ITEMS, truth_of
-from mazurka.frontend.python.imports import check_path
 from mazurka.frontend.python.lowering import Lowering, expression
+from mazurka.frontend.python.source import check_path
 from mazurka.frontend.python.values import (
     Draft,
     DraftField,

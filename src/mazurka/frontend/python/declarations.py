@@ -15,10 +15,9 @@ from mazurka.errors import OptionError
 from mazurka.frontend.kit.builder import NotStatic
 from mazurka.frontend.kit.shapes import INTEGER, TRUTH, Blueprint, NumberShape, Reference
 from mazurka.frontend.python.containers import make_array
-from mazurka.frontend.python.context import FunctionThread, Model
-from mazurka.frontend.python.imports import import_names
-from mazurka.frontend.python.lowering import Lowering, refuse_statement
+from mazurka.frontend.python.lowering import FunctionThread, Lowering, Model, refuse_statement
 from mazurka.frontend.python.primitives.threads import title_thread
+from mazurka.frontend.python.source import import_names
 from mazurka.frontend.python.statements import declared_shape
 from mazurka.frontend.python.survey import count_stores, find_free_names
 from mazurka.frontend.python.values import (

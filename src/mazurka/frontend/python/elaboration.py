@@ -11,16 +11,13 @@ from collections.abc import Callable, Mapping
 
 from mazurka.errors import MazurkaError, OptionError
 from mazurka.frontend.kit.arithmetic import fits
-from mazurka.frontend.kit.automaton import Automaton
-from mazurka.frontend.kit.program import Expected, settle_threads
+from mazurka.frontend.kit.program import Automaton, Expected, settle_threads
 from mazurka.frontend.kit.shapes import Reference
 from mazurka.frontend.kit.threads import finish
-from mazurka.frontend.python import (
-    aggregates,
+from mazurka.frontend.python import (  # noqa: F401 - handlers: together they are the language
     assertions,
     calls,
     containers,
-    invariants,
     loops,
     objects,
     operations,
@@ -28,48 +25,23 @@ from mazurka.frontend.python import (
     statements,
 )
 from mazurka.frontend.python.annotations import understand_annotations
+from mazurka.frontend.python.assertions import build_observer
 from mazurka.frontend.python.assignment import bind_parameter
-from mazurka.frontend.python.context import Activation, FunctionThread, LocalVariable, Model
 from mazurka.frontend.python.declarations import Declarations
-from mazurka.frontend.python.invariants import build_observer
-from mazurka.frontend.python.lowering import CALLS, Lowering
-from mazurka.frontend.python.primitives import (
-    barriers,
-    conditions,
-    events,
-    locks,
-    queues,
-    rwlocks,
-    semaphores,
-    threads,
+from mazurka.frontend.python.lowering import (
+    CALLS,
+    Activation,
+    FunctionThread,
+    LocalVariable,
+    Lowering,
+    Model,
 )
+from mazurka.frontend.python.primitives import locks, queues, signals, threads  # noqa: F401
 from mazurka.frontend.python.primitives.threads import add_parameter_cell
 from mazurka.frontend.python.source import parse, shorten
 from mazurka.frontend.python.survey import ModelSurvey, facts_of, survey
 from mazurka.frontend.python.values import Number, ThreadHandle
 from mazurka.ir.program import Program, Span
-
-HANDLERS = (
-    aggregates,
-    assertions,
-    calls,
-    containers,
-    invariants,
-    loops,
-    objects,
-    operations,
-    protection,
-    statements,
-    barriers,
-    conditions,
-    events,
-    locks,
-    queues,
-    rwlocks,
-    semaphores,
-    threads,
-)
-"""Imported for what they register; together they are the language."""
 
 _TYPES = frozenset({"mazurka.model.Int", "mazurka.model.Bool", "mazurka.model.atomic"})
 

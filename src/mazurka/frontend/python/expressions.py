@@ -15,9 +15,8 @@ from mazurka.frontend.kit.arithmetic import (
     unary,
 )
 from mazurka.frontend.kit.shapes import Reference
-from mazurka.frontend.python.context import LocalVariable
-from mazurka.frontend.python.imports import advise_on_name, find_builtin
-from mazurka.frontend.python.lowering import Lowering, expression
+from mazurka.frontend.python.lowering import LocalVariable, Lowering, expression
+from mazurka.frontend.python.source import advise_on_name, find_builtin
 from mazurka.frontend.python.values import (
     Closure,
     Function,

@@ -21,8 +21,7 @@ from mazurka.frontend.kit.shapes import (
 from mazurka.frontend.python.annotations import RangeCheck
 from mazurka.frontend.python.arguments import bind_parameters, evaluate_arguments, match_arguments
 from mazurka.frontend.python.containers import make_array
-from mazurka.frontend.python.context import Activation
-from mazurka.frontend.python.lowering import CALLS, Lowering, callable_name
+from mazurka.frontend.python.lowering import CALLS, Activation, Lowering, callable_name
 from mazurka.frontend.python.statements import check_parameter, declared_shape
 from mazurka.frontend.python.survey import facts_of
 from mazurka.frontend.python.values import (

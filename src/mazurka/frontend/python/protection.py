@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 
 from mazurka.frontend.kit.builder import NotStatic
-from mazurka.frontend.kit.conditions import ConditionShape
-from mazurka.frontend.kit.locks import LockShape
-from mazurka.frontend.kit.rwlocks import RWLockShape
+from mazurka.frontend.kit.locks import ConditionShape, LockShape, RWLockShape
 from mazurka.frontend.kit.shapes import (
     ArrayShape,
     NumberShape,
@@ -39,21 +38,15 @@ def _protected_by(low: Lowering, node: ast.Call) -> Value:
     return Nothing()
 
 
-@callable_name("mazurka.model.unprotected")
-def _unprotected(low: Lowering, node: ast.Call) -> Value:
-    return _declare_all(low, node, "unprotected")
-
-
-@callable_name("mazurka.model.unshared")
-def _unshared(low: Lowering, node: ast.Call) -> Value:
-    return _declare_all(low, node, "unshared")
-
-
 def _declare_all(low: Lowering, node: ast.Call, kind: str) -> Value:
     _check_call(low, node, kind, 1, f"{kind}(place)")
     for place in node.args:
         _declare(low, kind, None, _denoted(low, place), place)
     return Nothing()
+
+
+callable_name("mazurka.model.unprotected")(partial(_declare_all, kind="unprotected"))
+callable_name("mazurka.model.unshared")(partial(_declare_all, kind="unshared"))
 
 
 def _check_call(low: Lowering, node: ast.Call, name: str, least: int, example: str) -> None:

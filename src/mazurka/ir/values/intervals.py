@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from mazurka.ir.arithmetic import quotient
+from mazurka.ir.arithmetic import EXACT, quotient
 from mazurka.ir.expressions import DIVISIONS, SHIFTS
 
 SMALLEST = -(2**63)
@@ -19,14 +19,10 @@ Bounds: TypeAlias = tuple[int, int]
 
 
 _EXACT: dict[str, Callable[[int, int], int]] = {
-    "add": lambda x, y: x + y,
-    "sub": lambda x, y: x - y,
-    "mul": lambda x, y: x * y,
+    **EXACT,
     "min": min,
     "max": max,
-    "floordiv": lambda x, y: x // y,
     "div": quotient,
-    "shl": lambda x, y: x << y,
     "shr": lambda x, y: x >> y,
     "lshr": lambda x, y: x >> y,
 }

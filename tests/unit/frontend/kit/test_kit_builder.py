@@ -6,10 +6,15 @@ import pytest
 
 from mazurka.errors import MazurkaError, UnsupportedError
 from mazurka.frontend.kit import builder
-from mazurka.frontend.kit.automaton import Automaton
 from mazurka.frontend.kit.builder import NotStatic, ThreadBuilder
 from mazurka.frontend.kit.locks import LockShape
-from mazurka.frontend.kit.program import Expected, ProgramDraft, ThreadPlan, settle_threads
+from mazurka.frontend.kit.program import (
+    Automaton,
+    Expected,
+    ProgramDraft,
+    ThreadPlan,
+    settle_threads,
+)
 from mazurka.frontend.kit.shapes import (
     INTEGER,
     ArrayShape,

@@ -14,10 +14,9 @@ from collections.abc import Iterator
 
 from mazurka.errors import OptionError, UnsupportedError
 from mazurka.frontend.kit.arithmetic import binary
-from mazurka.frontend.kit.automaton import Automaton
 from mazurka.frontend.kit.builder import ThreadBuilder
 from mazurka.frontend.kit.locks import LockShape
-from mazurka.frontend.kit.program import ProgramDraft, ThreadPlan
+from mazurka.frontend.kit.program import Automaton, ProgramDraft, ThreadPlan
 from mazurka.frontend.kit.shapes import Blueprint, NumberShape, Reference
 from mazurka.frontend.kit.source import read_source
 from mazurka.frontend.kit.threads import finish

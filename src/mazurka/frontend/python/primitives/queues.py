@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 
 from mazurka.frontend.kit.queues import UNBOUNDED_CAPACITY, QueueShape
 from mazurka.frontend.kit.shapes import BOOLEAN, INTEGER, Blueprint, NumberShape, Reference
@@ -79,16 +80,6 @@ def _blocking_item(low: Lowering, node: ast.Call, name: str, names: tuple[str, .
     return given.get("item", node)
 
 
-@callable_name("mazurka.model.Queue", "queue.Queue", "queue.SimpleQueue")
-def _queue(low: Lowering, node: ast.Call) -> Value:
-    return _make_queue(low, node, newest_first=False)
-
-
-@callable_name("mazurka.model.LifoQueue", "queue.LifoQueue")
-def _lifo_queue(low: Lowering, node: ast.Call) -> Value:
-    return _make_queue(low, node, newest_first=True)
-
-
 @callable_name("queue.PriorityQueue", "mazurka.model.PriorityQueue")
 def _priority_queue(low: Lowering, node: ast.Call) -> Value:
     raise low.refuse(
@@ -115,6 +106,12 @@ def _make_queue(low: Lowering, node: ast.Call, *, newest_first: bool) -> Value:
             advice="; give `maxsize`",
         )
     )
+
+
+callable_name("mazurka.model.Queue", "queue.Queue", "queue.SimpleQueue")(
+    partial(_make_queue, newest_first=False)
+)
+callable_name("mazurka.model.LifoQueue", "queue.LifoQueue")(partial(_make_queue, newest_first=True))
 
 
 def _element(low: Lowering, value: Value, node: ast.AST) -> NumberShape:

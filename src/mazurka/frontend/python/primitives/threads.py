@@ -23,8 +23,7 @@ from mazurka.frontend.python.arguments import (
     parameters,
 )
 from mazurka.frontend.python.assignment import create_object, is_fixed
-from mazurka.frontend.python.context import FunctionThread, LocalVariable
-from mazurka.frontend.python.lowering import Lowering, callable_name
+from mazurka.frontend.python.lowering import FunctionThread, LocalVariable, Lowering, callable_name
 from mazurka.frontend.python.objects import find_method
 from mazurka.frontend.python.values import (
     Function,
