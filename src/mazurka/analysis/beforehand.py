@@ -9,13 +9,18 @@ guards of one edge are evaluated on the way to another.
 
 from __future__ import annotations
 
-from functools import cached_property
-
-from mazurka.analysis.laws import Law, Mover, laws_of, takes_one_lock, waits_for_locks, wake_locks
+from mazurka.analysis.laws import (
+    Law,
+    Mover,
+    acquired,
+    laws_of,
+    takes_one_lock,
+    waits_for_locks,
+    wake_locks,
+)
 from mazurka.analysis.locksets import static_protection
 from mazurka.analysis.movable import movable_locks
 from mazurka.analysis.ownership import reach
-from mazurka.analysis.shapes import acquired
 from mazurka.ir.expressions import ZERO, Conditional, Const
 from mazurka.ir.passes.held import Ownership, conjuncts
 from mazurka.ir.program import Assign, Edge, Mode, Program
@@ -29,7 +34,7 @@ class FixedSteps:
         self.program = program
         self.touched = touched
         self.movable = movable_locks(program)
-        self.held = Ownership(program).held
+        self.ownership = Ownership(program)
         self.cells = [self._cells(number) for number in range(len(program.threads))]
 
     def _cells(self, number: int) -> list[frozenset[int]]:
@@ -95,7 +100,7 @@ class FixedSteps:
             for each in edge.operations
             if isinstance(each, Assign) and each.address == Const(lock)
         ]
-        if lock in (self.held[number][location] or ()):
+        if lock in (self.ownership.held[number][location] or ()):
             return Mover.LEFT if stored == [ZERO] else None
         recursive = any(isinstance(part, Conditional) for part in conjuncts(edge.guard))
         taken = acquired(edge, number) == (Const(lock),) and len(stored) == 1
@@ -118,14 +123,8 @@ class Beforehand:
         self.wake_locks = [wake_locks(program, thread) for thread in threads]
         self.proven = static_protection(program).cells
         self.fixed_steps = FixedSteps(program, self.laws.touched)
-
-    @cached_property
-    def movable_locks(self) -> frozenset[int]:
-        return movable_locks(self.program)
-
-    @cached_property
-    def disciplined_locks(self) -> frozenset[int]:
-        return frozenset(Ownership(self.program).disciplined)
+        self.movable_locks = self.fixed_steps.movable
+        self.disciplined_locks = self.fixed_steps.ownership.disciplined
 
 
 def known_beforehand(program: Program) -> Beforehand:

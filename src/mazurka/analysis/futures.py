@@ -97,7 +97,7 @@ from mazurka.ir.values.footprints import Footprints
 
 def pattern_locks(program: Program) -> frozenset[int]:
     """The owner cells that nobody but the holder changes while the lock is held."""
-    return frozenset(Ownership(program).disciplined)
+    return Ownership(program).disciplined
 
 
 def needed_locks(footprints: Footprints, edge: Edge, thread: int) -> frozenset[int]:

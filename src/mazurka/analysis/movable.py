@@ -17,7 +17,7 @@ movable lock in two ways:
 
 from __future__ import annotations
 
-from mazurka.analysis.shapes import expressions
+from mazurka.analysis.laws import expressions
 from mazurka.ir.expressions import ZERO, Conditional, Const, Expr, Load, walk
 from mazurka.ir.passes.held import Ownership, conjuncts, owner_values
 from mazurka.ir.program import Assign, Edge, Kind, Program, Thread

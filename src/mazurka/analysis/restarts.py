@@ -21,7 +21,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from mazurka.analysis.shapes import expressions
+from mazurka.analysis.laws import expressions
 from mazurka.ir.expressions import Binary, Const, Expr, Load
 from mazurka.ir.passes.held import conjuncts
 from mazurka.ir.program import IDLE, Assign, Check, Edge, Program

@@ -1,4 +1,4 @@
-"""Find the front end that reads a file.
+"""Find the front end that reads a file, and read source files.
 
 A front end is a module or package in `mazurka.frontend` that defines `FRONTEND`; its name is the
 module's name.  Nothing else has to be edited to add one.  The name of a file decides which front
@@ -88,3 +88,21 @@ def _beginning(path: Path) -> str:
             return file.read(LOOKED_AT)
     except OSError as error:
         raise MazurkaError(f"cannot be read: {error.strerror or error}", file=str(path)) from None
+
+
+def read_source(path: str | Path, expected: str = "a source file") -> str:
+    """The text of a source file; `expected` says what to give instead of a directory."""
+    file, place = str(path), Path(path)
+    if place.is_dir():
+        raise MazurkaError(f"this is a directory; give {expected}", file=file)
+    try:
+        data = place.read_bytes()
+    except FileNotFoundError:
+        raise MazurkaError("no such file", file=file) from None
+    except OSError as error:
+        raise MazurkaError(f"cannot be read: {error.strerror or error}", file=file) from None
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise MazurkaError("not a text file in UTF-8", file=file, line=line) from None

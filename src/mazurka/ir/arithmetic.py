@@ -1,7 +1,7 @@
 """The operators of the intermediate representation, on 64-bit numbers.
 
-`docs/semantics.md` gives their meaning.  `unary` and `binary` are for any operands; the
-functions in `UNARY` and `BINARY` are for callers that have excluded those that are faults.
+`docs/semantics.md` gives their meaning.  `binary` is for any operands; the functions in
+`BINARY` are for callers that have excluded those that are faults.
 """
 
 from __future__ import annotations
@@ -82,10 +82,6 @@ BINARY: dict[str, Callable[[int, int], int]] = {
     "min": min,
     "max": max,
 }
-
-
-def unary(operator: str, operand: int) -> int:
-    return UNARY[operator](operand)
 
 
 def binary(operator: str, left: int, right: int) -> int | None:

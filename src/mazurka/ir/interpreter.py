@@ -133,7 +133,7 @@ class _Run:
             case Binary(operator, left, right):
                 return self.binary(operator, self.evaluate(left), self.evaluate(right))
             case Unary(operator, operand):
-                return arithmetic.unary(operator, self.evaluate(operand))
+                return arithmetic.UNARY[operator](self.evaluate(operand))
             case Conditional(test, then, otherwise):
                 return self.evaluate(then if self.evaluate(test) else otherwise)
             case Element(base, index, length, stride):

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mazurka.errors import InternalError
-from mazurka.ir.passes.starts import starts_again
+from mazurka.ir.passes.liveness import starts_again
 from mazurka.ir.program import Program
 from mazurka.ir.values.footprints import Footprints
 from mazurka.search import (

@@ -7,9 +7,8 @@ from tests.soundness.variants import VARIANTS, difference
 from tests.unit.ir.programs import Builder, equals, load, put
 
 from mazurka.ir.expressions import Binary, Const, Expr, Load
-from mazurka.ir.passes.liveness import carried_over, reset_dead_locals
+from mazurka.ir.passes.liveness import carried_over, reset_dead_locals, starts_again
 from mazurka.ir.passes.merge import merge_local_steps
-from mazurka.ir.passes.starts import starts_again
 from mazurka.ir.program import FINISHED, FIRST_LOCATION, IDLE, Check, Fault, Kind, Mode, Program
 from mazurka.ir.values.footprints import Footprints
 from mazurka.stateful.reference.full import explore

@@ -32,11 +32,7 @@ class LockShape(SyncShape):
     """Only the holder may release it."""
     depth: int = 0
     """How often the holder may take it; 0 for a lock that is not recursive."""
-    name: str = "Mutex"
-
-    @property
-    def title(self) -> str:
-        return self.name
+    title: str = "Mutex"
 
     def forms(self) -> tuple[CellForm, ...]:
         owner = CellForm("", 0, self.threads, Role.OWNER)
@@ -124,9 +120,7 @@ class LockShape(SyncShape):
 
 @dataclass(frozen=True)
 class RWLockShape(SyncShape):
-    @property
-    def title(self) -> str:
-        return "RWLock"
+    title = "RWLock"
 
     def forms(self) -> tuple[CellForm, ...]:
         readers = (
@@ -203,9 +197,7 @@ class ConditionShape(SyncShape):
     """A lock that was given, in the same record, counted from the condition's address."""
     lock_title: str = ""
 
-    @property
-    def title(self) -> str:
-        return "Condition"
+    title = "Condition"
 
     @property
     def _own_lock(self) -> bool:

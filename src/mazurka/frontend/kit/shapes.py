@@ -150,10 +150,6 @@ class Blueprint:
     def default(shape: Shape) -> Blueprint:
         return Blueprint(shape, shape.zero())
 
-    @property
-    def is_static(self) -> bool:
-        return all(isinstance(initial, Const) for initial in self.initials)
-
 
 @dataclass(frozen=True, slots=True)
 class Reference:
@@ -187,16 +183,8 @@ class CellDraft:
     span: Span | None
 
     def finish(self) -> Cell:
-        return Cell(
-            self.name,
-            self.low,
-            self.high,
-            self.initial,
-            owner=self.owner,
-            role=self.role,
-            span=self.span,
-            inferred=self.inferred,
-        )
+        first = (self.name, self.low, self.high, self.initial, self.owner, self.role)
+        return Cell(*first, span=self.span, inferred=self.inferred)
 
 
 @dataclass(slots=True)

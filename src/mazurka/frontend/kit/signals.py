@@ -76,9 +76,7 @@ class SemaphoreShape(SyncShape):
 
 @dataclass(frozen=True)
 class EventShape(SyncShape):
-    @property
-    def title(self) -> str:
-        return "Event"
+    title = "Event"
 
     def forms(self) -> tuple[CellForm, ...]:
         return (CellForm("", 0, 1, Role.SYNC),)
@@ -117,9 +115,7 @@ class BarrierShape(SyncShape):
 
     parties: int
 
-    @property
-    def title(self) -> str:
-        return "Barrier"
+    title = "Barrier"
 
     def forms(self) -> tuple[CellForm, ...]:
         return (

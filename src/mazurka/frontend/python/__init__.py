@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from mazurka.frontend.registry import Frontend
+from mazurka.frontend.registry import Frontend, read_source
 from mazurka.ir.program import Program
 from mazurka.search.reading import Reading
 
@@ -26,7 +26,6 @@ def load_model(
     max_depth: int = 8,
 ) -> Program:
     """Read a model file; `definitions` override its constants (`-D NAME=VALUE`)."""
-    from mazurka.frontend.kit.source import read_source
     from mazurka.frontend.python.elaboration import elaborate
 
     text = read_source(path, "a model file (`.py`)")

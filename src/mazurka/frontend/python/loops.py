@@ -9,8 +9,8 @@ from mazurka.frontend.kit.arithmetic import binary, element
 from mazurka.frontend.kit.program import Label
 from mazurka.frontend.kit.shapes import ArrayShape, NumberShape, Reference
 from mazurka.frontend.python.assignment import assign, bind_cell, is_fixed, settle
-from mazurka.frontend.python.conditions import branch_on
 from mazurka.frontend.python.containers import count_back, list_items
+from mazurka.frontend.python.expressions import branch_on
 from mazurka.frontend.python.lowering import LocalVariable, Loop, Lowering, statement
 from mazurka.frontend.python.statements import leave_to
 from mazurka.frontend.python.survey import count_stores, creates_or_grows, leaves_early

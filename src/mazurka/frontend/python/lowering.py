@@ -208,7 +208,7 @@ class Lowering(ThreadBuilder):
         """Find what an expression denotes; a shared number is not read yet."""
         handler = EXPRESSIONS.get(type(node))
         if handler is None:
-            raise self.refuse(node, refuse_expression(node))
+            raise self.refuse(node, refuse_syntax(node))
         return handler(self, node)
 
     def value(self, node: ast.AST) -> Value:
@@ -269,7 +269,7 @@ class Lowering(ThreadBuilder):
                 return
             handler = STATEMENTS.get(type(node))
             if handler is None:
-                raise self.refuse(node, refuse_statement(node))
+                raise self.refuse(node, refuse_syntax(node))
             mark = len(self.held)
             handler(self, node)
             if not isinstance(node, ast.Return):
@@ -306,11 +306,9 @@ _ADVICE: dict[type[ast.AST], str] = {
 }
 
 
-def refuse_expression(node: ast.AST) -> str:
-    advice = _ADVICE.get(type(node))
-    return f"models cannot contain {advice or f'`{ast.unparse(node)}`'}"
-
-
-def refuse_statement(node: ast.AST) -> str:
-    advice = _ADVICE.get(type(node))
-    return f"models cannot contain {advice or f'this statement ({type(node).__name__})'}"
+def refuse_syntax(node: ast.AST) -> str:
+    """Say that models cannot contain this, and what to write instead where that is known."""
+    shown = f"this statement ({type(node).__name__})"
+    if not isinstance(node, ast.stmt):
+        shown = f"`{ast.unparse(node)}`"
+    return f"models cannot contain {_ADVICE.get(type(node)) or shown}"

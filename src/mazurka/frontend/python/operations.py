@@ -15,14 +15,13 @@ from mazurka.frontend.kit.arithmetic import binary, select, unary
 from mazurka.frontend.kit.program import Label
 from mazurka.frontend.kit.shapes import ArrayShape, NumberShape, Reference
 from mazurka.frontend.python.arguments import match_arguments
-from mazurka.frontend.python.conditions import branch_on
 from mazurka.frontend.python.containers import (
     bind_loop_variables,
     list_items,
     list_static_items,
     require_one_argument,
 )
-from mazurka.frontend.python.expressions import as_number, truth_of
+from mazurka.frontend.python.expressions import as_number, branch_on, truth_of
 from mazurka.frontend.python.lowering import Lowering, callable_name
 from mazurka.frontend.python.values import (
     Imported,

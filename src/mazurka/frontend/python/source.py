@@ -82,32 +82,6 @@ OPEN_MODULES = frozenset({"typing", "__future__", "dataclasses", "collections.ab
 
 MODULES = frozenset({MODEL, "threading", "queue", "time"}) | OPEN_MODULES
 
-_BUILTINS = frozenset(
-    {
-        "range",
-        "len",
-        "min",
-        "max",
-        "abs",
-        "bool",
-        "int",
-        "print",
-        "enumerate",
-        "list",
-        "tuple",
-        "sum",
-        "any",
-        "all",
-        "zip",
-        "reversed",
-        "sorted",
-    }
-)
-
-
-def find_builtin(name: str) -> Imported | None:
-    return Imported(f"builtins.{name}") if name in _BUILTINS else None
-
 
 def import_names(
     node: ast.Import | ast.ImportFrom, known: Collection[str], file: str

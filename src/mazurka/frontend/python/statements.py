@@ -13,8 +13,7 @@ from mazurka.frontend.kit.program import Label
 from mazurka.frontend.kit.shapes import BOOLEAN, NumberShape, Reference, SyncShape
 from mazurka.frontend.python.annotations import RangeCheck
 from mazurka.frontend.python.assignment import assign, assign_name, bind_cell, settle
-from mazurka.frontend.python.conditions import branch_on
-from mazurka.frontend.python.expressions import arithmetic, as_number
+from mazurka.frontend.python.expressions import arithmetic, as_number, branch_on
 from mazurka.frontend.python.lowering import CALLS, LocalVariable, Lowering, statement
 from mazurka.frontend.python.primitives.methods import find_methods
 from mazurka.frontend.python.survey import find_leaving_jump

@@ -57,18 +57,10 @@ class Interval:
 class Function:
     definition: ast.FunctionDef
 
-    @property
-    def name(self) -> str:
-        return self.definition.name
-
 
 @dataclass(frozen=True, slots=True)
 class RecordClass:
     definition: ast.ClassDef
-
-    @property
-    def name(self) -> str:
-        return self.definition.name
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,7 @@ from dataclasses import dataclass
 
 from mazurka.ir.expressions import Const, Expr, Load, walk
 from mazurka.ir.interpreter import State, choice_bounds
-from mazurka.ir.passes.liveness import stored_locals
-from mazurka.ir.passes.starts import Start, all_starts
+from mazurka.ir.passes.liveness import Start, all_starts, stored_locals
 from mazurka.ir.program import IDLE, WRONG, Assign, Edge, Mode, Program, Thread
 from mazurka.ir.values.evaluation import cannot_fault, evaluate
 from mazurka.ir.values.footprints import Footprints, cell_values

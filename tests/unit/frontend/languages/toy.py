@@ -18,9 +18,8 @@ from mazurka.frontend.kit.builder import ThreadBuilder
 from mazurka.frontend.kit.locks import LockShape
 from mazurka.frontend.kit.program import Automaton, ProgramDraft, ThreadPlan
 from mazurka.frontend.kit.shapes import Blueprint, NumberShape, Reference
-from mazurka.frontend.kit.source import read_source
 from mazurka.frontend.kit.threads import finish
-from mazurka.frontend.registry import Frontend
+from mazurka.frontend.registry import Frontend, read_source
 from mazurka.ir.expressions import Const, Expr
 from mazurka.ir.program import Check, Fault, Kind, Program, Span
 from mazurka.search.reading import Reading

@@ -15,10 +15,10 @@ from mazurka.frontend.python.calls import call_predicate
 from mazurka.frontend.python.expressions import truth_of
 from mazurka.frontend.python.lowering import Lowering, callable_name
 from mazurka.frontend.python.primitives.methods import (
+    AcquiredMethods,
     Handler,
     Methods,
     gives_up,
-    may_fail,
     methods_of,
     without_arguments,
 )
@@ -27,25 +27,13 @@ from mazurka.ir.expressions import ONE, ZERO, Const
 
 
 @methods_of(LockShape)
-class LockMethods(Methods[LockShape]):
+class LockMethods(AcquiredMethods[LockShape]):
     def named(self) -> dict[str, Handler]:
         release = without_arguments("release", self.shape.release)
-        found: dict[str, Handler] = {"acquire": self._acquire, "release": release}
+        found: dict[str, Handler] = {"acquire": self.acquire, "release": release}
         if not self.shape.depth:
             found["locked"] = without_arguments("locked", self.shape.locked)
         return found
-
-    def _acquire(self, low: Lowering, owner: Reference, node: ast.Call) -> Value:
-        if may_fail(low, node, "acquire"):
-            return Number(self.shape.try_acquire(low, owner, low.span(node)), boolean=True)
-        self.shape.acquire(low, owner, low.span(node))
-        return Number(ONE, boolean=True)
-
-    def enter(self, low: Lowering, guard: Guard, node: ast.AST) -> None:
-        self.shape.acquire(low, guard.owner, low.span(node))
-
-    def leave(self, low: Lowering, guard: Guard, node: ast.AST) -> None:
-        self.shape.release(low, guard.owner, low.span(node))
 
 
 @callable_name("mazurka.model.Mutex")
@@ -61,7 +49,7 @@ def _mutex(low: Lowering, node: ast.Call) -> Value:
 @callable_name("threading.Lock")
 def _lock(low: Lowering, node: ast.Call) -> Value:
     evaluate_arguments(low, node, (), "Lock")
-    return Blueprint.default(LockShape(low.program.threads, owned=False, name="Lock"))
+    return Blueprint.default(LockShape(low.program.threads, owned=False, title="Lock"))
 
 
 @callable_name("threading.RLock", "mazurka.model.RMutex")
@@ -71,7 +59,7 @@ def _recursive_lock(low: Lowering, node: ast.Call) -> Value:
 
 
 def make_recursive_lock(low: Lowering) -> LockShape:
-    return LockShape(low.program.threads, depth=low.program.max_depth, name="RLock")
+    return LockShape(low.program.threads, depth=low.program.max_depth, title="RLock")
 
 
 @methods_of(RWLockShape)

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from mazurka.frontend.kit.builder import ThreadBuilder
+from mazurka.frontend.kit.locks import LockShape
 from mazurka.frontend.kit.shapes import Reference, Shape, SyncShape
+from mazurka.frontend.kit.signals import SemaphoreShape
 from mazurka.frontend.python.arguments import evaluate_arguments, match_arguments
 from mazurka.frontend.python.lowering import Lowering
 from mazurka.frontend.python.values import Guard, Nothing, Number, Value
-from mazurka.ir.expressions import Expr
+from mazurka.ir.expressions import ONE, Expr
 from mazurka.ir.program import Span
 
 Handler: TypeAlias = Callable[[Lowering, Reference, ast.Call], Value]
@@ -51,6 +53,25 @@ class Methods(Generic[S]):
     def leave(self, low: Lowering, guard: Guard, node: ast.AST) -> None:
         """End a `with` block."""
         raise low.refuse(node, f"a {self.shape.title} cannot be used in `with`")
+
+
+A = TypeVar("A", LockShape, SemaphoreShape)
+
+
+class AcquiredMethods(Methods[A]):
+    """What can be acquired, with or without waiting, and released; `with` does both."""
+
+    def acquire(self, low: Lowering, owner: Reference, node: ast.Call) -> Value:
+        if may_fail(low, node, "acquire"):
+            return Number(self.shape.try_acquire(low, owner, low.span(node)), boolean=True)
+        self.shape.acquire(low, owner, low.span(node))
+        return Number(ONE, boolean=True)
+
+    def enter(self, low: Lowering, guard: Guard, node: ast.AST) -> None:
+        self.shape.acquire(low, guard.owner, low.span(node))
+
+    def leave(self, low: Lowering, guard: Guard, node: ast.AST) -> None:
+        self.shape.release(low, guard.owner, low.span(node))
 
 
 def without_arguments(

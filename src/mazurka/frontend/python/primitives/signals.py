@@ -9,27 +9,21 @@ from mazurka.frontend.kit.signals import DEFAULT_BOUND, BarrierShape, EventShape
 from mazurka.frontend.python.arguments import evaluate_arguments, match_arguments
 from mazurka.frontend.python.lowering import Lowering, callable_name
 from mazurka.frontend.python.primitives.methods import (
+    AcquiredMethods,
     Handler,
     Methods,
     gives_up,
-    may_fail,
     methods_of,
     without_arguments,
 )
-from mazurka.frontend.python.values import Guard, Nothing, Number, Value
+from mazurka.frontend.python.values import Nothing, Number, Value
 from mazurka.ir.expressions import ONE, Const
 
 
 @methods_of(SemaphoreShape)
-class SemaphoreMethods(Methods[SemaphoreShape]):
+class SemaphoreMethods(AcquiredMethods[SemaphoreShape]):
     def named(self) -> dict[str, Handler]:
-        return {"acquire": self._acquire, "release": self._release}
-
-    def _acquire(self, low: Lowering, owner: Reference, node: ast.Call) -> Value:
-        if may_fail(low, node, "acquire"):
-            return Number(self.shape.try_acquire(low, owner, low.span(node)), boolean=True)
-        self.shape.acquire(low, owner, low.span(node))
-        return Number(ONE, boolean=True)
+        return {"acquire": self.acquire, "release": self._release}
 
     def _release(self, low: Lowering, owner: Reference, node: ast.Call) -> Value:
         given = match_arguments(low, node, ("n",), "release")
@@ -38,12 +32,6 @@ class SemaphoreMethods(Methods[SemaphoreShape]):
             raise low.refuse(node, "`release(n)` needs a number of at least 1")
         self.shape.release(low, owner, low.span(node), count=count)
         return Nothing()
-
-    def enter(self, low: Lowering, guard: Guard, node: ast.AST) -> None:
-        self.shape.acquire(low, guard.owner, low.span(node))
-
-    def leave(self, low: Lowering, guard: Guard, node: ast.AST) -> None:
-        self.shape.release(low, guard.owner, low.span(node))
 
 
 @callable_name("mazurka.model.Semaphore", "threading.Semaphore")
