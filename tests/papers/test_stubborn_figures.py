@@ -14,7 +14,7 @@ from mazurka.ir.interpreter import Interpreter, State
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program
 from mazurka.stateful.reference.full import explore
-from mazurka.stateful.reference.stubborn import persistent_threads
+from mazurka.stateful.reference.stubborn import PersistentSets
 from mazurka.stateful.variants import Relation
 
 FIGURES = Path(__file__).parent / "stubborn"
@@ -54,7 +54,8 @@ def test_sets_in_the_text(
     program = figure(number)
     state = standing(program, *labels)
     for relation, expected in ((Relation.STATIC, static), (Relation.LOCK_PATTERNS, patterns)):
-        assert persistent_threads(program, state, relation=relation, seed=T1) == expected
+        sets = PersistentSets(program, relation)
+        assert sets.closure(state, sets.attempts(state), T1) == expected
 
 
 @pytest.mark.parametrize(
@@ -64,4 +65,5 @@ def test_sets_in_the_text(
 def test_chosen_sets(number: int, labels: tuple[str, str], expected: set[int]) -> None:
     """At 1b T2 could begin just as well; of sets of the same size the first thread's is taken."""
     program = figure(number)
-    assert persistent_threads(program, standing(program, *labels)) == expected
+    state, sets = standing(program, *labels), PersistentSets(program)
+    assert (sets.choose(state, sets.attempts(state)) or sets.everyone) == expected

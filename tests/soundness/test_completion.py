@@ -18,9 +18,8 @@ from mazurka.ir.program import Program
 from mazurka.search import SearchOptions, SearchResult, Silent
 from mazurka.stateful.reference.cpc import Transactions, assert_theorem_2, explore_transactions
 from mazurka.stateful.reference.full import StateSpace, explore
-from mazurka.stateful.rounds import TransactionSearch
-from mazurka.stateful.transactions import Transaction
-from mazurka.stateful.variants import Completion
+from mazurka.stateful.transactions import TransactionSearch
+from mazurka.stateful.variants import Completion, Transaction
 from tests.soundness.reductions import Subject
 
 STATES = 800

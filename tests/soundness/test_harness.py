@@ -19,7 +19,7 @@ from mazurka.search import (
     Strategy,
     Violation,
 )
-from mazurka.stateful.depth_first import search_depth_first
+from mazurka.stateful.depth_first import DepthFirst
 from mazurka.stateful.strategies.full import STRATEGY as FULL
 from tests.soundness.reductions import (
     Agreement,
@@ -76,7 +76,7 @@ def without_last_thread(
     cells[last.counter] = replace(cells[last.counter], initial=FINISHED)
     threads = (*program.threads[:-1], replace(last, edges=(), active=True))
     rest = replace(program, cells=tuple(cells), threads=threads)
-    return search_depth_first(native(rest), options, observer)
+    return DepthFirst(native(rest), options, observer).run()
 
 
 def without_last_move(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:

@@ -7,7 +7,7 @@ schedule of a violation.
 from __future__ import annotations
 
 from mazurka.ir.native.step import NativeProgram
-from mazurka.search import Move, Observer, SearchOptions, SearchResult
+from mazurka.search import Move, Observer, SearchOptions
 from mazurka.stateful import blocks
 from mazurka.stateful.kernel_search import KernelSearch
 from mazurka.stateful.memory import Area
@@ -75,9 +75,3 @@ def origin_in(word: int) -> tuple[Move, int]:
     thread = word >> blocks.ORIGIN_THREAD_SHIFT & (1 << thread_bits) - 1
     choice = word & (1 << blocks.ORIGIN_THREAD_SHIFT) - 1
     return Move(thread, choice), word >> blocks.ORIGIN_POSITION_SHIFT
-
-
-def search_breadth_first(
-    native: NativeProgram, options: SearchOptions, observer: Observer
-) -> SearchResult:
-    return BreadthFirst(native, options, observer).run()

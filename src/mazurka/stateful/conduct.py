@@ -80,26 +80,12 @@ class Conductor:
         self.limits.append("memory")
         return True
 
-    def count(
-        self,
-        *,
-        states: int,
-        transitions: int,
-        depth: int,
-        table_bytes: int,
-        other_bytes: int,
-        peak_bytes: int,
-    ) -> None:
+    def count(self, statistics: Statistics, *, other_bytes: int) -> None:
+        """Take over what a search has counted, all but the time; its peak never falls."""
         self.other_bytes = other_bytes
-        peak = max(peak_bytes, table_bytes + other_bytes, self.statistics.peak_bytes)
-        self.statistics = Statistics(
-            states=states,
-            transitions=transitions,
-            depth=depth,
-            seconds=self.statistics.seconds,
-            table_bytes=table_bytes,
-            peak_bytes=peak,
-        )
+        before, all_bytes = self.statistics, statistics.table_bytes + other_bytes
+        peak = max(statistics.peak_bytes, all_bytes, before.peak_bytes)
+        self.statistics = replace(statistics, seconds=before.seconds, peak_bytes=peak)
 
     def unpack(self, words: list[int]) -> State:
         return self.native.layout.unpack(words)

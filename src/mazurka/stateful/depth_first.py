@@ -6,7 +6,7 @@ A frame holds the next move to try, so that schedules can be read off the stack.
 from __future__ import annotations
 
 from mazurka.ir.native.step import NativeProgram
-from mazurka.search import Move, Observer, SearchOptions, SearchResult
+from mazurka.search import Move, Observer, SearchOptions
 from mazurka.stateful import blocks
 from mazurka.stateful.kernel_search import StackSearch
 
@@ -40,9 +40,3 @@ class DepthFirst(StackSearch):
         moves = [Move(thread) for thread in range(len(self.layout.program.threads))]
         shift = blocks.THREAD_SHIFT
         return tuple(moves[(word >> shift) - 1] for word in self.frames.words[:frame])
-
-
-def search_depth_first(
-    native: NativeProgram, options: SearchOptions, observer: Observer
-) -> SearchResult:
-    return DepthFirst(native, options, observer).run()

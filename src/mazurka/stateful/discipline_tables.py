@@ -6,7 +6,7 @@ when nothing is left.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from mazurka.analysis.discipline import MOST_CANDIDATES, Discipline
 from mazurka.analysis.laws import MoverUse
@@ -32,7 +32,6 @@ class DisciplineTables:
         numbers[blocks.RECORDING_STEP] = view.native.recording_step.address
         numbers[blocks.CELLS] = len(self.program.cells)
         numbers[blocks.EDGES] = len(self.program.edges)
-        numbers[blocks.LOCK_COUNT] = len(discipline.locks)
         numbers[blocks.MOVER_USE] = MOVER_USES.index(mover_use)
         if blocks.FOOTPRINT not in view.kept:
             view.lengthen_footprint(FOOTPRINT_LENGTH)
@@ -55,13 +54,6 @@ class DisciplineTables:
             blocks.LOCK_NUMBERS,
             Area.of(self.lock_numbers.get(cell, -1) + 1 for cell in range(len(program.cells))),
         )
-        codes = Area(len(self.discipline.locks) * len(program.threads))
-        threads = len(program.threads)
-        for number, lock in enumerate(self.discipline.locks):
-            slot = view.layout.slots[lock]
-            for thread in range(threads):
-                codes.words[number * threads + thread] = code_of(slot, thread + 1)
-        view.keep(blocks.LOCK_CODES, codes)
         view.keep(
             blocks.WAKE_LOCKS,
             self.by_place(
@@ -98,7 +90,7 @@ class DisciplineTables:
         view.keep(blocks.INSIDE, self.by_place(discipline.inside))
         groups = (discipline.group_of.get(cell) for cell in range(len(self.program.cells)))
         view.keep(blocks.GROUP_OF, Area.of(0 if group is None else 1 << group for group in groups))
-        view.keep(blocks.LOCKS, self.lock_fields())
+        enter_locks(view, discipline.locks, self.lock_flags)
         self.enter_uses()
         view.block.numbers[blocks.RULES] = (
             blocks.RULE_HANDOVER * discipline.handover
@@ -106,16 +98,11 @@ class DisciplineTables:
             | blocks.RULE_GROUPS * bool(discipline.group_of)
         )
 
-    def lock_fields(self) -> Area:
-        area = Area(len(self.discipline.locks) * blocks.LOCK_FIELDS)
-        for number, lock in enumerate(self.discipline.locks):
-            slot, base = self.view.layout.slots[lock], number * blocks.LOCK_FIELDS
-            flags = blocks.LOCK_EXCLUSIVE * self.discipline.exclusive[lock]
-            flags |= blocks.LOCK_MOVABLE * self.discipline.movable[lock]
-            fields = (slot.word, slot.shift, slot.mask, code_of(slot, 0), flags)
-            for position, value in enumerate(fields):
-                area.words[base + position] = value
-        return area
+    def lock_flags(self, lock: int) -> int:
+        return (
+            blocks.LOCK_EXCLUSIVE * self.discipline.exclusive[lock]
+            | blocks.LOCK_MOVABLE * self.discipline.movable[lock]
+        )
 
     def enter_uses(self) -> None:
         uses, candidates = [], []
@@ -148,6 +135,26 @@ class DisciplineTables:
             base = cell * MOST_CANDIDATES
             found = candidates[base : base + MOST_CANDIDATES].tolist()
             use.locks = tuple(self.discipline.locks[lock - 1] for lock in found if lock)
+
+
+def enter_locks(
+    view: ProgramView, locks: Sequence[int], flags: Callable[[int], int] = lambda lock: 0
+) -> None:
+    """Where locks lie in a state, and their codes where they are free and where a thread has them.
+
+    `flags` are what else a kernel has to know of a lock."""
+    threads = len(view.program.threads)
+    fields, codes = Area(len(locks) * blocks.LOCK_FIELDS), Area(len(locks) * threads)
+    for number, lock in enumerate(locks):
+        slot = view.layout.slots[lock]
+        described = (slot.word, slot.shift, slot.mask, code_of(slot, 0), flags(lock))
+        for position, value in enumerate(described, number * blocks.LOCK_FIELDS):
+            fields.words[position] = value
+        for thread in range(threads):
+            codes.words[number * threads + thread] = code_of(slot, thread + 1)
+    view.keep(blocks.LOCKS, fields)
+    view.keep(blocks.LOCK_CODES, codes)
+    view.block.numbers[blocks.LOCK_COUNT] = len(locks)
 
 
 def code_of(slot: Slot, value: int) -> int:

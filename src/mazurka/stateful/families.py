@@ -7,7 +7,7 @@ from dataclasses import replace
 from mazurka.analysis.laws import MoverUse
 from mazurka.ir.program import Program
 from mazurka.search import CUT_SHORT, Observer, SearchOptions, SearchResult, Strategy
-from mazurka.stateful.variants import MOVERS, PROVISO, Completion, Proviso, Relation
+from mazurka.stateful.variants import MOVERS, PROVISO, Completion, Proviso, Relation, Transaction
 
 
 def transaction_strategy(
@@ -22,15 +22,15 @@ def transaction_strategy(
     """A strategy that searches by transactions; `mover_use` is chosen by property if not given."""
 
     def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
-        from mazurka.stateful.rounds import mover_use_for, search_transactions
-        from mazurka.stateful.transactions import Transaction
+        from mazurka.ir.native.step import native
+        from mazurka.stateful.transactions import TransactionSearch, mover_use_for
 
         how = Transaction(
             completion=completion,
             mover_use=mover_use or mover_use_for(options),
             inner_loop=inner_loop,
         )
-        return search_transactions(program, options, observer, how)
+        return TransactionSearch(native(program), options, observer, how).run()
 
     return Strategy(
         name=name,

@@ -7,7 +7,7 @@ that keep the path to the current state on a stack.
 from __future__ import annotations
 
 from mazurka.ir.native.step import NativeProgram
-from mazurka.search import Move, Observer, SearchOptions, SearchResult
+from mazurka.search import Move, Observer, SearchOptions, SearchResult, Statistics
 from mazurka.stateful import blocks
 from mazurka.stateful.conduct import Conductor
 from mazurka.stateful.kernel_cache import kernel
@@ -107,14 +107,14 @@ class KernelSearch:
     def count(self) -> None:
         """Keep the books."""
         marks = self.mark_bytes()
-        self.conductor.count(
+        statistics = Statistics(
             states=self.store.size,
             transitions=self.transitions,
             depth=self.depth,
             table_bytes=self.store.used_bytes() + marks,
-            other_bytes=self.other_bytes(),
             peak_bytes=self.store.peak_bytes + marks,
         )
+        self.conductor.count(statistics, other_bytes=self.other_bytes())
 
     @property
     def transitions(self) -> int:

@@ -25,7 +25,7 @@ from mazurka.ir.native.step import NativeProgram
 from mazurka.ir.program import IDLE, Program
 from mazurka.search import Move, Observer, SearchOptions, SearchResult
 from mazurka.stateful import blocks
-from mazurka.stateful.discipline_tables import code_of
+from mazurka.stateful.discipline_tables import enter_locks
 from mazurka.stateful.kernel_search import StackSearch
 from mazurka.stateful.memory import Area
 from mazurka.stateful.variants import Proviso, Relation
@@ -57,7 +57,7 @@ class PersistentTables:
         self.patterns = [frozenset[int]()]
         """The sets of locks for which there are tables, by number."""
         self.enter_columns()
-        self.enter_locks()
+        enter_locks(view, self.locks)
         self.enter_traits(relation, proviso)
         self.later = Area(FIRST_PATTERNS * self.table_words)
         self.enter_table(0)
@@ -103,23 +103,6 @@ class PersistentTables:
         """What a step uses beside its footprint; for a thread that rests, what it waits for."""
         futures = self.futures
         return futures.now(thread, location) if location in RESTING else futures.own[thread]
-
-    def enter_locks(self) -> None:
-        slots = [self.view.layout.slots[lock] for lock in self.locks]
-        threads = range(len(self.program.threads))
-        fields = Area(len(slots) * blocks.LOCK_FIELDS)
-        for number, slot in enumerate(slots):
-            base = number * blocks.LOCK_FIELDS
-            fields.words[base + blocks.LOCK_WORD] = slot.word
-            fields.words[base + blocks.LOCK_SHIFT] = slot.shift
-            fields.words[base + blocks.LOCK_MASK] = slot.mask
-        codes = Area(len(slots) * len(threads))
-        for number, slot in enumerate(slots):
-            for thread in threads:
-                codes.words[number * len(threads) + thread] = code_of(slot, thread + 1)
-        self.view.keep(blocks.LOCKS, fields)
-        self.view.keep(blocks.LOCK_CODES, codes)
-        self.view.block.numbers[blocks.LOCK_COUNT] = len(slots)
 
     # --- what may happen later ----------------------------------------------------------------
 
@@ -268,9 +251,9 @@ def search_persistent(
     reason = why_unreduced(code.program)
     if reason is None:
         return PersistentSearch(code, options, observer, how).run()
-    from mazurka.stateful.depth_first import search_depth_first
+    from mazurka.stateful.depth_first import DepthFirst
 
-    result = search_depth_first(code, options, observer)
+    result = DepthFirst(code, options, observer).run()
     return replace(result, notes=(*result.notes, f"not reduced: {reason}"))
 
 

@@ -20,8 +20,15 @@ from mazurka.stateful.reference.cartesian import Cartesian
 from mazurka.stateful.reference.cpc import GivenUp, assert_theorem_2, explore_transactions
 from mazurka.stateful.reference.full import explore
 from mazurka.stateful.reference.stubborn import explore_persistent
-from mazurka.stateful.transactions import Transaction
-from mazurka.stateful.variants import CYCLE_RULE, MOVERS, Completion, CycleRule, Proviso, Relation
+from mazurka.stateful.variants import (
+    CYCLE_RULE,
+    MOVERS,
+    Completion,
+    CycleRule,
+    Proviso,
+    Relation,
+    Transaction,
+)
 
 UNFINISHED = "self-check: the interpreter did not come to an end within the time limit"
 OPTIONAL = {"assert", "deadlock", "race"}

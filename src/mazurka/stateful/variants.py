@@ -6,7 +6,9 @@ Loaded to list the options, so it imports nothing that takes long.
 from __future__ import annotations
 
 import enum
+from dataclasses import dataclass
 
+from mazurka.analysis.laws import MoverUse
 from mazurka.search import Option, require_positive
 from mazurka.search.resources import refuse_many
 
@@ -24,6 +26,15 @@ class Completion(enum.IntEnum):
     """At commit points that reach no end (Fig. 6 with L19)."""
     EVERY_STATE = 3
     """At every committed state that reaches no end (Fig. 6 without L19)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Transaction:
+    """How a strategy searches by transactions."""
+
+    completion: Completion
+    mover_use: MoverUse
+    inner_loop: bool = False
 
 
 MOVERS = Option(

@@ -30,7 +30,7 @@ def initial_words(found: Conductor) -> list[int]:
 
 
 def count_states(found: Conductor, states: int) -> None:
-    found.count(states=states, transitions=0, depth=0, table_bytes=0, other_bytes=0, peak_bytes=0)
+    found.count(Statistics(states=states), other_bytes=0)
 
 
 class Interrupting(Silent):
@@ -96,9 +96,7 @@ def test_the_memory_limit_counts_table_and_everything_else(
     slices = iter((False, True))
 
     def one_slice(_: int) -> bool:
-        found.count(
-            states=1, transitions=1, depth=1, table_bytes=50, other_bytes=other_bytes, peak_bytes=0
-        )
+        found.count(Statistics(states=1, table_bytes=50), other_bytes=other_bytes)
         return next(slices)
 
     assert found.run(one_slice).limits == limits
@@ -107,9 +105,8 @@ def test_the_memory_limit_counts_table_and_everything_else(
 def test_the_peak_never_falls() -> None:
     found = conductor(lost_update())
     for table, other, peak in ((10, 5, 0), (3, 3, 40), (4, 4, 0)):
-        found.count(
-            states=1, transitions=1, depth=1, table_bytes=table, other_bytes=other, peak_bytes=peak
-        )
+        counted = Statistics(states=1, table_bytes=table, peak_bytes=peak)
+        found.count(counted, other_bytes=other)
     assert found.statistics.peak_bytes == 40
     assert found.statistics.table_bytes == 4
 

@@ -213,25 +213,6 @@ class PersistentSets:
         return frozenset(lock for lock in self.locks if state[lock] == thread + 1)
 
 
-def persistent_threads(
-    program: Program,
-    state: State,
-    *,
-    relation: Relation = Relation.LOCK_PATTERNS,
-    proviso: Proviso = Proviso.STACK,
-    seed: int | None = None,
-) -> frozenset[int]:
-    """The threads explored from a state, or those of the closure that begins with `seed`.
-
-    The proviso by the stack, which depends on the search, is left aside.
-    """
-    sets = PersistentSets(program, relation, proviso)
-    attempts = sets.attempts(state)
-    if seed is None:
-        return sets.choose(state, attempts) or sets.everyone
-    return sets.closure(state, attempts, seed)
-
-
 @dataclass
 class StubbornSearch:
     """A depth-first search with a persistent set from each state, and what it has found."""

@@ -11,8 +11,8 @@ for ever.  When a commit point is popped and nothing below it has ended its tran
 are scheduled there (`stateful.kernels.transactions.must_end`).
 
 Keeps assertions and all other faults.  Deadlocks and races are kept, too, because right movers
-count as non-movers where these are asked for (`stateful.rounds.mover_use_for`).  Deviations from
-the paper: `stateful.reference.cpc`.
+count as non-movers where these are asked for (`stateful.transactions.mover_use_for`).
+Deviations from the paper: `stateful.reference.cpc`.
 """
 
 from __future__ import annotations

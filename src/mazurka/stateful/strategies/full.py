@@ -13,24 +13,17 @@ from mazurka.search import CUT_SHORT, Observer, SearchOptions, SearchResult, Str
 
 
 def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
-    result = search(program, options, observer)
+    from mazurka.ir.native.step import native
+    from mazurka.stateful.breadth_first import BreadthFirst
+    from mazurka.stateful.depth_first import DepthFirst
+
+    kind = BreadthFirst if options.order == "bfs" else DepthFirst
+    result = kind(native(program), options, observer).run()
     if not options.self_check or CUT_SHORT.intersection(result.limits):
         return result
     from mazurka.stateful.self_check import check_full
 
     return replace(result, notes=(*result.notes, check_full(program, options, result)))
-
-
-def search(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
-    from mazurka.ir.native.step import native
-
-    if options.order == "bfs":
-        from mazurka.stateful.breadth_first import search_breadth_first
-
-        return search_breadth_first(native(program), options, observer)
-    from mazurka.stateful.depth_first import search_depth_first
-
-    return search_depth_first(native(program), options, observer)
 
 
 STRATEGY = Strategy(
