@@ -9,11 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from mazurka.report.answer import HOLDS, INCONCLUSIVE, UNSOUND, VIOLATED
-from mazurka.report.classification import (
-    describe_rounds,
-    describe_sharing,
-    draw_classes,
-)
+from mazurka.report.classification import describe_rounds, describe_sharing, draw_classes
 from mazurka.report.columns import Columns
 from mazurka.report.observer import bytes_text
 from mazurka.report.prose import Prose

@@ -2,7 +2,6 @@
 
 `entry` has the ways in.  `exploration` is the way through: `guard` checks that the test does the
 same again, a search of `mazurka.stateless` runs the `observed_program`, with `races` as failures
-where that is asked; `minimize` simplifies the schedule that fails, and `scope` says what the
-verdict covers.  `tokens` writes a failing schedule as text, and follows it.  `workers` does the
-same with several processes.
+where that is asked; `minimize` simplifies the schedule that fails.  `tokens` writes a failing
+schedule as text, and follows it.  `workers` does the same with several processes.
 """

@@ -24,13 +24,7 @@ from typing import Any, ClassVar
 from mazurka.runtime.core.daemons import spend
 from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.names import adopt, name_of
-from mazurka.runtime.core.operations import (
-    Object,
-    Purpose,
-    TryOperation,
-    Waiting,
-    make_operation,
-)
+from mazurka.runtime.core.operations import Object, Purpose, TryOperation, Waiting, make_operation
 from mazurka.runtime.core.patches import Patches
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.primitives.primitive import Primitive

@@ -8,13 +8,7 @@ from collections.abc import Hashable
 from typing import Any, cast
 
 from mazurka.runtime.core.daemons import spend
-from mazurka.runtime.core.operations import (
-    Object,
-    Purpose,
-    TryOperation,
-    Waiting,
-    make_operation,
-)
+from mazurka.runtime.core.operations import Object, Purpose, TryOperation, Waiting, make_operation
 from mazurka.runtime.core.patches import Patches, original
 from mazurka.runtime.core.scheduler import Scheduler, session
 from mazurka.runtime.primitives.primitive import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mazurka.report.answer import Answer
-from mazurka.runtime.core.sites import shown_path
+from mazurka.runtime.core.sites import SourceLine, shown_path
 from mazurka.runtime.story.failure import ThreadFailure
 from mazurka.runtime.story.story import Story
 from mazurka.stateless.explored import Level
@@ -77,13 +77,17 @@ def _level(level: Level) -> dict[str, object]:
     }
 
 
+def _place(site: SourceLine | None) -> dict[str, object]:
+    if site is None:
+        return {"file": None, "line": None, "source": ""}
+    return {"file": shown_path(site.file), "line": site.line, "source": site.source}
+
+
 def _trace(story: Story) -> list[dict[str, object]]:
     return [
         {
             "thread": story.threads.get(step.thread, str(step.thread)),
-            "file": shown_path(step.site.file) if step.site else None,
-            "line": step.site.line if step.site else None,
-            "source": step.site.source if step.site else "",
+            **_place(step.site),
             "operation": step.text,
             "reads": step.effects.reads,
             "writes": step.effects.writes,
@@ -98,9 +102,7 @@ def _ending(story: Story) -> list[dict[str, object]]:
     return [
         {
             "thread": story.threads.get(stands.thread, str(stands.thread)),
-            "file": shown_path(stands.site.file) if stands.site else None,
-            "line": stands.site.line if stands.site else None,
-            "source": stands.site.source if stands.site else "",
+            **_place(stands.site),
             "waits": stands.waits,
             "holder": stands.holder,
             "acquired": _acquired(story, stands.thread),

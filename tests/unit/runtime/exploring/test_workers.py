@@ -24,7 +24,7 @@ from tests.unit.runtime.concurrent_programs import (
 
 import mazurka
 from mazurka.errors import OptionError
-from mazurka.runtime.exploring.workers import crew, parallel
+from mazurka.runtime.exploring.workers import parallel
 from mazurka.runtime.exploring.workers.table import ClosedStates, OpenCounts, SharedTable
 from mazurka.runtime.program.existing import Takeover
 from mazurka.runtime.story.result import Result
@@ -336,8 +336,8 @@ def test_a_thread_that_is_lost_is_waited_for_once(monkeypatch: pytest.MonkeyPatc
     slept: list[float] = []
     tick = itertools.count()
     clock = SimpleNamespace(monotonic=lambda: next(tick) / 8, sleep=slept.append)
-    monkeypatch.setattr(crew, "time", clock)
-    monkeypatch.setattr(crew, "_stay", set())
+    monkeypatch.setattr(parallel, "time", clock)
+    monkeypatch.setattr(parallel, "_stay", set())
     begun, end = allocate_lock(), allocate_lock()
 
     def hang() -> None:
@@ -351,8 +351,8 @@ def test_a_thread_that_is_lost_is_waited_for_once(monkeypatch: pytest.MonkeyPatc
             start_new_thread(hang, ())
             with begun:
                 pass
-            crew.require_forkable()
+            parallel.require_forkable()
             assert slept, "it might have been about to end"
             slept.clear()
-            crew.require_forkable()
+            parallel.require_forkable()
             assert not slept

@@ -13,8 +13,8 @@ from observed_programs import find, module_of
 
 from mazurka.report.answer import HOLDS
 from mazurka.runtime.core.sites import MARK
+from mazurka.runtime.exploring.exploration import describe_scope
 from mazurka.runtime.exploring.options import ExploreOptions
-from mazurka.runtime.exploring.scope import describe_scope
 from mazurka.runtime.sharing import monitoring
 from mazurka.runtime.sharing.monitoring import Unobserved, package_of
 from mazurka.stateless.explored import Explored

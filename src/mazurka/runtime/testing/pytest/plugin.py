@@ -35,42 +35,29 @@ NUMBERS: dict[str, tuple[type, str, str]] = {
 
 def add_options(parser: pytest.Parser) -> None:
     group = parser.getgroup("mazurka", "threads under every schedule (values for explored tests)")
-    group.addoption(
-        "--mazurka-preemptions",
-        metavar="K",
-        help="the most preemptions of an execution; none for any number",
-    )
-    group.addoption(
-        "--mazurka-strategy",
-        metavar="NAME",
-        help="how to search: algorithm2 (the default), algorithm1, cb-dfs, optimal-dpor,"
+
+    def add(name: str, text: str, **how: Any) -> None:
+        group.addoption(f"--mazurka-{name}", help=text, **how)
+
+    flag: dict[str, Any] = {"action": "store_true", "default": None}
+    add("preemptions", "the most preemptions of an execution; none for any number", metavar="K")
+    add(
+        "strategy",
+        "how to search: algorithm2 (the default), algorithm1, cb-dfs, optimal-dpor,"
         " source-dpor, dpor, sleep-sets, random, pct",
+        metavar="NAME",
     )
     for name, (kind, metavar, text) in NUMBERS.items():
-        group.addoption(f"--mazurka-{name}", type=kind, metavar=metavar, help=text)
-    group.addoption(
-        "--mazurka-races",
-        action="store_true",
-        default=None,
-        help="report data races, even where the test passes",
+        add(name, text, type=kind, metavar=metavar)
+    add("races", "report data races, even where the test passes", **flag)
+    observe = "observe the accesses of this module or package, too; repeatable"
+    add("instrument", observe, action="append", metavar="MODULE")
+    add(
+        "real-time",
+        "let time.sleep and the clocks follow the world instead of the schedule",
+        **flag,
     )
-    group.addoption(
-        "--mazurka-instrument",
-        action="append",
-        metavar="MODULE",
-        help="observe the accesses of this module or package, too; repeatable",
-    )
-    group.addoption(
-        "--mazurka-real-time",
-        action="store_true",
-        default=None,
-        help="let time.sleep and the clocks follow the world instead of the schedule",
-    )
-    group.addoption(
-        "--mazurka-replay",
-        metavar="TOKEN",
-        help="run the failing schedule of a token again, and nothing else",
-    )
+    add("replay", "run the failing schedule of a token again, and nothing else", metavar="TOKEN")
 
 
 def read_command_line(config: pytest.Config) -> dict[str, Any]:
