@@ -419,7 +419,8 @@ def _settle(
         declarations.elaborate(module)
         built: list[Automaton] = []
         if facts.creates or len(model.plans) == count:
-            built = _build_threads(model, declarations.main)
+            # Building a thread may add threads at the end of the list.
+            built = [_build(model, plan, declarations.main) for plan in model.plans]
 
         def assemble() -> Program:
             observers = [
@@ -434,16 +435,8 @@ def _settle(
     return settle_threads(build, file)
 
 
-def _build_threads(model: Model, main: list[ast.stmt]) -> list[Automaton]:
-    """Build each thread's automaton; this may add threads at the end of the list."""
-    built = []
-    for plan in model.plans:
-        body = main if plan.function is None else plan.function.body
-        built.append(_build(model, plan, body))
-    return built
-
-
-def _build(model: Model, plan: FunctionThread, body: list[ast.stmt]) -> Automaton:
+def _build(model: Model, plan: FunctionThread, main: list[ast.stmt]) -> Automaton:
+    body = main if plan.function is None else plan.function.body
     automaton = Automaton()
     low = Lowering(model, plan.number, automaton, lineage=plan.lineage)
     span = Span(model.file, (plan.function or body[0]).lineno) if body else plan.span
