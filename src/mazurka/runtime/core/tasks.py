@@ -201,14 +201,15 @@ class Pool:
         self._carriers.clear()
 
     def forget(self, number: int) -> None:
-        """Forget a carrier that will never come back."""
-        self._carriers.pop(number, None)
+        """Forget a carrier that will never come back, and take it off the list of threads."""
+        carrier = self._carriers.pop(number, None)
+        if carrier is not None:
+            threading._active.pop(carrier.ident, None)  # type: ignore[attr-defined]
 
     def abandon(self) -> None:
         """Forget carriers that may be stuck in a call that nobody controls."""
-        for carrier in self._carriers.values():
-            threading._active.pop(carrier.ident, None)  # type: ignore[attr-defined]
-        self._carriers.clear()
+        for number in list(self._carriers):
+            self.forget(number)
 
 
 Key = TypeVar("Key")

@@ -438,10 +438,13 @@ def test_a_thread_that_cannot_be_ended_ends_the_exploration() -> None:
             with suppress(BaseException):
                 queue.Queue[int]().get()
 
+    before = threading.enumerate()
     with pytest.raises(UnstoppableThreadError, match="catches every exception"):
         run_once(lambda: in_threads(stubborn))
+    assert threading.enumerate() == before
     with pytest.raises(UnstoppableThreadError, match="thread main"):
         run_once(stubborn)
+    assert threading.enumerate() == before
 
 
 class Breaks(Decider):

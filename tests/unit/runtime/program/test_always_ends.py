@@ -297,6 +297,7 @@ def test_interrupted(test: Callable[[], None], workers: int) -> None:
         with pytest.raises(KeyboardInterrupt):
             mazurka.explore(test, preemptions=None, max_steps=10**9, workers=workers, patience=60)
     finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     assert mazurka.explore(attribute_of_metaclass_locked, preemptions=1).verdict == "holds"
 
