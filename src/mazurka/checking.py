@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from mazurka.errors import MazurkaError
 from mazurka.frontend.registry import choose_language, load_frontend
 from mazurka.ir.program import Check, Fault, Program
 from mazurka.report.answer import HOLDS, INCONCLUSIVE, UNSOUND, VIOLATED, Finding
@@ -160,6 +161,13 @@ def replay_violation(
 
 def load_program(path: str, reading: Reading) -> Program:
     """Read a file in its language, and make the program ready to run."""
+    try:
+        return _load_program(path, reading)
+    except RecursionError as error:
+        raise MazurkaError("the input is nested too deeply", file=path) from error
+
+
+def _load_program(path: str, reading: Reading) -> Program:
     frontend = load_frontend(choose_language(path, reading.language))
     program = frontend.load(path, reading)
     if frontend.complete:

@@ -1,12 +1,15 @@
 """Rewrites the outputs that the documentation shows: `python -m tests.docs.refresh`.
 
 Outputs that are right already stay as they are, so that measured times do not change at random;
-so do those that leave lines out, which a person has to look at.
+so do those that leave lines out, which a person has to look at.  Names of pages
+(`docs/commands.md`) leave the others alone.
 """
 
 from __future__ import annotations
 
+import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.docs.pages import (
@@ -40,8 +43,10 @@ def refreshed(page: Path, directory: Path) -> str:
     return "\n".join(lines) + "\n"
 
 
-def main() -> None:
+def main(names: Sequence[str]) -> None:
     for page in pages():
+        if names and name_of(page) not in names:
+            continue
         with tempfile.TemporaryDirectory() as directory:
             text = refreshed(page, Path(directory))
         if text != page.read_text(encoding="utf-8"):
@@ -50,4 +55,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

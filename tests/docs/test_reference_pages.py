@@ -15,6 +15,7 @@ from mazurka.checking import load_program
 from mazurka.cli.failures import run_guarded
 from mazurka.cli.main import app
 from mazurka.errors import MazurkaError
+from mazurka.frontend.registry import frontend_names
 from mazurka.report.answer import ERROR, EXIT_STATUS
 from mazurka.report.verdict import Verdict
 from mazurka.search.reading import Reading
@@ -78,6 +79,11 @@ def test_defaults_are_those_of_the_program(command: str) -> None:
         assert rows, option.opts
         shown = rows[0].split("|")[-2].strip().strip("`")
         assert shown == str(option.default) or "as for `check`" in rows[0]
+
+
+def test_languages_are_the_front_ends() -> None:
+    rows = [line for line in section("## mazurka check").splitlines() if line.startswith("| `--la")]
+    assert sorted(re.findall(r"`(\w+)`", rows[0].split("|")[2])) == list(frontend_names())
 
 
 def keys_in(heading: str) -> set[str]:

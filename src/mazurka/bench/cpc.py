@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 from mazurka.bench.figures import Figures
 from mazurka.bench.harness import Benchmark, Case, Line, Measured, thousands
+from mazurka.ir.program import split_lines
 
 STRATEGIES = ("full", "transactions", "cpc", "cycle-detection")
 
@@ -144,6 +145,6 @@ def count_code_lines(source: str) -> int:
             described.update(range(text.lineno, (text.end_lineno or text.lineno) + 1))
     return sum(
         1
-        for number, line in enumerate(source.splitlines(), start=1)
+        for number, line in enumerate(split_lines(source), start=1)
         if number not in described and line.strip() and not line.lstrip().startswith("#")
     )

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from mazurka.errors import MazurkaError, OptionError
+from mazurka.errors import MazurkaError
 from mazurka.frontend.registry import Frontend
 from mazurka.ir.program import Program
 from mazurka.search.reading import Reading
+
+_SETTLED = "--max-threads and --max-depth were settled when the program was exported"
+REFUSED = {
+    "definitions": "-D changes constants of a model; an exported program has none left",
+    "merge": "--no-merge is an option of `export` where a program has been exported",
+    "granularity": "--granularity is for models; an exported program's steps are settled",
+    "max_threads": _SETTLED,
+    "max_depth": _SETTLED,
+}
 
 
 def _load(path: str, reading: Reading) -> Program:
@@ -13,7 +22,7 @@ def _load(path: str, reading: Reading) -> Program:
     from mazurka.ir.passes.validate import validate
     from mazurka.ir.serialize import load_json
 
-    _refuse_options(reading)
+    reading.refuse(REFUSED)
     program = load_json(path)
     try:
         if any(cell.inferred for cell in program.cells):
@@ -24,20 +33,6 @@ def _load(path: str, reading: Reading) -> Program:
             raise
         raise MazurkaError(error.message, file=path) from error
     return program
-
-
-def _refuse_options(reading: Reading) -> None:
-    usual = Reading()
-    if reading.definitions:
-        raise OptionError("-D changes constants of a model; an exported program has none left")
-    if not reading.merge:
-        raise OptionError("--no-merge is an option of `export` where a program has been exported")
-    if reading.granularity is not None:
-        raise OptionError("--granularity is for models; an exported program's steps are settled")
-    if (reading.max_threads, reading.max_depth) != (usual.max_threads, usual.max_depth):
-        raise OptionError(
-            "--max-threads and --max-depth were settled when the program was exported"
-        )
 
 
 def _recognizes(text: str) -> bool:

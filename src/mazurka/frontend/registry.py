@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mazurka import frontend as package
-from mazurka.errors import MazurkaError
+from mazurka.errors import InternalError, MazurkaError
 from mazurka.search import one_of
 
 if TYPE_CHECKING:
@@ -54,8 +54,13 @@ def frontend_names() -> tuple[str, ...]:
 def load_frontend(name: str) -> Frontend:
     """Import a front end by its name."""
     one_of("language", name, frontend_names())
-    found = importlib.import_module(f"{package.__name__}.{name}").FRONTEND
-    assert isinstance(found, Frontend)
+    module = importlib.import_module(f"{package.__name__}.{name}")
+    found = getattr(module, "FRONTEND", None)
+    if not isinstance(found, Frontend):
+        raise InternalError(
+            f"`{module.__name__}` defines no FRONTEND; helpers of a front end go into a package"
+            " with it"
+        )
     return found
 
 
@@ -104,5 +109,7 @@ def read_source(path: str | Path, expected: str = "a source file") -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
+        from mazurka.ir.program import split_lines
+
+        line = len(split_lines(data[: error.start].decode()))
         raise MazurkaError("not a text file in UTF-8", file=file, line=line) from None

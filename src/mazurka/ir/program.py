@@ -11,6 +11,7 @@ that follow (`Mode.ATOMIC`, `Mode.MERGED`).  `docs/semantics.md` is the definiti
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -60,6 +61,11 @@ class Span:
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines of a source text as spans count them: a form feed, say, ends no line."""
+    return re.split(r"\r\n|\r|\n", text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TypeAlias
 
-from mazurka.ir.program import FINISHED, IDLE, WRONG, Cell, Program, Role, Span
+from mazurka.ir.program import FINISHED, IDLE, WRONG, Cell, Program, Role, Span, split_lines
 
 Shown: TypeAlias = int | bool | str
 """A value as it appears in a trace: a number, a truth value, or the name of something."""
@@ -78,5 +78,5 @@ def source_line(program: Program, span: Span | None) -> str:
     """The text at a span, without its indentation; empty where the source is not known."""
     if span is None:
         return ""
-    lines = program.sources.get(span.file, "").splitlines()
+    lines = split_lines(program.sources.get(span.file, ""))
     return lines[span.line - 1].strip() if 0 < span.line <= len(lines) else ""

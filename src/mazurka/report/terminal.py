@@ -100,10 +100,12 @@ def excerpt(error: MazurkaError, glyphs: Glyphs = UNICODE) -> list[str]:
 
 
 def _read_line(file: str, line: int) -> str:
+    from mazurka.ir.program import split_lines  # the command line starts without the IR
+
     try:
         if not Path(file).is_file():  # a pipe has been read to its end
             return ""
-        lines = Path(file).read_text(encoding="utf-8-sig").split("\n")
+        lines = split_lines(Path(file).read_text(encoding="utf-8-sig"))
     except (OSError, ValueError):
         return ""
     return lines[line - 1] if 0 < line <= len(lines) else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from mazurka.errors import OptionError
 from mazurka.ir.passes.merge import GRANULARITIES, Granularity
 from mazurka.search.options import one_of
 
@@ -21,6 +22,12 @@ class Reading:
     """`instruction` or `line`, where that decides what one step is and nothing is merged."""
     max_threads: int = 8
     max_depth: int = 8
+
+    def refuse(self, reasons: Mapping[str, str]) -> None:
+        """Raise `OptionError` for the first of these options that was given, with its reason."""
+        for name, reason in reasons.items():
+            if getattr(self, name) != getattr(Reading(), name):
+                raise OptionError(reason)
 
     def scope(self, sentence: str) -> str:
         """A verdict's scope, with what this way of reading may hide from it."""

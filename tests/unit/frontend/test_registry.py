@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
-from mazurka.errors import MazurkaError, OptionError
+from mazurka import frontend
+from mazurka.errors import InternalError, MazurkaError, OptionError
 from mazurka.frontend.registry import choose_language, frontend_names, load_frontend
 
 MODEL = "from mazurka.model import Int\n\n\ndef f():\n    pass\n\n\nthreads = [f()]\n"
@@ -65,6 +67,20 @@ def test_a_file_that_tells_nothing_is_refused_with_the_languages(tmp_path: Path)
     )
     assert all(f"{name} (" in message for name in frontend_names())
     assert caught.value.file == str(path)
+
+
+def test_a_module_that_is_no_front_end_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "duo_parser.py").write_text("FRONT_END = None\n", encoding="utf-8")
+    monkeypatch.setattr(frontend, "__path__", [*frontend.__path__, str(tmp_path)])
+    with pytest.raises(InternalError) as caught:
+        choose_language("model.py")
+    sys.modules.pop("mazurka.frontend.duo_parser", None)
+    assert caught.value.message == (
+        "`mazurka.frontend.duo_parser` defines no FRONTEND; helpers of a front end go into a"
+        " package with it"
+    )
 
 
 def test_a_file_that_is_not_there_is_reported_by_the_front_end(tmp_path: Path) -> None:

@@ -9,16 +9,20 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import mazurka
-from mazurka import frontend
+from mazurka import checking, frontend
+from mazurka.checking import load_program
 from mazurka.cli.failures import run_guarded
 from mazurka.cli.main import app
 from mazurka.errors import MazurkaError, OptionError
-from mazurka.frontend.registry import choose_language, frontend_names
+from mazurka.frontend.registry import choose_language, frontend_names, load_frontend
+from mazurka.ir.program import Program
+from mazurka.search.reading import Reading
 
 LANGUAGES = Path(__file__).parent / "languages"
 
@@ -115,8 +119,36 @@ def test_the_command_line_shows_the_place(program, capsys: pytest.CaptureFixture
 
 
 def test_options_that_mean_nothing_to_it_are_refused(program) -> None:
-    with pytest.raises(OptionError, match="the toy language has none"):
-        mazurka.check(program(LOCKED), definitions={"N": 1})
+    for given in ({"definitions": {"N": 1}}, {"max_threads": 3}, {"max_depth": 3}):
+        with pytest.raises(OptionError, match="the toy language has none"):
+            mazurka.check(program(LOCKED), **given)
+
+
+@pytest.mark.parametrize(
+    ("statements", "message"),
+    [
+        ("lock m; m = m + 1", "`m` is a lock, not a variable"),
+        ("m = 1; lock m", "`m` is a variable, not a lock"),
+    ],
+)
+def test_locks_and_variables_are_not_mixed_up(program, statements: str, message: str) -> None:
+    with pytest.raises(MazurkaError) as caught:
+        mazurka.check(program(f"thread A: {statements}\n"))
+    assert caught.value.message == message
+
+
+def test_a_program_that_is_nested_too_deeply_is_named(
+    program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nest(path: str, reading: Reading) -> Program:
+        raise RecursionError
+
+    deep = replace(load_frontend("toy"), load=nest)
+    monkeypatch.setattr(checking, "load_frontend", lambda name: deep)
+    path = program(LOCKED)
+    with pytest.raises(MazurkaError) as caught:
+        load_program(path, Reading())
+    assert (caught.value.message, caught.value.file) == ("the input is nested too deeply", path)
 
 
 @pytest.mark.parametrize("form", ["json", "dot"])

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import mazurka
 from mazurka.errors import MazurkaError
 from mazurka.report.terminal import ASCII, UNICODE, WIDTH, Glyphs, excerpt
 
@@ -72,3 +73,18 @@ def test_a_file_that_cannot_be_read_shows_nothing(tmp_path: Path) -> None:
 
 def test_an_error_without_a_column_shows_nothing(written) -> None:
     assert excerpt(MazurkaError("no", file=written("abc\n"), line=1)) == []
+
+
+@pytest.mark.parametrize("odd", ["\f", "\v", "\x1c", "\x85", "\u2028"])
+def test_only_newlines_end_a_line(written, odd: str) -> None:
+    assert show(written(f"# a{odd}b\r\nx = 1\n"), 2, 5, 6) == ["  x = 1", "      ^"]
+
+
+@pytest.mark.parametrize("odd", ["\f", "\u2028"])
+def test_a_trace_shows_the_right_lines_behind_odd_characters(tmp_path: Path, odd: str) -> None:
+    example = Path(__file__).parents[3] / "examples" / "lost_update.py"
+    path = tmp_path / "lost_update.py"
+    path.write_text(f"# section\n#{odd}\n{example.read_text('utf-8')}", encoding="utf-8")
+    trace = mazurka.check(path, strategy="full").trace
+    assert trace is not None
+    assert "counter += 1" in {row.source for row in trace.rows}

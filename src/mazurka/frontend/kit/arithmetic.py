@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from mazurka.ir.arithmetic import BINARY, EXACT
+from mazurka.ir.arithmetic import BINARY, EXACT, quotient
 from mazurka.ir.expressions import (
+    DIVISIONS,
     ONE,
+    SHIFTS,
     ZERO,
     Binary,
     Conditional,
@@ -25,7 +27,7 @@ from mazurka.ir.expressions import (
 
 _SIGN = 1 << 63
 
-_BINARY = BINARY | EXACT
+_BINARY = BINARY | EXACT | {"div": quotient}
 _UNARY: dict[str, Callable[[int], int]] = {
     "neg": lambda x: -x,
     "not": lambda x: int(x == 0),
@@ -40,9 +42,10 @@ def fits(value: int) -> bool:
 
 
 def binary(operator: str, left: Expr, right: Expr) -> Expr:
+    """Build an operation; `BINARY_OPERATORS` in `mazurka.ir.expressions` has the operators."""
     if isinstance(left, Const) and isinstance(right, Const):
-        faulty = (operator in ("floordiv", "mod") and right.value == 0) or (
-            operator in ("shl", "shr") and not 0 <= right.value < 64
+        faulty = (operator in DIVISIONS and right.value == 0) or (
+            operator in SHIFTS and not 0 <= right.value < 64
         )
         if not faulty:
             result = _BINARY[operator](left.value, right.value)
@@ -56,6 +59,7 @@ def binary(operator: str, left: Expr, right: Expr) -> Expr:
 
 
 def unary(operator: str, operand: Expr) -> Expr:
+    """Build an operation; `UNARY_OPERATORS` in `mazurka.ir.expressions` has the operators."""
     if isinstance(operand, Const):
         result = _UNARY[operator](operand.value)
         if fits(result):

@@ -15,10 +15,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Unpack
 
-from mazurka.errors import UnsupportedError
+from mazurka.errors import InternalError, UnsupportedError
 from mazurka.frontend.kit.program import Automaton, EdgeParts, Label, ProgramDraft
 from mazurka.frontend.kit.shapes import NumberShape, Reference
-from mazurka.ir.expressions import Const, Expr, Load, negate
+from mazurka.ir.expressions import Const, Element, Expr, Load, negate, walk
 from mazurka.ir.program import Assign, Check, Fault, Kind, Operation, Role, Span
 
 MOST_EDGES = 200_000
@@ -81,7 +81,40 @@ class ThreadBuilder:
                 " calls",
             )
         automaton = self.require_automaton()
+        if not parts.get("atomic") and not automaton.atomic_depth:
+            self._check_accesses(span, text, parts.get("guard"), operations)
         automaton.add_edge(kind, span, target, operations=operations, text=text, **parts)
+
+    def _check_accesses(
+        self, span: Span, text: str, guard: Expr | None, operations: Sequence[Operation]
+    ) -> None:
+        """Refuse two accesses to shared data in one step, which would hide interleavings.
+
+        It sees accesses whose address, or whose array, is constant.
+        """
+        accesses: list[Expr] = []
+        read = [] if guard is None else [guard]
+        for operation in operations:
+            if isinstance(operation, Check):
+                read.append(operation.condition)
+            else:
+                read += (operation.address, operation.value)
+                accesses.append(operation.address)
+        loads = (part for expr in read for part in walk(expr) if isinstance(part, Load))
+        accesses += (load.address for load in loads)
+        if sum(map(self._is_shared_data, accesses)) > 1:
+            raise InternalError.at(
+                span,
+                f"`{text}` accesses shared data twice in one step: use load() and store(), or make"
+                " the step atomic",
+            )
+
+    def _is_shared_data(self, address: Expr) -> bool:
+        base = address.base if isinstance(address, Element) else address
+        if not isinstance(base, Const) or not 0 < base.value < len(self.program.storage.cells):
+            return False
+        cell = self.program.storage.cells[base.value]
+        return cell.owner is None and cell.role not in (Role.OWNER, Role.SYNC, Role.COUNTER)
 
     def step(
         self,
@@ -168,6 +201,11 @@ class ThreadBuilder:
         self.add_edge(Kind.LOCAL, span, text, true, guard=test)
         self.add_edge(Kind.LOCAL, span, f"not ({text})", false, guard=negate(test))
         automaton.current = None
+
+    def check(self, test: Expr, message: str, span: Span, text: str = "") -> None:
+        """Add an assertion; reports append the values that it looked at to the message."""
+        check = Check(test, Fault.ASSERT, message)
+        self.step(Kind.ASSERT, span, text or message, operations=(check,))
 
     def fail(self, fault: Fault, message: str, span: Span) -> None:
         """Add a step that goes wrong; control does not go on behind it."""

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import TypedDict, Unpack
 
-from mazurka.errors import MazurkaError
+from mazurka.errors import InternalError, MazurkaError
 from mazurka.frontend.kit.shapes import Blueprint, Reference, Storage
 from mazurka.ir.expressions import Const, Expr
 from mazurka.ir.program import (
@@ -58,7 +58,12 @@ class Label:
 
 @dataclass(slots=True)
 class Automaton:
-    """Locations and edges, and where the next edge begins."""
+    """Locations and edges, and where the next edge begins.
+
+    A loop is `place(again)`, the test, `branch(test, ..., body, end)`, `place(body)`, the body,
+    `jump(again)`, `place(end)`.  `ThreadBuilder.loop_depth` matters only to threads created in
+    loops.
+    """
 
     locations: list[Location] = field(default_factory=lambda: [Location()] * FIRST_LOCATION)
     edges: list[Edge] = field(default_factory=list)
@@ -68,6 +73,7 @@ class Automaton:
     """The variables that surely have a value at `current`."""
     atomic_depth: int = 0
     """How many atomic sections surround the code."""
+    begun: bool = False
 
     def new_location(self, span: Span | None = None) -> int:
         mode = Mode.ATOMIC if self.atomic_depth else Mode.VISIBLE
@@ -79,8 +85,11 @@ class Automaton:
         return Label(self.new_location(span))
 
     def begin(self, span: Span | None) -> None:
-        """Make the entry, where the first edge begins."""
+        """Make the entry, where the first edge begins; call it once, before anything else."""
+        if len(self.locations) > FIRST_LOCATION:
+            raise InternalError("begin() comes before labels and steps, and once")
         self.current = self.new_location(span)
+        self.begun = True
 
     def add_edge(
         self,
@@ -122,6 +131,10 @@ class Automaton:
 
         The entry is the first location of the program's own, `FIRST_LOCATION`.
         """
+        if not self.begun:
+            raise InternalError(
+                "this automaton was never begun: call begin() before the first step"
+            )
         forward = self._forwarding()
         numbers = {place: place for place in range(FIRST_LOCATION)}
         entry = _follow(forward, FIRST_LOCATION)
@@ -221,7 +234,15 @@ class ProgramDraft:
                 self.storage.add(f"status {number}", high=DONE, role=Role.SYNC)
 
     def share(self, name: str, blueprint: Blueprint, span: Span | None) -> Reference:
-        """Place an object that all threads can reach."""
+        """Place an object that all threads can reach; its first values are constants."""
+        if not blueprint.is_static:
+            raise InternalError.at(span, f"the first value of `{name}` is no constant")
+        for threads in blueprint.shape.thread_counts():
+            if threads != self.threads:
+                raise InternalError.at(
+                    span,
+                    f"`{name}` was made for {threads} threads, the draft for {self.threads}",
+                )
         address = self.storage.place(name, blueprint, None, span)
         return Reference(blueprint.shape, Const(address), True, name)
 
@@ -235,6 +256,11 @@ class ProgramDraft:
     ) -> Program:
         """Finish the program: one automaton a plan, in the same order, and the observers'."""
         plans, threads = list(plans), []
+        if len(plans) != self.threads:
+            raise InternalError(
+                f"the draft was made for {self.threads} threads, {len(plans)} were built",
+                file=self.file,
+            )
         titles = _unique([plan.name for plan in plans])
         for plan, automaton, title in zip(plans, automata, titles, strict=True):
             threads.append(self._thread(plan.number, title, automaton, active=plan.active))
@@ -261,6 +287,8 @@ class ProgramDraft:
         active: bool = True,
         observer: bool = False,
     ) -> Thread:
+        if automaton.current is not None:
+            raise InternalError(f"thread {title} does not end: call finish() of kit/threads.py")
         locations, edges = automaton.finish()
         draft = self.storage.cells[number + 1]
         draft.name, draft.high = f"{title} at", len(locations) - 1

@@ -49,6 +49,10 @@ class Shape:
         """The values of the cells of an object made without arguments."""
         return (ZERO,) * self.size
 
+    def thread_counts(self) -> Iterator[int]:
+        """For how many threads each synchronization object in it was made."""
+        yield from ()
+
 
 @dataclass(frozen=True)
 class NumberShape(Shape):
@@ -100,6 +104,9 @@ class ArrayShape(Shape):
     def zero(self) -> tuple[Expr, ...]:
         return self.element.zero() * self.length
 
+    def thread_counts(self) -> Iterator[int]:
+        return self.element.thread_counts()
+
 
 @dataclass(frozen=True)
 class RecordShape(Shape):
@@ -118,6 +125,10 @@ class RecordShape(Shape):
             for name, shape in self.fields
             for form in shape.forms()
         )
+
+    def thread_counts(self) -> Iterator[int]:
+        for _, shape in self.fields:
+            yield from shape.thread_counts()
 
     def placed(self) -> Iterator[tuple[str, int, Shape]]:
         """Each field with its offset from the record's address."""
@@ -138,6 +149,9 @@ class SyncShape(Shape):
 
     threads: int
 
+    def thread_counts(self) -> Iterator[int]:
+        yield self.threads
+
 
 @dataclass(frozen=True)
 class Blueprint:
@@ -149,6 +163,11 @@ class Blueprint:
     @staticmethod
     def default(shape: Shape) -> Blueprint:
         return Blueprint(shape, shape.zero())
+
+    @property
+    def is_static(self) -> bool:
+        """Whether all first values are constants."""
+        return all(isinstance(initial, Const) for initial in self.initials)
 
 
 @dataclass(frozen=True, slots=True)

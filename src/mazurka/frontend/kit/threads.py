@@ -1,4 +1,4 @@
-"""Threads made while the program runs.
+"""How threads end, and threads made while the program runs.
 
 Every place in the code that makes a thread has its own slots, fixed before the program runs: one
 where the place runs once, up to `max_threads` where it is in a loop that may go on.  A slot is a

@@ -29,7 +29,7 @@ from mazurka.frontend.python.lowering import (
 from mazurka.frontend.python.survey import facts_of, find_free_names
 from mazurka.frontend.python.values import Nothing, Number, Value
 from mazurka.ir.expressions import Const
-from mazurka.ir.program import FINISHED, Assign, Check, Edge, Fault, Kind
+from mazurka.ir.program import FINISHED, Assign, Edge, Kind
 
 
 @statement(ast.Assert)
@@ -45,12 +45,7 @@ def _assert(low: Lowering, node: ast.Assert) -> None:
         message = read_message(node.msg)
     if isinstance(condition, Const):
         message += _constants(low, node.test)
-    low.step(
-        Kind.ASSERT,
-        low.span(node),
-        f"assert {ast.unparse(node.test)}"[:100],
-        operations=(Check(condition, Fault.ASSERT, message),),
-    )
+    low.check(condition, message, low.span(node), f"assert {ast.unparse(node.test)}"[:100])
     if isinstance(condition, Const):
         low.require_automaton().current = None  # it fails, and its thread ends here
 
@@ -147,8 +142,7 @@ def build_observer(model: Model, number: int, invariant: Invariant) -> Automaton
     text = f"invariant {ast.unparse(invariant.condition)}"[:100]
     low.step(Kind.ATOMIC, low.span(node), text, atomic=True)
     condition = truth_of(low, low.value(invariant.condition), invariant.condition)
-    check = Check(condition, Fault.ASSERT, invariant.message)
-    low.step(Kind.ASSERT, low.span(node), text, operations=(check,))
+    low.check(condition, invariant.message, low.span(node), text)
     automaton.jump(Label(FINISHED), low.span(node))
     for edge in _meddling(low, automaton):
         where = ast.copy_location(ast.Pass(), node)

@@ -223,13 +223,13 @@ class Declarations:
                 return
             if any(isinstance(item, Text) for item in value.items):
                 raise self.low.refuse(node, f"`{name}` holds strings; models have numbers only")
-            value = self._list(name, value)
+            value = self._list(name, value, node)
         match value:
             case Number():
                 self._number(name, value, shape, node)
             case Blueprint():
                 self._check_once(name, node)
-                self.model.globals[name] = self.model.share(name, value, self.low.span(node))
+                self.model.globals[name] = self._share(name, value, node)
             case ThreadCall():
                 raise self.low.refuse(node, f"`threads` must be a list; add {EXAMPLE}")
             case Text():
@@ -255,17 +255,20 @@ class Declarations:
                 node, f"`{name}` is assigned again later; only numbers can be replaced"
             )
 
-    def _list(self, name: str, value: Sequence) -> Value:
+    def _list(self, name: str, value: Sequence, node: ast.stmt) -> Value:
         """Make an array of objects, and of numbers that the program may change."""
         array = make_array(value.items)
         numbers = all(isinstance(item, Number) for item in value.items)
         changes = value.growing and name in self.model.survey.handed_on
         if array is not None and (changes or not numbers):
             return array
-        return Sequence([self._place_item(name, item) for item in value.items])
+        return Sequence([self._place_item(name, item, node) for item in value.items])
 
-    def _place_item(self, name: str, item: Value) -> Value:
-        return self.model.share(name, item, None) if isinstance(item, Blueprint) else item
+    def _place_item(self, name: str, item: Value, node: ast.stmt) -> Value:
+        if isinstance(item, Blueprint):
+            self._check_constant(name, node, constant=item.is_static)
+            return self.model.share(name, item, None)
+        return item
 
     def _number(self, name: str, value: Number, shape: NumberShape | None, node: ast.stmt) -> None:
         if self._changes(name):
@@ -273,15 +276,28 @@ class Declarations:
             self._share_number(name, shape or boolean, value, node)
             return
         number = self.definitions.get(name, value.constant)
+        self._check_constant(name, node, constant=number is not None)
         assert number is not None
         if shape is not None and not shape.inferred and not shape.low <= number <= shape.high:
             raise self.low.refuse(node, f"`{name}` is {number}, outside {shape.title}")
         self.constants[name] = number
         self.model.globals[name] = Number(Const(number), value.boolean)
 
+    def _check_constant(self, name: str, node: ast.stmt, *, constant: bool) -> None:
+        if not constant:
+            raise self.low.refuse(
+                node,
+                f"the first value of `{name}` cannot be computed (a division by zero, or a number"
+                " that does not fit in 64 bits); give it a number",
+            )
+
+    def _share(self, name: str, blueprint: Blueprint, node: ast.stmt) -> Reference:
+        self._check_constant(name, node, constant=blueprint.is_static)
+        return self.model.share(name, blueprint, self.low.span(node))
+
     def _share_number(self, name: str, shape: NumberShape, value: Number, node: ast.stmt) -> None:
         blueprint = Blueprint(shape, (value.expr,))
-        self.model.globals[name] = self.model.share(name, blueprint, self.low.span(node))
+        self.model.globals[name] = self._share(name, blueprint, node)
 
     def _start_threads(self, value: Sequence, node: ast.stmt) -> bool:
         """Plan the threads of the `threads` list; returns False for a list of thread objects."""

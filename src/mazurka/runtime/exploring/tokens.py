@@ -188,7 +188,7 @@ def identify_spot(kind: str, site: SourceLine | None) -> Spot:
     return kind, site.function, hash_line(site)
 
 
-class Visits:
+class Arrivals:
     """Counts how often each thread has come to stand before each place."""
 
     def __init__(self) -> None:
@@ -202,7 +202,7 @@ class Visits:
 
 def make_token(test: str, failure: str, story: Story) -> Token:
     """Make the token of a recorded run.  A thread performs operations in the order of its code."""
-    visits = Visits()
+    visits = Arrivals()
     stops: dict[int, list[Stop]] = {number: [] for number in story.paths}
     places: list[RecordedStep | Stands] = [*story.steps, *story.standing]
     for place in places:
@@ -241,7 +241,7 @@ class Retrace(Decider):
         self._leg = 0
         self._begun = False
         """Whether the thread of the present leg has taken a step of it."""
-        self._visits = Visits()
+        self._visits = Arrivals()
         self._standing: dict[str, Stop] = {}
         self._sites: dict[str, SourceLine | None] = {}
 

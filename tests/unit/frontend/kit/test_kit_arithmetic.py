@@ -15,7 +15,20 @@ from mazurka.frontend.kit.arithmetic import (
     total,
     unary,
 )
-from mazurka.ir.expressions import ONE, ZERO, Binary, Conditional, Const, Element, Load
+from mazurka.ir import arithmetic
+from mazurka.ir.expressions import (
+    BINARY_OPERATORS,
+    DIVISIONS,
+    ONE,
+    SHIFTS,
+    UNARY_OPERATORS,
+    ZERO,
+    Binary,
+    Conditional,
+    Const,
+    Element,
+    Load,
+)
 
 X = Load(Const(1))
 
@@ -28,6 +41,13 @@ X = Load(Const(1))
         ("mod", -7, 2, 1),
         ("shr", -8, 1, -4),
         ("lt", 1, 2, 1),
+        ("div", -7, 2, -3),
+        ("rem", -7, 2, -1),
+        ("udiv", -1, 2**62, 3),
+        ("urem", -1, 2**62, 2**62 - 1),
+        ("lshr", -1, 1, 2**63 - 1),
+        ("ult", 1, -1, 1),
+        ("ule", -1, 1, 0),
     ],
 )
 def test_constants_are_worked_out(operator: str, left: int, right: int, result: int) -> None:
@@ -36,10 +56,34 @@ def test_constants_are_worked_out(operator: str, left: int, right: int, result: 
 
 @pytest.mark.parametrize(
     ("operator", "left", "right"),
-    [("floordiv", 1, 0), ("mod", 1, 0), ("shl", 1, 64), ("shl", 1, -1), ("mul", 2**62, 2)],
+    [
+        *((operator, 1, 0) for operator in sorted(DIVISIONS)),
+        *((operator, 1, shift) for operator in sorted(SHIFTS) for shift in (-1, 64)),
+        ("mul", 2**62, 2),
+        ("shl", 1, 63),
+        ("floordiv", -(2**63), -1),
+        ("div", -(2**63), -1),
+    ],
 )
 def test_what_could_fault_or_overflow_is_left(operator: str, left: int, right: int) -> None:
     assert isinstance(binary(operator, Const(left), Const(right)), Binary)
+
+
+@pytest.mark.parametrize("operator", sorted(BINARY_OPERATORS))
+@pytest.mark.parametrize(("left", "right"), [(6, 2), (-7, 3), (5, -1), (2**62, 4)])
+def test_what_is_worked_out_is_what_the_program_would_compute(
+    operator: str, left: int, right: int
+) -> None:
+    found = binary(operator, Const(left), Const(right))
+    if isinstance(found, Const):
+        assert found.value == arithmetic.binary(operator, left, right)
+
+
+@pytest.mark.parametrize("operator", sorted(UNARY_OPERATORS))
+def test_unary_operators_are_worked_out_or_left(operator: str) -> None:
+    assert unary(operator, Const(-5)) == Const(arithmetic.UNARY[operator](-5))
+    lowest = unary(operator, Const(-(2**63)))
+    assert isinstance(lowest, Const) == (operator not in ("neg", "abs"))
 
 
 def test_adding_nothing_adds_nothing() -> None:

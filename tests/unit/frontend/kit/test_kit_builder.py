@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from mazurka.errors import MazurkaError, UnsupportedError
+from mazurka.errors import InternalError, MazurkaError, UnsupportedError
 from mazurka.frontend.kit import builder
+from mazurka.frontend.kit.arithmetic import binary, element
 from mazurka.frontend.kit.builder import NotStatic, ThreadBuilder
 from mazurka.frontend.kit.locks import LockShape
 from mazurka.frontend.kit.program import (
@@ -25,7 +26,7 @@ from mazurka.frontend.kit.shapes import (
 )
 from mazurka.frontend.kit.threads import finish
 from mazurka.ir.expressions import ONE, ZERO, Const, Load
-from mazurka.ir.program import FIRST_LOCATION, Fault, Kind, Mode, Program, Role, Span
+from mazurka.ir.program import FIRST_LOCATION, Assign, Check, Fault, Kind, Mode, Program, Role, Span
 
 HERE = Span("hand.txt", 3, 5, 9)
 SMALL = NumberShape(0, 3, inferred=False)
@@ -84,9 +85,10 @@ def test_threads_of_one_name_are_told_apart(program: ProgramDraft) -> None:
     two = ProgramDraft("hand.txt", "", threads=2)
     two.reserve()
     automata = [Automaton(), Automaton()]
-    for automaton in automata:
-        automaton.begin(HERE)
     plans = [ThreadPlan(number, "worker", HERE) for number in range(2)]
+    for plan, automaton in zip(plans, automata, strict=True):
+        automaton.begin(HERE)
+        finish(ThreadBuilder(two, plan.number, automaton), plan, HERE)
     made = two.assemble(plans, automata)
     assert [thread.name for thread in made.threads] == ["worker", "worker#2"]
 
@@ -188,6 +190,80 @@ def test_objects_are_runs_of_cells(program: ProgramDraft) -> None:
     assert names == ["p[0].left", "p[0].lock", "p[1].left", "p[1].lock"]
     assert made.cell(3) == Const(5)
     assert [(name, offset) for name, offset, _ in pair.placed()] == [("left", 0), ("lock", 1)]
+
+
+def test_an_automaton_that_was_never_begun_is_refused(program: ProgramDraft) -> None:
+    build = ThreadBuilder(program, 0, Automaton())
+    build.fail(Fault.ASSERT, "dropped", HERE)
+    with pytest.raises(InternalError, match=r"never begun: call begin\(\) before the first step"):
+        assembled(build)
+
+
+def test_an_automaton_begins_once_and_before_its_labels(build: ThreadBuilder) -> None:
+    with pytest.raises(InternalError, match="before labels and steps, and once"):
+        build.require_automaton().begin(HERE)
+    late = Automaton()
+    late.new_label()
+    with pytest.raises(InternalError, match="before labels and steps, and once"):
+        late.begin(HERE)
+
+
+def test_two_accesses_to_shared_data_in_one_step_are_refused(
+    program: ProgramDraft, build: ThreadBuilder
+) -> None:
+    x = program.share("x", Blueprint.default(SMALL), HERE)
+    array = program.share("a", Blueprint.default(ArrayShape(SMALL, 2)), HERE)
+    own = Load(Const(build.add_local("own", HERE)))
+    increment = binary("add", Load(x.address), ONE)
+    with pytest.raises(InternalError, match="`write x` accesses shared data twice in one step"):
+        build.store(x, increment, HERE)
+    with pytest.raises(InternalError, match="twice"):
+        build.store(x, Load(element(array.address, own, 2, 1)), HERE)
+    twice = binary("add", Load(x.address), Load(x.address))
+    with pytest.raises(InternalError, match="twice"):
+        build.step(Kind.ASSERT, HERE, "assert", operations=(Check(twice, Fault.ASSERT, ""),))
+    build.step(Kind.ASSERT, HERE, "once", guard=Load(x.address))
+    build.step(Kind.ATOMIC, HERE, "add", operations=(Assign(x.address, increment),), atomic=True)
+    build.require_automaton().atomic_depth = 1
+    build.store(x, increment, HERE)
+
+
+def test_a_first_value_that_is_no_constant_is_refused(program: ProgramDraft) -> None:
+    with pytest.raises(InternalError, match="the first value of `x` is no constant"):
+        program.share("x", Blueprint(SMALL, (Load(ONE),)), HERE)
+    with pytest.raises(InternalError, match="no constant"):
+        program.share("x", Blueprint(SMALL, (3,)), HERE)  # type: ignore[arg-type]
+
+
+def test_an_object_made_for_another_number_of_threads_is_refused(program: ProgramDraft) -> None:
+    pair = RecordShape("Pair", (("left", SMALL), ("lock", LockShape(2))))
+    for shape in (LockShape(2), pair, ArrayShape(pair, 2)):
+        with pytest.raises(InternalError) as caught:
+            program.share("m", Blueprint.default(shape), HERE)
+        assert caught.value.message == "`m` was made for 2 threads, the draft for 1"
+
+
+def test_a_draft_for_another_number_of_threads_is_refused(program: ProgramDraft) -> None:
+    plans = [ThreadPlan(number, "t", HERE) for number in range(3)]
+    with pytest.raises(InternalError) as caught:
+        program.assemble(plans, [Automaton() for _ in plans])
+    assert caught.value.message == "the draft was made for 1 threads, 3 were built"
+
+
+def test_a_thread_that_does_not_end_is_refused(build: ThreadBuilder) -> None:
+    with pytest.raises(InternalError, match="thread t does not end: call finish"):
+        build.program.assemble([ThreadPlan(0, "t", HERE)], [build.require_automaton()])
+
+
+def test_an_assertion_is_one_step(build: ThreadBuilder) -> None:
+    build.check(ZERO, "never", HERE)
+    build.check(ONE, "always", HERE, "assert 1")
+    edges = assembled(build).edges
+    assert [(edge.kind, edge.text) for edge in edges] == [
+        (Kind.ASSERT, "never"),
+        (Kind.ASSERT, "assert 1"),
+    ]
+    assert edges[0].operations == (Check(ZERO, Fault.ASSERT, "never"),)
 
 
 def test_a_program_is_built_until_its_number_of_threads_is_right() -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mazurka.errors import OptionError, UnsupportedError
+from mazurka.errors import UnsupportedError
 from mazurka.frontend.kit.arithmetic import binary
 from mazurka.frontend.kit.builder import ThreadBuilder
 from mazurka.frontend.kit.locks import LockShape
@@ -21,19 +21,24 @@ from mazurka.frontend.kit.shapes import Blueprint, NumberShape, Reference
 from mazurka.frontend.kit.threads import finish
 from mazurka.frontend.registry import Frontend, read_source
 from mazurka.ir.expressions import Const, Expr
-from mazurka.ir.program import Check, Fault, Kind, Program, Span
+from mazurka.ir.program import Program, Span, split_lines
 from mazurka.search.reading import Reading
 
 THREAD = re.compile(r"thread (\w+): (.*)")
 NUMBER = NumberShape(0, 255, inferred=False)
 OPERATORS = {"+": "add", "-": "sub", "==": "eq", ">=": "ge"}
 
+REFUSED = {
+    "definitions": "-D changes constants; the toy language has none",
+    "max_threads": "--max-threads is for threads made on the way; the toy language has none",
+    "max_depth": "--max-depth is for recursion; the toy language has none",
+}
+
 
 def load(path: str, reading: Reading) -> Program:
-    if reading.definitions:
-        raise OptionError("-D changes constants; the toy language has none")
+    reading.refuse(REFUSED)
     text = read_source(path, "a program in the toy language (`.toy`)")
-    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    lines = [(number, line) for number, line in enumerate(split_lines(text), 1) if line.strip()]
     program = ProgramDraft(path, text, threads=len(lines))
     program.reserve()
     objects: dict[str, Reference] = {}
@@ -79,8 +84,7 @@ def translate(
             build.store(variable(build, objects, name, span), value, span)
         case ["assert", *condition]:
             test = value_of(build, objects, condition, span)
-            check = Check(test, Fault.ASSERT, f"assertion failed: {' '.join(condition)}")
-            build.step(Kind.ASSERT, span, " ".join(words), operations=(check,))
+            build.check(test, f"assertion failed: {' '.join(condition)}", span, " ".join(words))
         case _:
             raise UnsupportedError.at(span, f"`{' '.join(words)}` is no statement")
 
@@ -106,6 +110,8 @@ def variable(
 ) -> Reference:
     if name not in objects:
         objects[name] = build.program.share(name, Blueprint.default(NUMBER), span)
+    if isinstance(objects[name].shape, LockShape):
+        raise UnsupportedError.at(span, f"`{name}` is a lock, not a variable")
     return objects[name]
 
 

@@ -14,6 +14,18 @@ LINES = PRELUDE.count("\n")
 
 REFUSALS = [
     (
+        "first value",
+        "x = 1 // 0\ndef f():\n    global x\n    x = 1\nthreads = [f()]\n",
+        "the first value of `x` cannot be computed (a division by zero, or a number that does not fit in 64 bits); give it a number",
+        1,
+    ),
+    (
+        "constant",
+        "x = 1 // 0\ndef f():\n    y = x\nthreads = [f()]\n",
+        "the first value of `x` cannot be computed (a division by zero, or a number that does not fit in 64 bits); give it a number",
+        1,
+    ),
+    (
         "print call",
         "q = Queue(1)\ndef f():\n    print(q.get())\nthreads = [f()]\n",
         "the arguments of `print` are not evaluated, so they cannot call anything",
