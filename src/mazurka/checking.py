@@ -76,7 +76,9 @@ def check_program(
 def explain_unchecked(result: SearchResult, options: CheckOptions) -> Iterator[str]:
     """Why there was no self-check, though it was asked for."""
     if options.self_check and not any(note.startswith(SELF_CHECK) for note in result.notes):
-        yield f"{SELF_CHECK}: not done, since the search did not come to its end"
+        ended = result.violation is None and not result.limits
+        why = "this strategy has none" if ended else "the search did not come to its end"
+        yield f"{SELF_CHECK}: not done, since {why}"
 
 
 def judge(

@@ -117,7 +117,9 @@ def test_what_makes_no_sense_is_refused(model, options, words):
 def test_an_option_may_be_declared_twice_if_both_mean_the_same(folder):
     (folder / "other.py").write_text(TOY.replace('"toy"', '"other"'), encoding="utf-8")
     assert "bites" in declared_options()
-    (folder / "third.py").write_text(TOY.replace("default=3", "default=4"), encoding="utf-8")
+    (folder / "third.py").write_text(
+        TOY.replace('"toy"', '"third"').replace("default=3", "default=4"), encoding="utf-8"
+    )
     with pytest.raises(InternalError, match="--bites is declared twice, differently"):
         declared_options()
 

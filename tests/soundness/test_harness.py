@@ -149,9 +149,19 @@ def test_classes_that_claim_nothing_are_never_wrong() -> None:
 
 
 def test_an_unsound_strategy_may_miss_violations_but_not_make_them_up() -> None:
-    misses = replace(FULL, sound=False, run=silent_about("assert"))
+    misses = replace(
+        FULL,
+        weakness="it may stop",
+        run=silent_about("assert"),
+    )
     assert {found.agreement for found in comparisons(misses)} == {Agreement.AGREES}
-    assert is_noticed(replace(FULL, sound=False, run=without_last_move))
+    assert is_noticed(
+        replace(
+            FULL,
+            weakness="it may stop",
+            run=without_last_move,
+        )
+    )
 
 
 def test_giving_up_without_cause_is_inconclusive() -> None:

@@ -173,6 +173,12 @@ def list_remarks(verdicts: Sequence[Verdict], left_out: Iterable[tuple[str, str]
     lines = []
     if any(verdict.rounds for verdict in verdicts):
         lines.append("states and transitions: the last round; seconds: all rounds together")
+    unsound = [verdict.strategy or "" for verdict in verdicts if UNSOUND in verdict.limits]
+    if unsound:
+        are, they = ("are", "they do") if len(unsound) > 1 else ("is", "it does")
+        lines.append(
+            f"{', '.join(unsound)} {are} unsound by design: what {they} not find may still be there"
+        )
     for remark, names in collect_limits(verdicts).items():
         lines.append(f"{', '.join(names)}{remark}")
     return lines + left_out_lines(left_out)
@@ -191,11 +197,9 @@ def collect_limits(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for verdict in verdicts:
         for limit in verdict.limits:
-            if limit == UNSOUND:
-                remark = " is unsound by design: what it does not find may still be there"
-            elif limit == "time" and verdict.asked and (seconds := verdict.asked.limit_seconds):
+            if limit == "time" and verdict.asked and (seconds := verdict.asked.limit_seconds):
                 remark = f": time limit of {seconds:g} s (--limit-time sets another)"
-            elif limit in CUT_SHORT or verdict.violation is None:
+            elif limit != UNSOUND and (limit in CUT_SHORT or verdict.violation is None):
                 remark = f": {limit_name(limit)}"
             else:
                 continue

@@ -20,6 +20,7 @@ from mazurka.report.tracefile import REPRODUCED, ReplayReport
 from mazurka.report.verdict import Verdict, limit_name
 from mazurka.report.words import counted
 from mazurka.search import Statistics
+from mazurka.search.registry import load_strategy
 
 STYLES = {HOLDS: "bold green", VIOLATED: "bold red", INCONCLUSIVE: "bold yellow"}
 ORDERS = {"dfs": "depth-first", "bfs": "breadth-first"}
@@ -171,14 +172,18 @@ class Summary(Prose):
         elif verdict.trace is not None:
             lines.append("--trace FILE saves it for mazurka replay")
         lines += [text for limit in verdict.limits if (text := LIMIT_ADVICE.get(limit))]
+        if UNSOUND in verdict.limits and verdict.strategy is not None:
+            lines.append(
+                "this strategy finds violations, but it cannot exclude them:"
+                f" {load_strategy(verdict.strategy).weakness};"
+                " --strategy cpc and --strategy full answer for certain"
+            )
         return [safe(line, self.glyphs) for line in lines]
 
 
 LIMIT_ADVICE = {
     "time": "a larger --limit-time, or smaller constants (-D NAME=VALUE), may give an answer",
     "memory": "a larger --limit-memory, or smaller constants (-D NAME=VALUE), may give an answer",
-    UNSOUND: "this strategy finds violations, but it cannot exclude them: it may let one thread run"
-    " for ever and never try the others; --strategy cpc and --strategy full answer for certain",
 }
 
 

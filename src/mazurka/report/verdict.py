@@ -236,6 +236,8 @@ def scope_sentence(
     by = "" if strategy in (None, UNREDUCED) else f" (reduced by {strategy})"
     if limits == (UNSOUND,):
         count = counted(statistics.states, "state")
+        if statistics.executions is not None:
+            count = counted(statistics.executions, "execution")
         return f"{what}: none found in {count}{by}, but the strategy may miss some"
     if verdict == INCONCLUSIVE:
         return f"{what}: {extent_text(statistics)}{by}, others were not"

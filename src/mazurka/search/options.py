@@ -45,10 +45,11 @@ class Option(Generic[Value]):
     def validate(self, value: object) -> None:
         if self.values:
             one_of(self.name.replace("_", " "), value, self.values)
-        if not isinstance(value, type(self.default)):
+        kinds = (int, float) if isinstance(self.default, float) else (type(self.default),)
+        if type(value) not in kinds:
             raise OptionError(f"{self.flag} needs {type(self.default).__name__}, not {value!r}")
         if self.refuse is not None:
-            self.refuse(value)
+            self.refuse(cast(Value, value))
 
 
 @dataclass(frozen=True, kw_only=True)

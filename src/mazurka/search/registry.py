@@ -67,8 +67,10 @@ def load_all() -> list[Strategy]:
 
 def _load(engine: str, name: str) -> Strategy:
     module = importlib.import_module(f"mazurka.{engine}.strategies.{name.replace('-', '_')}")
-    assert isinstance(module.STRATEGY, Strategy)
-    return replace(module.STRATEGY, engine=engine)
+    strategy = getattr(module, "STRATEGY", None)
+    if not isinstance(strategy, Strategy) or strategy.name != name:
+        raise InternalError(f"{module.__file__} defines no STRATEGY whose name is {name!r}")
+    return replace(strategy, engine=engine)
 
 
 def default_of(engine: str) -> str:

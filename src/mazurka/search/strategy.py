@@ -47,17 +47,25 @@ class Strategy:
     name: str
     summary: str
     preserves: frozenset[str]
-    """The properties for which a complete search without violation means that they hold."""
+    """The properties for which a complete search without violation means that they hold; for a
+    strategy with a weakness, those that it looks for."""
     orders: tuple[str, ...]
+    """Orders that it can search in; only `dfs` where the order means nothing to it."""
     run: Callable[[Program, SearchOptions, Observer], SearchResult]
-    sound: bool = True
-    """False for a strategy that is unsound by design: it finds violations, never excludes them."""
+    weakness: str = ""
+    """Why a strategy that is unsound by design may miss violations: `it may ...`.  It finds
+    violations, and never excludes them."""
     options: tuple[Option[Any], ...] = ()
     """The options of its own, beyond those that all strategies have."""
     over_schedules: bool = False
     """It runs schedules to their end and stores no states, so it needs executions that end."""
     engine: str = ""
     """The package that it is a part of; entered by the registry."""
+
+    @property
+    def sound(self) -> bool:
+        """Whether a complete search proves that the properties hold."""
+        return not self.weakness
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ def transaction_strategy(
     *,
     mover_use: MoverUse | None = None,
     inner_loop: bool = False,
-    sound: bool = True,
+    weakness: str = "",
 ) -> Strategy:
     """A strategy that searches by transactions; `mover_use` is chosen by property if not given."""
 
@@ -38,7 +38,7 @@ def transaction_strategy(
         preserves=frozenset({"assert", "deadlock", "race"}),
         orders=("dfs",),
         run=run,
-        sound=sound,
+        weakness=weakness,
         options=(MOVERS,),
     )
 

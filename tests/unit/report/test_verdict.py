@@ -85,7 +85,7 @@ def test_a_bound_is_no_violation(judge):
 
 
 def test_an_unsound_strategy_never_says_holds(judge):
-    unsound = replace(REFERENCE, sound=False)
+    unsound = replace(REFERENCE, weakness="it may stop")
     verdict = judge(lost_update(threads=1), strategy=unsound)
     assert (verdict.verdict, verdict.limits) == ("inconclusive", ("unsound-strategy",))
     assert judge(two_locks(), strategy=unsound).verdict == "violated"
@@ -93,7 +93,10 @@ def test_an_unsound_strategy_never_says_holds(judge):
 
 def test_an_unsound_strategy_that_was_cut_short_names_both_reasons(judge):
     result = SearchResult(Statistics(states=7), limits=("time",))
-    unsound = replace(search_that_returns(result), sound=False)
+    unsound = replace(
+        search_that_returns(result),
+        weakness="it may stop",
+    )
     verdict = judge(lost_update(), strategy=unsound)
     assert (verdict.verdict, verdict.limits) == ("inconclusive", ("time", "unsound-strategy"))
     assert "7 states examined, others were not" in verdict.scope
@@ -116,7 +119,11 @@ def test_a_reduction_does_not_claim_to_have_seen_every_state(judge, program, cla
 
 
 def test_an_unsound_reduction_says_what_it_cannot(judge):
-    unsound = replace(REFERENCE, name="transactions", sound=False)
+    unsound = replace(
+        REFERENCE,
+        name="transactions",
+        weakness="it may stop",
+    )
     verdict = judge(lost_update(threads=1), strategy=unsound)
     assert verdict.scope.endswith(
         "none found in 4 states (reduced by transactions), but the strategy may miss some"
