@@ -3,25 +3,18 @@ modules of a program that is explored are its own, not those of all other tests.
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Any
 
 import pytest
 
 from mazurka.ir.native import step
-from mazurka.runtime.core.patches import is_frozen
-from mazurka.runtime.program import program
-from mazurka.runtime.python.catalogue import CachedFunction
-from mazurka.runtime.rewrite import live_functions
 from mazurka.search import Silent
 from mazurka.stateful.kernel_cache import kernel
 
@@ -89,76 +82,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         if TESTS in _file(module).parents and not hasattr(module, "__path__"):
             COLLECTED[name] = sys.modules.pop(name)
     sys.meta_path.insert(0, CollectedFinder())
-    FROZEN.freeze()
 
 
 def _file(module: ModuleType) -> Path:
     return Path(getattr(module, "__file__", None) or "")
-
-
-class FrozenObjects:
-    """What was there before the first test: thousands of tests, and what they import.
-
-    Explorations look at all objects of the process to find the functions of a program.  Here most
-    objects are put aside, as `gc.freeze` allows a program to, and their functions are known."""
-
-    def __init__(self) -> None:
-        self._caches: list[object] = []
-        self._functions: dict[int, list[FunctionType]] = {}
-        """By the identities of their namespaces, which they keep alive."""
-
-    def freeze(self) -> None:
-        gc.collect()
-        functions = defaultdict(list)
-        for one in gc.get_objects():
-            if type(one) is FunctionType:
-                functions[id(one.__globals__)].append(one)
-            elif type(one) is CachedFunction:
-                self._caches.append(one)
-        self._functions = dict(functions)
-        gc.freeze()
-
-    def unfreeze(self) -> None:
-        self._caches.clear()
-        self._functions.clear()
-        gc.unfreeze()
-
-    def find_functions(self, spaces: Sequence[dict[str, Any]]) -> list[FunctionType]:
-        known = [one for space in spaces for one in self._functions.get(id(space), ())]
-        return known + _find_functions(spaces)
-
-    def find_cached_functions(self) -> set[int]:
-        return _find_cached_functions() | {id(vars(one)["__wrapped__"]) for one in self._caches}
-
-
-FROZEN = FrozenObjects()
-_find_functions = live_functions.find_functions
-_find_cached_functions = live_functions.find_cached_functions
-
-
-@pytest.fixture(scope="module", autouse=True)
-def frozen_objects() -> Iterator[None]:
-    """Look for functions among the objects that tests have made, and add those known.
-
-    What is frozen stays so; to count it would take as long as to look at it."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(program, "is_frozen", lambda: True)
-        patch.setattr(live_functions, "is_frozen", lambda: False)
-        patch.setattr(live_functions, "find_functions", FROZEN.find_functions)
-        patch.setattr(live_functions, "find_cached_functions", FROZEN.find_cached_functions)
-        yield
-
-
-@pytest.fixture
-def nothing_frozen(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Explorations have all objects before them, as in a program that has put none aside."""
-    monkeypatch.setattr(program, "is_frozen", is_frozen)
-    monkeypatch.setattr(live_functions, "is_frozen", is_frozen)
-    monkeypatch.setattr(live_functions, "find_functions", _find_functions)
-    monkeypatch.setattr(live_functions, "find_cached_functions", _find_cached_functions)
-    FROZEN.unfreeze()
-    yield
-    FROZEN.freeze()
 
 
 class CollectedFinder(MetaPathFinder, Loader):
@@ -204,29 +131,12 @@ def present_module(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[None]:
     """The module of the test that runs is there with those it uses, until the next one's; and so
-    are modules that its fixtures have written and imported."""
+    are modules that its tests have written and imported."""
     sys.modules.update(_used_by(request.module))
     yield
-    _remove_written(tmp_path_factory, sys.modules.keys())
-    for name in COLLECTED.keys() & sys.modules.keys():
-        del sys.modules[name]
-
-
-@pytest.fixture(autouse=True)
-def present_programs(
-    present_module: None, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[None]:
-    """Modules that a test has written and imported are there until the next one, which would
-    search them for its own program."""
-    before = set(sys.modules)
-    yield
-    _remove_written(tmp_path_factory, sys.modules.keys() - before)
-
-
-def _remove_written(folders: pytest.TempPathFactory, names: Iterable[str]) -> None:
-    written = folders.getbasetemp()
-    for name in list(names):
-        if written in _file(sys.modules[name]).parents:
+    written = tmp_path_factory.getbasetemp()
+    for name, module in list(sys.modules.items()):
+        if name in COLLECTED or written in _file(module).parents:
             del sys.modules[name]
 
 

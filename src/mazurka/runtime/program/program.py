@@ -93,8 +93,8 @@ class RealProgram:
         if gc.isenabled():
             gc.disable()
             self.undo.append(gc.enable)
-        gc.collect(YOUNG)
         if not is_frozen():
+            gc.collect(YOUNG)
             gc.freeze()
             self.undo.append(gc.unfreeze)
 

@@ -113,7 +113,6 @@ def _directory(path: str) -> str:
 _real_directory = cache(os.path.realpath)
 
 
-@cache
 def _real_path(file: str) -> str:
     """Where a file lies; each directory is looked up once, since a process has many modules."""
     if os.path.islink(file):

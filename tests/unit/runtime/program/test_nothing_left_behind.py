@@ -67,7 +67,6 @@ def failing() -> None:
     raise ValueError("fails")
 
 
-@pytest.mark.usefixtures("nothing_frozen")
 def test_everything_is_put_back_after_a_failure() -> None:
     before = snapshot()
     (failed,) = run_once(failing).failures
@@ -75,7 +74,6 @@ def test_everything_is_put_back_after_a_failure() -> None:
     assert snapshot() == before
 
 
-@pytest.mark.usefixtures("nothing_frozen")
 def test_everything_is_put_back_after_an_error_of_the_search() -> None:
     before = snapshot()
 

@@ -119,7 +119,6 @@ def test_an_interrupt_ends_a_search_and_puts_everything_back() -> None:
     assert threading.Lock is original
 
 
-@pytest.mark.usefixtures("nothing_frozen")
 @pytest.mark.parametrize("in_thread", [False, True])
 def test_a_call_that_comes_back_too_late_changes_nothing(in_thread: bool) -> None:
     """The search that waited for it ends, instead of beginning a run when nobody looks."""

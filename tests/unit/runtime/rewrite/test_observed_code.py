@@ -63,7 +63,6 @@ def instrument(module: ModuleType) -> ObservedCode:
     return ObservedCode(lambda name, file: name == module.__name__)
 
 
-@pytest.mark.usefixtures("nothing_frozen")
 @pytest.mark.parametrize("few", [0, 8])
 def test_functions_get_new_code_and_their_own_back(
     few: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -177,7 +176,6 @@ def test_which_modules_belong_to_a_project(tmp_path: Path) -> None:
     assert not named("own", str(tmp_path / "own.py"))
 
 
-@pytest.mark.usefixtures("nothing_frozen")
 def test_objects_are_frozen_while_a_program_runs_and_not_after() -> None:
     """Python 3.12 has frozen objects of its own before any program runs."""
     frozen: list[bool] = []
