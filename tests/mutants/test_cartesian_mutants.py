@@ -23,7 +23,7 @@ from mazurka.ir.native.step import native
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program
 from mazurka.search import SearchOptions, SearchResult, Silent
-from mazurka.stateful import cartesian_search, kernel_cache
+from mazurka.stateful import kernel_cache, kernel_search
 from mazurka.stateful.cartesian_search import Vectors
 from mazurka.stateful.cartesian_workers import search_cartesian
 from mazurka.stateful.reference import cartesian
@@ -252,7 +252,7 @@ def put_in_place(
         whole = sources["cartesian"].replace("kernels.vectors", "kernels.mutant_vectors")
         load("mutant_cartesian", whole)
         loaded = kernel_cache._load(*kernel_cache._compile("mutant_cartesian"))
-        monkeypatch.setattr(cartesian_search, "kernel", lambda name, observer: loaded[1])
+        monkeypatch.setattr(kernel_search, "kernel", lambda name, observer: loaded[1])
 
     return compile_kernel
 

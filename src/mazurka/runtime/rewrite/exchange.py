@@ -27,8 +27,11 @@ class Exchange:
         self._modules: list[ModuleType] = []
 
     def replace_code(self, function: FunctionType, code: CodeType) -> None:
-        self._codes.setdefault(ref(function, self._codes.pop), function.__code__)
+        self._codes.setdefault(ref(function, self._forget), function.__code__)
         function.__code__ = code
+
+    def _forget(self, function: ReferenceType[FunctionType]) -> None:
+        self._codes.pop(function, None)
 
     def replace_method(self, kind: type, name: str, method: Any) -> None:
         """Replace what a class holds, whatever its own class makes of assignments."""
@@ -46,17 +49,21 @@ class Exchange:
         self._modules.append(module)
 
     def restore(self) -> None:
-        """Give back what everything had; there is nothing left to be restored then."""
-        for known_class, methods in list(self._methods.values()):
+        """Give back what everything had; there is nothing left to be restored then.
+
+        Functions and classes may die, and be forgotten, at any moment of it: so one is taken out
+        after the other, instead of going through all.
+        """
+        while self._methods:
+            _, (known_class, methods) = self._methods.popitem()
             kind = known_class()
             if kind is not None:
                 for name, old in methods.items():
                     type.__setattr__(kind, name, old)
-        self._methods.clear()
-        for known_function, code in list(self._codes.items()):
+        while self._codes:
+            known_function, code = self._codes.popitem()
             function = known_function()
             if function is not None:
                 function.__code__ = code
-        self._codes.clear()
         while self._modules:
             names_in(self._modules.pop()).pop(MARK, None)

@@ -96,6 +96,23 @@ def test_what_a_run_has_made_is_not_kept_alive() -> None:
     exchange.restore()
 
 
+def test_functions_that_die_while_others_are_restored() -> None:
+    """Garbage may be collected at any allocation, also in the middle of `restore`."""
+    exchange, functions = Exchange(), [FunctionType(one.__code__, {}) for _ in range(200)]
+    for function in functions:
+        function.itself = function  # type: ignore[attr-defined]  # a cycle: only a collection ends it
+        exchange.replace_code(function, two.__code__)
+    kept = functions[::2]
+    before = gc.get_threshold()
+    gc.set_threshold(1, 1, 1)
+    try:
+        del functions, function
+        exchange.restore()
+    finally:
+        gc.set_threshold(*before)
+    assert {function() for function in kept} == {1}
+
+
 def test_a_class_that_a_run_has_made_outlives_the_exploration(tmp_path: Path) -> None:
     source = """
 import dataclasses
