@@ -100,17 +100,22 @@ def test_functions_that_die_while_others_are_restored() -> None:
     """Garbage may be collected at any allocation, also in the middle of `restore`."""
     exchange, functions = Exchange(), [FunctionType(one.__code__, {}) for _ in range(200)]
     for function in functions:
-        function.itself = function  # type: ignore[attr-defined]  # a cycle: only a collection ends it
+        function.itself = function  # type: ignore[attr-defined]  # only a collection ends it
         exchange.replace_code(function, two.__code__)
     kept = functions[::2]
     before = gc.get_threshold()
-    gc.set_threshold(1, 1, 1)
+    gc.disable()
+    hoard = [(number, number) for number in range(5000)]  # so that pairs have to be allocated
+    gc.collect(0)
+    del functions, function
+    gc.set_threshold(50, 0, 100)  # the fiftieth allocation from now on collects
+    gc.enable()
     try:
-        del functions, function
         exchange.restore()
     finally:
         gc.set_threshold(*before)
     assert {function() for function in kept} == {1}
+    assert len(hoard) == 5000
 
 
 def test_a_class_that_a_run_has_made_outlives_the_exploration(tmp_path: Path) -> None:
