@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from pathlib import Path
 
 from mazurka.bench.contestant import MARK, is_installed
 from mazurka.bench.figures import Figures
+from mazurka.bench.programs import copy_program
 
 MAZURKA = "mazurka"
 PEERS = ("frontrun", "interleave-test")
@@ -36,8 +36,7 @@ def _version(peer: str) -> str:
 def play(tool: str, program: Path, seconds: float) -> Figures:
     """Run a tool on a copy of a program, in a directory of its own, as a user's file would be."""
     with tempfile.TemporaryDirectory() as directory:
-        file = shutil.copy(program, directory)
-        return _ask(command_for(tool, file), directory, seconds)
+        return _ask(command_for(tool, str(copy_program(program, directory))), directory, seconds)
 
 
 def command_for(tool: str, file: str) -> list[str]:

@@ -4,9 +4,9 @@ A tool may hang, or take all memory; the process can be ended, and nothing of it
 tool says is printed as one line of JSON.  All get the same programs and the bound of two
 preemptions, and stop at the first failure:
 
-- Mazurka and interleave-test get the test function, which starts the threads itself;
-- frontrun starts threads itself, and gets what the test function is made of: a constructor for the
-  state, the workers, and the predicate that is asserted in the end.
+- Mazurka and interleave-test get the test function of `starting.py`, which starts the threads;
+- frontrun starts threads itself, and gets what the test function uses: a constructor for the state,
+  the workers, and the predicate that is asserted in the end.
 
 The time is that of the exploration alone, without importing anything.
 """
@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from mazurka.bench.figures import Figures
+from mazurka.bench.programs import TEST_FILE
 
 PREEMPTIONS = 2
 UNLIMITED = 10**9
@@ -40,7 +41,7 @@ def ask_mazurka(file: Path) -> Figures:
     from mazurka.runtime.exploring.options import ExploreOptions
     from mazurka.runtime.testing.collecting import collect
 
-    (found,) = collect(f"{file}::test")
+    (found,) = collect(f"{file.with_name(TEST_FILE)}::test")
     begun = time.perf_counter()
     result = explore_test(found.test, ExploreOptions(preemptions=PREEMPTIONS))
     seconds = time.perf_counter() - begun
@@ -75,12 +76,13 @@ def ask_frontrun(file: Path) -> Figures:
 
 
 def ask_interleave_test(file: Path) -> Figures:
-    interleave, program = importlib.import_module("interleave_test"), load(file)
+    interleave = importlib.import_module("interleave_test")
+    test = load(file.with_name(TEST_FILE)).test
     begun = time.perf_counter()
     failure, error = None, None
     try:
         result = interleave.explore(
-            program.test, strategy="dfs", max_preemptions=PREEMPTIONS, iterations=UNLIMITED
+            test, strategy="dfs", max_preemptions=PREEMPTIONS, iterations=UNLIMITED
         )
     except (interleave.HangError, interleave.ReplayDivergence) as gives_up:
         result, error = gives_up.result, type(gives_up).__name__
@@ -93,7 +95,7 @@ def ask_interleave_test(file: Path) -> Figures:
 
 
 def load(file: Path) -> Any:
-    """Import the program as a module."""
+    """Import a file as a module, and what lies beside it when it asks for that."""
     sys.path.insert(0, str(file.parent))
     return importlib.import_module(file.stem)
 

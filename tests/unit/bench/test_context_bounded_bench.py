@@ -35,7 +35,7 @@ from mazurka.bench.context_bounded import (
 )
 from mazurka.bench.figures import Figures
 from mazurka.bench.harness import BenchOptions, Measured
-from mazurka.bench.programs import DIRECTORY
+from mazurka.bench.programs import DIRECTORY, copy_program
 from mazurka.errors import OptionError
 from mazurka.report.terminal import make_console
 from mazurka.stateless.explored import INTERRUPTED, TIME, Level
@@ -364,11 +364,12 @@ def test_peers_that_are_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def transfer(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def transfer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
     """A program that is imported, and then forgotten."""
     monkeypatch.setattr(sys, "path", [*sys.path])
-    yield DIRECTORY / "bank_transfer.py"
-    sys.modules.pop("bank_transfer", None)
+    yield copy_program(DIRECTORY / "bank_transfer.py", tmp_path)
+    for name in ("program", "starting"):
+        sys.modules.pop(name, None)
 
 
 class HangError(Exception):

@@ -1,17 +1,20 @@
 """Twenty small programs with threads, each with the answer that is right.
 
-They are ordinary Python and know nothing of the tools that run them.  Each file has a function
-`test` that starts the threads, and its parts for tools that start threads themselves: `State`,
-`WORKERS` and `holds`.  It is run from a copy in a directory of its own, as a user's file would be.
+They are ordinary Python and know nothing of the tools that run them.  Each file says what the
+threads share (`State`), what they do (`WORKERS`), and what is right in the end (`holds`).  The test
+in `starting.py` makes a run of that; some tools start threads themselves and need the parts alone.
+A program is run from a copy in a directory of its own, as a user's file would be.
 
 Paper 001's work-stealing queue, `work_stealing.py`, is not one of the twenty.
 """
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 DIRECTORY = Path(__file__).parent
+TEST_FILE = "starting.py"
 PROGRAMS: dict[str, tuple[str, str | None]] = {
     "lock_order": ("locks in opposite orders, if an owner is seen", "deadlock"),
     "event_before_write": ("Event set before the write", "assert"),
@@ -36,3 +39,9 @@ PROGRAMS: dict[str, tuple[str, str | None]] = {
 }
 """What each is about, and what goes wrong in some schedule with at most two preemptions; None if
 nothing ever does."""
+
+
+def copy_program(program: Path, directory: str | Path) -> Path:
+    """Copy a program and the test that starts its threads; returns where the program is now."""
+    shutil.copy(DIRECTORY / TEST_FILE, directory)
+    return Path(shutil.copy(program, Path(directory, "program.py")))

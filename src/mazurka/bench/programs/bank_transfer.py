@@ -1,7 +1,6 @@
 """Transfers in both directions that take the locks in one order.  Right."""
 
 import threading
-from collections.abc import Callable
 
 
 class Account:
@@ -36,14 +35,4 @@ def holds(state: State) -> bool:
     return (state.savings.balance, state.current.balance) == (8, 12)
 
 
-WORKERS: tuple[Callable[[State], None], ...] = (saves, spends)
-
-
-def test() -> None:
-    state = State()
-    threads = [threading.Thread(target=worker, args=(state,)) for worker in WORKERS]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert holds(state)
+WORKERS = (saves, spends)

@@ -1,8 +1,5 @@
 """A counter in a global variable.  Wrong: `count += 1` reads and writes."""
 
-import threading
-from collections.abc import Callable
-
 count = 0
 
 
@@ -21,14 +18,4 @@ def holds(state: State) -> bool:
     return count == 2
 
 
-WORKERS: tuple[Callable[[State], None], ...] = (counts, counts)
-
-
-def test() -> None:
-    state = State()
-    threads = [threading.Thread(target=worker, args=(state,)) for worker in WORKERS]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert holds(state)
+WORKERS = (counts, counts)

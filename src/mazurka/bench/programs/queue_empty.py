@@ -4,8 +4,6 @@ Wrong: with one item for two of them, one may wait for ever.
 """
 
 import queue
-import threading
-from collections.abc import Callable
 
 
 class State:
@@ -23,14 +21,4 @@ def holds(state: State) -> bool:
     return state.items.empty()
 
 
-WORKERS: tuple[Callable[[State], None], ...] = (consumes, consumes)
-
-
-def test() -> None:
-    state = State()
-    threads = [threading.Thread(target=worker, args=(state,)) for worker in WORKERS]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert holds(state)
+WORKERS = (consumes, consumes)
