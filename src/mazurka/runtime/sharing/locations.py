@@ -35,6 +35,7 @@ from typing import Any, Final, TypeAlias
 from mazurka.runtime.core.moment import PATIENCE, now
 from mazurka.runtime.core.operations import dial
 from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.core.spinning import same_values
 from mazurka.stateless.runs import ObjectName, Touch
 
 LIMIT = 100_000
@@ -291,7 +292,9 @@ def suspect(site: int) -> None:
     frame = _user_frame(sys._getframe(1))
     where = (site, frame.f_code, frame.f_lasti, dict(frame.f_locals))
     before = now.where
-    if now.idle > LIMIT or (before is not None and _is_same(before, where)):
+    if now.idle > LIMIT or (
+        before is not None and before[:3] == where[:3] and same_values(before[3], where[3])
+    ):
         learned.learn(site)
         now.idle = 0
         now.where = None
@@ -307,16 +310,3 @@ def _user_frame(frame: FrameType) -> FrameType:
 
 
 _OWN = "mazurka.runtime."
-_PLAIN = (int, float, str, bytes, bool, type(None))
-
-
-def _is_same(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
-    if one[:3] != other[:3] or one[3].keys() != other[3].keys():
-        return False
-    for name, value in one[3].items():
-        at_present = other[3][name]
-        if value is not at_present and not (
-            type(value) is type(at_present) and type(value) in _PLAIN and value == at_present
-        ):
-            return False
-    return True
