@@ -20,13 +20,11 @@ from mazurka.stateful import blocks
 from mazurka.stateful.kernels.machine import block_at, compiled, machine_in, peek, poke
 from mazurka.stateful.kernels.prefixes import state_of, vector_in
 from mazurka.stateful.kernels.store import (
+    ABSENT,
     NOTHING,
-    ONE,
-    POSITION_MASK,
-    TAG_MASK,
+    find_logged,
     hash_record,
     insert_logged,
-    same_words,
     tables_in,
 )
 from mazurka.stateful.kernels.vectors import DEAD_END, INFINITE, calc_cv, stuck_together
@@ -129,21 +127,6 @@ def search(block: Any) -> Any:
 
 
 @compiled
-def is_covered(tables: Any, words: Any, state: Any, hashed: Any) -> Any:
-    """Whether the store has a state."""
-    slot = hashed & tables.mask
-    while True:
-        entry = peek(tables.table, np.int64(slot))
-        if entry == NOTHING:
-            return False
-        if entry & TAG_MASK == hashed & TAG_MASK:
-            position = np.int64(entry & POSITION_MASK) - 1
-            if same_words(tables.log + 8 * words * position, state, words):
-                return True
-        slot = (slot + ONE) & tables.mask
-
-
-@compiled
 def hand_over(block: Any, vector: Any, tables: Any, found: Any) -> Any:
     """Put the finished vector into the outbox, with those ends that are new to the store."""
     words = vector.words
@@ -154,7 +137,7 @@ def hand_over(block: Any, vector: Any, tables: Any, found: Any) -> Any:
             continue
         state = state_of(vector, prefix)
         hashed = hash_record(state, words)
-        if is_covered(tables, words, state, hashed):
+        if find_logged(tables, words, state, hashed) != ABSENT:
             continue
         base = prefix * blocks.PREFIX_FIELDS
         poke(place, blocks.END_MOVE, move_of(vector, prefix))
