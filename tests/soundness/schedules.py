@@ -79,7 +79,7 @@ def _trace(threads: int, actions: list[Action]) -> Prefix:
 
 def _enabled(execution: IRExecution, state: State) -> Iterator[Action]:
     for thread in range(len(execution.program.threads)):
-        for action in execution.actions_at(state, thread):
+        for action in execution.view_at(state, thread).actions:
             if action.enabled:
                 yield action
 

@@ -144,7 +144,7 @@ def test_actions_change_only_by_conflicts(first: int) -> None:
         execution = IRExecution(program)
         for state in list(whole.states)[:100]:
             actions = [
-                execution.actions_at(state, thread) for thread in range(len(program.threads))
+                execution.view_at(state, thread).actions for thread in range(len(program.threads))
             ]
             for action in (a for some in actions for a in some if a.enabled):
                 step = execution.interpreter.step(state, action.thread, choice_of(action.move))
@@ -152,7 +152,7 @@ def test_actions_change_only_by_conflicts(first: int) -> None:
                     continue
                 for thread, before in enumerate(actions):
                     if thread != action.thread:
-                        after = execution.actions_at(step.state, thread)
+                        after = execution.view_at(step.state, thread).actions
                         same = [_described(a) for a in before] == [_described(a) for a in after]
                         conflict = any(not action.writes.isdisjoint(a.reads) for a in before)
                         still = any(not action.writes.isdisjoint(a.reads) for a in after)
@@ -172,7 +172,7 @@ def test_fixed_actions_touch_the_same_things_whatever_others_do(first: int) -> N
                     for address, cell in enumerate(program.cells)
                     if cell.owner == thread
                 )
-                for action in execution.actions_at(state, thread):
+                for action in execution.view_at(state, thread).actions:
                     if action.fixed and action.enabled and program.threads[thread].active:
                         touched = (action.reads, action.writes)
                         key = (thread, own, action.move)

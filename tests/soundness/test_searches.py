@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from mazurka.ir.interpreter import Interpreter, Outcome
 from mazurka.ir.passes.liveness import reset_dead_locals
 from mazurka.ir.program import Program
+from mazurka.report.selection import context_switches
 from mazurka.search import SearchOptions, SearchResult, Silent, Violation
 from mazurka.search.races import race_address
 from mazurka.search.registry import load_strategy
-from mazurka.stateful.minimize import context_switches, fewest_switches
+from mazurka.stateful.minimize import fewest_switches
 from mazurka.stateful.reference.full import explore
 from tests.soundness.profiles import random_programs
 from tests.soundness.random_programs import random_program

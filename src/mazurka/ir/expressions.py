@@ -176,13 +176,3 @@ def is_truth(expr: Expr) -> bool:
 def truth(expr: Expr) -> Expr:
     """The expression as 0 or 1."""
     return expr if is_truth(expr) else Binary("ne", expr, ZERO)
-
-
-def conjunction(left: Expr, right: Expr) -> Expr:
-    """`left and right` as 0 or 1; the right side is evaluated only where the left holds."""
-    return Conditional(left, truth(right), ZERO)
-
-
-def disjunction(left: Expr, right: Expr) -> Expr:
-    """`left or right` as 0 or 1; the right side is evaluated only where the left fails."""
-    return Conditional(left, ONE, truth(right))

@@ -8,19 +8,13 @@ the other threads' moves open the next one.  Within a level shorter schedules co
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 
 from mazurka.ir.interpreter import Interpreter
 from mazurka.ir.native.step import NativeProgram, native
 from mazurka.ir.program import Program, Span
-from mazurka.search import Move, Observer, SearchOptions, Violation
+from mazurka.search import Observer, SearchOptions, Violation
 from mazurka.stateful import blocks
 from mazurka.stateful.breadth_first import BreadthFirst
-
-
-def context_switches(path: tuple[Move, ...]) -> int:
-    """How often a schedule passes from one thread to another."""
-    return sum(one.thread != other.thread for one, other in pairwise(path))
 
 
 def fewest_switches(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 
 from mazurka.ir.expressions import (
+    ONE,
+    ZERO,
     Binary,
     Choice,
     Conditional,
@@ -12,9 +14,8 @@ from mazurka.ir.expressions import (
     Element,
     Expr,
     Load,
-    conjunction,
-    disjunction,
     negate,
+    truth,
 )
 from mazurka.ir.program import (
     IDLE,
@@ -37,6 +38,16 @@ from mazurka.ir.values.intervals import LARGEST, SMALLEST
 SHARED, DECLARED, POINTER, ARRAY = 4, 5, 6, 7
 LOCALS = {0: (10, 11, 12), 1: (13, 14, 15), 2: (16, 17, 18)}
 SIZE = 6
+
+
+def conjunction(left: Expr, right: Expr) -> Expr:
+    """`left and right` as 0 or 1; the right side is evaluated only where the left holds."""
+    return Conditional(left, truth(right), ZERO)
+
+
+def disjunction(left: Expr, right: Expr) -> Expr:
+    """`left or right` as 0 or 1; the right side is evaluated only where the left fails."""
+    return Conditional(left, ONE, truth(right))
 
 
 def random_program(chance: random.Random) -> Program:

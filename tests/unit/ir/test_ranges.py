@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from random_automata import conjunction, disjunction
 
 from mazurka.errors import UnsupportedError
 from mazurka.ir.expressions import (
@@ -14,8 +15,6 @@ from mazurka.ir.expressions import (
     Element,
     Expr,
     Load,
-    conjunction,
-    disjunction,
     negate,
 )
 from mazurka.ir.passes.ranges import Inference, UnboundedError, infer_ranges

@@ -12,8 +12,6 @@ import hashlib
 from collections.abc import Hashable, Sequence
 from typing import TypeAlias
 
-from mazurka.stateless.runs import ObjectName
-
 StateHash: TypeAlias = int
 
 EMPTY: StateHash = 0
@@ -21,21 +19,13 @@ EMPTY: StateHash = 0
 
 
 def hash_action(
-    thread: int, position: int, touches: Sequence[tuple[ObjectName, bool, int]]
+    thread: int, position: int, touches: Sequence[tuple[bytes, bool, int]]
 ) -> StateHash:
     """The hash of an action, the same in all processes.
 
-    A touch is an object, whether it is written, and the number of the write: the one it is, or the
-    one that is read.  Their order means nothing.
+    A touch is the encoded name of an object, whether it is written, and the number of the write:
+    the one it is, or the one that is read.  Their order means nothing.
     """
-    known = [(encode_name(name), written, number) for name, written, number in touches]
-    return hash_encoded_action(thread, position, known)
-
-
-def hash_encoded_action(
-    thread: int, position: int, touches: Sequence[tuple[bytes, bool, int]]
-) -> StateHash:
-    """The hash of an action whose objects have encoded names."""
     parts = [b"%s%s%d" % (name, b"W" if written else b"R", m) for name, written, m in touches]
     parts.sort()
     text = b"%d,%d:" % (thread, position) + b";".join(parts)

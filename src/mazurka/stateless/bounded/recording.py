@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import TypeAlias
 
 from mazurka.errors import InternalError
-from mazurka.stateless.bounded.hashing import EMPTY, StateHash, encode_name, hash_encoded_action
+from mazurka.stateless.bounded.hashing import EMPTY, StateHash, encode_name, hash_action
 from mazurka.stateless.preemptions import gives_way, live
 from mazurka.stateless.runs import LifeRole, Lookup, ObjectName, Operation, Shared, Touch
 
@@ -365,5 +365,5 @@ class Recording:
             (self.names[rest[i]], bool(rest[i + 1]), rest[i + 2] + rest[i + 1])
             for i in range(0, len(rest), 3)
         ]
-        made = self.hashes[key] = hash_encoded_action(thread, position + 1, touches)
+        made = self.hashes[key] = hash_action(thread, position + 1, touches)
         return made

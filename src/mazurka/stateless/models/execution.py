@@ -152,9 +152,6 @@ class IRExecution(Foresight):
     def view_at(self, state: State, thread: int) -> View:
         return self.views.of(state, thread)
 
-    def actions_at(self, state: State, thread: int) -> Actions:
-        return self.view_at(state, thread).actions
-
     def describe(self, state: State, thread: int, steps: list[tuple[Move, Step]]) -> Actions:
         """The actions that a thread's steps in a state are, one step for each choice."""
         location = self.interpreter.location(state, thread)

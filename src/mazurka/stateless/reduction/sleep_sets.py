@@ -9,7 +9,7 @@ Theorem: of every Mazurkiewicz trace exactly one execution is completed.  Sleep 
 executions, not states: more runs may be given up than are completed.  `SleepSets` explores every
 enabled thread everywhere, except what sleeps; reductions (`dpor`, `source_dpor`, `optimal_dpor`)
 look back at the end of a run for other orders that are worth a run, and note them at the nodes
-where they part.  `EverySchedule` runs every schedule, which is what all others are measured by.
+where they part.
 
 Choices: a sleeping entry is a move, a thread together with its choice.
 
@@ -304,9 +304,3 @@ class SleepSets(ScheduleSearch):
 
     def look_back(self) -> None:
         """Everything is explored anyway."""
-
-
-class EverySchedule(SleepSets):
-    """All schedules, one by one."""
-
-    uses_sleep_sets = False

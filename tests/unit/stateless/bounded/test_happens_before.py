@@ -14,8 +14,8 @@ from mazurka.stateless.bounded.hashing import EMPTY, encode_name, hash_action
 from mazurka.stateless.runs import Shared
 
 PRINT_HASH = """
-from mazurka.stateless.bounded.hashing import hash_action
-print(hash_action(1, 2, [(("queue", 0, 3), True, 4), ("x", False, 1)]))
+from mazurka.stateless.bounded.hashing import encode_name, hash_action
+print(hash_action(1, 2, [(encode_name(("queue", 0, 3)), True, 4), (encode_name("x"), False, 1)]))
 """
 
 
@@ -30,19 +30,21 @@ def test_hashes_are_the_same_in_all_processes() -> None:
         ).stdout
         for seed in ("1", "2")
     }
-    here = hash_action(1, 2, [("x", False, 1), (("queue", 0, 3), True, 4)])
+    x, queue = encode_name("x"), encode_name(("queue", 0, 3))
+    here = hash_action(1, 2, [(x, False, 1), (queue, True, 4)])
     assert seen == {f"{here}\n"}
 
 
 def test_every_part_of_an_action_counts() -> None:
+    x, y = encode_name("x"), encode_name("y")
     parts = [
-        (0, 1, [("x", True, 1)]),
-        (1, 1, [("x", True, 1)]),
-        (0, 2, [("x", True, 1)]),
-        (0, 1, [("y", True, 1)]),
-        (0, 1, [("x", False, 1)]),
-        (0, 1, [("x", True, 2)]),
-        (0, 1, [("x", True, 1), ("y", False, 0)]),
+        (0, 1, [(x, True, 1)]),
+        (1, 1, [(x, True, 1)]),
+        (0, 2, [(x, True, 1)]),
+        (0, 1, [(y, True, 1)]),
+        (0, 1, [(x, False, 1)]),
+        (0, 1, [(x, True, 2)]),
+        (0, 1, [(x, True, 1), (y, False, 0)]),
         (0, 1, []),
     ]
     assert len({hash_action(*part) for part in parts}) == len(parts)

@@ -17,8 +17,13 @@ from tests.unit.stateless.schedule_programs import (
 from mazurka.ir.program import FINISHED, Kind, Program
 from mazurka.stateless.bounded.algorithm1 import Algorithm1
 from mazurka.stateless.bounded.algorithm2 import Algorithm2
-from mazurka.stateless.bounded.hashing import EMPTY, StateHash, hash_action
-from mazurka.stateless.bounded.reference import State, plain_algorithm_1, plain_algorithm_2
+from mazurka.stateless.bounded.hashing import EMPTY, StateHash, encode_name, hash_action
+from mazurka.stateless.bounded.reference import (
+    PlainAction,
+    State,
+    plain_algorithm_1,
+    plain_algorithm_2,
+)
 from mazurka.stateless.explored import RunOptions
 from mazurka.stateless.models.runs import IRRuns
 from mazurka.stateless.reduction.optimal_dpor import WakeupTrees
@@ -49,10 +54,14 @@ PROGRAMS = {
 }
 
 
+def hash_of_action(action: PlainAction) -> StateHash:
+    encoded = [(encode_name(name), written, number) for name, written, number in action.touches]
+    return hash_action(action.thread, action.number, encoded)
+
+
 def hash_of(state: State) -> StateHash:
     """What `Graph.hash` is for the same actions."""
-    hashes = (hash_action(a.thread, a.number, sorted(a.touches)) for a in state)  # type: ignore[type-var]
-    return functools.reduce(xor, hashes, EMPTY)
+    return functools.reduce(xor, map(hash_of_action, state), EMPTY)
 
 
 def hashes_of(states: set[State]) -> set[StateHash]:
