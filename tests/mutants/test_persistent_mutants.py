@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from mazurka.analysis import futures as futures_module
-from mazurka.analysis.futures import NOTHING, CellSets, Futures, needed_locks
+from mazurka.analysis.futures import NOTHING, CellSets, Futures, find_needed_locks
 from mazurka.frontend.python.elaboration import elaborate
 from mazurka.ir.interpreter import State, Step
 from mazurka.ir.passes.prepare import prepare
@@ -49,7 +49,7 @@ def every_lock(program: Program) -> frozenset[int]:
 def any_target(footprints: Footprints, edge: Edge, thread: int) -> frozenset[int]:
     """An acquisition counts for all locks that it might be of."""
     if edge.kind is not Kind.ACQUIRE:
-        return needed_locks(footprints, edge, thread)
+        return find_needed_locks(footprints, edge, thread)
     written = footprints.of_edge(edge).writes
     return frozenset(a for a in written if footprints.program.cells[a].role is Role.OWNER)
 
@@ -57,7 +57,7 @@ def any_target(footprints: Footprints, edge: Edge, thread: int) -> frozenset[int
 def by_kind(footprints: Footprints, edge: Edge, thread: int) -> frozenset[int]:
     """Trying a lock counts as taking it, whether or not it succeeds."""
     if edge.kind is not Kind.TRY_ACQUIRE:
-        return needed_locks(footprints, edge, thread)
+        return find_needed_locks(footprints, edge, thread)
     touched = footprints.of_edge(edge)
     cells = footprints.program.cells
     return frozenset(a for a in touched.reads | touched.writes if cells[a].role is Role.OWNER)
@@ -94,21 +94,21 @@ MUTANTS: list[tuple[str, Any, str, Any, str, Proviso]] = [
      Proviso.STACK),
     ("failed attempts read nothing", PersistentSets, "uses", only_what_happens,
      "waits for a third", Proviso.STACK),
-    ("locks are held although others release them", stubborn, "pattern_locks", every_lock,
+    ("locks are held although others release them", stubborn, "find_pattern_locks", every_lock,
      "released by another", Proviso.STACK),
-    ("an acquisition counts for each of several locks", futures_module, "needed_locks", any_target,
-     "another lock", Proviso.STACK),
-    ("trying in vain counts as taking", futures_module, "needed_locks", by_kind,
+    ("an acquisition counts for each of several locks", futures_module, "find_needed_locks",
+     any_target, "another lock", Proviso.STACK),
+    ("trying in vain counts as taking", futures_module, "find_needed_locks", by_kind,
      "tries the lock", Proviso.STACK),
     ("proviso dropped", StubbornSearch, "is_allowed", lambda *_: True,
      "goes round for ever", Proviso.STACK),
     ("a set that closes a cycle gives way to any other", PersistentSets, "choose", next_of_two,
      "two go round for ever", Proviso.STACK),
-    ("nothing is sticky", stubborn, "sticky_locations", nothing_is_sticky,
+    ("nothing is sticky", stubborn, "find_sticky_locations", nothing_is_sticky,
      "goes round for ever", Proviso.STICKY),
     ("steps without an end can stand alone", ThreadAttempt, "dead_end", False,
      "never ends", Proviso.STACK),
-    ("no thread is started again", futures_module, "restartable_threads", no_threads,
+    ("no thread is started again", futures_module, "find_restartable_threads", no_threads,
      "started again", Proviso.STACK),
     ("observers may write", Futures, "observers_meddle", property(lambda _: False, lambda *_: None),
      "observer that helps", Proviso.STACK),
@@ -173,5 +173,5 @@ def test_ignoring_lock_patterns_explores_too_much(
     program = figure(number)
     assert explore_persistent(program).transitions == transitions
     assert explore_persistent(program, relation=Relation.STATIC).transitions == more
-    monkeypatch.setattr(stubborn, "pattern_locks", ignored)
+    monkeypatch.setattr(stubborn, "find_pattern_locks", ignored)
     assert explore_persistent(program).transitions == more

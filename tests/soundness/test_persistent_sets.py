@@ -14,7 +14,7 @@ from random import Random
 
 import pytest
 
-from mazurka.analysis.futures import futures_of
+from mazurka.analysis.futures import find_futures
 from mazurka.ir.program import Edge, Kind, Program
 from mazurka.stateful.reference.full import StateSpace, explore
 from mazurka.stateful.reference.stubborn import PersistentSets, StubbornSearch, explore_persistent
@@ -123,7 +123,7 @@ def _without_looking(edges: tuple[Edge, ...]) -> Iterator[Edge]:
 def test_threads_that_are_started_again() -> None:
     again = 0
     for name, program, whole in restarting(range(RESTARTING)):
-        again += bool(futures_of(program).restartable)
+        again += bool(find_futures(program).restartable)
         assert_persistent(name, program, whole)
         assert_nothing_is_lost(name, program, whole)
     assert again

@@ -1,5 +1,5 @@
-"""What can be said about a program before it is searched: who shares what, under which lock.
+"""Static analyses of a program: which threads share which cells, and under which lock.
 
-Searches make use of these results; none of them searches anything itself.  `locksets` finds what
-threads share and which locks protect it, from the program's text alone.
+Searches use these results; the analyses themselves search nothing.  `locksets` finds which cells
+threads share and which locks protect them, from the program's text alone.
 """

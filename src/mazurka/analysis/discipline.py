@@ -1,32 +1,32 @@
-"""The synchronization discipline: who may touch which cell, assumed first and checked all along.
+"""The synchronization discipline: which threads may touch a cell, assumed and then checked.
 
 Stoller and Cohen, *Optimistic Synchronization-Based State-Space Reduction* (TACAS 2003).  A cell is
 
     unshared      touched by one thread
     read-only     never written
     protected     touched only by threads that hold a lock, the same at every access
-    handed over   touched only by a thread that stands in its region (`analysis.ownership`)
+        handed over   touched only by a thread that is in its region (`analysis.ownership`)
     unprotected   none of these
 
 and in the first four cases an access is a both-mover, because no other thread can touch the cell
-next to it.  The class is not proven beforehand.  Every cell starts with the best one; each access
-the search makes, in each state it reaches, narrows it: another thread, a write, locks that are not
-held.  All these are facts about real executions, so nothing is given up without need.  A cell that
-is left without protection *breaks*: from then on its accesses are non-movers, and because the
-search has relied on the opposite, it starts again (`Broken`).
+directly before or after it.  The class is not proven beforehand.  Every cell starts with the best
+class.  Each access of the search, in each state that it reaches, narrows the class: another thread,
+a write, a lock that is not held.  All these are facts about real executions, so no class is given
+up without need.  A cell that is left without protection *breaks*: from then on its accesses are
+non-movers, and because the search has relied on the opposite, it starts again (`Broken`).
 
 That it suffices to check the *reduced* executions is the optimistic coarsening theorem; the
-argument for commit point completion is in `docs/soundness.md`.  It needs two things of a check: a
-violation must not depend on what movers of other threads did before it, and reads count even where
-a guard then fails, since a thread that waits for `x == 1` without the lock has looked at x.
+argument for commit point completion is in `docs/soundness.md`.  It requires two things of a check:
+a violation must not depend on what movers of other threads did before it, and reads count even if
+a guard then fails, since a thread that waits for `x == 1` without the lock has read x.
 
-"Holds the lock" means: before the step, or after it if the step cannot do without taking it.  A
-condition's wake-up takes its lock and looks at the waiters at once; its wait leaves them and the
-lock at once.
+"Holds the lock" means: before the step, or after it if the step always takes the lock.  A
+condition's wake-up takes its lock and reads the waiters in one step; its wait changes the waiters
+and releases the lock in one step.
 
-While all other threads have not been created yet or have finished, a thread may do as it likes
-(*hand-over by creation and join*).  Finishing a thread then changes who has exclusive access, so it
-becomes a non-mover; this is tried only when nothing else helps (`handover`).
+While all other threads have not been created yet or have finished, a thread may touch every cell
+(*hand-over by creation and join*).  The end of a thread then changes which thread has exclusive
+access, so it becomes a non-mover; this is tried only when nothing else helps (`handover`).
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from mazurka.analysis.beforehand import Beforehand, known_beforehand
 from mazurka.analysis.laws import Law, Mover
 from mazurka.analysis.ownership import Place, Regions
+from mazurka.analysis.static_facts import StaticFacts, find_static_facts
 from mazurka.ir.interpreter import Interpreter, Outcome, State, Step
 from mazurka.ir.program import FINISHED, IDLE, Declaration, Kind, Program, Role
 
 MANY = 0xFFFF
-"""In place of a thread's number plus one: several threads."""
+"""Stands for several threads, in place of a thread's number plus one."""
 MOST_CANDIDATES = 4
-"""How many locks are remembered for a cell; whoever holds more at once loses precision only."""
+"""How many locks are remembered for a cell; if a thread holds more, only precision is lost."""
 
 
 @dataclass
@@ -52,14 +52,14 @@ class CellUse:
     """What the accesses to a cell have had in common so far."""
 
     first: int = 0
-    """0 for nobody, a thread's number plus one, or MANY."""
+    """0 if no thread has touched it, a thread's number plus one, or MANY."""
     written: bool = False
     locks: tuple[int, ...] = ()
-    """Held at every access."""
+    """The locks held at every access."""
     places: set[Place] = field(default_factory=set)
-    """From where it was touched."""
+    """The threads and locations from which it was touched."""
     declared: bool = False
-    """`locks` was declared in the model, and giving it up must be told."""
+    """`locks` was declared in the model, so a violation of it must be reported."""
 
     @property
     def broken(self) -> bool:
@@ -78,14 +78,14 @@ class Broken(Exception):  # noqa: N818 - it is an answer, not an error
 MOST_GROWTH = 12
 """How often the regions of a cell may turn out to be too small."""
 MOST_GROUPS = 60
-"""How many different sets of regions are told apart; further cells count as unprotected."""
+"""How many different sets of regions are kept; further cells count as unprotected."""
 
 
 @dataclass
 class Discipline:
-    """What is assumed of a program's cells, and what has been seen of them.
+    """What is assumed about a program's cells, and what has been observed of them.
 
-    The kernels' copy of these tables is `mazurka.stateful.discipline_tables`; both narrow alike.
+    The kernels' copy of these tables, `mazurka.stateful.discipline_tables`, has the same rules.
     """
 
     program: Program
@@ -93,7 +93,7 @@ class Discipline:
 
     def __post_init__(self) -> None:
         program = self.program
-        known = known_beforehand(program)
+        known = find_static_facts(program)
         self.laws = list(known.laws.of_cell)
         self.edge_movers = known.laws.edge_movers
         self.movable = list(known.laws.movable)
@@ -104,7 +104,7 @@ class Discipline:
         self.uses = [CellUse() for _ in program.cells]
         self.handover = False
         self.reduces = True
-        """False where a thread meddles with another one that runs: then nothing moves."""
+        """False if a thread touches the cells of another running thread: then nothing moves."""
         self.creates = any(edge.kind is Kind.CREATE for edge in program.edges)
         self.regions: Regions | None = None
         self.groups: list[frozenset[Place]] = []
@@ -122,8 +122,8 @@ class Discipline:
         self.declare()
         self.settle()
 
-    def take_over_proofs(self, known: Beforehand) -> None:
-        """What a lockset analysis shows needs no checking; without inference it is all there is."""
+    def take_over_proofs(self, known: StaticFacts) -> None:
+        """Use what the lockset analysis has proven; with `--movers static` use nothing else."""
         for address, protection in self.proven.items():
             if self.laws[address] is Law.DATA:
                 if protection.kind != "unprotected":
@@ -146,7 +146,7 @@ class Discipline:
         return all(self.fixed[first + position] is not None for position in leaving)
 
     def declare(self) -> None:
-        """Take over what the model declares; it is checked like everything else."""
+        """Use what the model declares as assumptions; they are checked like all others."""
         if self.movers == "declared":
             for address, law in enumerate(self.laws):
                 can_race = self.program.cells[address].can_race
@@ -163,7 +163,7 @@ class Discipline:
                 self.uses[address] = CellUse(locks=locks, declared=True)
 
     def is_proven(self, address: int, declaration: Declaration) -> bool:
-        """Whether the analysis has shown just what the model declares."""
+        """Whether the analysis has proven what the model declares."""
         if self.laws[address] is not Law.ALWAYS:
             return False
         protection = self.proven[address]
@@ -174,9 +174,9 @@ class Discipline:
     # --- movers -------------------------------------------------------------------------------
 
     def mover(self, source: State, step: Step) -> Mover:
-        """How a step moves; raises `Broken` where it, or its guard, breaks the discipline.
+        """Return the mover of a step; raise `Broken` if it, or its guard, breaks the discipline.
 
-        A step that could not be taken is checked as well, its mover means nothing.
+        A step that could not be taken is checked as well; its mover has no meaning.
         """
         if not self.reduces:
             return Mover.NONE
@@ -224,13 +224,13 @@ class Discipline:
         return self.inside(step.thread, before) != self.inside(step.thread, after)
 
     def inside(self, thread: int, location: int) -> int:
-        """The groups in use whose regions a location belongs to, as bits."""
+        """Return the groups in use whose regions contain a location, as bits."""
         place, used = (thread, location), set(self.group_of.values())
         return sum(1 << number for number in used if place in self.groups[number])
 
     def lock_access(self, source: State, step: Step, address: int) -> Mover:
-        """Acquire, release, or a look.  Taking a lock in another way than by waiting for it is a
-        look as well: the thread would have noticed if it had not been free."""
+        """Judge an access to a lock: acquire, release, or a read.  Taking a lock without waiting
+        for it is a read as well: the step would have been another if the lock had been taken."""
         me = step.thread + 1
         before, after = source[address], step.state[address]
         written = address in step.footprint_writes and step.happened
@@ -254,7 +254,7 @@ class Discipline:
         return self.waits_for_locks[thread][self.interpreter.location(source, thread)]
 
     def lose_lock(self, step: Step, address: int) -> Mover:
-        """A lock that a thread changes without holding it excludes nobody."""
+        """Give up a lock that a thread changes without holding it: it does not exclude others."""
         if not self.exclusive[address]:
             return Mover.NONE
         self.exclusive[address] = self.movable[address] = False
@@ -263,7 +263,7 @@ class Discipline:
         raise Broken(address, step.thread, "is changed by a thread that does not hold it")
 
     def foreign_access(self, source: State, step: Step, address: int) -> Mover:
-        """Another thread's own cells: only to be touched while it does not run yet."""
+        """Judge an access to another thread's own cells; allowed only before that thread runs."""
         owner = self.program.cells[address].owner
         assert owner is not None
         if step.fault is not None and address not in step.footprint_writes:
@@ -298,7 +298,7 @@ class Discipline:
         return Mover.BOTH
 
     def held(self, source: State, step: Step) -> list[int]:
-        """The locks that a thread holds before a step, or is certain to hold after it."""
+        """Return the locks that a thread holds before a step, or is certain to hold after it."""
         me, location = step.thread + 1, self.interpreter.location(source, step.thread)
         certain = step.happened and self.takes_one_lock[step.thread][location]
         held = [
@@ -313,7 +313,7 @@ class Discipline:
         return held
 
     def alone(self, state: State, thread: int) -> bool:
-        """Whether no other thread runs: none has been created that has not finished."""
+        """Whether no other thread runs: all others are not created yet or have finished."""
         return all(
             self.interpreter.location(state, other) in (IDLE, FINISHED)
             for other in range(len(self.program.threads))
@@ -321,7 +321,7 @@ class Discipline:
         )
 
     def owned_access(self, source: State, step: Step, address: int) -> Mover:
-        """A cell that is handed over: this thread, and no other, must stand in its regions."""
+        """Judge an access to a cell that is handed over: only this thread may be in its regions."""
         inside = self.threads_inside(source, self.groups[self.group_of[address]])
         if inside == {step.thread}:
             return Mover.BOTH
@@ -341,7 +341,7 @@ class Discipline:
         }
 
     def breaking(self, source: State, step: Step, address: int) -> Broken:
-        """Find the next best assumption about a cell that has lost its protection."""
+        """Try the next best assumption about a cell that has lost its protection."""
         if self.creates and not self.handover:
             self.handover = True
             self.forget()
@@ -366,20 +366,20 @@ class Discipline:
             lock = self.program.cells[declared.lock].name
             reason = f"is declared protected by `{lock}`, which is not held here"
         name, thread = self.program.cells[address].name, self.program.threads[step.thread]
-        if not thread.observer:  # it looks without a lock, and the declaration may still be right
+        if not thread.observer:  # observers read without a lock; the declaration may still be right
             self.corrections.append(
                 f"`{name}` {reason} ({thread.name}, declared at {declared.span})"
             )
         return Broken(address, step.thread, reason)
 
     def forget(self) -> None:
-        """Start to look at the accesses anew."""
+        """Forget all accesses that have been observed, but not the declared locks."""
         for use in self.uses:
             use.first, use.written, use.places = 0, False, set()
             use.locks = use.locks if use.declared else ()
 
     def hand_over(self, source: State, step: Step, address: int) -> bool:
-        """Protect a cell by the regions it was touched in, unless two threads are inside now."""
+        """Protect a cell by the regions it was touched in, if only this thread is inside now."""
         if self.regions is None:
             self.regions = Regions(self.program)
         where = self.regions.around(self.uses[address].places)
@@ -396,10 +396,10 @@ class Discipline:
         self.group_of[address] = self.groups.index(where)
         return True
 
-    # --- what came out ------------------------------------------------------------------------
+    # --- results ------------------------------------------------------------------------------
 
     def cells(self) -> Iterator[tuple[int, str, tuple[int, ...]]]:
-        """The shared data cells with their classes and the locks that protect them."""
+        """Iterate over the shared data cells, their classes and the locks that protect them."""
         for address, cell in enumerate(self.program.cells):
             if not address or cell.owner is not None or not cell.can_race:
                 continue

@@ -1,70 +1,70 @@
-"""What each thread may touch now and later, what it waits for, where it loops: paper 004.
+"""What each thread may touch now and later, which locks it needs, where it loops: paper 004.
 
 Kahlon, Gupta, Sinha, *Symbolic Model Checking of Concurrent Programs using Partial Orders and
 On-the-fly Transactions* (CAV 2006), section 4.2: `touch-now`, `touch-now-later`, and, with the
 locks that another thread holds, `touch-now-later-LS`.  The relation *might be the first to
-interfere* asks whether thread j, on some local path from where it stands, does something that
-depends on an operation of thread i; sets of cells by location answer it.
+interfere* asks whether thread j, on some local path from its present location, does something that
+depends on an operation of thread i; sets of cells by location answer this question.
 
 | paper | here |
 |---|---|
 | touch-now(T, x)(pc) | `Futures.now(thread, location)` |
 | touch-now-later(T, x)(pc) | `Futures.later(thread, location)` |
 | touch-now-later-LS(T, x)(pc), CLP(T', s) | `Futures.later(thread, location, held)` |
-| lockPred of a path | `needed_locks` of its edges |
+| lockPred of a path | `find_needed_locks` of its edges |
 
 Sets of cells are integers, bit n standing for address n.  Reads and writes are kept apart, where
 the paper has accesses.  Both contain what any step can touch in any state: every edge, every
-choice, guards that fail as well as those that hold, the transient edges behind the first one.
+choice, guards that fail as well as those that hold, the transient edges after the first one.
 
-*A thread's own cells* are in no footprint of its steps.  Where other threads touch them all the
-same, `Futures.own` adds them to each step: as reads what others may write, as writes what others
-may look at.  Two uses by others are harmless.  Asking whether a thread is IDLE: none of its steps
-changes the answer.  Writing its counter and its arguments in the edge that starts it: it is IDLE
-then, and not started a second time.
+*A thread's own cells* are in no footprint of its steps.  If other threads touch them nevertheless,
+`Futures.own` adds them to each step: what others may write as reads, and what others may read as
+writes.  Two uses by others are harmless.  One is to ask whether a thread is IDLE: none of its steps
+changes the answer.  The other is to write its counter and its arguments in the edge that starts it:
+the thread is IDLE then, and is not started a second time.
 
-*Creation.*  A thread at IDLE may begin later, wherever its creators let it.  One that has come to
-its end does nothing more, unless it may be started again (`mazurka.analysis.restarts`): then its
-whole code lies before it wherever it stands.
+*Creation.*  A thread at IDLE may begin later, at any location where its creators start it.  A
+thread that has finished does nothing more, unless it may be started again
+(`mazurka.analysis.restarts`): then it may execute all of its code from every location.
 
 *With locks held* by another thread that does not move, an edge is dead if it needs one of them, and
-so is a way into an atomic section that cannot be left.  A section that may fail before it needs the
-lock is not dead, for a step that fails has happened; neither is a section that may run for ever.
+so is an edge into an atomic section that cannot be left.  A section that may fail before it needs
+the lock is not dead, since a step that fails has happened; nor is one that may run for ever.
 
 **Lock conditions** (section 3).  A step that thread j can only take after acquiring a lock which
 thread i holds cannot come before i's next step.  Two things have to be certain.
 
-*Nobody takes the lock away.*  `pattern_locks` are the disciplined locks of `ir.passes.held`: no
-edge writes the owner cell unless it is free or names the acting thread.  So while it names i, it
-goes on naming i until i moves.  A `threading.Lock` that some thread may release for another is not
-among them; one whose releases all come from holders is.
+*No thread takes the lock away.*  `find_pattern_locks` returns the disciplined locks of
+`ir.passes.held`: no edge writes the owner cell unless it is free or names the acting thread.  So
+while it names i, it goes on naming i until i moves.  A `threading.Lock` that some thread may
+release for another is not among them; a `threading.Lock` that only its holders release is.
 
-*The step needs the lock.*  `needed_locks` are the locks that must be free, or the thread's own, for
-an edge to be taken: its guard says so.  Names and kinds of edges mean nothing here.
+*The step needs the lock.*  `find_needed_locks` returns the locks that must be free, or held by the
+thread, for an edge to be taken: its guard says so.  Names and kinds of edges are not used for this.
 
 | in the program | what is needed |
 |---|---|
 | `acquire`, of a lock at one address | the lock |
 | `acquire` of a recursive lock | the lock: free, or held by the thread itself |
 | waking up in a condition variable | the condition's lock |
-| trying: the edge that succeeds | the lock |
-| trying: the edge that fails | nothing |
-| `acquire` through a pointer or an index | the lock, if no other cell can be meant, else nothing |
-| an atomic section | what every way through it needs (`Futures.later`) |
+| non-blocking acquire: the edge that succeeds | the lock |
+| non-blocking acquire: the edge that fails | nothing |
+| `acquire` through a pointer or an index | the lock, if it can be no other cell, else nothing |
+| an atomic section | what every path through it needs (`Futures.later`) |
 
-**Sticky locations** are some on every cycle that a thread can go round by itself.  Kurshan,
+**Sticky locations** are chosen so that every local cycle of a thread contains one.  Kurshan,
 Levin, Minea, Peled, Yenigün, *Static Partial Order Reduction* (TACAS 1998), as used in paper 004,
 section 4.2.  A cycle of states projects to a closed walk of every thread that moves along it.  If
-each such walk leaves a *sticky* location, and a thread that stands at one counts as
-in conflict with all others, then every cycle of a reduced search contains a state from which all
-threads are explored, and none is put off for ever.
+each such walk leaves a *sticky* location, and a thread at a sticky location counts as in conflict
+with all others, then every cycle of a reduced search contains a state from which all threads are
+explored, and no thread is delayed for ever.
 
 The graph has a thread's locations as nodes and its steps as arcs: where a step may begin, and
-where it may come to rest.  The targets of the arcs that lead back in a depth-first search break all
-its cycles; those of a structured program are the heads of its loops.
+where it may come to rest.  The targets of the back edges of a depth-first search break all its
+cycles; in a structured program these are the heads of its loops.
 
-A thread that may be started again has cycles outside the graph, through the hands of its creators;
-all of them begin anew at one of its beginnings, so these are sticky, too.
+A thread that may be started again has cycles outside this graph, through steps of its creators.
+All of them begin again at one of its entry locations, so these are sticky, too.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from mazurka.analysis.ownership import reach
-from mazurka.analysis.restarts import only_asked_for_idle, restartable_threads
+from mazurka.analysis.restarts import find_restartable_threads, find_unwatched_threads
 from mazurka.ir.expressions import Const
 from mazurka.ir.passes.held import Ownership, conjuncts, owner_values
 from mazurka.ir.program import (
@@ -95,13 +95,13 @@ from mazurka.ir.values.evaluation import cannot_fault
 from mazurka.ir.values.footprints import Footprints
 
 
-def pattern_locks(program: Program) -> frozenset[int]:
-    """The owner cells that nobody but the holder changes while the lock is held."""
+def find_pattern_locks(program: Program) -> frozenset[int]:
+    """Return the owner cells that only the holder changes while the lock is held."""
     return Ownership(program).disciplined
 
 
-def needed_locks(footprints: Footprints, edge: Edge, thread: int) -> frozenset[int]:
-    """The owner cells which must be 0, or name the thread, whenever the edge is taken."""
+def find_needed_locks(footprints: Footprints, edge: Edge, thread: int) -> frozenset[int]:
+    """Find the owner cells that must be 0, or name the thread, whenever the edge is taken."""
     found = set()
     for part in conjuncts(edge.guard):
         shown = owner_values(part)
@@ -113,23 +113,23 @@ def needed_locks(footprints: Footprints, edge: Edge, thread: int) -> frozenset[i
     return frozenset(found)
 
 
-def sticky_locations(program: Program) -> list[frozenset[int]]:
-    """By thread: locations of which every local cycle contains at least one."""
+def find_sticky_locations(program: Program) -> list[frozenset[int]]:
+    """Find for each thread a set of locations that every local cycle meets."""
     beginnings = Ownership(program).beginnings
-    restartable = restartable_threads(program)
+    restartable = find_restartable_threads(program)
     found = []
     for number, thread in enumerate(program.threads):
         starts = sorted(place for place in beginnings[number] if place >= FIRST_LOCATION)
-        # Search begins at `starts`, so that loops are entered by their heads, and then takes in
-        # what is not reached from there: whether it ever is does not matter.
+        # The search begins at `starts`, so that loops are entered by their heads, and then takes
+        # all other locations as roots, whether or not they can be reached.
         roots = (*starts, *range(FIRST_LOCATION, len(thread.locations)))
-        sticky = frozenset(search_depth_first(roots, partial(_rests, thread))[1])
+        sticky = frozenset(search_depth_first(roots, partial(_find_rests, thread))[1])
         found.append(sticky.union(starts) if number in restartable else sticky)
     return found
 
 
-def _rests(thread: Thread, location: int) -> tuple[int, ...]:
-    """Where a step from a location may come to rest; nobody rests inside an atomic section."""
+def _find_rests(thread: Thread, location: int) -> tuple[int, ...]:
+    """Find where a step from a location may end; no step begins inside an atomic section."""
     if thread.locations[location].mode is Mode.ATOMIC:
         return ()
     return reach(thread, location).rests
@@ -138,7 +138,7 @@ def _rests(thread: Thread, location: int) -> tuple[int, ...]:
 KEY = "_futures"
 
 RESTING = (FINISHED, WRONG, IDLE)
-"""The locations from which no step leads, and where only a creator can change anything."""
+"""The locations that no step leaves; only a creator can move a thread away from there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ class CellSets:
         return CellSets(self.reads | other.reads, self.writes | other.writes)
 
     def interferes(self, other: CellSets) -> bool:
-        """Whether one of the two writes what the other one uses."""
+        """Whether one of the two writes a cell that the other one reads or writes."""
         return bool(self.writes & (other.reads | other.writes) or self.reads & other.writes)
 
 
@@ -166,11 +166,11 @@ class Futures:
         self.program = program
         self.footprints = Footprints(program)
         self.beginnings = Ownership(program).beginnings
-        self.restartable = restartable_threads(program)
-        """The threads that may be started again: their whole code lies before them always."""
+        self.restartable = find_restartable_threads(program)
+        """The threads that may be started again, and so may always execute all of their code."""
         numbered = list(enumerate(program.threads))
         threads = range(len(program.threads))
-        self.unwatched = only_asked_for_idle(program)
+        self.unwatched = find_unwatched_threads(program)
         self.mine = [
             bits(a for a, cell in enumerate(program.cells) if cell.owner == thread)
             for thread in threads
@@ -181,42 +181,43 @@ class Futures:
         self.operations = [
             [self._of_operations(n, edge) for edge in each.edges] for n, each in numbered
         ]
-        """By thread and edge: what it may touch beside its guard."""
-        self.own = [self._own(thread) for thread in threads]
-        """By thread: the cells that each of its steps uses beside its footprint."""
+        """By thread and edge: what it may touch apart from its guard."""
+        self.own = [self._find_own(thread) for thread in threads]
+        """By thread: the cells that each of its steps uses in addition to its footprint."""
         self._everywhere = [self._find_everywhere(thread) for thread in threads]
         self.needed = [
-            [needed_locks(self.footprints, edge, thread) for edge in program.threads[thread].edges]
-            for thread in threads
+            [find_needed_locks(self.footprints, edge, n) for edge in each.edges]
+            for n, each in numbered
         ]
-        """By thread and edge: the locks that must be free, or the thread's own."""
+        """By thread and edge: the locks that must be free, or held by the thread."""
         self.needed_by = [frozenset[int]().union(*needed) for needed in self.needed]
-        """By thread: all locks that matter to `later`; others held make no difference."""
+        """By thread: all locks that can change the result of `later`."""
         self.observers_meddle = any(
             each.observer and self.everywhere(thread).writes
             for thread, each in enumerate(program.threads)
         )
-        """Whether an observer does more than look.  Deadlocks do not wait for observers, so that
-        one which an observer resolves may be passed over by a reduced search."""
+        """Whether an observer writes.  Observers do not count for deadlocks, so a reduced search
+        may miss a deadlock that a step of an observer resolves."""
         self._now: dict[tuple[int, int], CellSets] = {}
         self._later: dict[tuple[int, frozenset[int]], list[CellSets]] = {}
 
     def now(self, thread: int, location: int) -> CellSets:
-        """What a step from a location may touch; for a thread that rests, what it waits for."""
+        """Return what a step from a location may touch; at a location that no step leaves, the
+        counter, since only a creator can start the thread again."""
         key = thread, location
         if key not in self._now:
             self._now[key] = self._find_now(thread, location)
         return self._now[key]
 
     def later(self, thread: int, location: int, held: frozenset[int] = frozenset()) -> CellSets:
-        """What the thread may touch, now and ever after, while another one holds these locks."""
+        """Return what a thread may touch, now and later, while another one holds these locks."""
         key = thread, held & self.needed_by[thread]
         if key not in self._later:
-            self._later[key] = _Ahead(self, *key).by_location()
+            self._later[key] = _FutureUnderLocks(self, *key).find_by_location()
         return self._later[key][location]
 
     def everywhere(self, thread: int) -> CellSets:
-        """What a thread touches in any of its edges, reachable or not."""
+        """Return what a thread touches in any of its edges, reachable or not."""
         return self._everywhere[thread]
 
     def _find_everywhere(self, thread: int) -> CellSets:
@@ -234,8 +235,8 @@ class Futures:
             found |= self.guards[thread][position] | self.operations[thread][position]
         return found
 
-    def _own(self, thread: int) -> CellSets:
-        """What the steps of a thread use, as far as other threads are concerned with it."""
+    def _find_own(self, thread: int) -> CellSets:
+        """Find those of a thread's own cells that other threads touch."""
         automaton, mine = self.program.threads[thread], self.mine[thread]
         read = written = 0
         for number, each in enumerate(self.program.threads):
@@ -271,9 +272,9 @@ def bits(cells: Iterable[int]) -> int:
 
 
 def _starts(edge: Edge, thread: Thread) -> bool:
-    """Whether an edge that gets as far as to write anything is on the way to start a thread.
+    """Whether an edge that writes anything is certain to start a thread.
 
-    A check in between might stop it because the thread runs already, after having written to it.
+    A check after the first write might fail because the thread runs already.
     """
     written = False
     for operation in edge.operations:
@@ -286,15 +287,15 @@ def _starts(edge: Edge, thread: Thread) -> bool:
     return False
 
 
-def futures_of(program: Program) -> Futures:
-    """The futures of a program's threads, kept with it."""
+def find_futures(program: Program) -> Futures:
+    """Return the futures of a program's threads; they are cached in the program."""
     kept: Futures | None = program.__dict__.get(KEY)
     if kept is None:
         kept = program.__dict__[KEY] = Futures(program)
     return kept
 
 
-class _Ahead:
+class _FutureUnderLocks:
     """The future of one thread while another one holds some locks and does not move."""
 
     def __init__(self, futures: Futures, thread: int, held: frozenset[int]) -> None:
@@ -304,14 +305,14 @@ class _Ahead:
         self.held = held
         locations = range(len(self.thread.locations))
         self.may_fail = [self._guards_may_fail(location) for location in locations]
-        """By location: whether evaluating its guards may be a fault, which is a step as well."""
+        """By location: whether evaluating its guards may fault; a fault is a step as well."""
         self.sealed: set[int] = set()
-        """Atomic locations from which no way leads on: the step has not happened."""
+        """Atomic locations that no path leaves: a step that comes here is discarded."""
         self._seal()
 
-    def by_location(self) -> list[CellSets]:
-        found = [self._here(location) for location in range(len(self.thread.locations))]
-        self._close(found)
+    def find_by_location(self) -> list[CellSets]:
+        found = [self._find_here(location) for location in range(len(self.thread.locations))]
+        self._propagate(found)
         futures, number = self.futures, self.number
         again = NOTHING
         for place in futures.beginnings[number]:
@@ -321,8 +322,8 @@ class _Ahead:
         found[IDLE] |= again
         return found
 
-    def _here(self, location: int) -> CellSets:
-        """What the edges of a location may touch, as far as they can be taken."""
+    def _find_here(self, location: int) -> CellSets:
+        """Find what the edges of a location may touch, as far as they can be taken."""
         futures, number = self.futures, self.number
         leaving = self.thread.outgoing[location]
         alive = [position for position in leaving if self._is_alive(position)]
@@ -336,8 +337,8 @@ class _Ahead:
             found |= futures.operations[number][position]
         return found
 
-    def _close(self, found: list[CellSets]) -> None:
-        """Add to each location what lies behind it."""
+    def _propagate(self, found: list[CellSets]) -> None:
+        """Add to each location what can be reached from it."""
         arriving: list[list[int]] = [[] for _ in found]
         for position, edge in enumerate(self.thread.edges):
             if self._is_alive(position):
@@ -359,7 +360,7 @@ class _Ahead:
         return edge.target not in self.sealed or self._edge_may_fail(edge)
 
     def _seal(self) -> None:
-        """Take out atomic locations without a way on, until none is left."""
+        """Find all atomic locations that no path leaves, one after another."""
         inside = [n for n, place in enumerate(self.thread.locations) if place.mode is Mode.ATOMIC]
         while more := [
             location
@@ -381,7 +382,7 @@ class _Ahead:
         return not all(self._is_safe(operation) for operation in edge.operations)
 
     def _is_safe(self, operation: Operation) -> bool:
-        """Whether an operation cannot fail; only the plainest are known not to, lock words."""
+        """Whether an operation cannot fail; known only for stores of constants, as in locks."""
         cells = self.futures.program.cells
         match operation:
             case Assign(Const(address), Const(value)) if 0 < address < len(cells):

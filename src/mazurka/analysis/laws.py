@@ -1,31 +1,31 @@
-"""The law by which accesses to a cell move: what can be said before any search.
+"""The laws of cells: how accesses to a cell move, as far as it is known before a search.
 
 | law | cells | an access is |
 |---|---|---|
 | `ALWAYS` | proven unshared, read-only or protected | a both-mover |
 | `DATA` | other data; parts of conditions, recursive locks | a both-mover while allowed |
-| `LOCK` | owner cells | acquire right, release left, a look by the holder both |
-| `COUNT` | semaphores that are only taken and given back | take right, give left |
-| `FLAG` | events never cleared or looked at; status of threads | await right, raise left |
+| `LOCK` | owner cells | acquire right, release left, a read by the holder both |
+| `COUNT` | semaphores that are only decremented and incremented | take right, give left |
+| `FLAG` | events never cleared or inspected; status of threads | await right, raise left |
 | `NEVER` | everything else that threads synchronize through | a non-mover |
 
 Why they move.  A *take* needs a positive count and leaves less for others: whatever another thread
-did after it was possible before it, and leaves it enabled.  A *give* is always enabled, and makes
-no take impossible.  A flag that is never lowered stays raised: an *await* that was possible stays
-possible, and a *raise* can only make awaits possible.  Both directions need that nobody can see the
-count or the flag in any other way; `use_of` checks each edge that may touch it.  Where an
+did after it was possible before it, and leaves it enabled.  A *give* is always enabled, and
+disables no take.  A flag that is never lowered stays raised: an *await* that was enabled stays
+enabled, and a *raise* can only enable awaits.  Both directions require that no thread can see the
+count or the flag in any other way; `classify_use` checks each edge that may touch it.  If an
 operation can fail (too many gives), moving it may make it fail earlier; this failure is a violation
 of its own and is reported, so no verdict is lost.
 
 **Movers** say which side a step can be moved to, past the steps of other threads.  Levin, Palmer,
 Qadeer, Rajamani, *Sound Transaction-based Reduction without Cycle Detection* (SPIN 2005), section
 3: a right mover commutes to the right of every step of another thread, a left mover to the left.  A
-step is as movable as all its accesses are: movers meet by `&`.
+step moves only to the sides to which all its accesses move: movers are combined by `&`.
 
 **Uses** are recognized from what an edge does, not from its name.  A reduction must not depend on
 labels: an edge called `acquire` that does something else would make it unsound.  So each operation
-that is claimed to move is matched in full: which address it goes through, what its guard asks for,
-what it stores.  What does not match is a non-mover.
+that is claimed to move is matched in full: which address it uses, what its guard requires, what it
+stores.  An operation that does not match is a non-mover.
 """
 
 from __future__ import annotations
@@ -48,44 +48,44 @@ class Use(enum.Enum):
     TAKE = "take"
     """Waits until the count is positive, then takes one (`semaphore.acquire()`)."""
     GIVE = "give"
-    """Adds to the count (`semaphore.release()`); may fail where there are too many."""
+    """Adds to the count (`semaphore.release()`); may fail if the count is too large."""
     RAISE = "raise"
-    """Stores one fixed value, whatever was there (`event.set()`, the end of a thread)."""
+    """Stores a fixed value without reading the cell (`event.set()`, the end of a thread)."""
     AWAIT = "await"
     """Waits for that value (`event.wait()`, `thread.join()`), or fails."""
     OTHER = "other"
 
 
-def expressions(edge: Edge) -> Iterator[Expr]:
-    """Every expression that an edge evaluates, subexpressions included."""
+def walk_edge(edge: Edge) -> Iterator[Expr]:
+    """Iterate over all expressions that an edge evaluates, including subexpressions."""
     for root in edge.expressions:
         yield from walk(root)
 
 
-def addresses(footprints: Footprints, edge: Edge, cell: int) -> set[Expr]:
-    """The address expressions through which an edge may touch a cell."""
-    found = {part.address for part in expressions(edge) if isinstance(part, Load)}
+def find_addresses(footprints: Footprints, edge: Edge, cell: int) -> set[Expr]:
+    """Find the address expressions through which an edge may touch a cell."""
+    found = {part.address for part in walk_edge(edge) if isinstance(part, Load)}
     found |= {each.address for each in edge.operations if isinstance(each, Assign)}
     return {address for address in found if cell in footprints.targets(address, edge.choices)}
 
 
-def use_of(footprints: Footprints, edge: Edge, cell: int) -> tuple[Use, int]:
-    """What an edge does to a cell; with RAISE and AWAIT the value that is stored or awaited."""
-    through = addresses(footprints, edge, cell)
+def classify_use(footprints: Footprints, edge: Edge, cell: int) -> tuple[Use, int]:
+    """Return what an edge does to a cell, for RAISE and AWAIT also the value."""
+    through = find_addresses(footprints, edge, cell)
     if len(through) != 1:
         return Use.OTHER, 0
     (address,) = through
     stores = [each for each in edge.operations if isinstance(each, Assign)]
     mine = [store for store in stores if store.address == address]
-    loads = sum(part == Load(address) for part in expressions(edge))
+    loads = sum(part == Load(address) for part in walk_edge(edge))
     if len(mine) == 1:
-        return _store_use(edge, address, mine[0].value, loads)
+        return _classify_store(edge, address, mine[0].value, loads)
     if not mine:
-        return _await_use(edge, address, loads)
+        return _classify_await(edge, address, loads)
     return Use.OTHER, 0
 
 
-def _store_use(edge: Edge, address: Expr, value: Expr, loads: int) -> tuple[Use, int]:
+def _classify_store(edge: Edge, address: Expr, value: Expr, loads: int) -> tuple[Use, int]:
     here = Load(address)
     match value:
         case Const(constant) if loads == 0:
@@ -102,7 +102,7 @@ def _store_use(edge: Edge, address: Expr, value: Expr, loads: int) -> tuple[Use,
 
 
 def _is_upper_limit(check: Check, here: Expr) -> bool:
-    """A check that fails the sooner the more there is; a failed assertion might be ignored."""
+    """Whether a check fails if the count is too large.  Assertions do not count as such a check."""
     if check.fault is Fault.ASSERT:
         return False
     match check.condition:
@@ -113,7 +113,7 @@ def _is_upper_limit(check: Check, here: Expr) -> bool:
     return False
 
 
-def _await_use(edge: Edge, address: Expr, loads: int) -> tuple[Use, int]:
+def _classify_await(edge: Edge, address: Expr, loads: int) -> tuple[Use, int]:
     here = Load(address)
     if loads != 1:
         return Use.OTHER, 0
@@ -126,8 +126,8 @@ def _await_use(edge: Edge, address: Expr, loads: int) -> tuple[Use, int]:
     return Use.OTHER, 0
 
 
-def acquired(edge: Edge, thread: int) -> tuple[Expr, ...]:
-    """The owner cells that an edge takes: it waits until they are free (or its own)."""
+def find_acquired(edge: Edge, thread: int) -> tuple[Expr, ...]:
+    """Find the owner cells that an edge waits for, until they are free or its own, and takes."""
     stored = {each.address: each.value for each in edge.operations if isinstance(each, Assign)}
     mine = Const(thread + 1)
     waited = [_waits_for(part, mine) for part in conjuncts(edge.guard)]
@@ -137,7 +137,7 @@ def acquired(edge: Edge, thread: int) -> tuple[Expr, ...]:
 
 
 def _waits_for(part: Expr, mine: Const) -> Expr | None:
-    """The address in `owner == 0`, or in `owner == 0 or owner == mine`."""
+    """Find the address in `owner == 0`, or in `owner == 0 or owner == mine`."""
     match part:
         case Binary("eq", Load(address), right) if right == ZERO:
             return address
@@ -159,13 +159,13 @@ class Mover(enum.IntFlag):
 
 
 class MoverUse(enum.Enum):
-    """How much of a mover a search makes use of."""
+    """Which movers a search uses."""
 
     FULL = "full"
-    """Right and left movers: transactions as in paper 000.  Keeps assertions."""
+    """Right and left movers: transactions as in paper 000.  Preserves assertions."""
     BLOCKING = "blocking"
-    """Right movers are non-movers.  Whatever can block then ends a transaction, and deadlocks and
-    races are kept, too."""
+    """Right movers count as non-movers.  Every step that can block then ends a transaction, and
+    deadlocks and races are preserved, too."""
     INVISIBLE = "invisible"
     """Both-movers only: paper 002's invisible steps; all others are visible."""
 
@@ -185,8 +185,8 @@ class Law(enum.IntEnum):
     COUNT = 4
     FLAG = 5
     FOREIGN = 6
-    """A local cell or the program counter of a thread, seen from another: only its creator may
-    touch it, while the thread does not run yet."""
+    """A local cell or the program counter of another thread: only the creator of that thread may
+    touch it, before the thread runs."""
 
 
 UNDER_LOCK = frozenset({Kind.WAIT, Kind.WAKE, Kind.NOTIFY, Kind.ACQUIRE, Kind.RELEASE})
@@ -207,14 +207,14 @@ class EdgeAccess:
 
 @dataclass
 class Laws:
-    """The laws of a program's cells, and what its edges and locations mean to them."""
+    """The laws of a program's cells, and the movers of its edges that follow from them."""
 
     program: Program
     of_cell: list[Law] = field(default_factory=list)
     edge_movers: list[Mover] = field(default_factory=list)
-    """By edge: how it moves as far as counts, flags and created threads go."""
+    """By edge: its mover, as far as counts, flags and created threads are concerned."""
     movable: list[bool] = field(default_factory=list)
-    """By cell: whether nobody tries or inspects the lock, as far as the edges' kinds tell."""
+    """By cell: whether it is a lock that no edge tries or inspects, as the edges' kinds say."""
 
     @cached_property
     def footprints(self) -> Footprints:
@@ -226,7 +226,7 @@ class Laws:
 
     @cached_property
     def accesses(self) -> dict[int, list[EdgeAccess]]:
-        """By cell: the edges that may touch it, apart from a thread's own local cells."""
+        """Return for each cell the edges that may touch it, except those of its owner."""
         found: dict[int, list[EdgeAccess]] = defaultdict(list)
         for thread, automaton in enumerate(self.program.threads):
             first = self.program.first_edge[thread]
@@ -242,27 +242,27 @@ class Laws:
         return {access.thread for access in self.accesses.get(cell, ())}
 
 
-def laws_of(program: Program) -> Laws:
+def derive_laws(program: Program) -> Laws:
     laws = Laws(program)
     laws.edge_movers = [Mover.BOTH] * len(program.edges)
     for address, cell in enumerate(program.cells):
         kinds = {access.edge.kind for access in laws.accesses.get(address, ())}
         laws.movable.append(cell.role is Role.OWNER and not kinds & LOOKING)
-        laws.of_cell.append(_law(laws, address, kinds))
+        laws.of_cell.append(_choose_law(laws, address, kinds))
     _spoil_compound_edges(laws)
     return laws
 
 
-def _law(laws: Laws, address: int, kinds: set[Kind]) -> Law:
+def _choose_law(laws: Laws, address: int, kinds: set[Kind]) -> Law:
     cell = laws.program.cells[address]
     if cell.owner is not None:
-        _creation(laws, address)
+        _set_creation_movers(laws, address)
         return Law.FOREIGN
     if cell.role is Role.OWNER:
         return Law.LOCK
     if cell.can_race:
         return Law.DATA
-    law = _family(laws, address, kinds)
+    law = _match_law(laws, address, kinds)
     if law is not None:
         return law
     if kinds <= UNDER_LOCK or len(laws.threads_touching(address)) < 2:
@@ -270,17 +270,17 @@ def _law(laws: Laws, address: int, kinds: set[Kind]) -> Law:
     return Law.NEVER
 
 
-def _creation(laws: Laws, address: int) -> None:
-    """Starting a thread is a left mover if only one thread ever deals with its beginning."""
+def _set_creation_movers(laws: Laws, address: int) -> None:
+    """Make starting a thread a left mover if only one thread touches this cell of the thread."""
     alone = len(laws.threads_touching(address)) <= 1
     for access in laws.accesses.get(address, ()):
         laws.edge_movers[access.number] &= Mover.LEFT if alone else Mover.NONE
 
 
-def _family(laws: Laws, address: int, kinds: set[Kind]) -> Law | None:
-    """COUNT or FLAG where every edge that may touch the cell fits; notes how the edges move."""
+def _match_law(laws: Laws, address: int, kinds: set[Kind]) -> Law | None:
+    """Return COUNT or FLAG if all edges that may touch the cell match it; set their movers."""
     accesses = laws.accesses.get(address, [])
-    uses = [use_of(laws.footprints, access.edge, address) for access in accesses]
+    uses = [classify_use(laws.footprints, access.edge, address) for access in accesses]
     names = {use for use, _ in uses}
     if not accesses or Use.OTHER in names:
         return None
@@ -289,15 +289,15 @@ def _family(laws: Laws, address: int, kinds: set[Kind]) -> Law | None:
             laws.edge_movers[access.number] &= EDGE_MOVERS[use]
         return Law.COUNT
     if names <= {Use.RAISE, Use.AWAIT}:
-        return _flag(laws, address, accesses, uses)
+        return _match_flag(laws, address, accesses, uses)
     return None
 
 
-def _flag(
+def _match_flag(
     laws: Laws, address: int, accesses: list[EdgeAccess], uses: list[tuple[Use, int]]
 ) -> Law | None:
-    """An event, or a thread's status, which its creator sets to *started* before the end of the
-    thread sets it to *done*: starting moves left only if no other thread could join too early."""
+    """Match an event, or a thread's status: its creator sets it to *started* before the end of the
+    thread sets it to *done*.  Starting moves left only if no other thread could join too early."""
     together = list(zip(accesses, uses, strict=True))
     starting = [a for a, (use, _) in together if use is Use.RAISE and a.edge.kind is Kind.CREATE]
     raised = {v for a, (use, v) in together if use is Use.RAISE and a.edge.kind is not Kind.CREATE}
@@ -323,7 +323,7 @@ def _fails_at_once(edge: Edge) -> bool:
 
 
 def _spoil_compound_edges(laws: Laws) -> None:
-    """Only a step of one edge is matched by that edge; a section that goes on is a non-mover."""
+    """Make edges into atomic sections non-movers: only steps of one edge have been matched."""
     for thread, automaton in enumerate(laws.program.threads):
         first = laws.program.first_edge[thread]
         for position, edge in enumerate(automaton.edges):
@@ -332,10 +332,10 @@ def _spoil_compound_edges(laws: Laws) -> None:
 
 
 def waits_for_locks(footprints: Footprints, thread: int) -> list[bool]:
-    """By location: whether a thread that cannot go on there merely waits until locks are free.
+    """Return for each location whether a thread that is blocked there only waits for locks.
 
-    Looking at a lock that somebody else holds is harmless then: the thread cannot tell how long it
-    has been taken, and whatever it waits for, it cannot move before the lock is free.
+    Reading a lock that another thread holds is harmless then: the thread cannot tell how long the
+    lock has been taken, and whatever it waits for, it cannot move before the lock is free.
     """
     automaton = footprints.program.threads[thread]
     found = []
@@ -347,12 +347,12 @@ def waits_for_locks(footprints: Footprints, thread: int) -> list[bool]:
 
 
 def _only_acquires(footprints: Footprints, edge: Edge, thread: int) -> bool:
-    """Whether an edge takes a lock, and looks at no other owner cell before."""
-    taken = acquired(edge, thread)
+    """Whether an edge takes a lock, and reads no other owner cell."""
+    taken = find_acquired(edge, thread)
     if not taken:
         return False
     cells = footprints.program.cells
-    for part in expressions(edge):
+    for part in walk_edge(edge):
         if isinstance(part, Load) and part.address not in taken:
             targets = footprints.targets(part.address, edge.choices)
             if any(cells[cell].role is Role.OWNER for cell in targets):
@@ -361,15 +361,15 @@ def _only_acquires(footprints: Footprints, edge: Edge, thread: int) -> bool:
 
 
 def takes_one_lock(footprints: Footprints, thread: int) -> list[bool]:
-    """By location: whether every step from there takes the lock at one address, come what may.
+    """Return for each location whether all steps from there take the lock at the same address.
 
-    Only then does "holds it afterwards" protect what the step touches: if the step could do without
-    the lock, depending on what it reads, another thread's holding it would not keep it away.
+    Only then does "holds it afterwards" protect what the step touches: if, depending on what it
+    reads, the step might not take the lock, it could happen while another thread holds the lock.
     """
     automaton = footprints.program.threads[thread]
     found = []
     for location in range(len(automaton.locations)):
-        match list({acquired(edge, thread)[:1] for edge in automaton.edges_at(location)}):
+        match list({find_acquired(edge, thread)[:1] for edge in automaton.edges_at(location)}):
             case [(address,)]:
                 found.append(_is_own(footprints, thread, address))
             case _:
@@ -383,13 +383,13 @@ def _is_own(footprints: Footprints, thread: int, address: Expr) -> bool:
     return all(cells[cell].owner == thread for cell in footprints.loads(address))
 
 
-def wake_locks(program: Program, thread: int) -> list[int]:
-    """By location: the lock that a thread takes again when it is woken there, 0 for none."""
+def find_wake_locks(program: Program, thread: int) -> list[int]:
+    """Return for each location the lock that a thread takes when it is woken there; 0 for none."""
     automaton = program.threads[thread]
     found = []
     for location in range(len(automaton.locations)):
         locks = {
-            acquired(edge, thread) if edge.kind is Kind.WAKE else ()
+            find_acquired(edge, thread) if edge.kind is Kind.WAKE else ()
             for edge in automaton.edges_at(location)
         }
         match list(locks):

@@ -1,23 +1,23 @@
-"""Static locksets: which cells threads share, and which locks they hold whenever they do.
+"""Static locksets: which cells threads share, and which locks they hold at every access.
 
 After Savage, Burrows, Nelson, Sobalvarro, Anderson, *Eraser: A Dynamic Data Race Detector for
 Multithreaded Programs* (1997): the candidate locks of a cell are those held at every access to it.
 Eraser observes executions; here every edge that may touch the cell counts, so that the answer
-holds for all of them.
+holds for all executions.
 
 *Held at an access* means: before the step that makes it, or after.  A step that takes the lock and
-touches the cell at once (a condition's waking) or touches it while letting go (waiting) excludes
-other holders just as well: two such steps of different threads cannot follow one another without a
-release in the first and an acquisition in the second.  For a step of several edges this asks more
-than that the lock be held on the edge in question: an atomic section that takes and releases the
-lock is no holder before or after.  Where a step can fail, it ends right there, with the locks held
-at that point.
+touches the cell (a condition's wake-up) or touches the cell and releases the lock (its wait)
+excludes other holders just as well: two such steps of different threads cannot follow one another
+without a release in the first and an acquisition in the second.  For a step of several edges it is
+not enough that the lock is held on the edge that touches the cell: an atomic section that takes and
+releases the lock holds it neither before nor after.  A step that can fail may end at that point,
+with the locks held there.
 
-What is not followed, and so counts as not held: whether trying a lock has succeeded, and a
-recursive lock that is still held after an inner release.
+The analysis does not follow whether a non-blocking acquire has succeeded, or whether a recursive
+lock is still held after an inner release; in both cases the lock counts as not held.
 
-*Deviations from Eraser.*  No state for initialization and no weaker rule for read-shared data:
-`unshared` and `read-only` are classes of their own, decided for whole executions.
+*Deviations from Eraser.*  There is no state for initialization and no weaker rule for read-shared
+data: `unshared` and `read-only` are classes of their own, decided for whole executions.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ class Protection:
 @dataclass(frozen=True, slots=True)
 class StaticProtection:
     cells: Mapping[int, Protection]
-    """Every shared cell but the locks themselves.  Threads' own cells are not among them, although
-    whoever creates a thread may write its arguments."""
+    """Every shared cell except the locks themselves.  Threads' own cells are not among them,
+    although the creator of a thread may write its arguments."""
 
 
-def static_protection(program: Program, *, observed: bool = True) -> StaticProtection:
-    """Classify the shared cells of a program, with what threads that only watch read, or without.
+def classify_cells(program: Program, *, observed: bool = True) -> StaticProtection:
+    """Classify the shared cells of a program; `observed` says whether reads of observers count.
 
-    An observer looks without a lock.  A reduction must respect that; to the program itself it is
-    nothing.
+    An observer reads without a lock.  A reduction must respect these reads; they do not change what
+    the program's own threads do.
     """
     ownership = Ownership(program)
     found = {
@@ -70,7 +70,7 @@ def static_protection(program: Program, *, observed: bool = True) -> StaticProte
         for access in ThreadAccesses(ownership, number).accesses():
             for address in access.cells & found.keys():
                 found[address].add(number, access)
-    return StaticProtection({address: sharing.verdict() for address, sharing in found.items()})
+    return StaticProtection({address: sharing.classify() for address, sharing in found.items()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class StaticAccess:
 
 
 class _Sharing:
-    """What is known of a cell so far."""
+    """What is known about a cell so far."""
 
     def __init__(self) -> None:
         self.threads: set[int] = set()
@@ -95,7 +95,7 @@ class _Sharing:
         self.written |= access.write
         self.locks = access.locks if self.locks is None else self.locks & access.locks
 
-    def verdict(self) -> Protection:
+    def classify(self) -> Protection:
         locks = self.locks or frozenset()
         if len(self.threads) < 2:
             return Protection(UNSHARED, locks)
@@ -112,24 +112,24 @@ class ThreadAccesses:
         self.number = number
         self.thread = ownership.program.threads[number]
         self.held = ownership.held[number]
-        self.starts = self._starts()
-        """By location: the locks held where the step began, on every way here."""
-        self.ends = self._ends()
-        """By atomic location: the locks held when the step is over, whatever way it takes."""
+        self.starts = self._find_starts()
+        """By location: the locks held where the step began, on every path to the location."""
+        self.ends = self._find_ends()
+        """By atomic location: the locks held when the step is over, on every path from there."""
 
     def accesses(self) -> Iterator[StaticAccess]:
         footprints = self.ownership.footprints
         for location, before in enumerate(self.starts):
             if before is None:
                 continue
-            looking = before | self._end_from(location)
+            looking = before | self._find_end_from(location)
             for position in self.thread.outgoing[location]:
                 edge = self.thread.edges[position]
-                guarded = frozenset(_guard_loads(footprints, edge))
+                guarded = frozenset(_find_guard_loads(footprints, edge))
                 if guarded:
                     yield StaticAccess(guarded, False, looking)
                 touched = footprints.of_edge(edge)
-                locks = before | self._end_through(position)
+                locks = before | self._find_end_through(position)
                 if touched.writes:
                     yield StaticAccess(touched.writes, True, locks)
                 if touched.reads:
@@ -138,7 +138,7 @@ class ThreadAccesses:
     def _is_atomic(self, location: int) -> bool:
         return self.thread.locations[location].mode is Mode.ATOMIC
 
-    def _starts(self) -> list[frozenset[int] | None]:
+    def _find_starts(self) -> list[frozenset[int] | None]:
         starts = [
             None if self._is_atomic(location) else held for location, held in enumerate(self.held)
         ]
@@ -160,33 +160,33 @@ class ThreadAccesses:
                     work.append(edge.target)
         return starts
 
-    def _ends(self) -> dict[int, frozenset[int]]:
-        """A section that may run for ever, which is an error, has no end to rely on."""
+    def _find_ends(self) -> dict[int, frozenset[int]]:
+        """Find the locks held at the end of each section; one that may run for ever has no end."""
         inside = {n for n, held in enumerate(self.held) if held is not None and self._is_atomic(n)}
         innermost_first, heads = self.thread.search_inside(inside)
         if heads:
             return {location: self._held_at(location) for location in inside}
         self.ends = {}
         for location in innermost_first:
-            self.ends[location] = self._end_from(location)
+            self.ends[location] = self._find_end_from(location)
         return self.ends
 
     def _held_at(self, location: int) -> frozenset[int]:
         return self.held[location] or frozenset()
 
-    def _end_from(self, location: int) -> frozenset[int]:
-        """The locks held when a step that has come here, and goes on, is over."""
+    def _find_end_from(self, location: int) -> frozenset[int]:
+        """Find the locks held at the end of a step that goes on from a location."""
         positions = self.thread.outgoing[location]
         if not positions:
             return frozenset()
-        ends = [self._end_through(position) for position in positions]
+        ends = [self._find_end_through(position) for position in positions]
         edges = [self.thread.edges[position] for position in positions]
         if not all(_is_safe_guard(self.ownership.footprints, edge) for edge in edges):
             ends.append(self._held_at(location))
         return frozenset.intersection(*ends)
 
-    def _end_through(self, position: int) -> frozenset[int]:
-        """The locks held when a step that takes an edge is over, if by failing half-way."""
+    def _find_end_through(self, position: int) -> frozenset[int]:
+        """Find the locks held at the end of a step that takes an edge, also if it fails there."""
         along = self.ownership.along(self.number, position)
         assert along is not None
         edge = self.thread.edges[position]
@@ -195,13 +195,13 @@ class ThreadAccesses:
             if not _may_fail(self.ownership.footprints, edge, operation):
                 continue
             if isinstance(operation, Check) and operation.fault in DEAD_ENDS:
-                # No search goes on from there; what matters is that nobody else held the lock.
-                held |= _free_or_mine(edge.guard, self.number)
+                # No search goes on from there; it is enough that no other thread held the lock.
+                held |= _find_free_or_mine(edge.guard, self.number)
             ends &= held
         return ends
 
 
-def _free_or_mine(guard: Expr | None, number: int) -> frozenset[int]:
+def _find_free_or_mine(guard: Expr | None, number: int) -> frozenset[int]:
     return frozenset(
         address.value
         for address, values in shown_by(guard).items()
@@ -209,7 +209,7 @@ def _free_or_mine(guard: Expr | None, number: int) -> frozenset[int]:
     )
 
 
-def _guard_loads(footprints: Footprints, edge: Edge) -> Iterator[int]:
+def _find_guard_loads(footprints: Footprints, edge: Edge) -> Iterator[int]:
     return iter(()) if edge.guard is None else footprints.loads(edge.guard, edge.choices)
 
 

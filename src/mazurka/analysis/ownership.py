@@ -1,13 +1,13 @@
-"""Exclusive access by hand-over: who may touch a cell is decided by where the threads stand.
+"""Exclusive access by hand-over: the threads' locations decide which thread may touch a cell.
 
 Paper 002 (Stoller and Cohen) protects `buf` between a user and a driver by a semaphore: the driver
 has exclusive access before its `up(s)`, the user after its `down(s)`.  Here such predicates are
-found, not written: a thread's locations are divided into *regions* by its synchronizing steps, and
-thread i has exclusive access to x while it stands in a region from which it has touched x.
+inferred: the synchronizing steps of a thread divide its locations into *regions*, and thread i has
+exclusive access to x while it is in a region from which it has touched x.
 
-    EA1  whoever touches x stands in such a region           checked at each access to x
-    EA2  no two threads stand in their regions of x at once  checked at each access to x
-    EA3  nobody can take another's access away               a region depends on its thread alone
+    EA1  a thread that touches x is in such a region        checked at each access to x
+    EA2  no two threads are in their regions of x at once   checked at each access to x
+    EA3  no thread can take the access of another away      a region depends on its thread alone
 
 A step that enters or leaves a region changes the predicate, so it is visible: a non-mover.
 """
@@ -36,7 +36,7 @@ class StepReach:
 
 
 def reach(thread: Thread, location: int) -> StepReach:
-    """The edges that a step from a location may take, and where it may come to rest."""
+    """Find the edges that a step from a location may take, and where it may come to rest."""
     edges: list[int] = []
     rests: set[int] = set()
     seen, work = {location}, [location]
@@ -53,8 +53,8 @@ def reach(thread: Thread, location: int) -> StepReach:
     return StepReach(tuple(edges), tuple(sorted(rests)))
 
 
-def regions(program: Program, number: int) -> list[int]:
-    """For each location of a thread the number of its region."""
+def find_regions(program: Program, number: int) -> list[int]:
+    """Return for each location of a thread the number of its region."""
     thread = program.threads[number]
     leader = list(range(len(thread.locations)))
 
@@ -77,10 +77,10 @@ class Regions:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.of_location = [regions(program, number) for number in range(len(program.threads))]
+        self.of_location = [find_regions(program, number) for number in range(len(program.threads))]
 
     def around(self, places: Iterable[Place]) -> frozenset[Place]:
-        """Every place that lies in the region of one of those given."""
+        """Return all places in the regions of the given places."""
         wanted = {(thread, self.of_location[thread][location]) for thread, location in places}
         return frozenset(
             (thread, location)

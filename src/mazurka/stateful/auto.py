@@ -23,7 +23,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from mazurka.analysis.futures import pattern_locks
+from mazurka.analysis.futures import find_pattern_locks
 from mazurka.ir.program import Program
 from mazurka.search import CUT_SHORT, Chosen, Observer, Round, SearchOptions, SearchResult, Silent
 from mazurka.search.registry import load_strategy
@@ -77,7 +77,7 @@ def candidates_for(program: Program, options: SearchOptions) -> list[Candidate]:
         many = f"{len(program.threads)} threads"
         return [Candidate("cpc", many), Candidate("stubborn", "it was faster")]
     first = [Candidate("cpc", "the threads use locks"), Candidate("cartesian", "it was faster")]
-    if not pattern_locks(program):
+    if not find_pattern_locks(program):
         first = [Candidate("cartesian", "no locks"), Candidate("cpc", "it was faster")]
     return first
 

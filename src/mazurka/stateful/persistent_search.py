@@ -17,9 +17,9 @@ from mazurka.analysis.futures import (
     RESTING,
     CellSets,
     Futures,
-    futures_of,
-    pattern_locks,
-    sticky_locations,
+    find_futures,
+    find_pattern_locks,
+    find_sticky_locations,
 )
 from mazurka.ir.native.step import NativeProgram
 from mazurka.ir.program import IDLE, Program
@@ -45,10 +45,10 @@ class PersistentTables:
     def __init__(self, view: ProgramView, relation: Relation, proviso: Proviso) -> None:
         self.view = view
         self.program = view.program
-        self.futures = futures_of(self.program)
+        self.futures = find_futures(self.program)
         self.locks: list[int] = []
         if relation is Relation.LOCK_PATTERNS:
-            self.locks = sorted(pattern_locks(self.program))[:MOST_LOCKS]
+            self.locks = sorted(find_pattern_locks(self.program))[:MOST_LOCKS]
         self.places = list(view.places())
         self.columns = columns_of(self.program, self.futures)
         self.column_words = max(-(-len(self.columns) // 64), 1)
@@ -80,7 +80,7 @@ class PersistentTables:
     def enter_traits(self, relation: Relation, proviso: Proviso) -> None:
         """Which locations are sticky, where that is asked, and for ample sets which are safe."""
         traits = [0] * len(self.places)
-        sticky = sticky_locations(self.program) if proviso is Proviso.STICKY else None
+        sticky = find_sticky_locations(self.program) if proviso is Proviso.STICKY else None
         is_ample = relation is Relation.AMPLE
         for place, (thread, location) in enumerate(self.places):
             if location is None:
@@ -261,6 +261,6 @@ def why_unreduced(program: Program) -> str | None:
     """What keeps a program from being searched with persistent sets; None if nothing does."""
     if len(program.threads) > MOST_THREADS:
         return f"persistent sets take at most {MOST_THREADS} threads, not {len(program.threads)}"
-    if futures_of(program).observers_meddle:
+    if find_futures(program).observers_meddle:
         return "an observer thread writes to variables that others use"
     return None

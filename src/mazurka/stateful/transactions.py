@@ -17,10 +17,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 
-from mazurka.analysis.beforehand import known_beforehand
 from mazurka.analysis.discipline import Broken, Discipline
 from mazurka.analysis.laws import MoverUse
-from mazurka.analysis.locksets import Protection, static_protection
+from mazurka.analysis.locksets import Protection, classify_cells
+from mazurka.analysis.static_facts import find_static_facts
 from mazurka.errors import InternalError
 from mazurka.ir.interpreter import State, Step
 from mazurka.ir.native.step import NativeProgram
@@ -230,7 +230,7 @@ class TransactionSearch:
     def can_race(self, address: int) -> bool:
         """Whether a cell is touched by anything but atomic operations; observers do not count."""
         program = self.code.program
-        accesses = known_beforehand(program).laws.accesses.get(address, [])
+        accesses = find_static_facts(program).laws.accesses.get(address, [])
         watching = [access for access in accesses if program.threads[access.thread].observer]
         if watching and self.unobserved[address].kind != "unprotected":
             return False
@@ -239,7 +239,7 @@ class TransactionSearch:
     @cached_property
     def unobserved(self) -> Mapping[int, Protection]:
         """How the threads share the cells if nobody watches them."""
-        return static_protection(self.code.program, observed=False).cells
+        return classify_cells(self.code.program, observed=False).cells
 
     def self_check(self, result: SearchResult) -> Iterator[str]:
         if self.options.self_check and CUT_SHORT.isdisjoint(result.limits):

@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from mazurka.analysis.futures import needed_locks, pattern_locks
+from mazurka.analysis.futures import find_needed_locks, find_pattern_locks
 from mazurka.frontend.python.elaboration import elaborate
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Kind, Program
@@ -47,7 +47,7 @@ def model(body: str) -> Program:
 def test_lock_that_only_its_holder_releases(body: str, kept: bool) -> None:
     """A lock is kept if each release is shown to be its holder's; a Mutex checks that itself."""
     program = model(body)
-    names = {program.cells[lock].name for lock in pattern_locks(program)}
+    names = {program.cells[lock].name for lock in find_pattern_locks(program)}
     assert ("m" in names) == kept
     assert "n" in names
 
@@ -68,7 +68,7 @@ def test_lock_that_only_its_holder_releases(body: str, kept: bool) -> None:
 def test_locks_that_edges_need(body: str, needed: set[str]) -> None:
     program = model(body)
     footprints = Footprints(program)
-    found = [needed_locks(footprints, edge, 0) for edge in program.threads[0].edges]
+    found = [find_needed_locks(footprints, edge, 0) for edge in program.threads[0].edges]
     assert {program.cells[lock].name for locks in found for lock in locks} == needed
 
 
@@ -76,7 +76,7 @@ def test_trying_in_vain_needs_nothing() -> None:
     program = model("m.acquire(blocking=False)")
     footprints = Footprints(program)
     tries = [edge for edge in program.threads[0].edges if edge.kind is Kind.TRY_ACQUIRE]
-    assert sorted(len(needed_locks(footprints, edge, 0)) for edge in tries) == [0, 1]
+    assert sorted(len(find_needed_locks(footprints, edge, 0)) for edge in tries) == [0, 1]
 
 
 def test_waking_needs_the_lock_of_the_condition() -> None:
@@ -84,7 +84,7 @@ def test_waking_needs_the_lock_of_the_condition() -> None:
     footprints = Footprints(program)
     lock = next(a for a, cell in enumerate(program.cells) if cell.name == "n")
     by_kind = {
-        str(edge.kind): needed_locks(footprints, edge, 0) for edge in program.threads[0].edges
+        str(edge.kind): find_needed_locks(footprints, edge, 0) for edge in program.threads[0].edges
     }
     assert by_kind["acquire"] == by_kind["wake"] == {lock}
     assert not by_kind["wait"]

@@ -14,7 +14,7 @@ from tests.soundness.profiles import random_programs
 from tests.soundness.random_programs import random_program
 from tests.unit.ir.programs import Builder, equals, put
 
-from mazurka.analysis.locksets import Protection, static_protection
+from mazurka.analysis.locksets import Protection, classify_cells
 from mazurka.frontend.python.elaboration import elaborate
 from mazurka.ir.expressions import ZERO, Conditional, Expr
 from mazurka.ir.interpreter import Interpreter, State, Step
@@ -44,7 +44,7 @@ def classes(source: str) -> dict[str, str]:
 
 def described(program: Program) -> dict[str, str]:
     found = {}
-    for address, protection in static_protection(program).cells.items():
+    for address, protection in classify_cells(program).cells.items():
         locks = sorted(program.cells[lock].name for lock in protection.locks)
         names = locks if protection.kind == "protected" else []
         found[program.cells[address].name] = " ".join([protection.kind, *names])
@@ -232,7 +232,7 @@ def test_a_section_that_may_never_end_holds_nothing_afterwards() -> None:
 
 def broken_promise(program: Program, limit: int = 1500) -> str | None:
     """An access, in one of the first states of a program, that the analysis has excluded."""
-    cells = static_protection(program).cells
+    cells = classify_cells(program).cells
     interpreter = Interpreter(program)
     users: dict[int, set[int]] = defaultdict(set)
     for state in explore(program, races=False, limit=limit).states:
@@ -277,7 +277,7 @@ def test_random_programs_have_cells_of_every_class() -> None:
     kinds = {
         protection.kind
         for seed in range(60)
-        for protection in static_protection(disciplined_program(Random(seed))).cells.values()
+        for protection in classify_cells(disciplined_program(Random(seed))).cells.values()
     }
     assert kinds == {"unshared", "read-only", "protected", "unprotected"}
 

@@ -13,7 +13,7 @@ from tests.soundness.disciplined_programs import disciplined_program
 from tests.soundness.profiles import random_programs
 from tests.soundness.random_programs import random_program
 
-from mazurka.analysis.movable import movable_locks
+from mazurka.analysis.movable import find_movable_locks
 from mazurka.frontend.python.elaboration import elaborate
 from mazurka.ir.interpreter import Interpreter, State, Step
 from mazurka.ir.passes.prepare import prepare
@@ -44,7 +44,7 @@ def movable(*bodies: str) -> set[str]:
     footprints = Footprints(program)
     touched = [footprints.of_edge(edge) for edge in program.edges]
     used = {cell for each in touched for cell in each.reads | each.writes}
-    return {program.cells[lock].name for lock in movable_locks(program) & used}
+    return {program.cells[lock].name for lock in find_movable_locks(program) & used}
 
 
 PLAIN = "with m:\n    x = 1"
@@ -132,7 +132,7 @@ def prepared(make: Callable[[Random], Program], seed: int, merge: bool) -> Progr
 )
 def test_movable_locks_move(make: Callable[[Random], Program], seed: int, merge: bool) -> None:
     program = prepared(make, seed, merge)
-    assert stuck(program, movable_locks(program)) is None
+    assert stuck(program, find_movable_locks(program)) is None
 
 
 def test_other_locks_do_not_all_move() -> None:
@@ -142,5 +142,5 @@ def test_other_locks_do_not_all_move() -> None:
 
 
 def test_random_programs_have_movable_locks() -> None:
-    found = [len(movable_locks(disciplined_program(Random(seed)))) for seed in range(30)]
+    found = [len(find_movable_locks(disciplined_program(Random(seed)))) for seed in range(30)]
     assert sum(found) > 10

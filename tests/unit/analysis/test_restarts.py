@@ -7,7 +7,7 @@ import textwrap
 import pytest
 from tests.unit.ir.programs import Body, Builder, equals, load, put
 
-from mazurka.analysis.restarts import only_asked_for_idle, restartable_threads
+from mazurka.analysis.restarts import find_restartable_threads, find_unwatched_threads
 from mazurka.frontend.python.elaboration import elaborate
 from mazurka.ir.expressions import Binary, Const
 from mazurka.ir.passes.prepare import prepare
@@ -51,7 +51,7 @@ def test_models_start_threads_once(body: str, merge: bool) -> None:
     text = f"{PRELUDE}def main():\n{textwrap.indent(body, '    ')}\nthreads = [main()]\n"
     program = prepare(elaborate(text, "model.py"), merge=merge)
     assert not all(thread.active for thread in program.threads)
-    assert not restartable_threads(program)
+    assert not find_restartable_threads(program)
 
 
 class Creation:
@@ -70,7 +70,7 @@ class Creation:
 
     @property
     def restarts(self) -> bool:
-        return restartable_threads(self.builder.program()) == {1}
+        return find_restartable_threads(self.builder.program()) == {1}
 
 
 def test_started_in_a_loop() -> None:
@@ -112,7 +112,7 @@ def test_started_by_a_thread_that_is_started_again() -> None:
     outer = case.builder.thread()
     here = outer.at()
     outer.edge(here, here, put(case.creator.counter, FIRST_LOCATION), kind=Kind.CREATE)
-    assert restartable_threads(case.builder.program()) == {0, 1}
+    assert find_restartable_threads(case.builder.program()) == {0, 1}
 
 
 @pytest.mark.parametrize("late", [False, True])
@@ -161,6 +161,6 @@ def test_who_is_only_asked_for_idle() -> None:
     counter = case.worker.counter
     case.creator.edge(here, there, guard=equals(counter, IDLE))
     case.creator.edge(here, there, guard=Binary("ne", load(counter), Const(IDLE)))
-    assert only_asked_for_idle(case.builder.program()) == {0, 1}
+    assert find_unwatched_threads(case.builder.program()) == {0, 1}
     case.edge(there, FINISHED, put(case.creator.local("seen", 0, 9), load(counter)))
-    assert only_asked_for_idle(case.builder.program()) == {0}
+    assert find_unwatched_threads(case.builder.program()) == {0}

@@ -11,9 +11,9 @@ from tests.soundness.profiles import random_programs
 from tests.soundness.random_programs import random_program
 from tests.unit.ir.programs import Body, Builder, put
 
-from mazurka.analysis.futures import sticky_locations
+from mazurka.analysis.futures import find_sticky_locations
 from mazurka.analysis.ownership import reach
-from mazurka.analysis.restarts import restartable_threads
+from mazurka.analysis.restarts import find_restartable_threads
 from mazurka.ir.program import FINISHED, FIRST_LOCATION, IDLE, Kind, Mode, Program
 
 
@@ -35,8 +35,8 @@ def goes_round(program: Program, number: int, without: frozenset[int]) -> bool:
 @given(st.randoms(use_true_random=False))
 def test_every_cycle_is_broken(rng: Random) -> None:
     for program in (random_program(rng), disciplined_program(rng)):
-        again = restartable_threads(program)
-        for number, sticky in enumerate(sticky_locations(program)):
+        again = find_restartable_threads(program)
+        for number, sticky in enumerate(find_sticky_locations(program)):
             assert not goes_round(program, number, sticky)
             if number not in again and not goes_round(program, number, frozenset()):
                 assert not sticky
@@ -54,7 +54,7 @@ def body_with_arcs(builder: Builder, locations: int, *arcs: tuple[int, int]) -> 
 def sticky(locations: int, *arcs: tuple[int, int]) -> frozenset[int]:
     builder = Builder()
     body_with_arcs(builder, locations, *arcs)
-    return sticky_locations(builder.program())[0]
+    return find_sticky_locations(builder.program())[0]
 
 
 def test_heads_of_loops() -> None:
@@ -71,7 +71,7 @@ def test_loop_through_a_section() -> None:
     start, inside = body.at(), body.at(Mode.ATOMIC)
     body.edge(start, inside, atomic=True)
     body.edge(inside, start, atomic=True)
-    assert sticky_locations(builder.program()) == [{start}]
+    assert find_sticky_locations(builder.program()) == [{start}]
 
 
 def test_beginning_of_a_thread_that_is_started_again() -> None:
@@ -86,4 +86,4 @@ def test_beginning_of_a_thread_that_is_started_again() -> None:
         program = builder.program()
         assert program.cells[worker.counter].initial == IDLE
         expected = frozenset({FIRST_LOCATION}) if again else frozenset()
-        assert sticky_locations(program)[1] == expected
+        assert find_sticky_locations(program)[1] == expected

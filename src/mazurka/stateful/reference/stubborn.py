@@ -36,7 +36,7 @@ only have steps of T, and those that are not are still blocked.  So t_n is of a 
 C, which has followed a path of its own code from where it stood in s, or from its beginning if
 somebody has started it.  If t_n were in conflict with an attempt of a thread i of C, the cells
 would be among those of `later(j)`, and j in C.  With lock patterns: i has not moved, so each lock
-that it held in s is still its own (`futures.pattern_locks`), and j has taken no edge that
+that it held in s is still its own (`futures.find_pattern_locks`), and j has taken no edge that
 needs it; `later(j, held)` has left out nothing else.
 
 **Deadlocks are preserved.**  Let w lead from s to a deadlock.  It contains a step of T, which would
@@ -81,9 +81,9 @@ from mazurka.analysis.futures import (
     CellSets,
     Futures,
     bits,
-    futures_of,
-    pattern_locks,
-    sticky_locations,
+    find_futures,
+    find_pattern_locks,
+    find_sticky_locations,
 )
 from mazurka.ir.interpreter import FaultReport, Interpreter, Outcome, State, Step, is_deadlock
 from mazurka.ir.program import Program
@@ -131,12 +131,14 @@ class PersistentSets:
         self.program = program
         self.relation = relation
         self.interpreter = Interpreter(program)
-        self.futures: Futures = futures_of(program)
+        self.futures: Futures = find_futures(program)
         self.everyone = frozenset(range(len(program.threads)))
-        self.locks = pattern_locks(program) if relation is Relation.LOCK_PATTERNS else frozenset()
+        self.locks = (
+            find_pattern_locks(program) if relation is Relation.LOCK_PATTERNS else frozenset()
+        )
         self.sticky: list[frozenset[int]] = [frozenset() for _ in program.threads]
         if proviso is Proviso.STICKY:
-            self.sticky = sticky_locations(program)
+            self.sticky = find_sticky_locations(program)
 
     # --- what threads do in a state -----------------------------------------------------------
 

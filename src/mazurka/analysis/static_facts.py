@@ -1,10 +1,10 @@
-"""What is known of a program before it is searched, found once and used by every search of it.
+"""The static facts about a program, computed once and used by every search of it.
 
-Among it are the steps whose mover is known, so that the search need not record what they touch.
-A step is *fixed* if every cell it may touch has a law that depends on nothing but the edge: cells
+They include the steps whose mover is known, so that a search need not record what they touch.
+A step is *fixed* if every cell it may touch has a law that depends only on the edge: cells
 proven to be protected, counts, flags, cells without protection, and locks that are proven to be
-used in order (`mazurka.analysis.movable`).  All steps from a location must be fixed, because the
-guards of one edge are evaluated on the way to another.
+movable (`mazurka.analysis.movable`).  All steps from a location must be fixed, because a step
+that takes one edge may have evaluated the guards of the others.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from __future__ import annotations
 from mazurka.analysis.laws import (
     Law,
     Mover,
-    acquired,
-    laws_of,
+    derive_laws,
+    find_acquired,
+    find_wake_locks,
     takes_one_lock,
     waits_for_locks,
-    wake_locks,
 )
-from mazurka.analysis.locksets import static_protection
-from mazurka.analysis.movable import movable_locks
+from mazurka.analysis.locksets import classify_cells
+from mazurka.analysis.movable import find_movable_locks
 from mazurka.analysis.ownership import reach
 from mazurka.ir.expressions import ZERO, Conditional, Const
 from mazurka.ir.passes.held import Ownership, conjuncts
@@ -28,17 +28,17 @@ from mazurka.ir.values.footprints import Touched
 
 
 class FixedSteps:
-    """Finds the fixed steps of a program under changing laws."""
+    """Finds the fixed steps of a program; the laws of its cells may change between calls."""
 
     def __init__(self, program: Program, touched: list[Touched]) -> None:
         self.program = program
         self.touched = touched
-        self.movable = movable_locks(program)
+        self.movable = find_movable_locks(program)
         self.ownership = Ownership(program)
         self.cells = [self._cells(number) for number in range(len(program.threads))]
 
     def _cells(self, number: int) -> list[frozenset[int]]:
-        """For each location what a step from there may touch, the thread's own cells apart."""
+        """Find for each location which cells of others a step from there may touch."""
         thread, first = self.program.threads[number], self.program.first_edge[number]
         found = []
         for location in range(len(thread.locations)):
@@ -52,7 +52,7 @@ class FixedSteps:
         return found
 
     def movers(self, laws: list[Law], edge_movers: list[Mover]) -> list[Mover | None]:
-        """By edge: how each step that it begins moves; None where that has to be seen."""
+        """Return for each edge the mover of the steps it begins; None if it is not fixed."""
         found: list[Mover | None] = [None] * len(self.program.edges)
         for number, thread in enumerate(self.program.threads):
             first = self.program.first_edge[number]
@@ -89,7 +89,7 @@ class FixedSteps:
         return mover
 
     def _lock_mover(self, number: int, location: int, edge: Edge, lock: int) -> Mover | None:
-        """How an edge moves as far as a lock goes, if it is the only one and settles the matter."""
+        """Return the mover of an edge, as far as a lock is concerned; None if it is not fixed."""
         thread = self.program.threads[number]
         alone = len(thread.outgoing[location]) == 1
         single = thread.locations[edge.target].mode is not Mode.ATOMIC
@@ -103,33 +103,33 @@ class FixedSteps:
         if lock in (self.ownership.held[number][location] or ()):
             return Mover.LEFT if stored == [ZERO] else None
         recursive = any(isinstance(part, Conditional) for part in conjuncts(edge.guard))
-        taken = acquired(edge, number) == (Const(lock),) and len(stored) == 1
+        taken = find_acquired(edge, number) == (Const(lock),) and len(stored) == 1
         return Mover.RIGHT if taken and not recursive else None
 
 
-KEY = "_known_beforehand"
+KEY = "_static_facts"
 
 
-class Beforehand:
-    """The results of the analyses; nobody changes them."""
+class StaticFacts:
+    """The results of all static analyses of a program; they are never modified."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.laws = laws_of(program)
+        self.laws = derive_laws(program)
         footprints = self.laws.footprints
         threads = range(len(program.threads))
         self.waits_for_locks = [waits_for_locks(footprints, thread) for thread in threads]
         self.takes_one_lock = [takes_one_lock(footprints, thread) for thread in threads]
-        self.wake_locks = [wake_locks(program, thread) for thread in threads]
-        self.proven = static_protection(program).cells
+        self.wake_locks = [find_wake_locks(program, thread) for thread in threads]
+        self.proven = classify_cells(program).cells
         self.fixed_steps = FixedSteps(program, self.laws.touched)
         self.movable_locks = self.fixed_steps.movable
         self.disciplined_locks = self.fixed_steps.ownership.disciplined
 
 
-def known_beforehand(program: Program) -> Beforehand:
-    """The analyses of a program, kept with it."""
-    kept: Beforehand | None = program.__dict__.get(KEY)
+def find_static_facts(program: Program) -> StaticFacts:
+    """Return the static facts about a program; they are cached in the program."""
+    kept: StaticFacts | None = program.__dict__.get(KEY)
     if kept is None:
-        kept = program.__dict__[KEY] = Beforehand(program)
+        kept = program.__dict__[KEY] = StaticFacts(program)
     return kept
