@@ -60,7 +60,7 @@ class CartesianCase(Case):
     @property
     def group(self) -> str:
         """The name without the size."""
-        return self.model.removeprefix("cartesian_").replace("_", "-")
+        return self.path.stem.replace("_", "-")
 
 
 Standard: TypeAlias = tuple[int, int, int]
@@ -158,7 +158,7 @@ def describe(
     return CartesianCase(
         name="-".join([family, *sizes]),
         title=title,
-        model=f"cartesian_{model}",
+        model=f"cartesian/{model}",
         constants=constants,
         paper=paper,
         **details,

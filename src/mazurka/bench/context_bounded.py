@@ -2,9 +2,9 @@
 
 The table has terminal executions of a work-stealing queue by context bound: depth-first search
 (cb-dfs) against Algorithm 2 (cb-por).  The paper's driver is not public; it is described in two
-sentences.  Ours is there twice, as a model and as real Python code (`models/work_stealing.py`,
-`programs/work_stealing.py`), with the same accesses to head, tail, slots and lock in the same
-order.
+sentences.  Ours is there twice, as a model (`models/context_bounded/work_stealing.py`) and as real
+Python code (`programs/work_stealing.py`), with the same accesses to head, tail, slots and lock in
+the same order.
 
 The programs are run by Mazurka and by those of its peers that are installed, each in a process of
 its own.
@@ -90,7 +90,7 @@ def make_queue(subject: str, size: int, algorithm: str) -> QueueCase:
     return QueueCase(
         name=f"{subject}-{size}-{algorithm}",
         title=f"work-stealing queue, {subject}, size {size}, {algorithm}",
-        model="work_stealing",
+        model="context_bounded/work_stealing",
         subject=subject,
         size=size,
         algorithm=algorithm,

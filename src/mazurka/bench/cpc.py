@@ -49,7 +49,7 @@ def describe(title: str, name: str, lines: int, *states: int, **quick: int) -> C
         for strategy, count in zip(STRATEGIES[1:], states, strict=True)
     }
     return CpcCase(
-        name=name, title=title, model=f"cpc_{name}", quick=quick, paper=paper, paper_lines=lines
+        name=name, title=title, model=f"cpc/{name}", quick=quick, paper=paper, paper_lines=lines
     )
 
 

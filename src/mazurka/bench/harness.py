@@ -51,7 +51,7 @@ class Case:
     title: str
     """The name in the paper's table."""
     model: str
-    """The file in `models`, without its suffix."""
+    """The file under `models`, with its folder and without its suffix."""
     constants: Mapping[str, int] = field(default_factory=dict)
     quick: Mapping[str, int] = field(default_factory=dict)
     """Constants for a small instance; those above, if there is none."""

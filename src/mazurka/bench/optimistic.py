@@ -46,7 +46,7 @@ def describe(
     return OptimisticCase(
         name=name,
         title=title,
-        model=f"optimistic_{name}",
+        model=f"optimistic/{name}",
         quick=quick,
         megabytes=dict(zip(GRANULARITIES, paper[:3], strict=True)),
         ratios=dict(zip(COARSENED, paper[3:], strict=True)),

@@ -40,7 +40,7 @@ LEGEND = (
 
 def describe(name: str, title: str, constants: dict[str, int], quick: dict[str, int]) -> Case:
     """A model; its constants are given in full, so that both versions use the same."""
-    return Case(name=name, title=title, model=name, constants=constants, quick=quick)
+    return Case(name=name, title=title, model=f"speed/{name}", constants=constants, quick=quick)
 
 
 CASES = (

@@ -1,4 +1,4 @@
-"""The work-stealing queue of Cilk, in a circular buffer; what `models/work_stealing.py` models.
+"""The work-stealing queue of Cilk, in a circular buffer; its model has the same name.
 
 The THE protocol of Frigo, Leiserson and Randall (*The Implementation of the Cilk-5 Multithreaded
 Language*, PLDI 1998).  The owner pushes and takes at the tail, thieves steal at the head under a
