@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import typer
 
 from mazurka import check, compare
+from mazurka.cli import main
 from mazurka.errors import InternalError, OptionError
+from mazurka.search.options import TAKEN
 from mazurka.search.registry import declared_options, load_strategy
 from mazurka.stateful import strategies
 
@@ -63,6 +67,7 @@ def test_it_belongs_to_the_engine_of_its_package():
 @pytest.mark.parametrize("command", ["check", "compare"])
 def test_help_lists_the_options_with_their_strategies(mazurka, command):
     lines = [" ".join(line.split()) for line in mazurka(command, "--help").out.splitlines()]
+    assert "toy eats" in lines[lines.index("Strategies:") :]
     start = lines.index("Options of --strategy toy:")
     assert lines[start + 1].startswith("--bites N How often to bite.")
     assert lines[start + 2].startswith("--ripe-fruit apple|plum What to eat.")
@@ -114,19 +119,50 @@ def test_what_makes_no_sense_is_refused(model, options, words):
 
 
 @pytest.mark.usefixtures("toy")
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("--ripe-fruit=pear", "mazurka: ripe fruit 'pear' is not known; there are: apple, plum"),
+        ("--bites=many", "mazurka: --bites needs int, not 'many'"),
+    ],
+)
+def test_the_command_line_refuses_values_in_the_same_words(mazurka, model, given, words):
+    ran = mazurka("check", model("holds"), "--strategy", "toy", given)
+    assert (ran.status, ran.err.strip()) == (2, words)
+
+
+@pytest.mark.usefixtures("toy")
 def test_an_option_may_be_declared_twice_if_both_mean_the_same(folder):
     (folder / "other.py").write_text(TOY.replace('"toy"', '"other"'), encoding="utf-8")
     assert "bites" in declared_options()
     (folder / "third.py").write_text(
         TOY.replace('"toy"', '"third"').replace("default=3", "default=4"), encoding="utf-8"
     )
-    with pytest.raises(InternalError, match="--bites is declared twice, differently"):
+    words = "--bites is declared twice, differently: by strategies 'other' and 'third'; share"
+    with pytest.raises(InternalError, match=words):
         declared_options()
 
 
-def test_declarations_and_the_options_of_all_strategies_are_apart():
-    """A declared option with the name of another one would hide it."""
-    import inspect
+@pytest.mark.parametrize("name", ["max_depth", "trace", "properties"])
+def test_an_option_that_all_strategies_have_cannot_be_declared(folder, mazurka, model, name):
+    (folder / "toy.py").write_text(TOY.replace('"bites"', f'"{name}"'), encoding="utf-8")
+    words = f"toy.py declares an option '{name}' of strategy 'toy', but all strategies have one"
+    for arguments in (["--help"], [model("holds"), "--strategy", "toy", "--max-depth", "3"]):
+        ran = mazurka("check", *arguments)
+        assert ran.status == 2
+        assert words in ran.err
+    with pytest.raises(InternalError, match=words):
+        check("holds.py", strategy="toy")
 
-    fixed = {*inspect.signature(check).parameters, *inspect.signature(compare).parameters}
-    assert fixed.isdisjoint(declared_options())
+
+def test_no_option_of_all_strategies_can_be_declared():
+    """Those of the commands, by their flags and by their names, and those in Python."""
+    app = typer.main.get_command(main.app)
+    taken = {"help"}
+    for function in (check, compare):
+        command = app.commands[function.__name__]
+        flags = {word for parameter in command.params for word in parameter.opts if "--" in word}
+        taken |= {flag.removeprefix("--").replace("-", "_") for flag in flags}
+        taken |= {parameter.name for parameter in command.params}
+        taken |= {*inspect.signature(function).parameters} - {"tuning"}
+    assert taken == TAKEN

@@ -23,7 +23,7 @@ def check(
         str,
         args.option(
             "--strategy NAME|auto",
-            "How to search; auto chooses, and says why; mazurka compare FILE shows all.",
+            "How to search, see below; auto chooses, and says why; mazurka compare FILE runs all.",
         ),
     ] = "auto",
     order: args.Order = "dfs",

@@ -31,29 +31,38 @@ class StrategyCommand(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         own = {parameter.name for parameter in self.params}
-        ctx.obj = {name: ctx.params.pop(name) for name in list(ctx.params) if name not in own}
+        words = {name: ctx.params.pop(name) for name in list(ctx.params) if name not in own}
+        ctx.obj = read_values(words) if words else {}
         return super().invoke(ctx)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """The command's own options, and then those of strategies, by who takes them."""
+        """The command's own options, the strategies, and options of these, by who takes them."""
+        from mazurka.search.registry import declared_options, load_all, strategies_with
+
         ctx.meta[KNOWN] = True
         super().format_options(ctx, formatter)
+        with formatter.section("Strategies"):
+            formatter.write_dl([(strategy.name, strategy.summary) for strategy in load_all()])
+        declared = declared_options()
         groups: dict[str, list[Any]] = {}
         for parameter in strategy_parameters():
-            groups.setdefault(takers(parameter.name), []).append(parameter.get_help_record(ctx))
+            takers = ", ".join(strategies_with(declared[parameter.name]))
+            groups.setdefault(takers, []).append(parameter.get_help_record(ctx))
         for strategies, records in sorted(groups.items()):
             with formatter.section(f"Options of --strategy {strategies}"):
                 formatter.write_dl(records)
 
 
-def takers(name: str) -> str:
-    from mazurka.search.registry import declared_options, strategies_with
+def read_values(words: dict[str, Any]) -> dict[str, object]:
+    """The values that words stand for; one that stands for none is refused with other options."""
+    from mazurka.search.registry import declared_options
 
-    return ", ".join(strategies_with(declared_options()[name]))
+    declared = declared_options()
+    return {name: declared[name].read(word) for name, word in words.items()}
 
 
 def strategy_parameters() -> list[Any]:
-    """The declared options as the command line's library has them.
+    """The declared options as the command line's library has them: flags, and words.
 
     It makes parameters from a function's signature, so it is given a function with that signature.
     """
@@ -61,23 +70,18 @@ def strategy_parameters() -> list[Any]:
 
     def declared() -> None: ...
 
-    hints = {
-        name: Annotated[
-            type(option.default),
-            typer.Option(option.flag, metavar=option.metavar, help=option.help),
-        ]
-        for name, option in declared_options().items()
-    }
-    declared.__annotations__ = hints
     vars(declared)["__signature__"] = inspect.Signature(
         [
             inspect.Parameter(
                 name,
                 inspect.Parameter.KEYWORD_ONLY,
-                default=declared_options()[name].default,
-                annotation=hint,
+                default=option.default,
+                annotation=Annotated[
+                    bool if isinstance(option.default, bool) else str,
+                    typer.Option(option.flag, metavar=option.metavar, help=option.help),
+                ],
             )
-            for name, hint in hints.items()
+            for name, option in declared_options().items()
         ]
     )
     app = typer.Typer(add_completion=False)

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 from mazurka.errors import OptionError
 
 PROPERTIES = ("assert", "deadlock", "race")
 ORDERS = ("dfs", "bfs")
+
+TAKEN = frozenset(
+    (
+        *("file", "path", "help", "json", "observer", "engine", "strategy", "strategies", "order"),
+        *("property", "properties", "language", "define", "definitions", "merge", "no_merge"),
+        *("granularity", "max_threads", "max_depth", "self_check", "explore_all", "classification"),
+        *("limit_time", "limit_seconds", "limit_memory", "limit_bytes"),
+        *("counterexample", "trace", "full_trace"),
+    )
+)
+"""Names of the options that all strategies have, on the command line or in Python: a declared
+option of such a name would never get a value."""
 
 Value = TypeVar("Value", str, int, float, bool)
 
@@ -41,6 +53,13 @@ class Option(Generic[Value]):
         return "|".join(map(str, self.values)) or {int: "N", float: "X"}.get(
             type(self.default), "TEXT"
         )
+
+    def read(self, word: Any) -> object:
+        """The value that a word on the command line stands for, or the word, if it is none."""
+        try:
+            return type(self.default)(word)
+        except ValueError:
+            return word
 
     def validate(self, value: object) -> None:
         if self.values:

@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from mazurka.errors import InternalError, OptionError
-from mazurka.search.options import Option, SearchOptions, one_of
+from mazurka.search.options import TAKEN, Option, SearchOptions, one_of
 from mazurka.search.strategy import Chosen, Observer, Strategy
 
 if TYPE_CHECKING:
@@ -70,6 +70,12 @@ def _load(engine: str, name: str) -> Strategy:
     strategy = getattr(module, "STRATEGY", None)
     if not isinstance(strategy, Strategy) or strategy.name != name:
         raise InternalError(f"{module.__file__} defines no STRATEGY whose name is {name!r}")
+    for option in strategy.options:
+        if option.name in TAKEN:
+            raise InternalError(
+                f"{module.__file__} declares an option {option.name!r} of strategy {name!r}, but"
+                " all strategies have one of that name; rename it"
+            )
     return replace(strategy, engine=engine)
 
 
@@ -90,8 +96,13 @@ def declared_options() -> dict[str, Option[Any]]:
     declared: dict[str, Option[Any]] = {}
     for strategy in load_all():
         for option in strategy.options:
-            if declared.setdefault(option.name, option) != option:
-                raise InternalError(f"{option.flag} is declared twice, differently")
+            first = declared.setdefault(option.name, option)
+            if first != option:
+                other = strategies_with(first)[0]
+                raise InternalError(
+                    f"{option.flag} is declared twice, differently: by strategies {other!r} and"
+                    f" {strategy.name!r}; share one declaration, or rename one"
+                )
     return dict(sorted(declared.items()))
 
 

@@ -26,7 +26,7 @@ from mazurka.stateful.variants import Completion
 
 STRATEGY = transaction_strategy(
     "optimistic",
-    "invisible steps run in one go; classes of variables inferred",
+    "invisible steps in one go; classes of variables inferred",
     Completion.COMMIT_POINTS,
     mover_use=MoverUse.INVISIBLE,
     inner_loop=True,
