@@ -165,7 +165,7 @@ def _judge(
     if violation is not None:
         if violation.kind not in real:
             return Agreement.DISAGREES, f"reports {violation.kind}, which cannot happen"
-        if not replays(oracle.program, violation):
+        if not replays(oracle.program, violation, options.properties):
             return Agreement.DISAGREES, f"reports {violation.kind} with a wrong schedule"
         return Agreement.AGREES, f"violated ({violation.kind})"
     if not strategy.sound:

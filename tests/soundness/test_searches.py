@@ -17,6 +17,7 @@ from mazurka.search.races import race_address
 from mazurka.search.registry import load_strategy
 from mazurka.stateful.minimize import fewest_switches
 from mazurka.stateful.reference.full import explore
+from tests.soundness.mover_models import program_of
 from tests.soundness.profiles import random_programs
 from tests.soundness.random_programs import random_program
 from tests.soundness.replaying import replays
@@ -50,6 +51,29 @@ def test_counts_and_verdict_are_the_oracles(order: str, rng: Random, faults: boo
         if violation is not None:
             assert violation.kind in real
             assert replays(program, violation)
+
+
+def test_a_schedule_passes_a_failed_assertion_only_if_nobody_asked_for_it() -> None:
+    """The effects of a step that fails remain, and only these let the other thread fail."""
+    program = program_of("""
+        seen = [0, 0]
+        at: Int[0, 2] = 0
+        def first():
+            global at
+            with atomic():
+                at = 2
+                assert at == 0
+        def second():
+            seen[at] = 1
+        threads = [first(), second()]
+    """)
+    options = SearchOptions(properties=frozenset({"deadlock"}), stop_at_first=False)
+    found = load_strategy("full").run(program, options, Silent()).violation
+    assert found is not None
+    assert found.kind == "index"
+    assert [move.thread for move in found.path] == [0, 1, 1]
+    assert replays(program, found, options.properties)
+    assert not replays(program, found)
 
 
 @settings(random_programs, max_examples=40)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from mazurka.cli import arguments as args
 from mazurka.cli.failures import guarded, print_json
-
-if TYPE_CHECKING:
-    from mazurka.search.request import CheckOptions
 
 EPILOG = "Example: mazurka check examples/philosophers.py -D N=3 --property assert,deadlock"
 
@@ -73,6 +70,11 @@ def check(
     """
 
     def action() -> int:
+        from mazurka.checking import check_file
+        from mazurka.report.observer import finish, observer_for
+        from mazurka.report.summary import Summary
+        from mazurka.report.terminal import make_console
+        from mazurka.report.tracefile import require_writable, save
         from mazurka.search.reading import Reading
         from mazurka.search.request import CheckOptions
 
@@ -96,50 +98,24 @@ def check(
             counterexample=counterexample,
             tuning=context.obj,
         )
-        return run_check(
-            file,
-            options,
-            trace=trace,
-            as_json=json,
-            full_trace=full_trace,
-            classification=classification,
-        )
+        if trace is not None:
+            require_writable(trace)
+        observer = observer_for()
+        try:
+            verdict = check_file(file, options, observer)
+        finally:
+            finish(observer)
+        saved = trace if verdict.trace is not None else None
+        if saved is not None:
+            save(saved, verdict)
+        if json:
+            print_json(verdict.to_json())
+        else:
+            console = make_console()
+            summary = Summary(
+                console, verdict, full_trace=full_trace, classification=classification
+            )
+            summary.print(saved=saved, asked=trace)
+        return verdict.exit_status
 
     return guarded(action, as_json=json, path=file)
-
-
-def run_check(
-    file: str,
-    options: CheckOptions,
-    *,
-    trace: str | None,
-    as_json: bool,
-    full_trace: bool,
-    classification: bool,
-) -> int:
-    """Check, save the trace, print; returns the exit status."""
-    from mazurka.checking import check_file
-    from mazurka.report.observer import finish, observer_for
-    from mazurka.report.summary import Summary
-    from mazurka.report.terminal import make_console
-    from mazurka.report.tracefile import require_writable, save
-
-    if trace is not None:
-        require_writable(trace)
-    observer = observer_for()
-    try:
-        verdict = check_file(file, options, observer)
-    finally:
-        finish(observer)
-    saved = None
-    if trace is not None and verdict.trace is not None:
-        save(trace, verdict)
-        saved = trace
-    if as_json:
-        print_json(verdict.to_json())
-    else:
-        summary = Summary(
-            make_console(), verdict, full_trace=full_trace, classification=classification
-        )
-        summary.print(saved=saved, asked=trace)
-    return verdict.exit_status

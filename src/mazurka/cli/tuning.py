@@ -31,8 +31,12 @@ class StrategyCommand(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         own = {parameter.name for parameter in self.params}
-        words = {name: ctx.params.pop(name) for name in list(ctx.params) if name not in own}
-        ctx.obj = read_values(words) if words else {}
+        ctx.obj = {}
+        if given := [name for name in ctx.params if name not in own]:
+            from mazurka.search.registry import declared_options
+
+            declared = declared_options()
+            ctx.obj = {name: declared[name].read(ctx.params.pop(name)) for name in given}
         return super().invoke(ctx)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -51,14 +55,6 @@ class StrategyCommand(TyperCommand):
         for strategies, records in sorted(groups.items()):
             with formatter.section(f"Options of --strategy {strategies}"):
                 formatter.write_dl(records)
-
-
-def read_values(words: dict[str, Any]) -> dict[str, object]:
-    """The values that words stand for; one that stands for none is refused with other options."""
-    from mazurka.search.registry import declared_options
-
-    declared = declared_options()
-    return {name: declared[name].read(word) for name, word in words.items()}
 
 
 def strategy_parameters() -> list[Any]:

@@ -56,8 +56,7 @@ class ProgressLine:
     def message(self, text: str) -> None:
         self._draw(text)
 
-    def notice(self, text: str) -> None:
-        self._draw(text)
+    notice = message
 
     def clear(self) -> None:
         if self.drawn:

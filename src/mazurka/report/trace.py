@@ -131,7 +131,7 @@ def replay_steps(
     """Take the moves one after another, each with the state it starts from.
 
     A move that is not possible ends in `ReplayMismatch`, or just ends it, as `whole` says.  Nothing
-    comes after a failure, except after an assertion that a search was not asked to look at.
+    comes after a failure, except after an assertion: perhaps a search was not asked to look at it.
     """
     interpreter = Interpreter(program)
     state = program.initial_state()

@@ -55,7 +55,8 @@ class Option(Generic[Value]):
         )
 
     def read(self, word: Any) -> object:
-        """The value that a word on the command line stands for, or the word, if it is none."""
+        """The value that a word on the command line stands for, or the word itself if there is
+        none, for `validate` to refuse."""
         try:
             return type(self.default)(word)
         except ValueError:

@@ -29,14 +29,9 @@ class Observer(Protocol):
 class Silent:
     """An observer that ignores everything."""
 
-    def progress(self, statistics: Statistics) -> None:
-        pass
-
-    def message(self, text: str) -> None:
-        pass
-
-    def notice(self, text: str) -> None:
-        pass
+    def progress(self, statistics: Statistics) -> None: ...
+    def message(self, text: str) -> None: ...
+    def notice(self, text: str) -> None: ...
 
 
 @dataclass(frozen=True)

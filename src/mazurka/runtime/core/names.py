@@ -13,6 +13,8 @@ from mazurka.runtime.core.operations import Object
 from mazurka.runtime.core.scheduler import Scheduler
 from mazurka.runtime.core.sites import user_frame
 
+UNLABELLED = "outside#"
+"""How names begin of objects that no run has created, and that no name of the program leads to."""
 created: dict[str, tuple[str, int]] = {}
 """Where objects were created, by name; what a recorded run says holds for that run."""
 

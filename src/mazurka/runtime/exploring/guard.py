@@ -31,6 +31,7 @@ from typing import Any, NamedTuple
 from weakref import ReferenceType
 
 from mazurka.errors import InternalError, MazurkaError
+from mazurka.runtime.core.names import UNLABELLED
 from mazurka.runtime.core.operations import RealOperation, present
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import SourceLine, is_plumbing, shown_path, site_of, sites
@@ -55,6 +56,23 @@ SOURCES = {
     "the number of a process or a thread": r"\bgetpid\(|\bget_ident\(|\bnative_id",
     "a counter that every execution moves on": r"\bnext\(|\+= 1",
 }
+LEFT_BEHIND = (
+    "the first execution has left something behind that the later ones meet (a module's variable, a"
+    " cache, a file, an object that the executions share): create what the test changes inside the"
+    f" test; or it is chance, such as random numbers, or {REAL_CLOCK}"
+)
+NO_MODEL = (
+    "each execution creates an object without calling the constructor that is under control, so it"
+    f" has no model, and is called `{UNLABELLED}...` like those that existed before: create it by"
+    " calling its class, not by __new__ or as a copy, and call super().__init__() in derived"
+    " classes; the constructor of a new primitive of Mazurka's calls create_model, as"
+    " CONTRIBUTING.md says under `Adding a primitive`"
+)
+CHANCE = (
+    f"it depends on something other than the schedule: random numbers, {REAL_CLOCK}, the order of a"
+    " set or of strings' hashes, object identities, or state that every execution changes (a"
+    " module's variable, a cache, a file)"
+)
 
 
 class Value(NamedTuple):
@@ -318,6 +336,10 @@ def _compare_values(program: Runnable, first: Trial, second: Trial) -> tuple[str
     return (note_difference(found, third.sites),) if found is not None else ended
 
 
+def _lacks_model(step: ComparedStep | None) -> bool:
+    return step is not None and any(str(name).startswith(UNLABELLED) for name, _ in step.touched)
+
+
 def explain_difference(one: Trial, other: Trial, *, settled: bool) -> NondeterministicError:
     """Say where two runs part, and what the cause may be."""
     pairs = enumerate(zip_longest(one.steps, other.steps), 1)
@@ -333,21 +355,14 @@ def explain_difference(one: Trial, other: Trial, *, settled: bool) -> Nondetermi
             f" `{after.text if after else 'no more'}` then"
         )
     line = f", in the line `{place.source}`" if place and place.source else ""
-    why = (
-        "the first execution has left something behind that the later ones meet (a module's"
-        " variable, a cache, a file, an object that the executions share): create what the test"
-        f" changes inside the test; or it is chance, such as random numbers, or {REAL_CLOCK}"
-        if settled
-        else f"it depends on something other than the schedule: random numbers, {REAL_CLOCK}, the"
-        " order of a set or of strings' hashes, object identities, or state that every execution"
-        " changes (a module's variable, a cache, a file)"
-    )
+    if settled:
+        why = LEFT_BEHIND
+    elif parting is not None and all(map(_lacks_model, parting[1:])):
+        why = NO_MODEL
+    else:
+        why = CHANCE
     value = None if settled else first_difference(one.values, other.values)
-    seen = (
-        f" What differs first: {describe_difference(value, other.sites)}."
-        if value is not None
-        else ""
-    )
+    seen = f" What differs first: {describe_difference(value, other.sites)}." if value else ""
     return NondeterministicError(
         f"the test does not do the same again under the same schedule: {what}{line}.{seen}"
         f" Probably {why}.",

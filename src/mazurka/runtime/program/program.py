@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 from mazurka.runtime.core import daemons, spinning
 from mazurka.runtime.core.failures import ControlError
 from mazurka.runtime.core.host import ControlSettings
+from mazurka.runtime.core.names import UNLABELLED
 from mazurka.runtime.core.operations import Object
 from mazurka.runtime.core.patches import Patches, is_frozen
 from mazurka.runtime.core.scheduler import Scheduler, session
@@ -222,7 +223,7 @@ class RealProgram:
         if shared.kept_by is not self:
             shared.kept_by = self
             self._outside += 1
-            shared.name = shared.origin or f"outside#{self._outside}"
+            shared.name = shared.origin or f"{UNLABELLED}{self._outside}"
 
 
 _KEPT = frozenset({"threading", "_thread", "_queue", "importlib._bootstrap", "logging"})

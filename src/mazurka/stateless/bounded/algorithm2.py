@@ -55,10 +55,7 @@ class Algorithm2(GraphSearch):
     name = "algorithm-2"
 
     def __init__(
-        self,
-        program: Runnable,
-        options: RunOptions | None = None,
-        progress: Progress | None = None,
+        self, program: Runnable, options: RunOptions | None = None, progress: Progress | None = None
     ) -> None:
         super().__init__(program, options, progress)
         self.open: dict[StateHash, int] = {}

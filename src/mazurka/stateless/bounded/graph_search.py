@@ -30,10 +30,7 @@ class GraphSearch(BoundedSearch):
     """A search that records the happens-before graph of the present run."""
 
     def __init__(
-        self,
-        program: Runnable,
-        options: RunOptions | None = None,
-        progress: Progress | None = None,
+        self, program: Runnable, options: RunOptions | None = None, progress: Progress | None = None
     ) -> None:
         super().__init__(program, options, progress)
         self.graph = LifeGraph(silently=False)

@@ -92,10 +92,7 @@ class ScheduleSearch(Search[SleepingNode]):
     uses_sleep_sets = True
 
     def __init__(
-        self,
-        program: Runnable,
-        options: RunOptions | None = None,
-        progress: Progress | None = None,
+        self, program: Runnable, options: RunOptions | None = None, progress: Progress | None = None
     ) -> None:
         super().__init__(program, options, progress)
         self.foresight = program if isinstance(program, Foresight) else RecordedForesight()

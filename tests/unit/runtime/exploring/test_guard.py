@@ -54,6 +54,24 @@ def test_what_differs_each_time_is_named() -> None:
     assert result.error.file.endswith("test_guard.py")
 
 
+class Skipping(threading.Semaphore):
+    """A semaphore that Mazurka does not see being made."""
+
+    def __init__(self) -> None:
+        self._value = 1
+
+
+def test_an_object_without_a_model_is_named_with_advice() -> None:
+    def skipping() -> None:
+        Skipping().release()
+
+    text = str(mazurka.explore(skipping, preemptions=1).error)
+    assert "release semaphore outside#1` at first and `main: release semaphore outside#2`" in text
+    assert "it has no model, and is called `outside#...`" in text
+    assert "call super().__init__()" in text
+    assert "random" not in text
+
+
 def test_state_left_by_the_first_execution_is_named() -> None:
     kept.clear()
     text = str(mazurka.explore(cached, preemptions=1).error)
