@@ -54,7 +54,6 @@ def bench(
             limit_seconds=limit_time,
             workers=workers,
         )
-        status = table(options).run(as_json=json)
-        return status if isinstance(status, int) else 0
+        return int(table(options).run(as_json=json))
 
     return guarded(action, as_json=json)

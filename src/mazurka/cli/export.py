@@ -10,6 +10,7 @@ from typing import Annotated
 from mazurka.cli import arguments as args
 from mazurka.cli.failures import guarded
 from mazurka.errors import MazurkaError
+from mazurka.search import one_of
 
 EPILOG = "Example: mazurka export examples/philosophers.py --format dot | dot -Tsvg > model.svg"
 FORMATS = ("json", "dot")
@@ -32,7 +33,6 @@ def export(
 
     def action() -> int:
         from mazurka.checking import load_program
-        from mazurka.search import one_of
         from mazurka.search.reading import Reading
 
         one_of("format", form, FORMATS)

@@ -12,6 +12,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from mazurka.search.registry import declared_options, load_all, strategies_with
+
 KNOWN = "mazurka.known"
 """In a context's `meta`: all arguments are the command's own."""
 
@@ -31,18 +33,13 @@ class StrategyCommand(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         own = {parameter.name for parameter in self.params}
-        ctx.obj = {}
-        if given := [name for name in ctx.params if name not in own]:
-            from mazurka.search.registry import declared_options
-
-            declared = declared_options()
-            ctx.obj = {name: declared[name].read(ctx.params.pop(name)) for name in given}
+        given = [name for name in ctx.params if name not in own]
+        declared = declared_options() if given else {}
+        ctx.obj = {name: declared[name].read(ctx.params.pop(name)) for name in given}
         return super().invoke(ctx)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """The command's own options, the strategies, and options of these, by who takes them."""
-        from mazurka.search.registry import declared_options, load_all, strategies_with
-
         ctx.meta[KNOWN] = True
         super().format_options(ctx, formatter)
         with formatter.section("Strategies"):
@@ -62,7 +59,6 @@ def strategy_parameters() -> list[Any]:
 
     It makes parameters from a function's signature, so it is given a function with that signature.
     """
-    from mazurka.search.registry import declared_options
 
     def declared() -> None: ...
 

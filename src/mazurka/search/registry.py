@@ -72,10 +72,8 @@ def _load(engine: str, name: str) -> Strategy:
         raise InternalError(f"{module.__file__} defines no STRATEGY whose name is {name!r}")
     for option in strategy.options:
         if option.name in TAKEN:
-            raise InternalError(
-                f"{module.__file__} declares an option {option.name!r} of strategy {name!r}, but"
-                " all strategies have one of that name; rename it"
-            )
+            what = f"{module.__file__} declares an option {option.name!r} of strategy {name!r}"
+            raise InternalError(f"{what}, but all strategies have one of that name; rename it")
     return replace(strategy, engine=engine)
 
 

@@ -355,12 +355,8 @@ def explain_difference(one: Trial, other: Trial, *, settled: bool) -> Nondetermi
             f" `{after.text if after else 'no more'}` then"
         )
     line = f", in the line `{place.source}`" if place and place.source else ""
-    if settled:
-        why = LEFT_BEHIND
-    elif parting is not None and all(map(_lacks_model, parting[1:])):
-        why = NO_MODEL
-    else:
-        why = CHANCE
+    lacking = parting is not None and all(map(_lacks_model, parting[1:]))
+    why = LEFT_BEHIND if settled else NO_MODEL if lacking else CHANCE
     value = None if settled else first_difference(one.values, other.values)
     seen = f" What differs first: {describe_difference(value, other.sites)}." if value else ""
     return NondeterministicError(
