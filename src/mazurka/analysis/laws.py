@@ -38,7 +38,7 @@ from functools import cached_property
 
 from mazurka.ir.expressions import ONE, ZERO, Binary, Conditional, Const, Expr, Load, walk
 from mazurka.ir.passes.held import conjuncts
-from mazurka.ir.program import Assign, Check, Edge, Fault, Kind, Mode, Program, Role
+from mazurka.ir.program import Check, Edge, Fault, Kind, Mode, Program, Role
 from mazurka.ir.values.footprints import Footprints, Touched
 
 
@@ -65,7 +65,7 @@ def walk_edge(edge: Edge) -> Iterator[Expr]:
 def find_addresses(footprints: Footprints, edge: Edge, cell: int) -> set[Expr]:
     """Find the address expressions through which an edge may touch a cell."""
     found = {part.address for part in walk_edge(edge) if isinstance(part, Load)}
-    found |= {each.address for each in edge.operations if isinstance(each, Assign)}
+    found |= {store.address for store in edge.stores}
     return {address for address in found if cell in footprints.targets(address, edge.choices)}
 
 
@@ -75,8 +75,7 @@ def classify_use(footprints: Footprints, edge: Edge, cell: int) -> tuple[Use, in
     if len(through) != 1:
         return Use.OTHER, 0
     (address,) = through
-    stores = [each for each in edge.operations if isinstance(each, Assign)]
-    mine = [store for store in stores if store.address == address]
+    mine = [store for store in edge.stores if store.address == address]
     loads = sum(part == Load(address) for part in walk_edge(edge))
     if len(mine) == 1:
         return _classify_store(edge, address, mine[0].value, loads)
@@ -128,7 +127,7 @@ def _classify_await(edge: Edge, address: Expr, loads: int) -> tuple[Use, int]:
 
 def find_acquired(edge: Edge, thread: int) -> tuple[Expr, ...]:
     """Find the owner cells that an edge waits for, until they are free or its own, and takes."""
-    stored = {each.address: each.value for each in edge.operations if isinstance(each, Assign)}
+    stored = {store.address: store.value for store in edge.stores}
     mine = Const(thread + 1)
     waited = [_waits_for(part, mine) for part in conjuncts(edge.guard)]
     return tuple(

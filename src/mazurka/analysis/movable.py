@@ -60,7 +60,7 @@ class _Touches:
         self.edge = edge
         self.me = number + 1
         self.loads = [each.address for each in walk_edge(edge) if isinstance(each, Load)]
-        self.stores = [each for each in edge.operations if isinstance(each, Assign)]
+        self.stores = edge.stores
 
     def may_reach(self, address: Expr, lock: int) -> bool:
         return lock in self.ownership.footprints.targets(address, self.edge.choices)

@@ -24,7 +24,8 @@ from typing import TypeAlias
 from mazurka.analysis.laws import walk_edge
 from mazurka.ir.expressions import Binary, Const, Expr, Load
 from mazurka.ir.passes.held import conjuncts
-from mazurka.ir.program import IDLE, Assign, Check, Edge, Program
+from mazurka.ir.passes.liveness import find_idle_address
+from mazurka.ir.program import IDLE, Check, Edge, Program
 from mazurka.ir.values.footprints import Footprints
 
 Starting: TypeAlias = tuple[int, int]
@@ -92,24 +93,17 @@ def _find_blind_starts(footprints: Footprints) -> dict[int, set[Starting]]:
 
 def _find_stores(edge: Edge) -> list[tuple[Expr, bool]]:
     """Find the addresses that an edge writes, and whether it has checked for IDLE there before."""
-    seen = {_find_idle_address(part) for part in conjuncts(edge.guard)}
+    seen = {find_idle_address(part) for part in conjuncts(edge.guard)}
     found: list[tuple[Expr, bool]] = []
     for operation in edge.operations:
         if isinstance(operation, Check):
-            seen |= {_find_idle_address(part) for part in conjuncts(operation.condition)}
+            seen |= {find_idle_address(part) for part in conjuncts(operation.condition)}
             continue
         found.append((operation.address, operation.address in seen))
         # After a store a computed address may denote another cell, and a constant one may
         # denote the cell that was written.
         seen = set()
     return found
-
-
-def _find_idle_address(part: Expr) -> Expr | None:
-    match part:
-        case Binary("eq", Load(address), Const(value)) if value == IDLE:
-            return address
-    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,11 +149,9 @@ class _SingleUse:
         """Whether every edge of the program that may write the cell raises it for certain."""
         for edge in self.program.edges:
             climbing = {Const(climb.cell) for climb in _find_climbs(edge)}
-            for operation in edge.operations:
-                if not isinstance(operation, Assign):
-                    continue
-                reached = self.footprints.targets(operation.address, edge.choices)
-                if cell in reached and operation.address not in climbing:
+            for store in edge.stores:
+                reached = self.footprints.targets(store.address, edge.choices)
+                if cell in reached and store.address not in climbing:
                     return False
         return True
 
@@ -170,11 +162,7 @@ def _find_climbs(edge: Edge) -> list[_Climb]:
     for part in conjuncts(edge.guard):
         match part:
             case Binary("eq", Load(Const(cell)), Const(low)):
-                stored = [
-                    each.value
-                    for each in edge.operations
-                    if isinstance(each, Assign) and each.address == Const(cell)
-                ]
+                stored = [store.value for store in edge.stores if store.address == Const(cell)]
                 match stored:
                     case [Const(high)] if high > low:
                         found.append(_Climb(cell, low, high))

@@ -23,7 +23,7 @@ from mazurka.analysis.movable import find_movable_locks
 from mazurka.analysis.ownership import reach
 from mazurka.ir.expressions import ZERO, Conditional, Const
 from mazurka.ir.passes.held import Ownership, conjuncts
-from mazurka.ir.program import Assign, Edge, Mode, Program
+from mazurka.ir.program import Edge, Mode, Program
 from mazurka.ir.values.footprints import Touched
 
 
@@ -95,11 +95,7 @@ class FixedSteps:
         single = thread.locations[edge.target].mode is not Mode.ATOMIC
         if lock not in self.movable or not alone or not single:
             return None
-        stored = [
-            each.value
-            for each in edge.operations
-            if isinstance(each, Assign) and each.address == Const(lock)
-        ]
+        stored = [store.value for store in edge.stores if store.address == Const(lock)]
         if lock in (self.ownership.held[number][location] or ()):
             return Mover.LEFT if stored == [ZERO] else None
         recursive = any(isinstance(part, Conditional) for part in conjuncts(edge.guard))

@@ -345,10 +345,14 @@ class Interpreter:
     def steps(self, state: State) -> Iterator[tuple[int, Step]]:
         """All threads' steps with their choice numbers, those that cannot move included."""
         for thread in range(len(self.program.threads)):
-            for choice in range(self.choices(state, thread)):
-                step = self.step(state, thread, choice)
-                if step.outcome is not Outcome.INVALID:
-                    yield choice, step
+            yield from self.steps_of(state, thread)
+
+    def steps_of(self, state: State, thread: int) -> Iterator[tuple[int, Step]]:
+        """A thread's steps with their choice numbers, those that cannot move included."""
+        for choice in range(self.choices(state, thread)):
+            step = self.step(state, thread, choice)
+            if step.outcome is not Outcome.INVALID:
+                yield choice, step
 
 
 def choice_bounds(program: Program, thread: int) -> tuple[int, ...]:

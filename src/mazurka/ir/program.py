@@ -202,6 +202,11 @@ class Edge:
         return self.atomic or self.kind not in PLAIN_KINDS
 
     @property
+    def stores(self) -> list[Assign]:
+        """The operations that write to a cell, in order."""
+        return [each for each in self.operations if isinstance(each, Assign)]
+
+    @property
     def expressions(self) -> Iterator[Expr]:
         """The expressions that the edge evaluates, in order."""
         if self.guard is not None:

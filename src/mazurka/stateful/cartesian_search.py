@@ -14,7 +14,7 @@ from functools import partial
 from typing import TypeAlias
 
 from mazurka.errors import UnsupportedError
-from mazurka.ir.interpreter import Interpreter, Outcome, State
+from mazurka.ir.interpreter import Interpreter, State
 from mazurka.ir.native.step import NativeProgram
 from mazurka.ir.program import FAULTS, Fault
 from mazurka.search import Move, Observer, SearchOptions
@@ -168,14 +168,9 @@ class VectorSchedules:
 
     def only_choice(self, state: State, thread: int) -> int:
         """The choice of a thread's only step; 0 where it has several."""
-        choices = self.interpreter.choices(state, thread)
-        if choices == 1:
+        if self.interpreter.choices(state, thread) == 1:
             return 0
-        valid = [
-            choice
-            for choice in range(choices)
-            if self.interpreter.step(state, thread, choice).outcome is not Outcome.INVALID
-        ]
+        valid = [choice for choice, _ in self.interpreter.steps_of(state, thread)]
         return valid[0] if len(valid) == 1 else 0
 
     # --- the last vector ----------------------------------------------------------------------

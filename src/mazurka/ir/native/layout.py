@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from mazurka.ir.expressions import Const, Expr, Load, walk
 from mazurka.ir.interpreter import State, choice_bounds
 from mazurka.ir.passes.liveness import Start, all_starts, stored_locals
-from mazurka.ir.program import IDLE, WRONG, Assign, Edge, Mode, Program, Thread
+from mazurka.ir.program import IDLE, WRONG, Assign, Check, Edge, Mode, Program, Thread
 from mazurka.ir.values.evaluation import cannot_fault, evaluate
 from mazurka.ir.values.footprints import Footprints, cell_values
 
@@ -197,15 +197,12 @@ def can_fault(footprints: Footprints, thread: Thread, edge: Edge) -> bool:
     """Whether taking the edge, or testing its guard, may end in a fault."""
     if thread.locations[edge.source].mode is Mode.ATOMIC:
         return True
+    if any(isinstance(operation, Check) for operation in edge.operations):
+        return True
     lookup, choices = footprints.lookup, edge.choices
-    expressions: list[Expr] = [] if edge.guard is None else [edge.guard]
-    for operation in edge.operations:
-        if not isinstance(operation, Assign):
-            return True
-        expressions += [operation.address, operation.value]
-        if may_leave_range(footprints, operation, choices):
-            return True
-    return not all(cannot_fault(expr, lookup, choices) for expr in expressions)
+    if any(may_leave_range(footprints, store, choices) for store in edge.stores):
+        return True
+    return not all(cannot_fault(expr, lookup, choices) for expr in edge.expressions)
 
 
 def may_leave_range(footprints: Footprints, operation: Assign, choices: int) -> bool:
@@ -231,14 +228,9 @@ def alternatives(footprints: Footprints) -> list[tuple[int, ...]]:
                 found.add(targets)
 
     for edge in footprints.program.edges:
-        expressions: list[Expr] = [] if edge.guard is None else [edge.guard]
-        for operation in edge.operations:
-            if isinstance(operation, Assign):
-                look(operation.address, edge.choices)
-                expressions += [operation.address, operation.value]
-            else:
-                expressions.append(operation.condition)
-        for expr in expressions:
+        for store in edge.stores:
+            look(store.address, edge.choices)
+        for expr in edge.expressions:
             for part in walk(expr):
                 if isinstance(part, Load):
                     look(part.address, edge.choices)

@@ -230,12 +230,10 @@ def _beginnings(footprints: Footprints) -> list[set[int]]:
         for thread in program.threads
     }
     for edge in program.edges:
-        for operation in edge.operations:
-            if not isinstance(operation, Assign):
-                continue
-            for address in footprints.targets(operation.address, edge.choices):
+        for store in edge.stores:
+            for address in footprints.targets(store.address, edge.choices):
                 if address in counters:
-                    values = members(evaluate(operation.value, footprints.lookup, edge.choices))
+                    values = members(evaluate(store.value, footprints.lookup, edge.choices))
                     places = range(len(counters[address].locations))
                     found[address].update(places if values is None else values)
     return [

@@ -93,11 +93,11 @@ def _happens_once(program: Program, number: int, starts: list[Start], again: set
 def _starts(footprints: Footprints, creator: int, edge: Edge) -> Iterator[Start]:
     counters = {thread.counter: n for n, thread in enumerate(footprints.program.threads)}
     del counters[footprints.program.threads[creator].counter]
-    idle = {_seen_idle(part) for part in conjuncts(edge.guard)}
+    idle = {find_idle_address(part) for part in conjuncts(edge.guard)}
     given: set[int] = set()
     for operation in edge.operations:
         if isinstance(operation, Check):
-            idle |= {_seen_idle(part) for part in conjuncts(operation.condition)}
+            idle |= {find_idle_address(part) for part in conjuncts(operation.condition)}
             continue
         value, seen = operation.value, operation.address in idle
         location = value.value if isinstance(value, Const) else None
@@ -125,7 +125,7 @@ def _still_idle(
     }
 
 
-def _seen_idle(part: Expr) -> Expr | None:
+def find_idle_address(part: Expr) -> Expr | None:
     """The address that holds IDLE if a condition is true."""
     match part:
         case Binary("eq", Load(address), Const(value)) if value == IDLE:

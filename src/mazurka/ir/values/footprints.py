@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from mazurka.ir.expressions import Const, Expr, Load, walk
-from mazurka.ir.program import Assign, Cell, Edge, Program
+from mazurka.ir.program import Cell, Edge, Program
 from mazurka.ir.values.evaluation import EMPTY, ValueSet, evaluate, from_points, members
 
 
@@ -74,9 +74,6 @@ class Footprints:
     def of_edge(self, edge: Edge) -> Touched:
         reads = {cell for expr in edge.expressions for cell in self.loads(expr, edge.choices)}
         writes = {
-            cell
-            for operation in edge.operations
-            if isinstance(operation, Assign)
-            for cell in self.targets(operation.address, edge.choices)
+            cell for store in edge.stores for cell in self.targets(store.address, edge.choices)
         }
         return Touched(frozenset(reads), frozenset(writes))

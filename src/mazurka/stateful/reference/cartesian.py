@@ -266,13 +266,10 @@ class Cartesian:
             prefix.mark_infinite()
 
     def next_trans(self, state: State, thread: int) -> list[Transition]:
-        choices = range(self.interpreter.choices(state, thread))
-        steps = ((choice, self.interpreter.step(state, thread, choice)) for choice in choices)
         idle = self.interpreter.location(state, thread) == IDLE
         return [
             (choice, step if idle else with_cells(step, self.own_cells[thread]))
-            for choice, step in steps
-            if step.outcome is not Outcome.INVALID
+            for choice, step in self.interpreter.steps_of(state, thread)
         ]
 
     def returns(self, prefix: Prefix, step: Step) -> bool:

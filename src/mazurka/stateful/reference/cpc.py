@@ -267,8 +267,7 @@ def _reaches(done: Transactions, record: Record, ends: set[State]) -> bool:
 
 
 def _left_successors(done: Transactions, record: Record) -> Iterator[State]:
-    for choice in range(done.interpreter.choices(record.state, record.tid)):
-        step = done.interpreter.step(record.state, record.tid, choice)
+    for _, step in done.interpreter.steps_of(record.state, record.tid):
         if step.happened:
             mover = done.mover_use.of(done.discipline.mover(record.state, step))
             if mover & Mover.LEFT and (step.state, None) in done.table:

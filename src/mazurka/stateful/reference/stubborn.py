@@ -85,7 +85,7 @@ from mazurka.analysis.futures import (
     find_pattern_locks,
     find_sticky_locations,
 )
-from mazurka.ir.interpreter import FaultReport, Interpreter, Outcome, State, Step, is_deadlock
+from mazurka.ir.interpreter import FaultReport, Interpreter, State, Step, is_deadlock
 from mazurka.ir.program import Program
 from mazurka.search import Move
 from mazurka.stateful.reference.full import is_dead_end
@@ -146,9 +146,7 @@ class PersistentSets:
         return [self.attempt(state, thread) for thread in sorted(self.everyone)]
 
     def attempt(self, state: State, thread: int) -> ThreadAttempt:
-        choices = range(self.interpreter.choices(state, thread))
-        steps = ((choice, self.interpreter.step(state, thread, choice)) for choice in choices)
-        valid = tuple((c, step) for c, step in steps if step.outcome is not Outcome.INVALID)
+        valid = tuple(self.interpreter.steps_of(state, thread))
         location = self.interpreter.location(state, thread)
         uses = self.uses(thread, location, [step for _, step in valid])
         return ThreadAttempt(thread, location, valid, uses)
