@@ -126,11 +126,8 @@ class ThreadBuilder:
         **parts: Unpack[EdgeParts],
     ) -> None:
         """Add one edge and go on behind it."""
-        automaton = self.require_automaton()
-        target = automaton.new_label(span)
-        self.add_edge(kind, span, text, target, operations=operations, **parts)
-        automaton.current = None
-        automaton.place(target, span)
+        ways = [(parts.get("guard"), operations)]
+        self.take_one_of(kind, span, text, ways, **parts)
 
     def take_one_of(
         self,

@@ -51,13 +51,10 @@ def match_arguments(
 
 
 def evaluate_arguments(
-    low: Lowering, node: ast.Call, names: Items[str], what: str, required: int = 0
+    low: Lowering, node: ast.Call, names: Items[str], what: str
 ) -> dict[str, Value]:
     """Evaluate the arguments from left to right."""
     given = match_arguments(low, node, names, what)
-    for name in names[:required]:
-        if name not in given:
-            raise low.refuse(node, f"`{what}` needs a value for `{name}`")
     return {name: low.value(expr) for name, expr in given.items()}
 
 
