@@ -11,6 +11,7 @@ until nothing is left to be learned.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Sequence
 from inspect import unwrap
 from typing import Any, TypeVar
@@ -21,7 +22,7 @@ from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.operations import present
 from mazurka.runtime.core.sites import shown_path, sites
 from mazurka.runtime.core.tasks import Join, StartThread
-from mazurka.runtime.program.program import RealProgram
+from mazurka.runtime.program.program import YOUNG, RealProgram
 from mazurka.runtime.python.attributes import forget_classes
 from mazurka.runtime.python.library.identities import identities
 from mazurka.runtime.rewrite.named_objects import find_held_by_classes, find_named_objects
@@ -139,7 +140,7 @@ class ObservedProgram:
     ) -> None:
         self._test = test
         self.real = RealProgram(test, settings)
-        self.code = ObservedCode(is_wanted)
+        self.code = ObservedCode(is_wanted, test)
         self.restarts = 0
         self._known: set[str] = set()
         """All that runs have taught."""
@@ -153,6 +154,7 @@ class ObservedProgram:
         names.clear()
         identities.clear()
         unobserved.clear()
+        gc.collect(YOUNG)  # functions that a test before this one has left need not be observed
         self.code.__enter__()
         try:
             self._name_objects()
@@ -179,6 +181,7 @@ class ObservedProgram:
         finally:
             self.code.__exit__()
             names.clear()
+            self._last = None  # a search refers to its program
 
     @property
     def not_observed(self) -> list[str]:

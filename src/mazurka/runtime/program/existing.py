@@ -228,6 +228,9 @@ class Takeover(StandIns):
         if lock is not None:
             self._patches.attribute(kind, "_lock", lock)
 
+    def _is_leaf(self, kind: type) -> bool:
+        return (self._ways.get(id(kind)) or self._learn(kind))[1] is None
+
     def _visit(self, value: Any, label: str) -> None:
         kind = type(value)
         search = (self._ways.get(id(kind)) or self._learn(kind))[1]
@@ -313,15 +316,13 @@ class Takeover(StandIns):
 
     def _dictionary(self, space: dict[Any, Any], prefix: str) -> None:
         self._kept.append(space)
-        ways = self._ways
         found = insides.entries(space)
         if space is _BUILTINS:
             found = [entry for entry in found if id(entry[1]) not in _NATIVE]
         for key, value in found:
             if type(key) is not str and id(type(key)) in REAL:
                 self._leave(key, prefix[:-1])
-            kind = type(value)
-            if (ways.get(id(kind)) or self._learn(kind))[1] is None:
+            if self._is_leaf(type(value)):
                 continue
             label = f"{prefix}{key}" if type(key) is str else prefix[:-1]
             new = self._replaced(value, label)
@@ -330,6 +331,8 @@ class Takeover(StandIns):
 
     def _sequence(self, values: Any, label: str) -> None:
         for index, value in enumerate(insides.elements(values)):
+            if self._is_leaf(type(value)):
+                continue
             new = self._replaced(value, f"{label}[{index}]")
             if new is not None:
                 self._patches.item(values, index, new)

@@ -168,7 +168,6 @@ def events_of(module: ModuleType) -> ModuleType:
 
     They are kept in a module, because the interpreter is fastest to find them there.
     """
-    space: dict[str, Any] = module.__dict__
 
     def read_global(name: str, site: int) -> None:
         variables.read_global_of(module, name, site)
@@ -181,7 +180,7 @@ def events_of(module: ModuleType) -> ModuleType:
 
     def global_target(name: str, site: int) -> Any:
         return variables.Target(
-            lambda value: space.__setitem__(name, write_global(value, name, site))
+            lambda value: module.__dict__.__setitem__(name, write_global(value, name, site))
         )
 
     def show_globals(space: dict[str, Any]) -> dict[str, Any]:

@@ -16,16 +16,27 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import sysconfig
 from _thread import get_ident
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from types import CodeType, FunctionType, ModuleType
+from sys import getrefcount
+from types import BuiltinMethodType, CodeType, FunctionType, ModuleType, NoneType
 from typing import Any, TypeAlias
-from weakref import ReferenceType, ref
+from weakref import ReferenceType, WeakSet, ref
 
-from mazurka.runtime.core.insides import ancestors, is_module, module_of, names_in, names_in_class
+from mazurka.runtime.core.insides import (
+    ancestors,
+    is_module,
+    module_of,
+    names_in,
+    names_in_class,
+    qualified_name,
+)
 from mazurka.runtime.core.patches import is_frozen
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import MARK, is_rewritten
+from mazurka.runtime.program.existing import is_strange
 from mazurka.runtime.python.catalogue import CachedFunction
 from mazurka.runtime.rewrite.selection import Rule
 from mazurka.runtime.sharing.locations import learned
@@ -33,18 +44,110 @@ from mazurka.runtime.sharing.locations import learned
 _Space: TypeAlias = dict[str, Any]
 FEW = 8
 """Namespaces whose functions are looked for all at once."""
+NEAR = 20_000
+"""How many objects are followed before everything is looked at instead."""
+_ENDS = frozenset(
+    map(id, (str, bytes, int, bool, float, NoneType, CodeType, ModuleType, BuiltinMethodType))
+)
+"""Types whose objects lead to no function, or too far; by identity, since classes may do anything
+when compared."""
+_HOLDERS = frozenset({"FixtureFunctionDefinition", "Mark", "MarkDecorator", "ParameterSet"})
+"""Classes of pytest whose objects hold functions of the program."""
 
 
-def find_functions(spaces: Sequence[_Space]) -> list[FunctionType]:
+def find_functions(
+    spaces: Sequence[_Space], held: int, library: Sequence[_Space], test: object
+) -> list[FunctionType]:
     """Find the functions that have one of these namespaces.
 
-    A function refers to its namespace, and the interpreter finds all that refer to a few objects
-    in half the time that it takes to look at everything here.
+    Most are found from the namespaces, the classes in them, and the test.  Each function refers to
+    its namespace, so the reference count of a namespace tells whether any is missing; `held` of the
+    references are the caller's.  Where one is missing, all objects of the process are looked at,
+    which takes the longer the more there are.
+
+    Modules of the standard library in `library` make no functions after their import that anybody
+    keeps, so all objects are looked at for the first exploration only.
+    """
+    wanted = {id(space): space for space in (*spaces, *library)}
+    found = _find_near(wanted, test)
+    counts = Counter(id(function.__globals__) for function in found)
+    references = zip(spaces, _count_references(spaces), strict=True)
+    own = _OWN + 1  # `wanted` refers to each
+    lost = [
+        space
+        for space, number in references
+        if number != counts[id(space)] + held + own or not COUNTS_EXACTLY
+    ]
+    lost += [space for space in library if id(space) not in _library]
+    if lost:
+        found += find_anywhere(lost)
+    for space in library:
+        _, known = _library.setdefault(id(space), (space, WeakSet()))
+        known.update(function for function in found if function.__globals__ is space)
+        found += known
+    return list({id(function): function for function in found}.values())
+
+
+def find_anywhere(spaces: Sequence[_Space]) -> list[FunctionType]:
+    """Find the functions of namespaces among all objects of the process.
+
+    The interpreter finds all that refer to a few objects in half the time that it takes to look at
+    everything here.
     """
     wanted = set(map(id, spaces))
     few = len(spaces) <= FEW
     found = _thaw(lambda: gc.get_referrers(*spaces)) if few else _thaw(gc.get_objects)
     return [one for one in found if type(one) is FunctionType and id(one.__globals__) in wanted]
+
+
+def _count_references(spaces: Sequence[_Space]) -> list[int]:
+    """Count the references to each namespace, that of the sequence and its own included."""
+    return list(map(getrefcount, spaces))
+
+
+_OWN = _count_references([{}])[0] - 1
+"""The references that counting makes itself: versions of the interpreter differ."""
+COUNTS_EXACTLY = not sysconfig.get_config_var("Py_GIL_DISABLED")
+_library: dict[int, tuple[_Space, WeakSet[FunctionType]]] = {}
+"""By identity: namespaces of the standard library, and the functions that were found for each."""
+
+
+def _find_near(wanted: dict[int, _Space], test: object) -> list[FunctionType]:
+    """Find functions by following references, from the namespaces and from the test.
+
+    What leads far away is left out: modules, classes of others, the namespaces of functions, and
+    most of the machinery of tests.
+    """
+    found: list[FunctionType] = []
+    seen = set(wanted)
+    names = {name for space in wanted.values() if type(name := space.get("__name__")) is str}
+    kept = waiting = [test, *gc.get_referents(*wanted.values())]
+    while waiting and len(seen) < NEAR:
+        others: list[Any] = []
+        inside: list[Any] = []
+        for thing in waiting:
+            kind = type(thing)
+            if id(kind) in _ENDS or id(thing) in seen:
+                continue
+            seen.add(id(thing))
+            if kind is FunctionType:
+                if id(thing.__globals__) in wanted:
+                    found.append(thing)
+                inside += thing.__closure__ or ()
+                inside += thing.__defaults__ or ()
+                inside += (thing.__kwdefaults__, thing.__dict__)
+            elif issubclass(kind, type):
+                if module_of(thing) in names:
+                    inside += names_in_class(thing).values()
+            elif not (is_module(thing) or _leads_far(kind)):
+                others.append(thing)
+        waiting = [*inside, *gc.get_referents(*others)]
+        kept += waiting  # so that no identity is used twice
+    return found
+
+
+def _leads_far(kind: type) -> bool:
+    return is_strange(module_of(kind)) and qualified_name(kind) not in _HOLDERS
 
 
 def find_cached_functions() -> set[int]:
@@ -125,13 +228,6 @@ class DetachedFunctions:
         """By names of namespaces and files: whether the functions are others'."""
         self._refused: set[CodeType] = set()
         """The code of those that cannot be rewritten."""
-
-    def clear(self) -> None:
-        self._homes.clear()
-        self._kinds.clear()
-        self._met.clear()
-        self._theirs.clear()
-        self._refused.clear()
 
     def is_ours(self, function: FunctionType) -> bool:
         """Whether a function is detached, and from no file of others."""

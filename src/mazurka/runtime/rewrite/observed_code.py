@@ -39,8 +39,10 @@ def has_code(module: ModuleType) -> bool:
 class ObservedCode(Rewriter):
     """Keeps modules observed for as long as its context is open."""
 
-    def __init__(self, is_wanted: Rule) -> None:
+    def __init__(self, is_wanted: Rule, test: object = None) -> None:
         self._is_wanted = is_wanted
+        self._test = test
+        """What is to be run, from which functions are found; others are found as well."""
         self.modules: dict[str, ModuleType] = {}
         """The modules that are observed."""
         self.sourceless: dict[str, str] = {}
@@ -54,12 +56,12 @@ class ObservedCode(Rewriter):
         self._cached: set[int] = set()
         """The identities of functions with caches, if instructions have to be rewritten."""
         self._exchange = Exchange()
-        self._finder = ImportFinder(self._observe_import)
-        self.detached = live_functions.DetachedFunctions(
-            is_wanted, self._observe_detached, self._find_detached
-        )
 
     def __enter__(self) -> ObservedCode:
+        self._finder = ImportFinder(self._observe_import)
+        self.detached = live_functions.DetachedFunctions(
+            self._is_wanted, self._observe_detached, self._find_detached
+        )
         found = [
             (name, module)
             for name, module in list(sys.modules.items())
@@ -80,7 +82,7 @@ class ObservedCode(Rewriter):
             sys.meta_path.remove(self._finder)
         at_present.rewriter = Rewriter()
         unobserved.is_unobserved = None
-        self.detached.clear()
+        del self.detached, self._finder  # they refer to this object
         self._exchange.restore()
         self.modules.clear()
         self.sourceless.clear()
@@ -113,7 +115,7 @@ class ObservedCode(Rewriter):
             self._cached = live_functions.find_cached_functions()
         self._observe_library(used, spaces)
         if spaces:
-            for function in live_functions.find_functions([space for space, _ in spaces.values()]):
+            for function in self._find_functions(spaces):
                 self._observe_function(function, spaces[id(function.__globals__)][1])
             self._observe_classes(by_name, used)
         for name, module in found:
@@ -150,6 +152,13 @@ class ObservedCode(Rewriter):
 
     # -- functions ---------------------------------------------------------------------------
 
+    def _find_functions(self, spaces: _Spaces) -> list[FunctionType]:
+        parts = {id(names_in(sys.modules[name])) for name in self._library & library.PARTS.keys()}
+        program = [space for key, (space, _) in spaces.items() if key not in parts]
+        others = [space for key, (space, _) in spaces.items() if key in parts]
+        # A module, `spaces` and `program` refer to each namespace of the program.
+        return live_functions.find_functions(program, 3, others, self._test)
+
     def _observe_function(self, function: FunctionType, source: RewrittenSource) -> None:
         """Give a function the code that its source has been rewritten to, or its instructions."""
         code, home = function.__code__, function.__globals__.get("__name__", "")
@@ -184,7 +193,7 @@ class ObservedCode(Rewriter):
 
     def _find_detached(self, spaces: Sequence[dict[str, Any]]) -> list[FunctionType]:
         self._cached.update(live_functions.find_cached_functions())
-        return live_functions.find_functions(spaces)
+        return live_functions.find_anywhere(spaces)
 
     # -- classes -----------------------------------------------------------------------------
 

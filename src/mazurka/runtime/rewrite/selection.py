@@ -113,8 +113,9 @@ def _directory(path: str) -> str:
 _real_directory = cache(os.path.realpath)
 
 
+@cache
 def _real_path(file: str) -> str:
-    """Where a file lies; each directory is looked up once, since a process has many modules."""
+    """Where a file lies; looked up once, like its directory, since a process has many modules."""
     if os.path.islink(file):
         return os.path.realpath(file)
     directory, name = os.path.split(file)

@@ -10,11 +10,13 @@ import queue
 import sys
 import threading
 import time
+import weakref
 from typing import Any
 
 import pytest
 from tests.unit.runtime.runtime_deciders import QUICK, Follow, run_once
 
+from mazurka import explore
 from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.patches import is_frozen
 from mazurka.runtime.program.program import RealProgram
@@ -144,3 +146,38 @@ def test_threads_begin_with_nothing_of_their_own() -> None:
             assert program.run(Follow()).failures == []
     assert seen[0::2] == [(False, 0)] * 3
     assert [has for has, _ in seen[1::2]] == [False] * 3
+
+
+def test_an_exploration_leaves_no_cycles() -> None:
+    """What it has made goes with its result, and the functions of the test go with the test."""
+
+    class Cell:
+        value = 0
+
+    def explored() -> weakref.ref[Any]:
+        def increment() -> None:
+            cell.value += 1
+
+        def program() -> None:
+            threads = [threading.Thread(target=increment) for _ in range(2)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+
+        cell = Cell()
+        explore(program)()
+        return weakref.ref(increment)
+
+    explored()  # what is made once for all
+    gc.collect()
+    gc.disable()
+    try:
+        left = explored()
+        for _ in range(1000):  # the threads that have run it end by themselves
+            if left() is None:
+                break
+            time.sleep(0.01)
+        assert left() is None
+    finally:
+        gc.enable()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 
 import pytest
 from tests.unit.runtime.observed_programs import module_of
@@ -13,6 +15,7 @@ from tests.unit.runtime.runtime_deciders import Follow
 from mazurka.runtime.core.patches import is_frozen
 from mazurka.runtime.core.sites import MARK, is_rewritten
 from mazurka.runtime.program.program import RealProgram
+from mazurka.runtime.rewrite import live_functions
 from mazurka.runtime.rewrite.bytecode.assembly import UnknownCodeError
 from mazurka.runtime.rewrite.observed_code import ObservedCode
 from mazurka.runtime.rewrite.selection import named_modules, project_modules
@@ -63,11 +66,12 @@ def instrument(module: ModuleType) -> ObservedCode:
     return ObservedCode(lambda name, file: name == module.__name__)
 
 
-@pytest.mark.parametrize("few", [0, 8])
+@pytest.mark.parametrize(("near", "few"), [(20_000, 8), (0, 8), (0, 0)])
 def test_functions_get_new_code_and_their_own_back(
-    few: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    near: int, few: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However many modules there are; a few are enough to take another way here."""
+    """However many modules and objects there are; a few are enough to take other ways here."""
+    monkeypatch.setattr("mazurka.runtime.rewrite.live_functions.NEAR", near)
     monkeypatch.setattr("mazurka.runtime.rewrite.live_functions.FEW", few)
     module = module_of(tmp_path, SOURCE)
     functions = [
@@ -97,6 +101,48 @@ def test_functions_get_new_code_and_their_own_back(
     assert not hasattr(module, MARK)
     for function, code in zip(functions, codes, strict=True):
         assert function.__code__ is code
+
+
+HOLDERS: dict[str, Callable[[FunctionType], object]] = {
+    "name of another module": lambda function: setattr(sys, "held_here", function),
+    "partial": lambda function: setattr(sys, "held_here", functools.partial(function, 1)),
+    "generator": lambda function: setattr(sys, "held_here", (f for f in [function])),
+    "class of another module": lambda f: setattr(sys, "held_here", type("K", (), {"f": f})),
+    "cycle": lambda function: function.__dict__.update(itself=function),
+}
+
+
+@pytest.mark.parametrize("holder", HOLDERS)
+def test_functions_are_found_where_their_module_does_not_lead(
+    holder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "held_here", None, raising=False)
+    module = module_of(tmp_path, SOURCE)
+    function = module.plain
+    HOLDERS[holder](function)
+    del module.plain
+    code = function.__code__
+    with instrument(module):
+        assert function.__code__ is not code
+    assert function.__code__ is code
+
+
+def test_objects_are_looked_at_only_if_a_function_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[object] = []
+    find = live_functions.find_anywhere
+    monkeypatch.setattr(
+        live_functions, "find_anywhere", lambda spaces: looked.append(spaces) or find(spaces)
+    )
+    module = module_of(tmp_path, SOURCE)
+    with instrument(module):
+        assert not looked or not live_functions.COUNTS_EXACTLY
+    kept = module.maker(2)
+    code = kept.__code__
+    with instrument(module):
+        assert looked
+        assert kept.__code__ is not code
 
 
 def test_what_cannot_be_instrumented_is_named(
