@@ -73,7 +73,7 @@ def forgetful_effect(footprints: Footprints, edge: Any, bits: dict[int, int]) ->
     return original_effect(footprints, replace(edge, guard=None), bits)
 
 
-original_effect = liveness._effect
+original_effect = liveness._find_effect
 
 # name, object, attribute, replacement, what must notice
 MUTANTS: list[tuple[str, Any, str, Any, Callable[[Program], bool]]] = [
@@ -103,11 +103,12 @@ MUTANTS: list[tuple[str, Any, str, Any, Callable[[Program], bool]]] = [
      lambda self, expr: True, native_differs),
     ("dead cells not reset", native._StepText, "settle",
      lambda self, location: self.store_cell(self.counter, str(location)), native_differs),
-    ("guards do not keep cells alive", liveness, "_effect", forgetful_effect, resetting_differs),
+    ("guards do not keep cells alive", liveness, "_find_effect", forgetful_effect,
+     resetting_differs),
     ("nothing is read, so all is dead", Footprints, "loads", blind_loads, behaviour_differs),
     ("shared steps merged", Touched, "only_own", everything_is_own, behaviour_differs),
-    ("cycles merged", merge, "acyclic", lambda thread, found: set(found), behaviour_differs),
-    ("all locks disciplined", held, "_entitled", lambda *a: True, behaviour_differs),
+    ("cycles merged", merge, "remove_loop_heads", lambda _, found: set(found), behaviour_differs),
+    ("all locks disciplined", held, "_is_entitled", lambda *a: True, behaviour_differs),
     ("cells in groups coded apart", layout, "_agree", lambda plans, groups: None, native_differs),
     ("no thread can go wrong", layout, "can_fault", lambda *a: False, native_differs),
 ]  # fmt: skip

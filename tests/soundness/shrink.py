@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from mazurka.ir.dot import edge_label
+from mazurka.ir.dot import format_edge
 from mazurka.ir.expressions import ONE, ZERO, Const, Expr, children
 from mazurka.ir.passes.validate import MalformedProgramError, validate
 from mazurka.ir.program import (
@@ -178,7 +178,7 @@ def _simpler(expr: Expr) -> Iterator[Expr]:
 def listing(program: Program) -> str:
     """A program as text: cells that occur, then each thread's edges."""
     lines = []
-    text = "\n".join(edge_label(program, edge) for edge in program.edges)
+    text = "\n".join(format_edge(program, edge) for edge in program.edges)
     for cell in program.cells:
         if cell.name in text and cell.owner is None:
             lines.append(f"{cell.name}: {cell.role}, starts at {cell.initial}")
@@ -189,7 +189,7 @@ def listing(program: Program) -> str:
         marks = "created later" if start == IDLE else f"starts at {start}"
         lines.append(f"{thread.name} ({marks}{', observer' if thread.observer else ''})")
         for edge in thread.edges:
-            label = edge_label(program, edge).replace("\n", "; ")
+            label = format_edge(program, edge).replace("\n", "; ")
             mode = thread.locations[edge.source].mode
             shown = "" if mode is Mode.VISIBLE else f" {mode}"
             atomic = (

@@ -202,8 +202,7 @@ class Futures:
         self._later: dict[tuple[int, frozenset[int]], list[CellSets]] = {}
 
     def now(self, thread: int, location: int) -> CellSets:
-        """Return what a step from a location may touch; at a location that no step leaves, the
-        counter, since only a creator can start the thread again."""
+        """Return what a step from a location may touch; where none can start, the counter."""
         key = thread, location
         if key not in self._now:
             self._now[key] = self._find_now(thread, location)

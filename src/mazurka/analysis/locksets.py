@@ -26,7 +26,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from mazurka.ir.expressions import Const, Expr
-from mazurka.ir.passes.held import Ownership, shown_by
+from mazurka.ir.passes.held import Ownership, find_shown_values
 from mazurka.ir.program import DEAD_ENDS, Check, Edge, Mode, Operation, Program, Role
 from mazurka.ir.values.evaluation import cannot_fault, evaluate
 from mazurka.ir.values.footprints import Footprints
@@ -204,7 +204,7 @@ class ThreadAccesses:
 def _find_free_or_mine(guard: Expr | None, number: int) -> frozenset[int]:
     return frozenset(
         address.value
-        for address, values in shown_by(guard).items()
+        for address, values in find_shown_values(guard).items()
         if isinstance(address, Const) and values <= {0, number + 1}
     )
 

@@ -1,7 +1,7 @@
 """The operators of the intermediate representation, on 64-bit numbers.
 
-`docs/semantics.md` gives their meaning.  `binary` is for any operands; the functions in
-`BINARY` are for callers that have excluded those that are faults.
+`docs/semantics.md` defines their meaning.  `binary` takes any operands; the functions in
+`BINARY` must not be called with operands that are faults.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ _MODULUS = 2**64
 
 
 def wrap(value: int) -> int:
-    """The 64-bit two's complement number with the low bits of `value`."""
+    """Return the 64-bit two's complement number with the low bits of `value`."""
     if -_HALF <= value < _HALF:
         return value
     return (value + _HALF) % _MODULUS - _HALF
 
 
 def convert(value: int, width: int, signed: bool) -> int:
-    """The low `width` bits of `value`, read as a signed or an unsigned number."""
+    """Read the low `width` bits of `value` as a signed or an unsigned number."""
     bits = value & ((1 << width) - 1)
     if signed and bits >> (width - 1):
         bits -= 1 << width
@@ -34,7 +34,7 @@ def _unsigned(value: int) -> int:
 
 
 def quotient(left: int, right: int) -> int:
-    """Rounded towards zero, as in C."""
+    """Divide and round towards zero, as in C."""
     magnitude = abs(left) // abs(right)
     return magnitude if (left < 0) == (right < 0) else -magnitude
 
@@ -53,7 +53,7 @@ EXACT: dict[str, Callable[[int, int], int]] = {
     "floordiv": lambda x, y: x // y,
     "shl": lambda x, y: x << y,
 }
-"""Operators whose results may leave the 64-bit numbers, before they wrap around."""
+"""Operators whose results may need more than 64 bits, without wrapping around."""
 
 BINARY: dict[str, Callable[[int, int], int]] = {
     "add": lambda x, y: wrap(x + y),
@@ -85,7 +85,7 @@ BINARY: dict[str, Callable[[int, int], int]] = {
 
 
 def binary(operator: str, left: int, right: int) -> int | None:
-    """The result; None where it is a fault: a zero divisor, a shift outside 0..63."""
+    """Apply an operator; None if that is a fault: a zero divisor, a shift outside 0..63."""
     if operator in DIVISIONS and right == 0:
         return None
     if operator in SHIFTS and not 0 <= right <= 63:

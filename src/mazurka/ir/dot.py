@@ -1,4 +1,4 @@
-"""Programs as pictures: the control-flow automata in graphviz's language, one cluster a thread."""
+"""Draw programs: the control-flow automata in Graphviz's language, one cluster for each thread."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ SPECIAL = {FINISHED: "finished", WRONG: "wrong", IDLE: "idle"}
 
 
 def to_dot(program: Program) -> str:
-    """The text of a graph that `dot` can draw."""
+    """Return the text of a graph that `dot` can draw."""
     return "\n".join(_lines(program)) + "\n"
 
 
 def _lines(program: Program) -> Iterator[str]:
-    yield f"digraph {quoted(program.name)} {{"
+    yield f"digraph {quote(program.name)} {{"
     yield "  node [fontname=monospace fontsize=10]; edge [fontname=monospace fontsize=9];"
     for number, thread in enumerate(program.threads):
         yield f"  subgraph cluster_{number} {{"
-        yield f"    label={quoted(thread.name)};"
+        yield f"    label={quote(thread.name)};"
         yield from _cluster(program, number, thread)
         yield "  }"
     yield "}"
@@ -61,9 +61,9 @@ def _cluster(program: Program, number: int, thread: Thread) -> Iterator[str]:
         special = location < FIRST_LOCATION
         shape = "plaintext" if special else SHAPES[thread.locations[location].mode]
         bold = " style=bold" if location == start else ""
-        yield f"    {_node(number, location)} [label={quoted(name)} shape={shape}{bold}];"
+        yield f"    {_node(number, location)} [label={quote(name)} shape={shape}{bold}];"
     for edge in thread.edges:
-        label = quoted(edge_label(program, edge))
+        label = quote(format_edge(program, edge))
         source, target = _node(number, edge.source), _node(number, edge.target)
         yield f"    {source} -> {target} [label={label}];"
 
@@ -72,60 +72,60 @@ def _node(thread: int, location: int) -> str:
     return f"t{thread}_{location}"
 
 
-def edge_label(program: Program, edge: Edge) -> str:
-    """Line, guard and operations, each on a line of its own."""
+def format_edge(program: Program, edge: Edge) -> str:
+    """Return the source line, guard and operations of an edge, one per line."""
     parts = [f"{edge.span.line}: {edge.text or edge.kind}"]
     if edge.guard is not None:
-        parts.append(f"[{expression_text(program, edge.guard)}]")
+        parts.append(f"[{format_expression(program, edge.guard)}]")
     if edge.choices > 1:
         parts.append(f"choice in 0..{edge.choices - 1}")
     for operation in edge.operations:
         match operation:
             case Assign(address, value):
-                target = place_text(program, address)
-                parts.append(f"{target} = {expression_text(program, value)}")
+                target = format_place(program, address)
+                parts.append(f"{target} = {format_expression(program, value)}")
             case Check(condition, fault, _):
-                parts.append(f"check {expression_text(program, condition)} ({fault})")
+                parts.append(f"check {format_expression(program, condition)} ({fault})")
     return "\n".join(parts)
 
 
-def place_text(program: Program, address: Expr) -> str:
-    """What an address stands for, as the left side of an assignment would say it."""
+def format_place(program: Program, address: Expr) -> str:
+    """Write an address as the left side of an assignment."""
     match address:
         case Const(value) if 0 < value < len(program.cells):
             return program.cells[value].name
         case Element(base, index):
-            start = place_text(program, base).removesuffix("[0]")
-            return f"{start}[{expression_text(program, index)}]"
+            start = format_place(program, base).removesuffix("[0]")
+            return f"{start}[{format_expression(program, index)}]"
         case _:
-            return f"*({expression_text(program, address)})"
+            return f"*({format_expression(program, address)})"
 
 
-def expression_text(program: Program, expr: Expr) -> str:
+def format_expression(program: Program, expr: Expr) -> str:
     match expr:
         case Const(value):
             return str(value)
         case Choice():
             return "choice"
         case Load(address):
-            return place_text(program, address)
+            return format_place(program, address)
         case Unary(operator, operand):
-            return f"{operator}({expression_text(program, operand)})"
+            return f"{operator}({format_expression(program, operand)})"
         case Binary(operator, left, right):
-            one, other = expression_text(program, left), expression_text(program, right)
+            one, other = format_expression(program, left), format_expression(program, right)
             symbol = SYMBOLS.get(operator)
             return f"({one} {symbol} {other})" if symbol else f"{operator}({one}, {other})"
         case Conditional(test, then, otherwise):
-            parts = [expression_text(program, part) for part in (then, test, otherwise)]
+            parts = [format_expression(program, part) for part in (then, test, otherwise)]
             return f"({parts[0]} if {parts[1]} else {parts[2]})"
         case Element():
-            return f"&{place_text(program, expr)}"
+            return f"&{format_place(program, expr)}"
         case Convert(operand, width, signed):
-            return f"{'int' if signed else 'uint'}{width}({expression_text(program, operand)})"
+            return f"{'int' if signed else 'uint'}{width}({format_expression(program, operand)})"
 
 
-def quoted(text: str) -> str:
-    """A string for dot; the input cannot break out of it."""
+def quote(text: str) -> str:
+    """Quote and escape a string for dot."""
     clean = "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
     clean = clean.replace("\\", "\\\\").replace('"', '\\"')
     left_aligned = clean.replace("\n", "\\l") + "\\l" if "\n" in clean else clean

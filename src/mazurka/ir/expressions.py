@@ -44,7 +44,7 @@ class Const:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """The value of the cell at `address`; a violation (`memory`) where that is null."""
+    """The value of the cell at `address`; a violation (`memory`) if that is null."""
 
     address: Expr
 
@@ -66,7 +66,7 @@ class Binary:
 
 @dataclass(frozen=True, slots=True)
 class Conditional:
-    """`then` where `test` is not 0, else `otherwise`; the other branch is not evaluated."""
+    """`then` if `test` is not 0, else `otherwise`; the other branch is not evaluated."""
 
     test: Expr
     then: Expr
@@ -104,7 +104,7 @@ ONE = Const(1)
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:
-    """The direct subexpressions, in order of evaluation."""
+    """Return the direct subexpressions, in order of evaluation."""
     match expr:
         case Const() | Choice():
             return ()
@@ -121,7 +121,7 @@ def children(expr: Expr) -> tuple[Expr, ...]:
 
 
 def rebuild(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
-    """A copy of `expr` whose direct subexpressions went through `change`."""
+    """Return a copy of `expr` with `change` applied to its direct subexpressions."""
     match expr:
         case Const() | Choice():
             return expr
@@ -140,14 +140,14 @@ def rebuild(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
 
 
 def walk(expr: Expr) -> Iterator[Expr]:
-    """`expr` and all its subexpressions, parents first."""
+    """Iterate over `expr` and all its subexpressions, parents first."""
     yield expr
     for child in children(expr):
         yield from walk(child)
 
 
 def negate(expr: Expr) -> Expr:
-    """Logical negation, kept readable: comparisons are turned around."""
+    """Return the logical negation; a comparison is replaced by its opposite."""
     opposite = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "le": "gt", "gt": "le"}
     if isinstance(expr, Binary) and expr.operator in opposite:
         return Binary(opposite[expr.operator], expr.left, expr.right)
@@ -174,5 +174,5 @@ def is_truth(expr: Expr) -> bool:
 
 
 def truth(expr: Expr) -> Expr:
-    """The expression as 0 or 1."""
+    """Return an expression that is 1 if `expr` is not 0, else 0."""
     return expr if is_truth(expr) else Binary("ne", expr, ZERO)

@@ -56,13 +56,13 @@ class Outcome(enum.StrEnum):
 
 
 def is_deadlock(outcomes: Set[Outcome]) -> bool:
-    """Whether threads whose steps come to this wait for each other: nothing else stops them."""
+    """Whether steps with these outcomes are a deadlock: a thread waits, and none is stopped."""
     return Outcome.WAITS in outcomes and outcomes <= {Outcome.WAITS, Outcome.FINISHED}
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One read or write, in the order in which they happen; `edge` is the edge's number."""
+    """One read or write of a step; `edge` is the number of the edge that made it."""
 
     address: int
     value: int
@@ -72,7 +72,7 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """A value that was to be stored in a cell whose range it leaves."""
+    """A value that was to be stored in a cell, but is outside the cell's range."""
 
     address: int
     value: int
@@ -89,7 +89,7 @@ class FaultReport:
 
 @dataclass(frozen=True)
 class Step:
-    """What a thread did, or why it could not.  `state` is the old one unless it moved or failed."""
+    """What a thread did, or why it could not move; then `state` is the old state."""
 
     thread: int
     outcome: Outcome
@@ -105,7 +105,7 @@ class Step:
         return self.outcome in (Outcome.MOVED, Outcome.FAULT)
 
 
-class _Failure(Exception):  # noqa: N818 - it is control flow, not an error of ours
+class _Failure(Exception):  # noqa: N818 - it is control flow, not an error
     def __init__(self, fault: Fault, message: str, misfit: Misfit | None = None) -> None:
         self.fault = fault
         self.message = message
@@ -113,7 +113,7 @@ class _Failure(Exception):  # noqa: N818 - it is control flow, not an error of o
 
 
 class _Run:
-    """The mutable side of one step."""
+    """The mutable state of one step."""
 
     def __init__(self, program: Program, state: State, thread: int, choice: int) -> None:
         self.program = program
@@ -159,7 +159,7 @@ class _Run:
         return arithmetic.wrap(base + index * stride)
 
     def array_name(self, base: int, length: int, stride: int) -> str:
-        """What the names of an array's elements have in common, up to the index."""
+        """Derive the name of an array from the names of its first and last element."""
         cells = self.program.cells
         if not 0 < base <= base + (length - 1) * stride < len(cells):
             return ""
@@ -189,7 +189,7 @@ class _Run:
             raise _Failure(Fault.MEMORY, f"a null or invalid reference is {how}")
 
     def take(self, edge: Edge) -> None:
-        """Do the operations of an edge whose guard holds."""
+        """Execute the operations of an edge whose guard holds."""
         self.choice = 0
         if edge.choices > 1:
             self.rest_of_choice, self.choice = divmod(self.rest_of_choice, edge.choices)
@@ -203,7 +203,7 @@ class _Run:
                         raise _Failure(fault, message)
 
     def enabled_edge(self, location: int) -> int | None:
-        """The number of the edge whose guard holds at a location of this thread."""
+        """Return the number of the edge whose guard holds at a location of this thread."""
         thread = self.program.threads[self.thread]
         first = self.program.first_edge[self.thread]
         for position in thread.outgoing[location]:
@@ -222,7 +222,7 @@ class _Run:
 
 
 class _Watch:
-    """Notices that a step never ends: the same situation comes up twice inside atomic sections.
+    """Detects a step that never ends: the same situation occurs twice inside atomic sections.
 
     A situation is remembered at the 1st, 2nd, 4th, 8th ... edge and compared with the later ones
     (Brent's method), so that a loop of any length is found within a few rounds.
@@ -243,7 +243,7 @@ class _Watch:
 
 
 class Interpreter:
-    """Runs a program step by step."""
+    """Executes a program step by step."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -252,7 +252,7 @@ class Interpreter:
         return state[self.program.threads[thread].counter]
 
     def step(self, state: State, thread: int, choice: int = 0) -> Step:
-        """Thread `thread` takes one step from `state`, with the given choice."""
+        """Let a thread take one step from `state`, with the given choice."""
         run = _Run(self.program, state, thread, choice)
         taken: list[int] = []
         start = self.location(state, thread)
@@ -275,7 +275,7 @@ class Interpreter:
         return self._answer(run, outcome, run.rest(location), taken)
 
     def _walk(self, run: _Run, start: int, taken: list[int]) -> tuple[Outcome, int]:
-        """Follow edges from `start` until the thread rests, cannot go on, or fails."""
+        """Follow edges from `start` until the thread comes to rest, is blocked, or fails."""
         thread = self.program.threads[run.thread]
         location = start
         watch = _Watch()
@@ -289,13 +289,13 @@ class Interpreter:
             if number is None:
                 if taken and mode is Mode.MERGED:
                     return Outcome.MOVED, location
-                return self._why_not(run, location), start
+                return self._explain_block(run, location), start
             edge = self.program.edges[number]
             taken.append(number)
             run.take(edge)
             location = edge.target
 
-    def _why_not(self, run: _Run, location: int) -> Outcome:
+    def _explain_block(self, run: _Run, location: int) -> Outcome:
         thread = self.program.threads[run.thread]
         if location == IDLE:
             run.accesses.append(Access(thread.counter, IDLE, False, run.edge))
@@ -332,18 +332,18 @@ class Interpreter:
         )
 
     def value(self, state: State, thread: int, expr: Expr) -> int | None:
-        """What an expression is worth to a thread in a state; None where evaluating it fails."""
+        """Evaluate an expression for a thread in a state; None if that fails."""
         try:
             return _Run(self.program, state, thread, 0).evaluate(expr)
         except _Failure:
             return None
 
     def choices(self, state: State, thread: int) -> int:
-        """How many choice numbers are worth trying for this thread."""
-        return choice_bounds(self.program, thread)[self.location(state, thread)]
+        """Return how many choice numbers have to be tried for this thread."""
+        return find_choice_bounds(self.program, thread)[self.location(state, thread)]
 
     def steps(self, state: State) -> Iterator[tuple[int, Step]]:
-        """All threads' steps with their choice numbers, those that cannot move included."""
+        """Iterate over the steps of all threads, with choice numbers; blocked threads included."""
         for thread in range(len(self.program.threads)):
             yield from self.steps_of(state, thread)
 
@@ -355,21 +355,21 @@ class Interpreter:
                 yield choice, step
 
 
-def choice_bounds(program: Program, thread: int) -> tuple[int, ...]:
-    """For each location the largest product of choices along any step that starts there."""
+def find_choice_bounds(program: Program, thread: int) -> tuple[int, ...]:
+    """Return for each location the largest product of choices along any step from there."""
     key = "_choice_bounds"
     cache: dict[int, tuple[int, ...]] = program.__dict__.setdefault(key, {})
     if thread not in cache:
-        cache[thread] = _choice_bounds(program, thread)
+        cache[thread] = _compute_choice_bounds(program, thread)
     return cache[thread]
 
 
-def _choice_bounds(program: Program, thread: int) -> tuple[int, ...]:
+def _compute_choice_bounds(program: Program, thread: int) -> tuple[int, ...]:
     automaton = program.threads[thread]
     inside: dict[int, int] = {}
 
     def beyond(location: int) -> int:
-        """The factor contributed after arriving at `location` in the middle of a step."""
+        """Return the factor contributed after arriving at `location` within a step."""
         if automaton.locations[location].mode is not Mode.ATOMIC:
             return 1
         return inside.get(location, 1)

@@ -2,10 +2,10 @@
 
 A **cell** is one scalar storage location; its address is its position in
 `Program.cells`.  Arrays, records, locks, condition variables, queues and program
-counters are all runs of cells.  A **thread** is a control-flow automaton: locations
-joined by edges.  An **edge** has a guard and a sequence of operations.  A thread moves
-in **steps**; one step is one edge and, behind it, the edges of the transient locations
-that follow (`Mode.ATOMIC`, `Mode.MERGED`).  `docs/semantics.md` is the definition.
+counters are all ranges of consecutive cells.  A **thread** is a control-flow automaton:
+locations connected by edges.  An **edge** has a guard and a sequence of operations.  A
+thread moves in **steps**; one step is one edge, followed by the edges of the transient
+locations after it (`Mode.ATOMIC`, `Mode.MERGED`).  `docs/semantics.md` is the definition.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from mazurka.ir.expressions import Expr, negate
 FINISHED = 0
 """The location of a thread that has run to its end."""
 WRONG = 1
-"""The location of a thread that has violated something; it moves no more."""
+"""The location of a thread after a fault; it takes no more steps."""
 IDLE = 2
 """The location of a thread that has not been created yet."""
 FIRST_LOCATION = 3
-"""Locations from here on are the program's own."""
+"""The first location that belongs to the program; those before are reserved."""
 
 
 class Role(enum.StrEnum):
-    """What a cell stands for: how its value is shown, and whether it can race."""
+    """What a cell represents: it decides how its value is shown, and whether it can race."""
 
     INT = "int"
     BOOL = "bool"
@@ -41,9 +41,9 @@ class Role(enum.StrEnum):
     COUNTER = "counter"
     """A program counter."""
     OWNER = "owner"
-    """A lock: 0 where it is free, else its holder's number plus one."""
+    """A lock: 0 if it is free, else the number of the thread that holds it plus one."""
     SYNC = "sync"
-    """Another part of a synchronization object: a count, a flag, a queue's place."""
+    """Another part of a synchronization object: a count, a flag, a position in a queue."""
 
 
 RACING_ROLES = frozenset({Role.INT, Role.BOOL, Role.POINTER, Role.HANDLE})
@@ -57,14 +57,14 @@ class Span:
     line: int
     column: int = 0
     end_column: int = field(default=0, compare=False)
-    """The column behind its end; 0 where it is unknown or in another line."""
+    """The column after its end; 0 if it is unknown or in another line."""
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"
 
 
 def split_lines(text: str) -> list[str]:
-    """The lines of a source text as spans count them: a form feed, say, ends no line."""
+    """Split a source text into lines as spans count them; a form feed, for example, ends none."""
     return re.split(r"\r\n|\r|\n", text)
 
 
@@ -72,10 +72,10 @@ def split_lines(text: str) -> list[str]:
 class Cell:
     """One scalar storage location.
 
-    A value stored outside `low..high` is a `range` violation.  `points`, where given, are
-    all values the cell can ever hold (an analysis has shown it); packing uses them.  A cell
+    A value stored outside `low..high` is a `range` violation.  `points`, if given, are all
+    values that the cell can ever hold, as an analysis has proven; packing uses them.  A cell
     whose range the front end leaves to inference has `inferred` set; its `low` and `high`
-    mean nothing until `mazurka.ir.passes.ranges` has filled them in.
+    have no meaning until `mazurka.ir.passes.ranges` has filled them in.
     """
 
     name: str
@@ -83,7 +83,7 @@ class Cell:
     high: int
     initial: int = 0
     owner: int | None = None
-    """The thread whose local the cell is; None where it is shared."""
+    """The thread to which a local cell belongs; None if the cell is shared."""
     role: Role = Role.INT
     points: tuple[int, ...] | None = None
     span: Span | None = None
@@ -95,7 +95,7 @@ class Cell:
 
 
 class Kind(enum.StrEnum):
-    """What an edge does, for analyses and for people."""
+    """What an edge does, for analyses and for messages."""
 
     LOCAL = "local"
     CHOOSE = "choose"
@@ -109,7 +109,7 @@ class Kind(enum.StrEnum):
     TRY_ACQUIRE = "try-acquire"
     RELEASE = "release"
     INSPECT = "inspect"
-    """Looks at a synchronization object without changing it (`lock.locked()`)."""
+    """Reads a synchronization object without changing it (`lock.locked()`)."""
     WAIT = "wait"
     """Enters a condition variable's queue and releases its lock."""
     WAKE = "wake"
@@ -148,10 +148,10 @@ class Fault(enum.StrEnum):
 
 
 DEAD_ENDS = frozenset({Fault.LIVELOCK, Fault.BOUND})
-"""Faults without a successor: the step did not come to an end, and no search goes on from there."""
+"""Faults without a successor: the step never ended, and no search goes on from there."""
 
 FAULTS = tuple(Fault)
-"""Numbered from 1 in the native code: `FAULTS[code - 1]`."""
+"""All faults; the native code numbers them from 1: `FAULTS[code - 1]`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ class Assign:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A fault unless `condition` is not 0."""
+    """Raise `fault` if `condition` is 0."""
 
     condition: Expr
     fault: Fault
@@ -176,7 +176,7 @@ Operation: TypeAlias = Assign | Check
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """One guarded move between two locations of a thread.
+    """A guarded transition between two locations of a thread.
 
     The guards of a location's edges exclude each other; a guard of None always holds.
     More than one choice is allowed on local edges only.
@@ -190,11 +190,11 @@ class Edge:
     operations: tuple[Operation, ...] = ()
     choices: int = 1
     atomic: bool = False
-    """The accesses of this edge cannot be half of a data race by themselves."""
+    """The accesses of this edge are atomic: two atomic accesses never race."""
     subject: Expr | None = None
     """The address of the synchronization object's first cell, for kinds that have one."""
     text: str = ""
-    """What it does, for people: `acquire forks[1]`."""
+    """What it does, as shown to users: `acquire forks[1]`."""
 
     @property
     def indivisible(self) -> bool:
@@ -208,7 +208,7 @@ class Edge:
 
     @property
     def expressions(self) -> Iterator[Expr]:
-        """The expressions that the edge evaluates, in order."""
+        """Iterate over the expressions that the edge evaluates, in order."""
         if self.guard is not None:
             yield self.guard
         for operation in self.operations:
@@ -224,9 +224,9 @@ class Mode(enum.StrEnum):
 
     VISIBLE = "visible"
     ATOMIC = "atomic"
-    """Inside an atomic section: the step goes on, or did not happen at all."""
+    """Inside an atomic section: the step goes on, or is discarded as a whole."""
     MERGED = "merged"
-    """Local steps follow, as part of the step that came here; it rests here only if none can."""
+    """The step that comes here goes on with local edges; it ends here only if none is enabled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,11 +251,11 @@ class Thread:
     active: bool = True
     """False for a thread that another one creates: it starts at IDLE."""
     observer: bool = False
-    """A thread that only watches a global property; it never counts as waiting."""
+    """A thread that only checks a global property; it never counts as waiting."""
 
     @cached_property
     def outgoing(self) -> tuple[tuple[int, ...], ...]:
-        """For each location the positions in `edges` of those that leave it."""
+        """For each location the positions in `edges` of the edges that leave it."""
         leaving: list[list[int]] = [[] for _ in self.locations]
         for position, edge in enumerate(self.edges):
             leaving[edge.source].append(position)
@@ -263,7 +263,7 @@ class Thread:
 
     @cached_property
     def arriving(self) -> tuple[tuple[int, ...], ...]:
-        """For each location the positions in `edges` of those that lead there."""
+        """For each location the positions in `edges` of the edges that lead to it."""
         found: list[list[int]] = [[] for _ in self.locations]
         for position, edge in enumerate(self.edges):
             found[edge.target].append(position)
@@ -276,7 +276,7 @@ class Thread:
         return [edge.target for edge in self.edges_at(location)]
 
     def reachable(self, start: int, inside: Container[int] | None = None) -> set[int]:
-        """The locations that paths from `start` lead to, itself included; all lie `inside`."""
+        """Find `start` and all locations that can be reached from it on paths `inside`."""
         found, waiting = {start}, [start]
         while waiting:
             for target in self.successors(waiting.pop()):
@@ -286,11 +286,11 @@ class Thread:
         return found
 
     def loop_heads(self, inside: set[int]) -> set[int]:
-        """Locations of which every cycle within `inside` contains at least one."""
+        """Find a set of locations that every cycle within `inside` meets."""
         return self.search_inside(inside)[1]
 
     def search_inside(self, inside: set[int]) -> tuple[list[int], set[int]]:
-        """Search some locations depth-first, without leaving them."""
+        """Search the locations `inside` depth-first, without leaving them."""
 
         def follow(location: int) -> list[int]:
             return [target for target in self.successors(location) if target in inside]
@@ -306,10 +306,7 @@ class Thread:
 def search_depth_first(
     roots: Iterable[int], successors: Callable[[int], Iterable[int]]
 ) -> tuple[list[int], set[int]]:
-    """All that is reached, in postorder, and the targets of the arcs that lead back.
-
-    Without these targets no cycle is left.
-    """
+    """Return what is reached, in postorder, and the targets of back edges: each cycle has one."""
     finished: list[int] = []
     heads: set[int] = set()
     seen: set[int] = set()
@@ -340,8 +337,8 @@ DECLARED = ("protected", "unprotected", "unshared")
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """What a model says about a cell.  A claim: nothing behaves differently for it, and whoever
-    makes use of it has to check it."""
+    """What a model declares about a cell.  It does not change the behaviour of the program, and an
+    analysis that uses it has to check it."""
 
     kind: str
     """One of `DECLARED`."""
@@ -352,7 +349,7 @@ class Declaration:
 
 @dataclass(frozen=True)
 class Program:
-    """A whole concurrent program.  `cells[0]` is the null cell, which nothing may touch."""
+    """A concurrent program.  `cells[0]` is the null cell, which must not be accessed."""
 
     name: str
     cells: tuple[Cell, ...]
@@ -366,7 +363,7 @@ class Program:
 
     @cached_property
     def first_edge(self) -> tuple[int, ...]:
-        """The number of each thread's first edge: edges are numbered through all threads."""
+        """The number of each thread's first edge; edges are numbered across all threads."""
         numbers, total = [], 0
         for thread in self.threads:
             numbers.append(total)

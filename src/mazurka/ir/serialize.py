@@ -1,7 +1,7 @@
-"""Programs as JSON, written and read back.
+"""Write programs as JSON, and read them back.
 
-What is read may come from anywhere: every field is checked for its type and its range before a
-`Program` is built, and a mistake is reported with the path to it (`threads[0].edges[3].guard`).
+The input is not trusted: every field is checked for its type and its range before a `Program` is
+built, and a mistake is reported with the path to it (`threads[0].edges[3].guard`).
 Expressions are lists with the node's name first: `["add", ["load", ["const", 3]], ["const", 1]]`.
 """
 
@@ -60,11 +60,11 @@ NODES: dict[type, str] = {
     Assign: "assign",
     Check: "check",
 }
-"""The names of nodes; operators are named after themselves."""
+"""The names of nodes, except operators, which have their own names."""
 
 
 def to_json(program: Program) -> dict[str, object]:
-    """A program as plain lists, dictionaries, strings and numbers."""
+    """Convert a program to plain lists, dictionaries, strings and numbers."""
     return {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -80,7 +80,7 @@ def to_json(program: Program) -> dict[str, object]:
 
 
 def _thread_json(thread: Thread) -> dict[str, object]:
-    """The fields of a thread, the long ones last."""
+    """Convert a thread to its fields, the long ones last."""
     found = _fields(thread)
     return found | {name: found.pop(name) for name in ("locations", "edges")}
 
@@ -111,7 +111,7 @@ T = TypeVar("T")
 Name = TypeVar("Name", bound=enum.StrEnum)
 
 DEEPEST = 200
-"""Expressions nested deeper than this are refused; recursion has to end somewhere."""
+"""The deepest nesting of expressions that is accepted, which limits the recursion."""
 
 
 class Reader:
@@ -214,7 +214,7 @@ def from_json(data: object) -> Program:
 
 
 def _check_counters(top: Reader, program: Program) -> None:
-    """Each thread has a program counter of its own that can hold all its locations."""
+    """Check that each thread has its own program counter that can hold all its locations."""
     counters = [thread.counter for thread in program.threads]
     for number, thread in enumerate(program.threads):
         place = top.field("threads").items()[number]
@@ -255,7 +255,7 @@ def _cell(reader: Reader, threads: int) -> Cell:
 
 
 def _declared(top: Reader, cells: tuple[Cell, ...]) -> dict[int, Declaration]:
-    """Optional: programs written before there were declarations do not have the field."""
+    """Read the declarations, a field that programs from older versions do not have."""
     if not isinstance(top.value, dict) or "declared" not in top.value:
         return {}
     found: dict[int, Declaration] = {}

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mazurka.errors import InternalError
-from mazurka.ir.passes.liveness import starts_again
+from mazurka.ir.passes.liveness import find_restarts
 from mazurka.ir.program import Program
 from mazurka.ir.values.footprints import Footprints
 from mazurka.search import (
@@ -58,7 +58,7 @@ class _Answering:
         self.program = program
         self.options = options
         self.observer = observer
-        self.again = bool(starts_again(Footprints(program)))
+        self.again = bool(find_restarts(Footprints(program)))
         self.search = REDUCTIONS[SleepSets.name if self.again else reduction]
         self.limit_bytes = options.limit_bytes or default_limit_bytes()
         self.bytes_before = resident_bytes()

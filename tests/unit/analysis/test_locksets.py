@@ -284,6 +284,8 @@ def test_random_programs_have_cells_of_every_class() -> None:
 
 def test_a_broken_promise_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """An analysis that takes every lock for disciplined promises too much."""
-    monkeypatch.setattr("mazurka.ir.passes.held.Ownership._broken", lambda self, number: iter(()))
+    monkeypatch.setattr(
+        "mazurka.ir.passes.held.Ownership._find_broken", lambda self, number: iter(())
+    )
     found = (broken_promise(random_program(Random(seed))) for seed in range(300))
     assert any(found)

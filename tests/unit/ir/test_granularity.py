@@ -15,7 +15,7 @@ from tests.unit.ir.programs import Builder, equals, load, plus, put
 
 from mazurka.frontend.python import load_model
 from mazurka.ir.expressions import Choice, negate
-from mazurka.ir.passes.merge import Granularity, one_step_a_line
+from mazurka.ir.passes.merge import Granularity, merge_lines
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.passes.validate import validate
 from mazurka.ir.program import FINISHED, Edge, Kind, Mode, Program, Span
@@ -47,7 +47,7 @@ def behind_a_write(*edges: Edge, modes: tuple[Mode, ...] = (VISIBLE,)) -> Progra
 
 
 def modes(program: Program) -> list[Mode]:
-    result = one_step_a_line(program)
+    result = merge_lines(program)
     validate(result)
     return [location.mode for location in result.threads[0].locations[4:]]
 
@@ -98,7 +98,7 @@ def test_a_loop_on_one_line_can_be_interrupted() -> None:
     around = (edge(4, 5), edge(5, 6), edge(6, 4))
     found = modes(behind_a_write(*around, modes=(VISIBLE,) * 3))
     assert sorted(found) == [ATOMIC, ATOMIC, VISIBLE]
-    program = one_step_a_line(behind_a_write(*around, modes=(VISIBLE,) * 3))
+    program = merge_lines(behind_a_write(*around, modes=(VISIBLE,) * 3))
     assert explore(program).kinds == set()
 
 
@@ -108,7 +108,7 @@ def test_an_atomic_section_is_not_drawn_into_the_step_before_it() -> None:
     leave = edge(5, FINISHED, atomic=True, kind=Kind.ASSUME, guard=equals(X, 0))
     program = behind_a_write(enter, leave, modes=(VISIBLE, ATOMIC))
     assert modes(program) == [VISIBLE, ATOMIC]
-    assert {state[X] for state in explore(one_step_a_line(program)).states} == {0, 1}
+    assert {state[X] for state in explore(merge_lines(program)).states} == {0, 1}
 
 
 def test_what_follows_an_atomic_section_on_its_line_belongs_to_its_step() -> None:
@@ -124,7 +124,7 @@ def test_merged_locations_stay_and_begin_nothing_atomic() -> None:
 def test_where_a_thread_starts_stays_visible() -> None:
     """The loop leads back to the entry, all on one line."""
     program = behind_a_write(edge(4, 3))
-    found = one_step_a_line(program).threads[0].locations
+    found = merge_lines(program).threads[0].locations
     assert [place.mode for place in found[3:]] == [VISIBLE, ATOMIC]
 
 
@@ -211,7 +211,7 @@ def shared_values(program: Program, found: StateSpace) -> set[tuple[int, ...]]:
 @given(rng=st.randoms(use_true_random=False), faults=st.booleans())
 def test_nothing_new_happens(rng: Random, faults: bool) -> None:
     fine = with_longer_lines(random_program(rng, faults=faults), rng)
-    coarse = one_step_a_line(fine)
+    coarse = merge_lines(fine)
     validate(coarse)
     whole = explore(fine, races=False, limit=STATES)
     if not whole.complete:
@@ -230,7 +230,7 @@ def test_the_random_programs_do_become_smaller() -> None:
         rng = Random(seed)
         fine = with_longer_lines(random_program(rng), rng)
         counts = [len(explore(it, races=False, limit=STATES).states) for it in (
-            fine, one_step_a_line(fine)
+            fine, merge_lines(fine)
         )]  # fmt: skip
         smaller += counts[1] < counts[0]
     assert smaller >= 10
@@ -242,4 +242,4 @@ def test_a_longer_read_and_write_is_one_step() -> None:
     write = edge(5, FINISHED, put(X, plus(LOCAL, 1)))
     program = behind_a_write(read, write, modes=(VISIBLE, VISIBLE))
     assert len(explore(program).states) == 4
-    assert len(explore(one_step_a_line(program)).states) == 2
+    assert len(explore(merge_lines(program)).states) == 2

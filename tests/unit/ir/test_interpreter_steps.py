@@ -19,7 +19,7 @@ from tests.unit.ir.programs import FALSE, TRUE, Builder, equals, load, plus, put
 
 from mazurka.ir import interpreter as module
 from mazurka.ir.expressions import Binary, Const
-from mazurka.ir.interpreter import Interpreter, Outcome, choice_bounds
+from mazurka.ir.interpreter import Interpreter, Outcome, find_choice_bounds
 from mazurka.ir.program import (
     FINISHED,
     IDLE,
@@ -37,7 +37,7 @@ def step_of(program: Program, choice: int = 0, thread: int = 0) -> module.Step:
 
 def test_choices_are_digits_the_first_edge_has_the_lowest() -> None:
     program = two_choices()
-    assert choice_bounds(program, 0)[3] == 6  # 3 * 2
+    assert find_choice_bounds(program, 0)[3] == 6  # 3 * 2
     reached = [step_of(program, choice).state[1:3] for choice in range(6)]
     assert reached == [(c % 3, c // 3) for c in range(6)]
     assert set(reached) == set(product(range(3), range(2)))
@@ -52,7 +52,7 @@ def test_a_choice_that_is_left_over_is_invalid() -> None:
 
 def test_each_combination_counts_once_where_paths_choose_differently() -> None:
     program = uneven_choices()
-    assert choice_bounds(program, 0)[3] == 6
+    assert find_choice_bounds(program, 0)[3] == 6
     # The first digit is c mod 2.  c = 1 ends there; c = 3, 5 leave 1, 2 over; c = 0, 2, 4 choose b.
     found = {choice: step.state[1:3] for choice, step in Interpreter(program).steps((0, 0, 0, 3))}
     assert found == {0: (0, 0), 1: (1, 0), 2: (0, 1), 4: (0, 2)}

@@ -6,7 +6,7 @@ import pytest
 from tests.unit.ir.programs import Body, Builder, equals, load, lost_update, plus, put
 
 from mazurka.ir.expressions import Binary, Const, Element
-from mazurka.ir.native.layout import Layout, Slot, make_layout, resting_locations
+from mazurka.ir.native.layout import Layout, Slot, find_resting_locations, make_layout
 from mazurka.ir.passes.liveness import reset_dead_locals
 from mazurka.ir.program import FINISHED, WRONG, Assign, Cell, Check, Fault, Kind, Mode, Role
 from mazurka.ir.values.footprints import Footprints
@@ -130,7 +130,7 @@ def test_a_thread_rests_at_wrong_only_if_something_can_fail() -> None:
         builder.shared("y", 0, 4)
         body = builder.thread()
         body.edge(body.at(), FINISHED, *operations)
-        return resting_locations(Footprints(builder.program()), 0)
+        return find_resting_locations(Footprints(builder.program()), 0)
 
     assert rests(put(1, 5)) == (FINISHED, 3)
     assert rests(put(1, load(2))) == (FINISHED, 3)
@@ -158,7 +158,7 @@ def test_a_thread_rests_at_a_merged_location_only_if_no_guard_may_hold() -> None
         False,
         True,
     ]
-    assert resting_locations(Footprints(program), 0) == (FINISHED, start, partial)
+    assert find_resting_locations(Footprints(program), 0) == (FINISHED, start, partial)
 
 
 def test_a_created_thread_rests_at_idle_and_at_its_entry() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.unit.ir.programs import Builder, equals, load, put
 
 from mazurka.ir.expressions import Choice, Const, Element
-from mazurka.ir.passes.liveness import reset_dead_locals, stored_locals
+from mazurka.ir.passes.liveness import find_stored_locals, reset_dead_locals
 from mazurka.ir.program import FINISHED, WRONG, Assign, Check, Fault, Kind, Mode, Program
 from mazurka.stateful.reference.full import explore
 
@@ -24,7 +24,7 @@ def test_a_local_is_reset_behind_its_last_use() -> None:
     # 3: still initial.  4: about to be read.  5: dead and dirty.  At the end: reset before.
     assert found[3:] == [(), (), (local,)]
     assert found[FINISHED] == ()
-    assert stored_locals(reset_dead_locals(builder.program())) == {local}
+    assert find_stored_locals(reset_dead_locals(builder.program())) == {local}
 
 
 def test_a_local_that_is_written_again_before_it_is_read_is_dead() -> None:
@@ -119,7 +119,7 @@ def test_parameters_that_a_creator_writes_are_dirty_at_the_entry() -> None:
     found = [place.resets for place in program.threads[1].locations]
     assert used not in found[3]
     assert used in found[4]
-    assert {used, unused} <= stored_locals(program)
+    assert {used, unused} <= find_stored_locals(program)
     assert any(state[x] == 5 for state in explore(program).states)
 
 

@@ -23,7 +23,7 @@ from tests.unit.ir.programs import Builder, crossed_locks, load, lost_update, pu
 
 from mazurka.ir.expressions import BINARY_OPERATORS, Binary, Const, Convert, Expr, Unary
 from mazurka.ir.interpreter import Interpreter
-from mazurka.ir.native.step import INVALID, NativeProgram, assembly, native
+from mazurka.ir.native.step import INVALID, NativeProgram, generate_assembly, native
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import FINISHED, Kind, Program
 from mazurka.stateful.memory import Area
@@ -141,7 +141,10 @@ def test_native_code_is_made_once_for_each_program() -> None:
 
 def test_the_text_is_the_same_each_time() -> None:
     """Nothing may depend on the order of sets: runs must be repeatable."""
-    texts = {assembly(NativeProgram(prepare(lost_update())).layout, record=True) for _ in range(3)}
+    texts = {
+        generate_assembly(NativeProgram(prepare(lost_update())).layout, record=True)
+        for _ in range(3)
+    }
     assert len(texts) == 1
 
 

@@ -7,7 +7,7 @@ from tests.soundness.variants import VARIANTS, difference
 from tests.unit.ir.programs import Builder, equals, load, put
 
 from mazurka.ir.expressions import Binary, Const, Expr, Load
-from mazurka.ir.passes.liveness import carried_over, reset_dead_locals, starts_again
+from mazurka.ir.passes.liveness import find_carried_over, find_restarts, reset_dead_locals
 from mazurka.ir.passes.merge import merge_local_steps
 from mazurka.ir.program import FINISHED, FIRST_LOCATION, IDLE, Check, Fault, Kind, Mode, Program
 from mazurka.ir.values.footprints import Footprints
@@ -15,7 +15,7 @@ from mazurka.stateful.reference.full import explore
 
 
 def again(program: Program) -> set[int]:
-    return set(starts_again(Footprints(program)))
+    return set(find_restarts(Footprints(program)))
 
 
 def seen_idle(counter: int) -> Expr:
@@ -52,7 +52,7 @@ def test_passes_keep_what_a_thread_that_is_started_again_finds(variant: str, act
 
 def test_what_is_read_first_is_kept_to_the_end_and_beyond() -> None:
     raw = counting(starts=2)
-    (local,) = carried_over(raw)[1]
+    (local,) = find_carried_over(raw)[1]
     assert raw.cells[local].name == "local"
     assert all(local not in place.resets for place in reset_dead_locals(raw).threads[1].locations)
 
@@ -66,7 +66,7 @@ def test_a_step_that_a_second_start_would_prevent_is_not_merged() -> None:
 def test_what_every_start_writes_is_not_carried_over() -> None:
     raw = counting(starts=2, given=True)
     assert again(raw) == {1}
-    assert carried_over(raw) == {1: frozenset()}
+    assert find_carried_over(raw) == {1: frozenset()}
     assert difference(raw, VARIANTS["prepared"](raw), 1000) is None
 
 
@@ -82,7 +82,7 @@ def test_what_a_start_writes_behind_the_counter_may_come_too_late() -> None:
     here, following = creator.at(), creator.at()
     creator.edge(here, following, start, check, put(local, 1), kind=Kind.CREATE)
     creator.edge(following, FINISHED)
-    assert carried_over(builder.program()) == {1: frozenset({local})}
+    assert find_carried_over(builder.program()) == {1: frozenset({local})}
 
 
 def test_who_starts_a_thread_once_needs_no_look() -> None:

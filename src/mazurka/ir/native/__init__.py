@@ -1,1 +1,1 @@
-"""A program as machine code: packed states and the step function."""
+"""Machine code for a program: packed states and the step function."""

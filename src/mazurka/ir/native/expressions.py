@@ -1,8 +1,8 @@
-"""Expressions and cell accesses as LLVM assembly text.
+"""Generate LLVM assembly text for expressions and cell accesses.
 
 `ThreadText` collects the text of one thread's step function.  Values are operand strings: a
-register (`%v12`) or a number.  Where the value sets show that a fault cannot happen no test is
-emitted.  See `mazurka.ir.native.step` for the shape of the whole function.
+register (`%v12`) or a number.  No test is emitted for a fault that cannot happen according to the
+value sets.  See `mazurka.ir.native.step` for the structure of the whole function.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ SHIFT_NAMES = {"shl": "shl", "shr": "ashr", "lshr": "lshr"}
 
 @dataclass
 class Context:
-    """What all threads' texts share."""
+    """What the texts of all threads share."""
 
     layout: Layout
     footprints: Footprints
     record: bool
     """Whether the steps report their footprints."""
     chooses: tuple[bool, ...]
-    """For each thread whether any of its steps is nondeterministic."""
+    """For each thread, whether any of its steps is nondeterministic."""
     attributes: str = ""
-    """Attributes of the functions that are generated."""
+    """LLVM attributes of the generated functions."""
 
 
 def word_literal(value: int) -> str:
-    """A 64-bit pattern as the signed number LLVM expects."""
+    """Write a 64-bit pattern as the signed number that LLVM expects."""
     return str(value - (1 << 64) if value >= 1 << 63 else value)
 
 
@@ -72,9 +72,9 @@ class ThreadText:
         self.registers = 0
         self.choices = 1
         self.scratch: set[int] = set()
-        """Scratch cells that the text uses and that must be set up at its start."""
+        """Scratch cells that the text uses; they must be initialized at its start."""
         self.scratch_array: set[int] = set()
-        """Those among which an address expression chooses; they lie in one array."""
+        """Scratch cells among which an address expression chooses; they are in one array."""
         self.faults: set[Fault] = set()
 
     # --- text ---------------------------------------------------------------------------
@@ -103,7 +103,7 @@ class ThreadText:
         self.emit(f"br i1 {condition}, label %{then}, label %{otherwise}")
 
     def require(self, condition: str, fault: Fault) -> None:
-        """Go on only if the condition holds; else the step ends in the fault."""
+        """Emit a test that ends the step with the fault unless the condition holds."""
         self.faults.add(fault)
         on = self.fresh_label("ok")
         self.branch(condition, on, f"fault{FAULTS.index(fault) + 1}")
@@ -118,7 +118,7 @@ class ThreadText:
         return is_public(self.program, self.number, address)
 
     def record(self, address: str, targets: tuple[int, ...], write: bool) -> None:
-        """Report an access in the footprint; other threads cannot see the own local cells."""
+        """Record an access in the footprint, except to the thread's own local cells."""
         if not self.context.record:
             return
         public = [self.is_public(target) for target in targets]
@@ -183,7 +183,7 @@ class ThreadText:
             self.insert(self.word_pointer(slot.word), str(slot.shift), slot, value)
 
     def insert(self, pointer: str, shift: str, slot: Slot, value: str) -> None:
-        """Put a value into its place within a word; constants are put together here."""
+        """Store a value in its bits of a word; constants are combined at compile time."""
         code = self.encode(slot, value)
         word = self.value(f"load i64, ptr {pointer}")
         if shift.startswith("%"):
@@ -207,7 +207,7 @@ class ThreadText:
         return f"%s{address}"
 
     def locate(self, address: str, targets: tuple[int, ...]) -> tuple[str, str]:
-        """The word pointer and the shift of a packed cell chosen at run time."""
+        """Compute the word pointer and the shift of a packed cell that is chosen at run time."""
         slots = [self.slot(target) for target in targets]
         steps = {
             (b.shift - a.shift, y - x)
@@ -241,7 +241,7 @@ class ThreadText:
         return self.context.footprints.targets(address, self.choices)
 
     def require_cell(self, expr: Expr, address: str) -> tuple[int, ...]:
-        """A `memory` fault unless the address denotes a cell; the cells it can denote."""
+        """Emit a `memory` fault unless the address denotes a cell; return the possible cells."""
         targets = self.targets(expr)
         if not self.context.footprints.is_surely_cell(expr, self.choices):
             low = self.value(f"sub i64 {address}, 1")
@@ -288,7 +288,7 @@ class ThreadText:
                 return self.value("load i64, ptr %choice") if self.choices > 1 else "0"
 
     def truth(self, expr: Expr) -> str:
-        """The expression as an i1."""
+        """Evaluate the expression as an i1."""
         if isinstance(expr, Binary) and expr.operator in PREDICATES:
             left, right = self.evaluate(expr.left), self.evaluate(expr.right)
             return self.value(f"icmp {PREDICATES[expr.operator]} i64 {left}, {right}")
@@ -335,11 +335,11 @@ class ThreadText:
         return self.natural(operator, x, y) if natural else self.division(operator, x, y)
 
     def natural(self, operator: str, x: str, y: str) -> str:
-        """Division of a number that is not negative by a positive one."""
+        """Divide a number that is not negative by a positive one."""
         return self.value(f"{'udiv' if operator in ('floordiv', 'div') else 'urem'} i64 {x}, {y}")
 
     def division(self, operator: str, x: str, y: str) -> str:
-        """Signed division; by -1 it is negation, which the machine's division traps on."""
+        """Divide signed numbers; -1 is a special case, since the machine's division may trap."""
         minus = self.value(f"icmp eq i64 {y}, -1")
         safe = self.value(f"select i1 {minus}, i64 1, i64 {y}")
         quotient = self.value(f"sdiv i64 {x}, {safe}")
@@ -397,7 +397,7 @@ class ThreadText:
         return self.value(f"phi i64 {', '.join(incoming)}")
 
     def is_harmless(self, expr: Expr) -> bool:
-        """Whether evaluating it without need has no effect: no fault, nothing to report."""
+        """Whether evaluating `expr` needlessly has no effect: no fault, no access to record."""
         if self.context.record and any(isinstance(part, Load) for part in walk(expr)):
             return False
         return cannot_fault(expr, self.context.footprints.lookup, self.choices)

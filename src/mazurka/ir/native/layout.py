@@ -1,13 +1,13 @@
 """How a state is packed into 64-bit words.
 
-Each cell gets as few bits as its values need and lies within one word.  A cell whose value never
-changes while its thread rests gets none.  Values are stored as their distance from the smallest
-one; where the possible values are few and sparse (the owners of a lock, the locations of a
-thread) as their position in the list of them.
+Each cell gets as few bits as its values need, within one word.  A cell that always has the same
+value while its thread rests gets none.  Values are stored as their distance from the smallest
+one or, if the possible values are few and sparse (the owners of a lock, the locations of a
+thread), as their position in the list of possible values.
 
 A cell that is zero bits wide but changes in the middle of a step is a *scratch* cell: the
-native code keeps it in a register.  Cells that one address expression can choose between are
-coded alike, so that the code can compute where the chosen one lies.
+native code keeps it in a register.  Cells among which one address expression can choose have the
+same coding, so that the code can compute the position of the chosen one.
 
 The top bit of the first word is always 0; the state table uses it to mark a slot as taken.
 """
@@ -19,20 +19,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from mazurka.ir.expressions import Const, Expr, Load, walk
-from mazurka.ir.interpreter import State, choice_bounds
-from mazurka.ir.passes.liveness import Start, all_starts, stored_locals
+from mazurka.ir.interpreter import State, find_choice_bounds
+from mazurka.ir.passes.liveness import Start, find_starts, find_stored_locals
 from mazurka.ir.program import IDLE, WRONG, Assign, Check, Edge, Mode, Program, Thread
 from mazurka.ir.values.evaluation import cannot_fault, evaluate
 from mazurka.ir.values.footprints import Footprints, cell_values
 
 WORD_BITS = 64
 MOST_CODED_POINTS = 16
-"""Sparse values are coded by position only while they are few; decoding compares with each."""
+"""The most values that are coded by position; decoding compares with each of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Where a cell lies: `value = base + bits`, or `points[bits]` where the cell is coded."""
+    """The position of a cell: `value = base + bits`, or `points[bits]` if the cell is coded."""
 
     word: int
     shift: int
@@ -40,7 +40,7 @@ class Slot:
     base: int
     points: tuple[int, ...] | None = None
     scratch: bool = False
-    """Not part of the state; starts each step at `base` (its initial value)."""
+    """Whether it is no part of the state, and starts each step at `base`, its initial value."""
 
     @property
     def mask(self) -> int:
@@ -90,14 +90,14 @@ class Layout:
 
 @dataclass
 class _Plan:
-    """What is known of a cell before it has a place."""
+    """The coding of a cell, before it has a position."""
 
     low: int
     high: int
     points: tuple[int, ...] | None
     stored: bool = True
     counter: bool = False
-    """A program counter is only ever compared with and set to constants: coding costs nothing."""
+    """Whether it is a program counter: only constants are compared or stored, so coding is free."""
 
     @property
     def spread(self) -> int:
@@ -119,7 +119,7 @@ class _Plan:
         return (len(self.points) - 1).bit_length() < self.spread
 
     def widen(self, other: _Plan) -> bool:
-        """Take in the other's values; whether that changed anything."""
+        """Add the values of another plan; return whether that changed anything."""
         before = (self.low, self.high, self.points, self.stored)
         self.low, self.high = min(self.low, other.low), max(self.high, other.high)
         if self.points is None or other.points is None:
@@ -131,23 +131,23 @@ class _Plan:
 
 
 def make_layout(program: Program) -> Layout:
-    """Decide where every cell of a prepared program lies."""
+    """Choose the position of every cell of a prepared program."""
     footprints = Footprints(program)
-    starts = all_starts(footprints)
+    starts = find_starts(footprints)
     resting = tuple(
-        resting_locations(footprints, number, starts.get(number, ()))
+        find_resting_locations(footprints, number, starts.get(number, ()))
         for number in range(len(program.threads))
     )
     plans = _plan_cells(footprints, resting)
-    _agree(plans, alternatives(footprints))
+    _agree(plans, find_alternatives(footprints))
     slots, words = _place(program, plans)
-    choices = tuple(choice_bounds(program, number) for number in range(len(program.threads)))
+    choices = tuple(find_choice_bounds(program, number) for number in range(len(program.threads)))
     return Layout(program, slots, words, choices, resting)
 
 
 def _plan_cells(footprints: Footprints, resting: Sequence[tuple[int, ...]]) -> list[_Plan]:
     program = footprints.program
-    stored = stored_locals(program)
+    stored = find_stored_locals(program)
     counters = {thread.counter: number for number, thread in enumerate(program.threads)}
     plans = [_Plan(0, 0, (0,))]
     for address, cell in enumerate(program.cells[1:], 1):
@@ -165,10 +165,10 @@ def _plan_cells(footprints: Footprints, resting: Sequence[tuple[int, ...]]) -> l
     return plans
 
 
-def resting_locations(
+def find_resting_locations(
     footprints: Footprints, number: int, starts: Iterable[Start] = ()
 ) -> tuple[int, ...]:
-    """The locations at which a thread can be found between steps, those it is put at included."""
+    """Find the locations at which a thread can be between steps, also those where it is started."""
     program = footprints.program
     thread = program.threads[number]
     found = {program.cells[thread.counter].initial}
@@ -206,7 +206,7 @@ def can_fault(footprints: Footprints, thread: Thread, edge: Edge) -> bool:
 
 
 def may_leave_range(footprints: Footprints, operation: Assign, choices: int) -> bool:
-    """Whether the value may lie outside the cell's range, or the address be no cell at all."""
+    """Whether the value may be outside the cell's range, or the address may not be a cell."""
     if not footprints.is_surely_cell(operation.address, choices):
         return True
     values = evaluate(operation.value, footprints.lookup, choices)
@@ -217,8 +217,8 @@ def may_leave_range(footprints: Footprints, operation: Assign, choices: int) -> 
     return any(values.low < cell.low or values.high > cell.high for cell in declared)
 
 
-def alternatives(footprints: Footprints) -> list[tuple[int, ...]]:
-    """The sets of cells between which an address expression chooses at run time."""
+def find_alternatives(footprints: Footprints) -> list[tuple[int, ...]]:
+    """Find the sets of cells among which an address expression chooses at run time."""
     found: set[tuple[int, ...]] = set()
 
     def look(address: Expr, choices: int) -> None:
@@ -238,7 +238,7 @@ def alternatives(footprints: Footprints) -> list[tuple[int, ...]]:
 
 
 def _agree(plans: list[_Plan], groups: list[tuple[int, ...]]) -> None:
-    """Give the cells of each group one coding, until nothing changes any more."""
+    """Give the cells of each group the same coding, until nothing changes any more."""
     changed = True
     while changed:
         changed = False
@@ -258,7 +258,7 @@ def _agree(plans: list[_Plan], groups: list[tuple[int, ...]]) -> None:
 
 
 def _place(program: Program, plans: list[_Plan]) -> tuple[tuple[Slot, ...], int]:
-    """First fit, in the order of the addresses: neighbours stay neighbours."""
+    """Place cells by first fit, in the order of the addresses, so that neighbours stay together."""
     room = [WORD_BITS - 1]
     slots: list[Slot] = []
     first = 0

@@ -1,17 +1,17 @@
-"""The step function of a program as native code, through LLVM.
+"""Compile the step function of a program to native code with LLVM.
 
     step(src, thread, choice, dst, footprint) -> edge | fault << 32, or a negative code
 
-`src` and `dst` are addresses of packed states (`ir.native.layout`); the function copies one to
-the other and works there, so `dst` means nothing after a negative code.  The low half of the
-result is the number of the step's first edge, the high half 0 or 1 + the position in `FAULTS`.
+`src` and `dst` are addresses of packed states (`ir.native.layout`); the function copies `src` to
+`dst` and works there, so `dst` has no meaning after a negative code.  The low half of the result
+is the number of the step's first edge, the high half 0 or 1 + the position in `FAULTS`.
 `footprint`, used by the recording variant, points to 64-bit words: capacity, count, then one
-`address * 2 + is_write` an access; a count above the capacity says that some did not fit.  The
-caller sets the count to 0.
+`address * 2 + is_write` for each access; if the count is above the capacity, some did not fit.
+The caller sets the count to 0.
 
-Each thread has a function of its own: one block a location, entered at the location's code and
-left when the thread rests, as `docs/semantics.md` describes.  The text is LLVM assembly, which
-is quicker to write and to read than objects for every instruction.
+Each thread has a function of its own: one block for each location, entered at the location's code
+and left when the thread rests, as `docs/semantics.md` describes.  The text is LLVM assembly, which
+is quicker to write and easier to read than objects for every instruction.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ STOPPED = -2
 ENDED = -3
 INVALID = -4
 LARGE_PROGRAM = 400
-"""From this many edges on, less time goes into optimizing."""
+"""From this many edges on, the code is optimized less."""
 HUGE_PROGRAM = 4_000
-"""From here on, hardly any: compiling must not take longer than searching."""
+"""From this many edges on, it is hardly optimized: compiling must not dominate the search."""
 
 
 class _StepText(ThreadText):
@@ -64,7 +64,7 @@ class _StepText(ThreadText):
         """Transient locations that still need a block."""
         self.known: set[int] = set()
         self.loops = loops
-        """Whether the thread could stay inside atomic sections for ever."""
+        """Whether a step of the thread could stay inside atomic sections for ever."""
         self.chooses = context.chooses[number]
 
     def generate(self) -> str:
@@ -120,7 +120,7 @@ class _StepText(ThreadText):
         return lines
 
     def epilogue(self) -> list[str]:
-        """The ways in which a step does not happen."""
+        """Emit the returns for steps that do not happen."""
         lines: list[str] = []
         for name, code in (("waits", WAITS), ("stopped", STOPPED), ("ended", ENDED)):
             if name in self.endings:
@@ -136,7 +136,7 @@ class _StepText(ThreadText):
         self.jump(name)
 
     def guards(self, location: int, *, first: bool) -> None:
-        """The edges of a location: try the guards in order, take the first that holds."""
+        """Emit the edges of a location: test the guards in order, take the first that holds."""
         if location < FIRST_LOCATION:
             self.reserved(location)
             return
@@ -156,7 +156,7 @@ class _StepText(ThreadText):
         self.none_enabled(location, first=first)
 
     def burn_fuel(self, location: int) -> None:
-        """A step must not stay inside atomic sections for ever."""
+        """Emit a counter that ends a step which stays too long inside atomic sections."""
         if self.loops and self.thread.locations[location].mode is Mode.ATOMIC:
             fuel = self.value("load i64, ptr %fuel")
             self.require(self.value(f"icmp ne i64 {fuel}, 0"), Fault.LIVELOCK)
@@ -244,7 +244,7 @@ class _StepText(ThreadText):
         self.require(self.value(f"and i1 {above}, {below}"), Fault.RANGE)
 
     def rest(self, location: int) -> None:
-        """Come to rest: dead cells to their initial values, and the program counter."""
+        """Emit the end of a step: reset dead cells, and store the program counter."""
         self.label(f"rest{location}")
         self.settle(location)
         self.answer(self.value("load i64, ptr %first"))
@@ -263,7 +263,7 @@ class _StepText(ThreadText):
         self.answer(self.value(f"or i64 {edge}, {code << 32}"))
 
     def answer(self, result: str) -> None:
-        """Return, unless a part of the choice was left over: then there is no such choice."""
+        """Emit a return; if a part of the choice is left over, there is no such choice."""
         if not self.chooses:
             self.emit(f"ret i64 {result}")
             return
@@ -273,7 +273,7 @@ class _StepText(ThreadText):
 
 
 def _only_choice(context: Context, number: int) -> list[str]:
-    """A deterministic thread has one choice, number 0."""
+    """Emit the test that the choice is 0, for a deterministic thread."""
     if context.chooses[number]:
         return []
     return [
@@ -284,7 +284,7 @@ def _only_choice(context: Context, number: int) -> list[str]:
 
 
 def _thread_text(context: Context, number: int) -> str:
-    """A thread's functions: one for each location where it can rest, and one to find it."""
+    """Emit a thread's functions: one for each location where it can rest, and the dispatcher."""
     thread = context.layout.program.threads[number]
     slot = context.layout.slots[thread.counter]
     starts = context.layout.starts[number]
@@ -316,8 +316,8 @@ def _table(name: str, values: list[int]) -> str:
     return f"@{name} = internal constant [{len(values)} x i64] [{body}]"
 
 
-def assembly(layout: Layout, *, record: bool) -> str:
-    """The LLVM assembly of a program's step function."""
+def generate_assembly(layout: Layout, *, record: bool) -> str:
+    """Generate the LLVM assembly of a program's step function."""
     program = layout.program
     large = len(program.edges) >= LARGE_PROGRAM
     chooses = tuple(max(bounds) > 1 for bounds in layout.choices)
@@ -358,7 +358,7 @@ def assembly(layout: Layout, *, record: bool) -> str:
 
 @dataclass(frozen=True)
 class NativeStep:
-    """Compiled code; keep the object alive as long as the address is used."""
+    """Compiled code; the address is valid only while this object is alive."""
 
     engine: Any
     address: int
@@ -382,11 +382,11 @@ class NativeProgram:
     def _compile(self, *, record: bool) -> NativeStep:
         edges = len(self.program.edges)
         speed = 0 if edges >= HUGE_PROGRAM else 1 if edges >= LARGE_PROGRAM else 2
-        return compile_assembly(assembly(self.layout, record=record), speed=speed)
+        return compile_assembly(generate_assembly(self.layout, record=record), speed=speed)
 
 
 def native(program: Program) -> NativeProgram:
-    """A program's native code; the same object each time, so that nothing is compiled twice."""
+    """Return a program's native code; it is cached in the program."""
     kept: dict[str, object] = program.__dict__
     found = kept.get("_native")
     if not isinstance(found, NativeProgram):

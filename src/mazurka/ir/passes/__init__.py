@@ -1,1 +1,1 @@
-"""From a front end's raw program to one that can be searched, one pass a file."""
+"""The passes that turn a front end's raw program into one that can be searched, one per file."""

@@ -1,10 +1,10 @@
-"""Replaces expressions by what the range analysis knows about them.
+"""Replace expressions by constants that the range analysis has found.
 
 Folding never changes what a program does: the successors, the faults and the footprints are
-the same.  An expression becomes a constant only if it has one value, cannot be a fault and
-loads nothing but the thread's own local cells: a load of a shared cell is part of a step's
-footprint even where its value is known.  Locations keep their numbers; those that cannot be
-reached only lose their edges.
+the same.  An expression becomes a constant only if it has one value, cannot fault and loads
+nothing but the thread's own local cells: a load of a shared cell is part of a step's footprint
+even if its value is known.  Locations keep their numbers; those that cannot be reached only
+lose their edges.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from mazurka.ir.values.facts import Facts
 
 
 def fold(program: Program, inference: Inference) -> Program:
-    """The same program, simplified; `inference` must stem from this very program."""
+    """Simplify a program; `inference` must be the result for this program."""
     threads = tuple(
         replace(thread, edges=_Folder(program, inference, number).edges())
         for number, thread in enumerate(program.threads)
@@ -51,13 +51,13 @@ class _Folder:
         return tuple(kept[position] for position in sorted(kept))
 
     def leaving(self, location: int) -> dict[int, Edge]:
-        """The edges of a location that can matter, by their positions."""
+        """Return the folded edges of a location by position, without those that are never taken."""
         folded: dict[int, Edge] = {}
         for position in self.thread.outgoing[location]:
             edge = self.edge(self.thread.edges[position], location)
             folded[position] = edge
             if edge.guard is None:
-                break  # guards are evaluated in order: no later one ever is
+                break  # guards are evaluated in order, and this one always holds
         alive = {p: edge for p, edge in folded.items() if edge.guard != Const(0)}
         # Which edges a thread cannot take decides whether it waits or is stopped.
         original = [self.thread.edges[p] for p in self.thread.outgoing[location]]
@@ -89,7 +89,7 @@ class _Folder:
                 if not (isinstance(condition, Const) and condition.value):
                     folded.append(replace(operation, condition=condition))
             if not facts.perform(operation, self.program.cells, lambda address, values: None):
-                # A fault for sure: what follows is never executed, and nothing is known there.
+                # This is always a fault: what follows is never executed, so it is not folded.
                 return (*folded, *operations[position + 1 :])
         return tuple(folded)
 
@@ -104,7 +104,7 @@ class _Folder:
         return rebuild(expr, lambda child: self.expression(child, facts))
 
     def conditional(self, expr: Conditional, facts: Facts) -> Expr:
-        """Each branch is folded with what its test says; a branch never taken is left alone."""
+        """Fold each branch with what its test implies; a branch that is never taken is kept."""
         known = truth_of(facts.values(expr.test))
         if known is not None and self.is_silent(expr.test, facts):
             return self.expression(expr.then if known else expr.otherwise, facts)
@@ -116,7 +116,7 @@ class _Folder:
         return Conditional(self.expression(expr.test, facts), *branches)
 
     def is_silent(self, expr: Expr, facts: Facts) -> bool:
-        """Whether evaluating leaves no trace: no fault, no load of a cell others can see."""
+        """Whether evaluation has no visible effect: no fault, no load of a shared cell."""
         return self.loads_own_locals(expr, facts) and cannot_fault(
             expr, facts.lookup, facts.choices
         )

@@ -1,17 +1,17 @@
-"""Which locks a thread surely holds, and the checks of ownership that therefore cannot fail.
+"""Find the locks that a thread certainly holds, and drop ownership checks that cannot fail.
 
 A lock is *disciplined* if no thread ever writes its owner cell unless the lock is free or the
 thread holds it.  `Ownership` finds the disciplined locks and, for each location, the locks that
-are held on every path to it.  The two depend on each other: a write is allowed where its own edge
-shows the lock free or held, or where every path leads through taking it (so a `threading.Lock`,
-which anybody may release, is disciplined if nobody releases it for others).  The largest set of
-locks that satisfies all writes is found by starting from all of them.
+are held on every path to it.  The two depend on each other: a write is allowed if its own edge
+shows that the lock is free or held, or if the lock has been taken on every path (so a
+`threading.Lock`, which any thread may release, is disciplined if no thread releases it for
+another).  The largest set of locks that satisfies all writes is found by starting from all locks.
 
-Why that is no circle.  *Invariant:* if a disciplined lock is among those held at the location
-where thread t stands, its owner cell names t.  It holds at first, since nothing is held where a
-thread begins.  Let an edge of t keep to the rule.  Where it writes the owner cell of m, the cell
-was free or named t: shown by the edge, or by the invariant.  So m was not among the locks held at
-another thread's location, and their facts stay true; those of t are brought up to date
+Why that is not circular.  *Invariant:* if a disciplined lock is among those held at the location
+of thread t, its owner cell names t.  It holds at first, since nothing is held where a thread
+begins.  Let an edge of t follow the rule.  If it writes the owner cell of m, the cell was free or
+named t: shown by the edge, or by the invariant.  So m was not among the locks held at another
+thread's location, and the facts of the other threads stay true; those of t are updated
 assignment by assignment.  Hence the invariant holds after every edge.
 """
 
@@ -27,11 +27,11 @@ from mazurka.ir.values.evaluation import evaluate, members
 from mazurka.ir.values.footprints import Footprints
 
 Known: TypeAlias = dict[Expr, frozenset[int]]
-"""For addresses of locks: the values that their owner cells can have."""
+"""Maps addresses of locks to the values that their owner cells can have."""
 
 
 def drop_proven_lock_checks(program: Program) -> Program:
-    """Without these checks a thread needs no WRONG location, and states get smaller."""
+    """Drop checks that cannot fail; a thread that cannot fail needs no WRONG, so states shrink."""
     ownership = Ownership(program)
     if not ownership.disciplined:
         return program
@@ -43,7 +43,7 @@ def drop_proven_lock_checks(program: Program) -> Program:
 
 
 def conjuncts(expr: Expr | None) -> list[Expr]:
-    """The parts of a conjunction, short circuits included."""
+    """Return the parts of a conjunction, also of one with a short circuit."""
     match expr:
         case None:
             return []
@@ -58,7 +58,7 @@ def conjuncts(expr: Expr | None) -> list[Expr]:
 
 
 def owner_values(expr: Expr) -> tuple[Expr, frozenset[int]] | None:
-    """For `owner == value`, or several of that lock joined by `or`: the address and the values."""
+    """Return the address and the values in `owner == value`, or in several such joined by `or`."""
     match expr:
         case Binary("eq", Load(address), Const(value)) | Binary("eq", Const(value), Load(address)):
             return address, frozenset({value})
@@ -69,8 +69,8 @@ def owner_values(expr: Expr) -> tuple[Expr, frozenset[int]] | None:
     return None
 
 
-def shown_by(expr: Expr | None) -> Known:
-    """What the truth of an expression says about owner cells."""
+def find_shown_values(expr: Expr | None) -> Known:
+    """Return what is known about owner cells if an expression is true."""
     known: Known = {}
     for part in conjuncts(expr):
         found = owner_values(part)
@@ -85,21 +85,21 @@ class _Write:
 
     targets: frozenset[int]
     taken: int | None
-    """The lock that is the acting thread's after it."""
+    """The lock that the acting thread holds afterwards."""
     entitled: bool
-    """Whether the edge itself shows the lock free or held by the acting thread."""
+    """Whether the edge itself shows that the lock is free or held by the acting thread."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Effects:
-    """What an edge does to locks: `held[k]` are shown to be held before operation k."""
+    """What an edge does to locks: `held[k]` are certainly held before operation k."""
 
     held: dict[int, frozenset[int]]
     writes: dict[int, _Write]
 
 
 class Ownership:
-    """The disciplined locks of a program, and where they are held."""
+    """The disciplined locks of a program, and the locations at which they are held."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -108,7 +108,7 @@ class Ownership:
             address for address, cell in enumerate(program.cells) if cell.role is Role.OWNER
         )
         """The owner cells of the disciplined locks."""
-        self.beginnings = _beginnings(self.footprints)
+        self.beginnings = _find_beginnings(self.footprints)
         """By thread: the locations at which it can start."""
         threads = list(enumerate(program.threads))
         self._effects = [
@@ -116,14 +116,14 @@ class Ownership:
             for number, thread in threads
         ]
         self.held = [self._find_held(number) for number, _ in threads]
-        """By thread and location: the locks held on every path there; None where no path leads."""
-        while broken := {lock for number, _ in threads for lock in self._broken(number)}:
+        """By thread and location: the locks held on every path there; None if there is no path."""
+        while broken := {lock for number, _ in threads for lock in self._find_broken(number)}:
             self.disciplined -= broken
             self.held = [self._find_held(number) for number, _ in threads]
 
     def along(self, number: int, position: int) -> list[frozenset[int]] | None:
-        """The locks held before each operation of a thread's edge, and after the last one; None
-        for an edge that no path leads to."""
+        """Return the locks held before each operation of a thread's edge, and after the last one;
+        None for an edge that no path leads to."""
         facts = self.held[number][self.program.threads[number].edges[position].source]
         return None if facts is None else self._carry(number, position, facts)
 
@@ -144,20 +144,20 @@ class Ownership:
         return found
 
     def _find_effects(self, number: int, edge: Edge) -> _Effects | None:
-        known = shown_by(edge.guard)
-        found = _Effects({0: _mine(known, number)}, {})
+        known = find_shown_values(edge.guard)
+        found = _Effects({0: _find_mine(known, number)}, {})
         changed = False
         for position, operation in enumerate(edge.operations):
             if isinstance(operation, Check):
-                known = known | shown_by(operation.condition)
-                found.held[position + 1] = _mine(known, number)
+                known = known | find_shown_values(operation.condition)
+                found.held[position + 1] = _find_mine(known, number)
                 continue
             reached = self.footprints.targets(operation.address, edge.choices)
             targets = self.disciplined.intersection(reached)
             if targets:
-                entitled = _entitled(operation.address, known, number, changed)
+                entitled = _is_entitled(operation.address, known, number, changed)
                 known = _stored(operation)
-                taken = next(iter(_mine(known, number)), None)
+                taken = next(iter(_find_mine(known, number)), None)
                 found.writes[position] = _Write(targets, taken, entitled)
             changed = True
         return found if found.writes or any(found.held.values()) else None
@@ -182,8 +182,8 @@ class Ownership:
                     work.append(target)
         return held
 
-    def _broken(self, number: int) -> Iterator[int]:
-        """The locks that a thread may write without being entitled to."""
+    def _find_broken(self, number: int) -> Iterator[int]:
+        """Find the locks that a thread may write although they are neither free nor held by it."""
         for position, effects in enumerate(self._effects[number]):
             along = self.along(number, position) if effects and effects.writes else None
             if effects is None or along is None:
@@ -193,7 +193,7 @@ class Ownership:
                     yield from write.targets & self.disciplined
 
 
-def _mine(known: Known, number: int) -> frozenset[int]:
+def _find_mine(known: Known, number: int) -> frozenset[int]:
     me = frozenset({number + 1})
     return frozenset(
         address.value
@@ -203,7 +203,7 @@ def _mine(known: Known, number: int) -> frozenset[int]:
 
 
 def _stored(operation: Assign) -> Known:
-    """What is known about owner cells once one of them has been written."""
+    """Return what is known about owner cells after one of them has been written."""
     match operation:
         case Assign(Const() as address, Const(value)):
             return {address: frozenset({value})}
@@ -211,18 +211,18 @@ def _stored(operation: Assign) -> Known:
             return {}
 
 
-def _entitled(address: Expr, known: Known, number: int, changed: bool) -> bool:
-    """Whether what is known on the edge shows the lock free or held by the acting thread.
+def _is_entitled(address: Expr, known: Known, number: int, changed: bool) -> bool:
+    """Whether the known values show that the lock is free or held by the acting thread.
 
-    An address that is computed may mean another cell after an assignment on the same edge.
+    A computed address may denote another cell after an assignment on the same edge.
     """
     if changed and not isinstance(address, Const):
         return False
     return address in known and known[address] <= {0, number + 1}
 
 
-def _beginnings(footprints: Footprints) -> list[set[int]]:
-    """Where each thread can start: its entry, and wherever another one may set it."""
+def _find_beginnings(footprints: Footprints) -> list[set[int]]:
+    """Find where each thread can start: its entry, and all locations that others may store."""
     program = footprints.program
     counters = {thread.counter: thread for thread in program.threads}
     found = {
@@ -250,13 +250,13 @@ def _drop(ownership: Ownership, number: int, position: int) -> Edge:
     kept = tuple(
         operation
         for operation, facts in zip(edge.operations, along, strict=False)
-        if not (isinstance(operation, Check) and _proven(operation.condition, facts, number))
+        if not (isinstance(operation, Check) and _is_proven(operation.condition, facts, number))
     )
     return edge if len(kept) == len(edge.operations) else replace(edge, operations=kept)
 
 
-def _proven(condition: Expr, facts: frozenset[int], number: int) -> bool:
-    """Whether a check of a lock that is held succeeds: it is the thread's own, or it is taken."""
+def _is_proven(condition: Expr, facts: frozenset[int], number: int) -> bool:
+    """Whether a check that a lock is taken, or held by this thread, succeeds for certain."""
     match condition:
         case Binary("eq", Load(Const(lock)), Const(owner)):
             return lock in facts and owner == number + 1

@@ -1,25 +1,25 @@
-"""Resets dead local cells, so that states which differ only in dead values are one state.
+"""Reset dead local cells, so that states which differ only in dead values are one state.
 
 Backward: a local cell is *live* at a location if some path from there reads it before writing
 it.  Forward: it is *dirty* where it may differ from its initial value.  A thread that comes to
-rest resets the cells that are dirty and dead there; what is neither dirty nor live anywhere a
-thread rests needs no room in a state at all (`mazurka.ir.native.layout`).
+rest resets the cells that are dirty and dead there; a cell that is neither dirty nor live at any
+location where the thread rests takes no bits in a state (`mazurka.ir.native.layout`).
 
-A thread that is started again, while it runs or after it has ended, finds its local cells as it
+A thread that is started again, while it runs or after it has ended, has its local cells as it
 left them.  Those that it may read first, and that not every such start writes, are *carried over*
-and live everywhere, FINISHED and WRONG included.
+and live everywhere, including FINISHED and WRONG.
 
 Sets of cells are Python integers used as bit sets: bit i is the thread's i-th local cell.
 
 **Starts.**  A thread is started by a store into its program counter.  The edge that does it may
-have seen that the thread is IDLE, in its guard or in a check before the store.  If it has not, the
-thread might be started *again*, from wherever it is, with its local cells as they are.  That cannot
-happen where one thread, which itself is started once, has all the stores, and no such store comes
-behind another on any path: look at the first moment at which any thread is started that is not
-IDLE; its creator has followed one path by then.
+have checked that the thread is IDLE, in its guard or in a check before the store.  If it has not,
+the thread might be started *again*, whatever its location, with its local cells as they are.
+That cannot happen if one thread, which itself is started once, makes all the stores, and no such
+store follows another on any path: consider the first moment at which any thread is started that is
+not IDLE; its creator has followed one path by then.
 
-Stores through a pointer that may point almost anywhere are taken for starts on `create` edges only;
-other edges must not write program counters (`docs/semantics.md`).
+Stores through a pointer with almost any target count as starts on `create` edges only; other edges
+must not write program counters (`docs/semantics.md`).
 """
 
 from __future__ import annotations
@@ -42,28 +42,28 @@ class Start:
     creator: int
     edge: Edge
     location: int | None
-    """Where the thread is put; None if that depends."""
+    """The location at which the thread starts; None if it is not constant."""
     given: frozenset[int]
-    """Cells that the edge has surely written by then."""
+    """Cells that the edge has certainly written by then."""
     sees_idle: bool
 
 
-def all_starts(footprints: Footprints) -> dict[int, list[Start]]:
-    """For each thread that others start, how they do."""
+def find_starts(footprints: Footprints) -> dict[int, list[Start]]:
+    """Find for each thread the stores by which other threads start it."""
     program = footprints.program
     starts: dict[int, list[Start]] = {}
     for creator, thread in enumerate(program.threads):
         for edge in thread.edges:
-            for start in _starts(footprints, creator, edge):
+            for start in _find_edge_starts(footprints, creator, edge):
                 begins = program.cells[program.threads[start.thread].counter].initial
                 if not start.sees_idle or begins == IDLE:
                     starts.setdefault(start.thread, []).append(start)
     return starts
 
 
-def starts_again(footprints: Footprints) -> dict[int, list[Start]]:
-    """The threads that might be started again, and what might do it."""
-    program, starts = footprints.program, all_starts(footprints)
+def find_restarts(footprints: Footprints) -> dict[int, list[Start]]:
+    """Find the threads that might be started again, and the stores that might do it."""
+    program, starts = footprints.program, find_starts(footprints)
     again = {number for number in starts if not all(each.sees_idle for each in starts[number])}
     once: set[int] = set()
     while more := {
@@ -79,7 +79,7 @@ def starts_again(footprints: Footprints) -> dict[int, list[Start]]:
 
 
 def _happens_once(program: Program, number: int, starts: list[Start], again: set[int]) -> bool:
-    """Whether at most one of the stores is ever made, and that one to a thread that is IDLE."""
+    """Whether at most one of the stores is ever made, while the thread is IDLE."""
     creators = {start.creator for start in starts}
     idle = program.cells[program.threads[number].counter].initial == IDLE
     if not idle or len(creators) > 1 or creators & again:
@@ -90,7 +90,7 @@ def _happens_once(program: Program, number: int, starts: list[Start], again: set
     return not any(sources & thread.reachable(start.edge.target) for start in starts)
 
 
-def _starts(footprints: Footprints, creator: int, edge: Edge) -> Iterator[Start]:
+def _find_edge_starts(footprints: Footprints, creator: int, edge: Edge) -> Iterator[Start]:
     counters = {thread.counter: n for n, thread in enumerate(footprints.program.threads)}
     del counters[footprints.program.threads[creator].counter]
     idle = {find_idle_address(part) for part in conjuncts(edge.guard)}
@@ -108,13 +108,13 @@ def _starts(footprints: Footprints, creator: int, edge: Edge) -> Iterator[Start]
                 yield Start(started, creator, edge, location, frozenset(given), seen)
         if isinstance(operation.address, Const):
             given.add(operation.address.value)
-        idle = _still_idle(footprints, edge, operation, idle)
+        idle = _keep_idle(footprints, edge, operation, idle)
 
 
-def _still_idle(
+def _keep_idle(
     footprints: Footprints, edge: Edge, store: Assign, idle: set[Expr | None]
 ) -> set[Expr | None]:
-    """The addresses at which IDLE has been seen, and that a store leaves as they are."""
+    """Return the addresses that are known to hold IDLE and are not changed by a store."""
     written = set(footprints.targets(store.address, edge.choices))
     return {
         address
@@ -126,7 +126,7 @@ def _still_idle(
 
 
 def find_idle_address(part: Expr) -> Expr | None:
-    """The address that holds IDLE if a condition is true."""
+    """Return the address that holds IDLE if a condition is true."""
     match part:
         case Binary("eq", Load(address), Const(value)) if value == IDLE:
             return address
@@ -138,7 +138,7 @@ def find_idle_address(part: Expr) -> Expr | None:
 
 @dataclass(frozen=True, slots=True)
 class _Effect:
-    """An edge on local cells: live before = uses | (live after & ~kills)."""
+    """The effect of an edge on local cells: live before = uses | (live after & ~kills)."""
 
     uses: int
     kills: int
@@ -146,10 +146,10 @@ class _Effect:
 
 
 def reset_dead_locals(program: Program) -> Program:
-    """The program with `Location.resets` filled in."""
+    """Return the program with `Location.resets` filled in."""
     footprints = Footprints(program)
-    foreign = _written_by_others(program, footprints)
-    starts = starts_again(footprints)
+    foreign = _find_written_by_others(program, footprints)
+    starts = find_restarts(footprints)
     threads = tuple(
         _reset_thread(_Locals(footprints, number, thread, foreign, starts.get(number, [])))
         for number, thread in enumerate(program.threads)
@@ -157,18 +157,18 @@ def reset_dead_locals(program: Program) -> Program:
     return replace(program, threads=threads)
 
 
-def carried_over(program: Program) -> dict[int, frozenset[int]]:
-    """For each thread that might be started again, the local cells that it carries over."""
+def find_carried_over(program: Program) -> dict[int, frozenset[int]]:
+    """Find for each thread that might be started again the local cells that it carries over."""
     footprints = Footprints(program)
     found = {}
-    for number, starts in starts_again(footprints).items():
+    for number, starts in find_restarts(footprints).items():
         cells = _Locals(footprints, number, program.threads[number], set(), starts)
         found[number] = frozenset(cells.addresses(cells.carried(cells.reads_first())))
     return found
 
 
-def _written_by_others(program: Program, footprints: Footprints) -> set[int]:
-    """Local cells that some other thread writes: parameters of a thread it creates."""
+def _find_written_by_others(program: Program, footprints: Footprints) -> set[int]:
+    """Find local cells that another thread writes: parameters of a thread that it creates."""
     return {
         address
         for number, thread in enumerate(program.threads)
@@ -189,10 +189,10 @@ def _reset_thread(cells: _Locals) -> Thread:
     return replace(thread, locations=tuple(locations))
 
 
-def stored_locals(program: Program) -> set[int]:
-    """The local cells that can differ from their initial values while their thread rests."""
+def find_stored_locals(program: Program) -> set[int]:
+    """Find the local cells that can differ from their initial values while their thread rests."""
     footprints = Footprints(program)
-    foreign = _written_by_others(program, footprints)
+    foreign = _find_written_by_others(program, footprints)
     stored: set[int] = set(foreign)
     for number, thread in enumerate(program.threads):
         cells = _Locals(footprints, number, thread, foreign, [])
@@ -222,7 +222,7 @@ class _Locals:
             if cell.owner == number and address != thread.counter
         ]
         self.bits = {address: 1 << position for position, address in enumerate(self.cells)}
-        self.effects = [_effect(footprints, edge, self.bits) for edge in thread.edges]
+        self.effects = [_find_effect(footprints, edge, self.bits) for edge in thread.edges]
         self.given = self.mask(tuple(foreign))
         self.starts = starts
 
@@ -233,13 +233,13 @@ class _Locals:
         return tuple(address for address in self.cells if self.bits[address] & mask)
 
     def live(self) -> list[int]:
-        """What some path from each location, or from a later start, reads before writing it."""
+        """Find what some path from each location, or from a later start, reads before a write."""
         live = self.reads_first()
         carried = self.carried(live)
         return [cells | carried for cells in live]
 
     def carried(self, live: list[int]) -> int:
-        """What some start may leave as it is, and some path from there reads first."""
+        """Find the cells that some start does not write, and some path from there reads first."""
         carried = 0
         for start in self.starts:
             there = live if start.location is None else live[start.location : start.location + 1]
@@ -248,7 +248,7 @@ class _Locals:
         return carried
 
     def reads_first(self) -> list[int]:
-        """What some path from each location reads before writing it."""
+        """Find what some path from each location reads before writing it."""
         edges = self.thread.edges
         live = [0] * len(self.thread.locations)
         work = list(range(len(edges)))
@@ -262,10 +262,10 @@ class _Locals:
         return live
 
     def dirty(self, kept: list[int]) -> list[int]:
-        """What may differ from its initial value on arrival at each location.
+        """Find what may differ from its initial value on arrival at each location.
 
-        `kept` says what survives a rest there.  A thread passes a merged location with
-        everything it brought along, so only visible locations clear anything on the way.
+        `kept` says which cells a rest there does not reset.  A thread that passes a merged location
+        resets nothing, so only visible locations reset cells along a path.
         """
         thread = self.thread
         dirty = [0] * len(thread.locations)
@@ -287,7 +287,7 @@ class _Locals:
         return dirty
 
 
-def _effect(footprints: Footprints, edge: Edge, bits: dict[int, int]) -> _Effect:
+def _find_effect(footprints: Footprints, edge: Edge, bits: dict[int, int]) -> _Effect:
     uses = kills = writes = 0
 
     def read(expr: Expr) -> None:

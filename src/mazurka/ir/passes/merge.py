@@ -1,26 +1,26 @@
-"""Makes larger steps: merges local steps into those before them, or whole source lines into one.
+"""Make larger steps: merge local steps into those before them, or each source line into one.
 
 A location all of whose edges are local and deterministic need not be a state of its own: no
 other thread can observe it, and what the thread does there depends on nothing that another
 thread changes.  It becomes `Mode.MERGED`.  In every cycle of such locations one stays visible:
 a loop that never ends must remain a loop of the state graph, not a step that never ends.
 
-Local steps that a thread takes before its first visible location are folded into the initial
-state.
+Local steps before a thread's first visible location are folded into the initial state.
 
-A thread that might be started again could be stopped by that before a local step.  It makes a
-difference where the step writes what the thread then finds (`carried_over`): such a step stays.
+A thread that might be started again could be interrupted by this before a local step.  That makes
+a difference if the step writes a cell that the thread then reads first (`find_carried_over`): such
+a step is not merged.
 
-**One step a source line**, as Java PathFinder can be told to do.  Consecutive edges of a thread
+**One step per source line**, an option of Java PathFinder, too.  Consecutive edges of a thread
 that belong to one line become one step: the locations between them become `Mode.ATOMIC`.  Paper 002
-compares its reduction with this granularity.  It is no reduction: what other threads
-could have done in the middle of a line is lost, and violations with it.  What remains is real,
-since each step of the result is a sequence of steps of the original.
+compares its reduction with this granularity.  It is not a sound reduction: what other threads could
+have done in the middle of a line is lost, and violations with it.  The violations that remain are
+real, since each step of the result is a sequence of steps of the original.
 
-An `ATOMIC` location at which no guard holds disables the whole step, and a step that runs in
-circles never ends.  So a location stays visible if the thread might have to wait there, if an
-atomic section (which may have to wait inside) begins there, or if a cycle of such locations
-closes there.  `yield_()` asks for other threads to run, hence it begins a step too.
+An `ATOMIC` location at which no guard holds disables the whole step, and a step with an infinite
+loop never ends.  So a location stays visible if the thread might have to wait there, if an atomic
+section (which may have to wait inside) begins there, or if a cycle of such locations closes there.
+`yield_()` asks for other threads to run, so it begins a step, too.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ import enum
 from dataclasses import replace
 
 from mazurka.ir.interpreter import Interpreter, Outcome
-from mazurka.ir.passes.liveness import carried_over
+from mazurka.ir.passes.liveness import find_carried_over
 from mazurka.ir.program import FIRST_LOCATION, Kind, Location, Mode, Program, Thread
 from mazurka.ir.values.footprints import Footprints
 
@@ -37,21 +37,21 @@ MERGEABLE = frozenset({Kind.LOCAL, Kind.ASSERT, Kind.ASSUME})
 
 
 def merge_local_steps(program: Program) -> Program:
-    footprints, carried = Footprints(program), carried_over(program)
+    footprints, carried = Footprints(program), find_carried_over(program)
     threads = []
     for number, thread in enumerate(program.threads):
         kept = carried.get(number, frozenset())
-        merged = acyclic(thread, _local_locations(footprints, number, thread, kept))
+        merged = remove_loop_heads(thread, _find_local_locations(footprints, number, thread, kept))
         if not thread.active:
             merged.discard(thread.entry)
-        threads.append(_with_modes(thread, merged))
+        threads.append(_set_modes(thread, merged))
     return _fold_prefixes(replace(program, threads=tuple(threads)))
 
 
-def _local_locations(
+def _find_local_locations(
     footprints: Footprints, number: int, thread: Thread, carried: frozenset[int]
 ) -> set[int]:
-    """Where a thread does nothing that others could notice."""
+    """Find the locations at which a thread does nothing that other threads could observe."""
     shared = {
         edge.source
         for edge in thread.edges
@@ -70,12 +70,12 @@ def _local_locations(
     }
 
 
-def acyclic(thread: Thread, candidates: set[int]) -> set[int]:
-    """The candidates without those at which a cycle of candidates closes."""
+def remove_loop_heads(thread: Thread, candidates: set[int]) -> set[int]:
+    """Remove the candidates at which a cycle of candidates closes."""
     return candidates - thread.loop_heads(candidates)
 
 
-def _with_modes(thread: Thread, merged: set[int]) -> Thread:
+def _set_modes(thread: Thread, merged: set[int]) -> Thread:
     locations = [
         replace(location, mode=Mode.MERGED) if number in merged else location
         for number, location in enumerate(thread.locations)
@@ -84,7 +84,7 @@ def _with_modes(thread: Thread, merged: set[int]) -> Thread:
 
 
 def _fold_prefixes(program: Program) -> Program:
-    """Start every thread behind the local steps that it begins with."""
+    """Start every thread after the local steps with which it begins."""
     interpreter = Interpreter(program)
     state = program.initial_state()
     visible: list[int] = []
@@ -98,7 +98,7 @@ def _fold_prefixes(program: Program) -> Program:
         else:
             visible.append(number)
     threads = tuple(
-        _with_visible_entry(thread) if number in visible else thread
+        _make_entry_visible(thread) if number in visible else thread
         for number, thread in enumerate(program.threads)
     )
     cells = tuple(
@@ -107,15 +107,15 @@ def _fold_prefixes(program: Program) -> Program:
     return replace(program, cells=cells, threads=threads)
 
 
-def _with_visible_entry(thread: Thread) -> Thread:
-    """A first step that fails, or never gets anywhere, is seen where it happens."""
+def _make_entry_visible(thread: Thread) -> Thread:
+    """Make the entry visible, so that a first step that fails or cannot move is reported there."""
     locations = list(thread.locations)
     locations[thread.entry] = Location(Mode.VISIBLE, locations[thread.entry].span)
     return replace(thread, locations=tuple(locations))
 
 
 class Granularity(enum.StrEnum):
-    """What one step is, where it is not left to the merging of local steps."""
+    """What one step is, if local steps are not merged."""
 
     INSTRUCTION = "instruction"
     """Every edge is a step of its own."""
@@ -140,25 +140,25 @@ PAUSES = frozenset(
         Kind.JOIN,
     }
 )
-"""Operations that begin a step even in the middle of a line: each may have to wait, or asks to."""
+"""Operations that begin a step even in the middle of a line: each may have to wait, or yields."""
 
 
-def one_step_a_line(program: Program) -> Program:
-    """The program in which other threads run between lines, and where a thread may have to wait."""
+def merge_lines(program: Program) -> Program:
+    """Let other threads run only between lines, and where a thread may have to wait."""
     threads = tuple(
-        _one_step_a_line(thread, {thread.entry, program.cells[thread.counter].initial})
+        _merge_line_steps(thread, {thread.entry, program.cells[thread.counter].initial})
         for thread in program.threads
     )
     return replace(program, threads=threads)
 
 
-def _one_step_a_line(thread: Thread, starts: set[int]) -> Thread:
+def _merge_line_steps(thread: Thread, starts: set[int]) -> Thread:
     inside = {
         location
         for location in range(FIRST_LOCATION, len(thread.locations))
         if location not in starts and _is_inside_a_line(thread, location)
     }
-    inside = acyclic(thread, inside)
+    inside = remove_loop_heads(thread, inside)
     locations = tuple(
         replace(place, mode=Mode.ATOMIC, resets=()) if location in inside else place
         for location, place in enumerate(thread.locations)
@@ -178,6 +178,6 @@ def _is_inside_a_line(thread: Thread, location: int) -> bool:
         and thread.is_exhaustive(location)
         and all(edge.kind not in PAUSES for edge in leaving)
         and all(thread.locations[edge.target].mode is not Mode.ATOMIC for edge in leaving)
-        # what follows a merged location is no part of a step that can be disabled
+        # a step that has reached a merged location must not be disabled by what follows
         and all(thread.locations[edge.source].mode is not Mode.MERGED for edge in arriving)
     )

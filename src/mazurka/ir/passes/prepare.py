@@ -1,9 +1,9 @@
-"""From a front end's raw program to one that can be searched.
+"""Run the passes that turn a front end's raw program into one that can be searched.
 
 The passes, in order: derive the ranges that were not declared, fold what is then constant, drop
 lock checks that cannot fail, merge local steps (on request), reset dead locals.  None of them
-changes which violations can be reached.  One step a line, which can be asked for instead of
-merging, may lose violations; it never adds any.
+changes which violations can be reached.  One step per line, an alternative to merging, may lose
+violations; it never adds any.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from mazurka.ir.passes.fold import fold
 from mazurka.ir.passes.held import drop_proven_lock_checks
 from mazurka.ir.passes.liveness import reset_dead_locals
-from mazurka.ir.passes.merge import Granularity, merge_local_steps, one_step_a_line
+from mazurka.ir.passes.merge import Granularity, merge_lines, merge_local_steps
 from mazurka.ir.passes.ranges import infer_ranges
 from mazurka.ir.passes.validate import validate
 from mazurka.ir.program import Program
@@ -20,17 +20,17 @@ from mazurka.ir.program import Program
 def prepare(
     program: Program, *, merge: bool = True, granularity: Granularity | None = None
 ) -> Program:
-    """The program as the searches want it.
+    """Prepare a program for the searches.
 
-    With `merge=False` every local step is a state.  A granularity says what one step is, and
-    then nothing else is merged.
+    With `merge=False` every local step is a state.  A granularity says what one step is; then
+    local steps are not merged.
     """
     validate(program)
     inference = infer_ranges(program)
     program = fold(inference.program, inference)
     program = drop_proven_lock_checks(program)
     if granularity is Granularity.LINE:
-        program = one_step_a_line(program)
+        program = merge_lines(program)
     elif granularity is None and merge:
         program = merge_local_steps(program)
     program = reset_dead_locals(program)

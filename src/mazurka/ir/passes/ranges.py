@@ -1,19 +1,19 @@
-"""Derives the ranges of cells whose range nobody declared.
+"""Derive the ranges of cells for which the model declares none.
 
 Abstract interpretation (Cousot and Cousot, POPL 1977) over each thread's automaton.  A thread's
 own locals are followed from location to location.  Shared cells, and locals that another thread
 writes, have one *summary* for all times: their initial value and everything ever stored.  Facts
-about shared cells are kept only as long as a step lasts (`mazurka.ir.values.facts`).
+about shared cells are kept only during a step (`mazurka.ir.values.facts`).
 
-Why it is right: let X hold every reachable state, location by location and in the summary.
-Then one more application of all edges to X, together with the initial state, holds every
-reachable state too.  The ascending phase ends with such an X; each narrowing round is one more
-application, so stopping after any number of rounds is right.
+Why it is sound: let X contain every reachable state, location by location and in the summary.
+Then one more application of all edges to X, together with the initial state, contains every
+reachable state, too.  The ascending phase ends with such an X; each narrowing round is one more
+application, so stopping after any number of rounds is sound.
 
 A store outside a declared range is a fault, so execution does not go on with that value.
-Arithmetic that may leave 64 bits is refused, unless the program's numbers are meant to wrap:
-Python's numbers have no limit, those of the intermediate representation wrap around.  Where the
-difference could be seen, a verdict would be about another program.
+Arithmetic that may need more than 64 bits is refused, unless the program's numbers are meant to
+wrap: Python's numbers have no limit, those of the intermediate representation wrap around.  If the
+difference could be observed, a verdict would be about another program.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ class UnboundedError(MazurkaError):
 
 @dataclass(frozen=True)
 class Inference:
-    """What the analysis found out."""
+    """The result of the range analysis."""
 
     program: Program
-    """The same program, all ranges filled in."""
+    """The same program, with all ranges filled in."""
     at: tuple[Mapping[int, Mapping[int, ValueSet]], ...]
-    """For each thread, for each location it can reach, what its local cells hold there; a cell
-    that is not mentioned holds what `cells` says."""
+    """For each thread and each location that it can reach, the values of its local cells there;
+    the values of other cells are those in `cells`."""
     cells: tuple[ValueSet, ...]
     """For each cell all values it can ever hold."""
 
@@ -56,7 +56,7 @@ class Inference:
 
 
 def infer_ranges(program: Program, *, wraps: bool = False) -> Inference:
-    """Find the values of all cells; `wraps` says that overflow is meant, as C's `unsigned`."""
+    """Find the values of all cells; `wraps` allows overflow, as for C's `unsigned`."""
     analysis = Analysis(program, wraps)
     analysis.ascend()
     for _ in range(NARROWING_ROUNDS):
@@ -64,7 +64,7 @@ def infer_ranges(program: Program, *, wraps: bool = False) -> Inference:
             break
     values = analysis.all_values()
     _refuse_unbounded(program, values)
-    cells = tuple(map(_filled, program.cells, values))
+    cells = tuple(map(_fill, program.cells, values))
     at = tuple(thread.known for thread in analysis.threads)
     result = Inference(replace(program, cells=cells), at, values)
     if not wraps:
@@ -72,7 +72,7 @@ def infer_ranges(program: Program, *, wraps: bool = False) -> Inference:
     return result
 
 
-def _filled(cell: Cell, values: ValueSet) -> Cell:
+def _fill(cell: Cell, values: ValueSet) -> Cell:
     listed = values.points
     if listed is not None and len(listed) > MOST_POINTS:
         listed = None
@@ -90,32 +90,32 @@ def _refuse_unbounded(program: Program, values: tuple[ValueSet, ...]) -> None:
     ]
     if not unbounded:
         return
-    # One endless counter spreads to all that copies it; the shared one is likely the cause.
+    # An unbounded counter makes all cells that copy it unbounded; a shared one is likely the cause.
     cells = program.cells
-    worst = min(unbounded, key=lambda a: (*_innocence(cells[a]), a))
+    worst = min(unbounded, key=lambda a: (*_rank_suspect(cells[a]), a))
     cell = cells[worst]
     falls = values[worst].low < min(cell.initial, 0)
     low = min(cell.initial, -10 if falls else 0)
     raise UnboundedError.at(
         cell.span,
         f"no range can be derived for `{cell.name}` (it may grow without limit); declare it, "
-        f"for example {_declaration(program, cell, low)}",
+        f"for example {_suggest_declaration(program, cell, low)}",
     )
 
 
-def _innocence(cell: Cell) -> tuple[bool, bool, bool]:
-    """Sorts those cells first that a person would look at first."""
+def _rank_suspect(cell: Cell) -> tuple[bool, bool, bool]:
+    """Return a sort key that puts those cells first that are the most likely cause."""
     return cell.name == "temporary", cell.span is None, cell.owner is not None
 
 
-def _declaration(program: Program, cell: Cell, low: int) -> str:
-    """How the range could be declared, for a variable, a field or the elements of an array."""
+def _suggest_declaration(program: Program, cell: Cell, low: int) -> str:
+    """Suggest a declaration of the range, for a variable, a field or the elements of an array."""
     ends = f"Int[{low}, {max(cell.initial, 10)}]"
     hint = "" if _imports_int(program) else " (with `from mazurka.model import Int`)"
     owner, dot, short = cell.name.rpartition(".")
     if "[" in short:
         name = short.partition("[")[0]
-        made = _array_type(program, owner + dot + name, ends)
+        made = _write_array_type(program, owner + dot + name, ends)
         return f"`{name} = {made}`{hint.replace('import ', 'import Array, ')}"
     plain = f"`{short}: {ends} = {cell.initial}`"
     if dot:
@@ -123,8 +123,8 @@ def _declaration(program: Program, cell: Cell, low: int) -> str:
     return plain + hint
 
 
-def _array_type(program: Program, name: str, element: str) -> str:
-    """The array as it could be made: its lengths are those of the cells that it has."""
+def _write_array_type(program: Program, name: str, element: str) -> str:
+    """Write the type of an array, with the lengths that follow from the names of its cells."""
     numbers = re.compile(rf"{re.escape(name)}((?:\[\d+\])+)")
     found = [match[1] for cell in program.cells if (match := numbers.fullmatch(cell.name))]
     places = [[int(index) for index in re.findall(r"\d+", text)] for text in found]
@@ -161,16 +161,16 @@ def _at_risk(expr: Expr) -> bool:
 
 
 def _refuse(program: Program, edge: Edge, facts: Facts) -> None:
-    symbol = None if edge.guard is None else _exceeding(edge.guard, facts)
+    symbol = None if edge.guard is None else _find_excess(edge.guard, facts)
     possible = edge.guard is None or facts.assume(edge.guard)
     facts.choices = edge.choices
     for operation in edge.operations:
         if symbol is not None or not possible:
             break
         if isinstance(operation, Assign):
-            symbol = _exceeding(operation.address, facts) or _exceeding(operation.value, facts)
+            symbol = _find_excess(operation.address, facts) or _find_excess(operation.value, facts)
         else:
-            symbol = _exceeding(operation.condition, facts)
+            symbol = _find_excess(operation.condition, facts)
         possible = facts.perform(operation, program.cells, lambda address, values: None)
     if symbol is not None:
         raise UnsupportedError.at(
@@ -180,14 +180,14 @@ def _refuse(program: Program, edge: Edge, facts: Facts) -> None:
         )
 
 
-def _exceeding(expr: Expr, facts: Facts) -> str | None:
-    """The symbol of an operator in `expr` whose result may not fit."""
+def _find_excess(expr: Expr, facts: Facts) -> str | None:
+    """Return the symbol of an operator in `expr` whose result may not fit."""
     if not _at_risk(expr):
         return None
     if isinstance(expr, Conditional):
-        return _exceeding_conditional(expr, facts)
+        return _find_branch_excess(expr, facts)
     for child in children(expr):
-        if (symbol := _exceeding(child, facts)) is not None:
+        if (symbol := _find_excess(child, facts)) is not None:
             return symbol
     if isinstance(expr, Unary) and expr.operator in _SYMBOLS:
         values = facts.values(expr.operand)
@@ -202,10 +202,10 @@ def _exceeding(expr: Expr, facts: Facts) -> str | None:
     return None
 
 
-def _exceeding_conditional(expr: Conditional, facts: Facts) -> str | None:
-    symbol = _exceeding(expr.test, facts)
+def _find_branch_excess(expr: Conditional, facts: Facts) -> str | None:
+    symbol = _find_excess(expr.test, facts)
     for branch, outcome in ((expr.then, True), (expr.otherwise, False)):
         inside = facts.copy()
         if symbol is None and inside.assume(expr.test, outcome):
-            symbol = _exceeding(branch, inside)
+            symbol = _find_excess(branch, inside)
     return symbol

@@ -1,6 +1,6 @@
-"""Checks that a program is well formed, so that everything behind can rely on it.
+"""Check that a program is well formed, so that passes and searches can rely on it.
 
-Front ends produce well-formed programs; a program read from a file may not be.  Each complaint
+Front ends produce well-formed programs; a program read from a file may not be.  Each error
 names the thread, the edge and its place in the source.
 """
 
@@ -55,7 +55,7 @@ def validate(program: Program) -> None:
         _validate_merged(footprints, number, thread)
         _validate_atomic_choices(thread)
     for address, declaration in program.declared.items():
-        problem = _declaration_problem(program, address, declaration)
+        problem = _check_declaration(program, address, declaration)
         if problem:
             span = declaration.span
             raise MalformedProgramError(problem, file=span.file, line=span.line)
@@ -80,7 +80,7 @@ def _validate_cells(program: Program) -> None:
             raise MalformedProgramError(f"cell {address} ({cell.name}) belongs to no thread")
 
 
-def _declaration_problem(program: Program, address: int, declaration: Declaration) -> str | None:
+def _check_declaration(program: Program, address: int, declaration: Declaration) -> str | None:
     if not 0 < address < len(program.cells):
         return f"the declaration of cell {address}, which does not exist"
     name, lock = program.cells[address].name, declaration.lock
@@ -126,12 +126,12 @@ def _validate_edge(thread: Thread, edge: Edge) -> None:
         raise _fail(thread, edge.span, f"nondeterminism on an edge of kind {edge.kind}")
     for expr in edge.expressions:
         for part in walk(expr):
-            problem = _problem(part)
+            problem = _check_expression(part)
             if problem:
                 raise _fail(thread, edge.span, problem)
 
 
-def _problem(expr: Expr) -> str | None:
+def _check_expression(expr: Expr) -> str | None:
     match expr:
         case Const(value) if not SMALLEST <= value <= LARGEST:
             return f"the constant {value} needs more than 64 bits"
@@ -156,7 +156,7 @@ def _validate_resets(program: Program, number: int, thread: Thread, place: Locat
 
 
 def _validate_merged(footprints: Footprints, number: int, thread: Thread) -> None:
-    """Merged locations must be local and deterministic, and must not form a cycle."""
+    """Check that merged locations are local and deterministic, and do not form a cycle."""
     merged = {
         location for location, place in enumerate(thread.locations) if place.mode is Mode.MERGED
     }
@@ -174,7 +174,7 @@ def _validate_merged(footprints: Footprints, number: int, thread: Thread) -> Non
 
 
 def _validate_atomic_choices(thread: Thread) -> None:
-    """A choice that one step can meet again and again would have no number of outcomes."""
+    """Check that no step can repeat a choice: its number of outcomes would have no bound."""
     inner = {n for n, place in enumerate(thread.locations) if place.mode is Mode.ATOMIC}
     for edge in thread.edges:
         loops = {edge.source, edge.target} <= inner and edge.choices > 1

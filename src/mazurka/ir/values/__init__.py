@@ -1,1 +1,1 @@
-"""What values expressions can have: intervals, sets, abstract interpretation, footprints."""
+"""The values that expressions can have: intervals, sets, abstract interpretation, footprints."""

@@ -1,9 +1,9 @@
 """The values that an expression can have: sets of 64-bit numbers, and evaluation over them.
 
-A `ValueSet` is an interval, or the exact list of its members where these are few.  It stands
-for *at least* the values that can occur: every operation errs on the larger side, so a value that
-`evaluate` leaves out cannot occur.  Evaluations that end in a fault contribute no value;
-`cannot_fault` tells whether there are any.
+A `ValueSet` is an interval, or the exact list of its members if these are few.  It contains *at
+least* the values that can occur: every operation over-approximates, so a value that `evaluate`
+leaves out cannot occur.  Evaluations that end in a fault contribute no value; `cannot_fault` tells
+whether there are any.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from mazurka.ir.expressions import (
 from mazurka.ir.values.intervals import LARGEST, SMALLEST, Bounds, binary_bounds, fits, unary_bounds
 
 MOST_POINTS = 64
-"""Sets of numbers are kept exactly up to this size."""
+"""The largest size up to which sets of numbers are exact."""
 MOST_ADDRESSES = 4096
-"""Sets of addresses are kept exactly up to this size: gaps in them are other variables."""
+"""The same for sets of addresses, which is larger: gaps in them are other variables."""
 
 
 @dataclass(frozen=True, slots=True)
 class ValueSet:
     """A set of 64-bit numbers between `low` and `high`.
 
-    `points` are all the members in rising order, or None where they are too many to list; the
+    `points` are all the members in rising order, or None if they are too many to list; the
     set is then the whole interval.  An interval of at most `MOST_POINTS` members is always
     listed, so equal sets of that size are equal objects.
     """
@@ -52,12 +52,12 @@ class ValueSet:
 
     @staticmethod
     def of(*points: int) -> ValueSet:
-        """The set of exactly these numbers (their interval, where they are too many)."""
+        """Return the set of exactly these numbers (their interval, if they are too many)."""
         return from_points(points)
 
     @staticmethod
     def interval(low: int, high: int) -> ValueSet:
-        """All numbers from `low` to `high`, both included."""
+        """Return the set of all numbers from `low` to `high`, both included."""
         if low > high:
             return EMPTY
         if high - low < MOST_POINTS:
@@ -79,7 +79,7 @@ class ValueSet:
 
     @property
     def is_extreme(self) -> bool:
-        """Whether an end is an end of the 64-bit numbers: nothing bounds the set there."""
+        """Whether the set is unbounded: one end is the smallest or largest 64-bit number."""
         return not self.is_empty and (self.low == SMALLEST or self.high == LARGEST)
 
     def contains(self, value: int) -> bool:
@@ -100,7 +100,7 @@ class ValueSet:
         return set(self.points).issubset(other.points or ())
 
     def join(self, other: ValueSet, most: int = MOST_POINTS) -> ValueSet:
-        """The union, listed up to `most` members."""
+        """Return the union, listed up to `most` members."""
         if other.is_subset(self):
             return self
         if self.is_empty:
@@ -110,7 +110,7 @@ class ValueSet:
         return from_points({*self.points, *other.points}, most)
 
     def meet(self, other: ValueSet) -> ValueSet:
-        """The intersection."""
+        """Return the intersection."""
         if self.points is None and other.points is None:
             return ValueSet.interval(max(self.low, other.low), min(self.high, other.high))
         few, many = (self, other) if self.points is not None else (other, self)
@@ -120,7 +120,7 @@ class ValueSet:
         return from_points(kept, MOST_ADDRESSES)
 
     def clip(self, low: int, high: int) -> ValueSet:
-        """The members between `low` and `high`."""
+        """Return the members between `low` and `high`."""
         if low <= self.low and self.high <= high:
             return self
         if self.points is None:
@@ -129,7 +129,7 @@ class ValueSet:
         return ValueSet(inside[0], inside[-1], inside) if inside else EMPTY
 
     def without(self, value: int) -> ValueSet:
-        """The members other than `value`."""
+        """Return the members other than `value`."""
         if not self.contains(value):
             return self
         if self.points is not None:
@@ -139,9 +139,9 @@ class ValueSet:
         return ValueSet.interval(self.low, self.high - 1) if value == self.high else self
 
     def widen(self, other: ValueSet, thresholds: Sequence[int] = ()) -> ValueSet:
-        """A set that holds both; an end that moves goes on to the next threshold.
+        """Return a set that contains both; an end that moves is moved on to the next threshold.
 
-        `thresholds` rise.  Only finitely many ends are possible, so chains of widenings end.
+        `thresholds` are sorted.  Only finitely many ends are possible, so chains of widenings end.
         """
         if other.is_subset(self):
             return self
@@ -161,7 +161,7 @@ class ValueSet:
 
 
 def from_points(points: Iterable[int], most: int = MOST_POINTS) -> ValueSet:
-    """The set of these numbers, listed where there are at most `most` of them."""
+    """Return the set of these numbers, listed if there are at most `most` of them."""
     members = tuple(sorted(set(points)))
     if not members:
         return EMPTY
@@ -171,7 +171,7 @@ def from_points(points: Iterable[int], most: int = MOST_POINTS) -> ValueSet:
 
 
 def join_all(sets: Iterable[ValueSet], most: int = MOST_POINTS) -> ValueSet:
-    """The union of many sets; equal ones are looked at once."""
+    """Return the union of many sets; equal ones are examined once."""
     result = EMPTY
     for values in dict.fromkeys(sets):
         result = result.join(values, most)
@@ -186,7 +186,7 @@ FALSE = ValueSet.of(0)
 
 
 def truth_of(values: ValueSet) -> bool | None:
-    """Whether all members are true, or all false; None where it depends (or there are none)."""
+    """Return whether all members are true, or all false; None if neither, or if there are none."""
     if values.is_empty:
         return None
     if not values.contains(0):
@@ -195,17 +195,17 @@ def truth_of(values: ValueSet) -> bool | None:
 
 
 MOST_CELLS = 16384
-"""A load through an interval of addresses looks at this many cells at most."""
+"""The most cells that a load through an interval of addresses examines."""
 
 Lookup: TypeAlias = Callable[[int], ValueSet]
-"""The values of the cell at an address; `EMPTY` where there is no such cell."""
+"""Returns the values of the cell at an address; `EMPTY` if there is no such cell."""
 
 
 def evaluate(expr: Expr, lookup: Lookup, choices: int = 1, saturate: bool = False) -> ValueSet:
-    """All values that `expr` can have where each cell has one of the values of its lookup.
+    """Return all values that `expr` can have if each cell has one of the values of `lookup`.
 
-    With `saturate`, an interval that leaves the 64-bit numbers is cut off there instead of
-    becoming `TOP`: right only for a caller who refuses programs in which that can happen.
+    With `saturate`, an interval beyond the 64-bit numbers is cut off there instead of becoming
+    `TOP`: sound only for a caller that refuses programs in which that can happen.
     """
     match expr:
         case Const(value):
@@ -239,13 +239,13 @@ def evaluate(expr: Expr, lookup: Lookup, choices: int = 1, saturate: bool = Fals
 
 
 def _address_room(values: ValueSet) -> int:
-    """Sets that outgrew the common limit came from addresses and may remain listed."""
+    """Return the limit for listing: sets above the common limit hold addresses, and stay listed."""
     listed = values.points is not None and len(values.points) > MOST_POINTS
     return MOST_ADDRESSES if listed else MOST_POINTS
 
 
 def members(addresses: ValueSet) -> Iterable[int] | None:
-    """The non-null addresses, one by one; None where they are too many."""
+    """Return the non-null addresses, one by one; None if they are too many."""
     if addresses.points is not None:
         return [address for address in addresses.points if address > 0]
     positive = addresses.clip(1, LARGEST)
@@ -255,7 +255,7 @@ def members(addresses: ValueSet) -> Iterable[int] | None:
 
 
 def load(addresses: ValueSet, lookup: Lookup) -> ValueSet:
-    """The values of all cells at these addresses."""
+    """Return the values of all cells at these addresses."""
     if addresses.is_constant:
         return lookup(addresses.low) if addresses.low > 0 else EMPTY
     cells = members(addresses)
@@ -263,7 +263,7 @@ def load(addresses: ValueSet, lookup: Lookup) -> ValueSet:
 
 
 def element(base: ValueSet, index: ValueSet, length: int, stride: int) -> ValueSet:
-    """The addresses of the elements whose index is in bounds."""
+    """Return the addresses of the elements whose index is in bounds."""
     index = index.clip(0, length - 1)
     if base.is_empty or index.is_empty:
         return EMPTY
@@ -311,7 +311,7 @@ def apply_binary(
         result = BINARY[operator](left.low, right.low)
         return ValueSet(result, result, (result,))
     if operator in ("add", "sub") and left.is_whole and right.is_whole:
-        # Sums of whole intervals have no gaps; there is no need to list them pair by pair.
+        # Sums of whole intervals have no gaps, so they need not be listed pair by pair.
         bounds = binary_bounds(operator, (left.low, left.high), (right.low, right.high))
         if bounds is not None and fits(bounds):
             return ValueSet.interval(*bounds)
@@ -326,7 +326,7 @@ def apply_binary(
 
 
 def _pairs(left: ValueSet, right: ValueSet) -> Iterable[tuple[int, int]] | None:
-    """All pairs of operands, where they can be listed."""
+    """Return all pairs of operands, if they can be listed."""
     if left.points is None or right.points is None:
         return None
     if len(left.points) * len(right.points) > MOST_ADDRESSES:
@@ -335,7 +335,7 @@ def _pairs(left: ValueSet, right: ValueSet) -> Iterable[tuple[int, int]] | None:
 
 
 def _compare(operator: str, left: ValueSet, right: ValueSet) -> ValueSet:
-    """Comparisons are decided by the ends, equality by a common member."""
+    """Compare two sets: order is decided by the ends, equality by a common member."""
     if operator in ("eq", "ne"):
         if left.is_constant and right.is_constant:
             return TRUE if (left.low == right.low) == (operator == "eq") else FALSE
@@ -370,14 +370,14 @@ def apply_convert(operand: ValueSet, width: int, signed: bool) -> ValueSet:
     low = -(1 << (width - 1)) if signed else 0
     high = low + (1 << width) - 1
     if (operand.low - low) >> width == (operand.high - low) >> width:
-        # No multiple of the modulus lies in between: the whole interval moves as one.
+        # No multiple of the modulus is in between, so the whole interval is shifted.
         offset = ((operand.low - low) >> width) << width
         return ValueSet.interval(operand.low - offset, operand.high - offset)
     return ValueSet.interval(low, high)
 
 
 def cannot_fault(expr: Expr, lookup: Lookup, choices: int = 1) -> bool:
-    """Whether evaluating `expr` never ends in a fault; False where that is not known."""
+    """Whether evaluating `expr` never ends in a fault; False if that is not known."""
     match expr:
         case Const() | Choice():
             return True

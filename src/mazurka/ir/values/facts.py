@@ -1,9 +1,9 @@
 """What is known about the cells in the middle of a step, and how guards and stores change it.
 
-`Facts` hold value sets for some cells; all other cells are asked for `elsewhere`, in a summary
-that covers every state.  Facts about shared cells are as good as facts about locals as long as
-the step lasts: nobody else moves in between.  `Facts.assume` narrows facts down to the states
-in which a condition holds; leaving a narrowing out would be sound, only less exact.
+`Facts` hold value sets for some cells; the values of all other cells come from `elsewhere`, a
+summary of all states.  During a step, facts about shared cells are as reliable as facts about
+locals, since no other thread moves in between.  `Facts.assume` restricts facts to the states in
+which a condition holds; leaving out a restriction would be sound, only less exact.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from mazurka.ir.values.evaluation import (
 from mazurka.ir.values.intervals import LARGEST, SMALLEST
 
 Recorder: TypeAlias = Callable[[int, ValueSet], None]
-"""Told of every store: the cell's address and the values stored there."""
+"""A callback for every store, with the cell's address and the values stored there."""
 
 _OPPOSITE = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "le": "gt", "gt": "le"}
 _MIRRORED = {"eq": "eq", "ne": "ne", "lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
@@ -78,7 +78,7 @@ class Facts:
                 return self._relate(condition, "ne" if outcome else "eq", ZERO)
 
     def _assume_either(self, test: Expr, then: Expr, otherwise: Expr, outcome: bool) -> bool:
-        """Both ways through a conditional; what is known afterwards is what both leave open."""
+        """Follow both branches of a conditional, and join what is known after each of them."""
         taken, refused = self.copy(), self.copy()
         if not (taken.assume(test, True) and taken.assume(then, outcome)):
             possible = refused.assume(test, False) and refused.assume(otherwise, outcome)
@@ -101,8 +101,8 @@ class Facts:
             return False
         if first.is_empty or second.is_empty:
             return False
-        return self._restrict(left, first, _related(first, relation, second)) and self._restrict(
-            right, second, _related(second, _MIRRORED[relation], first)
+        return self._restrict(left, first, _select(first, relation, second)) and self._restrict(
+            right, second, _select(second, _MIRRORED[relation], first)
         )
 
     def _restrict(self, expr: Expr, current: ValueSet, allowed: ValueSet) -> bool:
@@ -134,7 +134,7 @@ class Facts:
         return self._restrict(operand, current, current.meet(_shift(allowed, -offset)))
 
     def perform(self, operation: Operation, cells: Sequence[Cell], record: Recorder) -> bool:
-        """Do one operation; False if it is a fault in all states."""
+        """Apply one operation to the facts; False if it is a fault in all states."""
         if isinstance(operation, Assign):
             return self._assign(operation, cells, record)
         return self.assume(operation.condition)
@@ -143,7 +143,7 @@ class Facts:
         addresses = self.values(operation.address).clip(1, len(cells) - 1)
         values = self.values(operation.value)
         if addresses.is_constant:
-            stored = storable(cells[addresses.low], values)
+            stored = clip_to_cell(cells[addresses.low], values)
             if stored.is_empty:
                 return False
             self.known[addresses.low] = stored
@@ -151,19 +151,19 @@ class Facts:
             return True
         possible = False
         for address in addresses.points or range(addresses.low, addresses.high + 1):
-            stored = storable(cells[address], values)
+            stored = clip_to_cell(cells[address], values)
             if stored.is_empty:
                 continue
             possible = True
             record(address, stored)
             if address in self.known:
-                # Only one of these cells is stored to: the others keep what they had.
+                # Only one of these cells is written; the others keep their values.
                 self.known[address] = self.known[address].join(stored, MOST_ADDRESSES)
         return possible
 
 
-def storable(cell: Cell, values: ValueSet) -> ValueSet:
-    """The values after which execution goes on: any other is a `range` fault."""
+def clip_to_cell(cell: Cell, values: ValueSet) -> ValueSet:
+    """Return the values that can be stored without a `range` fault."""
     return values if cell.inferred else values.clip(cell.low, cell.high)
 
 
@@ -175,8 +175,8 @@ def _shift(values: ValueSet, offset: int) -> ValueSet:
     return ValueSet.interval(max(low, SMALLEST), min(high, LARGEST))
 
 
-def _related(values: ValueSet, relation: str, other: ValueSet) -> ValueSet:
-    """The members of `values` that are in the relation to at least one member of `other`."""
+def _select(values: ValueSet, relation: str, other: ValueSet) -> ValueSet:
+    """Return the members of `values` that are in the relation to some member of `other`."""
     match relation:
         case "eq":
             return values.meet(other)

@@ -1,11 +1,11 @@
 """The abstract interpretation behind `mazurka.ir.passes.ranges`.
 
-`ascend` adds what edges lead to until nothing is new, widening where that would take long;
-`narrow` applies all edges once more, which takes back what widening added needlessly.
+`ascend` adds the results of edges until nothing is new, and widens if that would take long;
+`narrow` applies all edges once more, which removes what widening added needlessly.
 
-Only local cells that the thread names directly are worth following from location to location,
-and only where they may still be read: this keeps the facts of a large thread small.  What is
-not followed is covered by the summary of all stores, so nothing here bears on soundness.
+Only local cells that the thread names directly are followed from location to location, and only
+where they may still be read: this keeps the facts of a large thread small.  Cells that are not
+followed are covered by the summary of all stores, so this choice does not affect soundness.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from dataclasses import dataclass
 from mazurka.ir.expressions import Const, Element, Expr, Load, children, walk
 from mazurka.ir.program import WRONG, Assign, Edge, Kind, Mode, Program, Role, search_depth_first
 from mazurka.ir.values.evaluation import EMPTY, MOST_ADDRESSES, MOST_POINTS, ValueSet, from_points
-from mazurka.ir.values.facts import Facts, Recorder, storable
+from mazurka.ir.values.facts import Facts, Recorder, clip_to_cell
 
 
 @dataclass(frozen=True)
 class Tracking:
-    """The plan for one thread."""
+    """The order in which a thread's locations are visited, and the cells that are followed."""
 
     rank: tuple[int, ...]
-    """The place of each location in reverse postorder: loops come after what leads to them."""
+    """The position of each location in reverse postorder: loops come after what leads to them."""
     heads: frozenset[int]
     """Locations such that every cycle of the automaton passes through one of them."""
     followed: tuple[tuple[int, ...], ...]
     """For each location the local cells that are followed there."""
 
 
-def plan(program: Program, number: int) -> Tracking:
+def make_plan(program: Program, number: int) -> Tracking:
     thread = program.threads[number]
     roots = (thread.entry, *range(len(thread.locations)))
     finished, heads = search_depth_first(roots, thread.successors)
@@ -41,11 +41,11 @@ def plan(program: Program, number: int) -> Tracking:
     rank = [0] * len(thread.locations)
     for place, location in enumerate(order):
         rank[location] = place
-    followed = _live_names(program, number, order)
+    followed = _track_live(program, number, order)
     return Tracking(tuple(rank), frozenset(heads), followed)
 
 
-def _live_names(program: Program, number: int, order: list[int]) -> tuple[tuple[int, ...], ...]:
+def _track_live(program: Program, number: int, order: list[int]) -> tuple[tuple[int, ...], ...]:
     """Backward liveness of directly named local cells, with integers as bit sets."""
     thread = program.threads[number]
     bits: dict[int, int] = {}
@@ -70,7 +70,7 @@ def _live_names(program: Program, number: int, order: list[int]) -> tuple[tuple[
 
 
 def _effect(program: Program, number: int, edge: Edge, bits: dict[int, int]) -> tuple[int, int]:
-    """The named local cells that an edge reads before writing them, and those it writes."""
+    """Return the named local cells that an edge reads before writing them, and those it writes."""
     counter = program.threads[number].counter
     uses = kills = 0
 
@@ -99,8 +99,8 @@ def _effect(program: Program, number: int, edge: Edge, bits: dict[int, int]) -> 
     return uses, kills
 
 
-def thresholds(program: Program) -> tuple[int, ...]:
-    """Numbers at which a growing range is likely to stop: the program's own, and neighbours."""
+def find_thresholds(program: Program) -> tuple[int, ...]:
+    """Return numbers at which a growing range is likely to stop: constants, and neighbours."""
     numbers: set[int] = {0}
     for cell in program.cells:
         if not cell.inferred:
@@ -121,7 +121,7 @@ def _expressions(edge: Edge) -> Iterator[Expr]:
 
 
 def _numbers(expr: Expr) -> Iterator[int]:
-    """The constants of an expression that are not addresses."""
+    """Iterate over the constants of an expression that are not addresses."""
     if isinstance(expr, Const):
         yield expr.value
     for child in children(expr):
@@ -131,11 +131,11 @@ def _numbers(expr: Expr) -> Iterator[int]:
 
 
 EXACT_VISITS = 24
-"""Facts grow member by member this often, and longer while they can be listed."""
-HASTY_VISITS = 3
-"""The same, once a large program has used up the patience of the analysis."""
+"""The number of visits in which facts grow by single members; more while they can be listed."""
+FEW_VISITS = 3
+"""The same, after a large program has used up `Analysis.patience`."""
 THRESHOLD_VISITS = 120
-"""From here on a growing end goes to infinity at once."""
+"""The number of visits after which a growing end goes to infinity at once."""
 
 
 class ThreadFacts:
@@ -151,10 +151,10 @@ class ThreadFacts:
         self.results: dict[int, dict[int, ValueSet]] = {}
         """For each edge that can be taken the facts at its end."""
         self.followed = list(tracking.followed)
-        """The local cells that no other thread writes, as far as they are of use."""
+        """For each location the followed local cells, without those that another thread writes."""
         self.visits: dict[int, int] = defaultdict(int)
         self.jumps: set[int] = set()
-        """Locations that some store to the program counter names: creation starts there."""
+        """Locations at which another thread may start this one, by a store to its counter."""
         self.most_choices = max((edge.choices for edge in thread.edges), default=1)
         self.queue: list[tuple[int, int]] = []
         self.queued: set[int] = set()
@@ -177,9 +177,9 @@ class Analysis:
         self.program = program
         self.cells = program.cells
         self.saturate = not wraps
-        self.thresholds = thresholds(program)
+        self.thresholds = find_thresholds(program)
         self.threads = [
-            ThreadFacts(program, number, plan(program, number))
+            ThreadFacts(program, number, make_plan(program, number))
             for number in range(len(program.threads))
         ]
         self.counters = {thread.counter: number for number, thread in enumerate(program.threads)}
@@ -188,18 +188,18 @@ class Analysis:
             MOST_ADDRESSES if cell.role in (Role.POINTER, Role.COUNTER) else MOST_POINTS
             for cell in self.cells
         ]
-        """How many values of each cell are listed at most."""
+        """The most values of each cell that are listed."""
         self.resting = [{facts.start, WRONG} for facts in self.threads]
         self.growth: dict[int, int] = defaultdict(int)
         self.readers: dict[int, set[tuple[int, int]]] = defaultdict(set)
         self.exposed: set[int] = set()
-        """Locals that another thread writes: nothing is known about them between steps."""
+        """Locals that another thread writes; only the summary is known about them between steps."""
         self.reader = (0, 0)
         self.ascending = True
         self.overshot = False
-        """Whether something was widened, so that narrowing is worth its time."""
+        """Whether something was widen, so that narrowing can help."""
         self.patience = 1500 + 2 * len(program.edges)
-        """How many visits may be spent on growing member by member."""
+        """How many visits are left in which facts may grow by single members."""
 
     # -- the summary ---------------------------------------------------------------------
 
@@ -221,7 +221,7 @@ class Analysis:
         return tuple(self.value(address) for address in range(len(self.cells)))
 
     def grow(self, address: int, values: ValueSet) -> None:
-        """Add stored values to the summary, and look again at whoever depends on it."""
+        """Add stored values to the summary, and visit again all locations that have read it."""
         old = self.summary[address]
         owner = self.cells[address].owner
         if owner is not None and owner != self.reader[0] and address not in self.counters:
@@ -233,16 +233,16 @@ class Analysis:
         new = old.join(values, self.room[address])
         self.growth[address] += 1
         if self.growth[address] > self.exact_visits() and address not in self.counters:
-            new = storable(self.cells[address], self.widened(old, new, self.growth[address]))
+            new = clip_to_cell(self.cells[address], self.widen(old, new, self.growth[address]))
         self.summary[address] = new
         if address in self.counters:
             self.jump(self.counters[address], new)
         self.notify(address)
 
     def exact_visits(self) -> int:
-        return EXACT_VISITS if self.patience > 0 else HASTY_VISITS
+        return EXACT_VISITS if self.patience > 0 else FEW_VISITS
 
-    def widened(self, old: ValueSet, new: ValueSet, visits: int) -> ValueSet:
+    def widen(self, old: ValueSet, new: ValueSet, visits: int) -> ValueSet:
         if new.points is not None and self.patience > 0:
             return new
         self.overshot = True
@@ -267,7 +267,7 @@ class Analysis:
             facts.enqueue(location)
 
     def jump(self, number: int, counters: ValueSet) -> None:
-        """Another thread may put this one anywhere it stores into its program counter."""
+        """Note that another thread may start this one at the locations in `counters`."""
         facts = self.threads[number]
         inside = counters.clip(0, len(facts.thread.locations) - 1)
         for location in inside.points or range(inside.low, inside.high + 1):
@@ -277,7 +277,7 @@ class Analysis:
                 facts.enqueue(location)
 
     def start_again(self, number: int, counters: ValueSet) -> None:
-        """Another thread may put this one where it began; its local cells then hold anything."""
+        """Note that another thread may start this one again, with any values in its local cells."""
         facts, (creator, location) = self.threads[number], self.reader
         if facts.start in facts.jumps or not counters.contains(facts.start):
             return
@@ -323,7 +323,7 @@ class Analysis:
         self.patience -= 1
         facts.visits[location] += 1
         if location in facts.jumps:
-            # A thread that is created anew may still hold values of its former life.
+            # A thread that is started again may still have values from its run before.
             facts.known[location] = {
                 address: self.elsewhere(address) for address in self.followed(number, location)
             }
@@ -341,7 +341,7 @@ class Analysis:
     def take(
         self, facts: ThreadFacts, edge: Edge, known: dict[int, ValueSet], record: Recorder
     ) -> dict[int, ValueSet] | None:
-        """The facts after an edge; None if it cannot be taken, or always ends in a fault."""
+        """Return the facts after an edge; None if it is never taken, or always ends in a fault."""
         now = Facts(dict(known), self.elsewhere, facts.most_choices, self.saturate)
         if edge.guard is not None and not now.assume(edge.guard):
             return None
@@ -354,7 +354,7 @@ class Analysis:
     def arriving(
         self, number: int, location: int, known: dict[int, ValueSet]
     ) -> dict[int, ValueSet]:
-        """What remains known where an edge ends: all within a step, else what is followed."""
+        """Return what is still known where an edge ends: all within a step, else followed cells."""
         place = self.threads[number].thread.locations[location]
         if place.mode is Mode.ATOMIC:
             kept = {a: values for a, values in known.items() if self.kept(number, location, a)}
@@ -381,7 +381,7 @@ class Analysis:
         if location in facts.jumps or arriving == known:
             return
         if location != facts.start and len(facts.thread.arriving[location]) == 1:
-            # There is one way to come here: what it brings is all there is to know.
+            # Only one edge leads here: its facts are all the facts.
             facts.known[location] = dict(arriving)
             facts.enqueue(location)
             return
@@ -395,8 +395,8 @@ class Analysis:
             if values is not old and not values.is_subset(old):
                 new = old.join(values, self.room[address])
                 if widening:
-                    new = self.widened(old, new, facts.visits[location])
-                    new = storable(self.cells[address], new)
+                    new = self.widen(old, new, facts.visits[location])
+                    new = clip_to_cell(self.cells[address], new)
                 grown[address] = new
         if grown or lost:
             known.update(grown)
@@ -405,7 +405,7 @@ class Analysis:
     # -- going down ----------------------------------------------------------------------
 
     def narrow(self) -> bool:
-        """Apply all edges once more to what is known; whether that made anything smaller."""
+        """Apply all edges once more to what is known; return whether a set became smaller."""
         fresh = [ValueSet.of(cell.initial) for cell in self.cells]
 
         def collect(address: int, values: ValueSet) -> None:

@@ -1,7 +1,7 @@
 """Static footprints: which cells an expression or an edge may touch, in any state.
 
-The exact cells are reported by each step; these sets contain them.  Addresses that are not
-constant are bounded by the abstract values of the cells they are computed from.
+Each step reports the exact cells that it touches; these sets contain them.  Addresses that are
+not constant are bounded by the abstract values of the cells from which they are computed.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from mazurka.ir.values.evaluation import EMPTY, ValueSet, evaluate, from_points,
 
 
 def cell_values(cell: Cell) -> ValueSet:
-    """All values a cell can hold, as far as its declaration or an analysis tells."""
+    """Return all values that a cell can hold, by its declaration or an analysis."""
     if cell.points is not None:
         return from_points(cell.points, len(cell.points))
     return ValueSet.interval(cell.low, cell.high)
 
 
-def cell_lookup(program: Program) -> Callable[[int], ValueSet]:
-    """A lookup for `mazurka.ir.values.evaluate` that knows cells by their declarations only."""
+def make_cell_lookup(program: Program) -> Callable[[int], ValueSet]:
+    """Return a lookup for `mazurka.ir.values.evaluate` that uses only declarations of cells."""
     known = [EMPTY] + [cell_values(cell) for cell in program.cells[1:]]
 
     def lookup(address: int) -> ValueSet:
@@ -39,7 +39,7 @@ class Touched:
     writes: frozenset[int]
 
     def only_own(self, program: Program, thread: int) -> bool:
-        """Whether nothing but the thread's own local cells can be involved."""
+        """Whether only the thread's own local cells can be touched."""
         return all(program.cells[address].owner == thread for address in self.reads | self.writes)
 
 
@@ -48,10 +48,10 @@ class Footprints:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.lookup = cell_lookup(program)
+        self.lookup = make_cell_lookup(program)
 
     def targets(self, address: Expr, choices: int = 1) -> tuple[int, ...]:
-        """The cells that an address expression can denote."""
+        """Return the cells that an address expression can denote."""
         if isinstance(address, Const):
             return (address.value,) if self.is_cell(address.value) else ()
         found = members(evaluate(address, self.lookup, choices))

@@ -1,6 +1,6 @@
-"""Interval arithmetic: where the results of an operator lie for operands between given ends.
+"""Interval arithmetic: bounds of an operator's results, for operands between given bounds.
 
-The ends are those of the mathematical results, *before* wrapping around: a caller compares
+The bounds are those of the mathematical results, *before* wrapping around: a caller compares
 them with `SMALLEST` and `LARGEST` to see whether 64 bits suffice.
 """
 
@@ -26,12 +26,12 @@ _EXACT: dict[str, Callable[[int, int], int]] = {
     "shr": lambda x, y: x >> y,
     "lshr": lambda x, y: x >> y,
 }
-"""Without wrapping; each is monotone in either argument while the other one is fixed and,
-for divisions, while the divisor keeps its sign."""
+"""Operators without wrapping; each is monotone in either argument while the other one is fixed
+and, for divisions, while the divisor keeps its sign."""
 
 
 def fits(bounds: Bounds) -> bool:
-    """Whether all numbers between the ends are 64-bit numbers."""
+    """Whether all numbers between the bounds are 64-bit numbers."""
     return bounds[0] >= SMALLEST and bounds[1] <= LARGEST
 
 
@@ -47,7 +47,7 @@ def unary_bounds(operator: str, operand: Bounds) -> Bounds:
 
 
 def binary_bounds(operator: str, left: Bounds, right: Bounds) -> Bounds | None:
-    """Ends of all results that are not faults, before wrapping; None if all are faults."""
+    """Return bounds of all results that are not faults, before wrapping; None if all are."""
     if operator in ("add", "sub", "mul", "min", "max"):
         return _corners(_EXACT[operator], left, right)
     if operator in ("and", "or", "xor"):
@@ -62,7 +62,7 @@ def binary_bounds(operator: str, left: Bounds, right: Bounds) -> Bounds | None:
 
 
 def _corners(function: Callable[[int, int], int], left: Bounds, right: Bounds) -> Bounds:
-    """For a function that is monotone in each argument while the other one is fixed."""
+    """Return bounds for a function that is monotone in each argument while the other is fixed."""
     results = [function(x, y) for x in left for y in right]
     return min(results), max(results)
 
@@ -85,7 +85,7 @@ def _division_bounds(operator: str, left: Bounds, right: Bounds) -> Bounds | Non
 
 
 def _modulo_bounds(left: Bounds, divisor: Bounds) -> Bounds:
-    """Python's remainder, for a divisor of one sign."""
+    """Return bounds of Python's remainder, for a divisor of one sign."""
     if divisor[0] > 0:
         if left[0] >= 0 and left[1] < divisor[0]:
             return left
@@ -96,7 +96,7 @@ def _modulo_bounds(left: Bounds, divisor: Bounds) -> Bounds:
 
 
 def _remainder_bounds(left: Bounds, magnitude: int) -> Bounds:
-    """C's remainder has the sign of its left operand and is smaller than the divisor."""
+    """Return bounds of C's remainder: it has the left operand's sign, and less magnitude."""
     low = max(left[0], 1 - magnitude) if left[0] < 0 else 0
     high = min(left[1], magnitude - 1) if left[1] > 0 else 0
     return low, high
@@ -114,7 +114,7 @@ def _bitwise_bounds(operator: str, left: Bounds, right: Bounds) -> Bounds:
     bits = max(end.bit_length() for end in (*left, *right))
     low, high = max(-(1 << bits), SMALLEST), min((1 << bits) - 1, LARGEST)
     if operator == "and":
-        # A number that is not negative limits the result, whatever the other one is.
+        # An operand that is not negative is an upper bound, whatever the other one is.
         limits = [end for start, end in (left, right) if start >= 0]
         return (0, min(limits)) if limits else (low, high)
     if left[0] >= 0 and right[0] >= 0:
