@@ -253,7 +253,7 @@ class ThreadText:
         address = self.evaluate(expr)
         targets = self.require_cell(expr, address)
         if not targets:
-            return "0"  # behind a fault that is certain
+            return "0"  # after a fault that is certain
         self.record(address if len(targets) > 1 else str(targets[0]), targets, write=False)
         if len(targets) == 1:
             return self.load_cell(targets[0])

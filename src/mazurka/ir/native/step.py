@@ -209,14 +209,14 @@ class _StepText(ThreadText):
         value = self.evaluate(operation.value)
         targets = self.require_cell(operation.address, address)
         if not targets:
-            return  # behind a fault that is certain
+            return  # after a fault that is certain
         if may_leave_range(self.context.footprints, operation, self.choices):
             self.check_range(address, targets, value)
         if not value.startswith("%") and not any(
             self.program.cells[target].low <= int(value) <= self.program.cells[target].high
             for target in targets
         ):
-            return  # behind a fault that is certain
+            return  # after a fault that is certain
         single = len(targets) == 1
         self.record(str(targets[0]) if single else address, targets, write=True)
         slot = self.slot(targets[0])

@@ -1,4 +1,4 @@
-"""The abstract interpretation behind `mazurka.ir.passes.ranges`.
+"""The abstract interpretation that `mazurka.ir.passes.ranges` uses.
 
 `ascend` adds the results of edges until nothing is new, and widens if that would take long;
 `narrow` applies all edges once more, which removes what widening added needlessly.
