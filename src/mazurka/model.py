@@ -2,8 +2,8 @@
 
 A model is *parsed, never executed*: `mazurka check FILE` reads the source.  This module exists so
 that editors and type checkers know the language; calling anything here raises an error that says
-how models are checked, except for declarations, which do nothing.  Objects raise it when they are
-made, so most of their methods have no bodies.  `docs/models.md` is the reference.
+how models are checked, except for declarations, which do nothing.  `docs/models.md` is the
+reference.
 """
 
 # mypy: disable-error-code="empty-body"
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, Self, TypeVar, overload
 
 __all__ = [
     "Array", "Barrier", "Bool", "BoundedSemaphore", "Condition", "Event", "Handle", "Int",
@@ -31,55 +31,50 @@ def _only_checked(name: str) -> NoReturn:
     )
 
 
+class ModelObject:
+    """An object of the model language: none can be made, so methods have no bodies."""
+
+    def __new__(cls, *_: object, **__: object) -> Self:
+        _only_checked(cls.__name__)
+
+
 if TYPE_CHECKING:
     Int = int
     Bool = bool
 else:
 
-    class Int:
+    class Int(ModelObject):
         """An integer; `Int[low, high]` declares its range, both ends included."""
 
         def __class_getitem__(cls, ends: object) -> type:
             return cls
 
-        def __init__(self, *_: object) -> None:
-            _only_checked("Int")
-
-    class Bool:
+    class Bool(ModelObject):
         """A truth value."""
 
-        def __init__(self, *_: object) -> None:
-            _only_checked("Bool")
 
-
-class Array(Generic[T]):
+class Array(ModelObject, Generic[T]):
     """`Array(Type, length)`: objects side by side; `Array(Int[0, 3], 2, [1, 2])` has first values.
 
     The type may be `Int[low, high]`, `Bool`, a record class, a synchronization object, or another
     `Array(...)`.
     """
 
-    def __init__(self, type: Any, length: int, initial: Sequence[Any] | int = 0) -> None:  # noqa: A002
-        _only_checked("Array")
+    def __init__(self, type: Any, length: int, initial: Sequence[Any] | int = 0) -> None: ...  # noqa: A002
 
-    def __getitem__(self, index: int) -> Any:
-        _only_checked("Array")
+    def __getitem__(self, index: int) -> Any: ...
 
-    def __setitem__(self, index: int, value: Any) -> None:
-        _only_checked("Array")
+    def __setitem__(self, index: int, value: Any) -> None: ...
 
-    def __len__(self) -> int:
-        _only_checked("Array")
+    def __len__(self) -> int: ...
 
-    def __iter__(self) -> Iterator[Any]:
-        _only_checked("Array")
+    def __iter__(self) -> Iterator[Any]: ...
 
 
-class Mutex:
+class Mutex(ModelObject):
     """A lock that only its holder may release; `Mutex(recursive=True)` may be taken repeatedly."""
 
-    def __init__(self, recursive: bool = False) -> None:
-        _only_checked("Mutex")
+    def __init__(self, recursive: bool = False) -> None: ...
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
         """Take the lock; without blocking or with a timeout, say whether it was free."""
@@ -90,25 +85,21 @@ class Mutex:
     def locked(self) -> bool:
         """Whether some thread holds the lock."""
 
-    def __enter__(self) -> bool:
-        _only_checked("Mutex")
+    def __enter__(self) -> bool: ...
 
-    def __exit__(self, *details: object) -> None:
-        _only_checked("Mutex")
+    def __exit__(self, *details: object) -> None: ...
 
 
 class RMutex(Mutex):
     """A recursive `Mutex`."""
 
-    def __init__(self) -> None:
-        _only_checked("RMutex")
+    def __init__(self) -> None: ...
 
 
-class Semaphore:
+class Semaphore(ModelObject):
     """A counter that `acquire` waits to take from; `max` bounds it for the analysis."""
 
-    def __init__(self, value: int = 1, max: int | None = None) -> None:  # noqa: A002
-        _only_checked("Semaphore")
+    def __init__(self, value: int = 1, max: int | None = None) -> None: ...  # noqa: A002
 
     def acquire(self, blocking: bool = True, timeout: float | None = None) -> bool:
         """Take one; without blocking or with a timeout, say whether there was one."""
@@ -116,25 +107,21 @@ class Semaphore:
     def release(self, n: int = 1) -> None:
         """Put `n` back."""
 
-    def __enter__(self) -> bool:
-        _only_checked("Semaphore")
+    def __enter__(self) -> bool: ...
 
-    def __exit__(self, *details: object) -> None:
-        _only_checked("Semaphore")
+    def __exit__(self, *details: object) -> None: ...
 
 
 class BoundedSemaphore(Semaphore):
     """A semaphore that must never exceed its first value."""
 
-    def __init__(self, value: int = 1) -> None:
-        _only_checked("BoundedSemaphore")
+    def __init__(self, value: int = 1) -> None: ...
 
 
-class Condition:
+class Condition(ModelObject):
     """A condition variable with a lock: its own, or the one it is given."""
 
-    def __init__(self, lock: Any = None) -> None:
-        _only_checked("Condition")
+    def __init__(self, lock: Any = None) -> None: ...
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
         """Take the condition's lock."""
@@ -154,18 +141,15 @@ class Condition:
     def notify_all(self) -> None:
         """Wake all threads that wait."""
 
-    def __enter__(self) -> bool:
-        _only_checked("Condition")
+    def __enter__(self) -> bool: ...
 
-    def __exit__(self, *details: object) -> None:
-        _only_checked("Condition")
+    def __exit__(self, *details: object) -> None: ...
 
 
-class Event:
+class Event(ModelObject):
     """A flag that threads can wait for."""
 
-    def __init__(self) -> None:
-        _only_checked("Event")
+    def __init__(self) -> None: ...
 
     def set(self) -> None:
         """Raise the flag."""
@@ -180,21 +164,19 @@ class Event:
         """Wait until the flag is raised."""
 
 
-class Barrier:
+class Barrier(ModelObject):
     """A meeting point for `parties` threads."""
 
-    def __init__(self, parties: int) -> None:
-        _only_checked("Barrier")
+    def __init__(self, parties: int) -> None: ...
 
     def wait(self) -> int:
         """Wait for the others; the result is the order of arrival, from 0."""
 
 
-class Queue:
+class Queue(ModelObject):
     """A first-in, first-out queue of numbers; `Queue(2, Int[0, 9])` declares their range."""
 
-    def __init__(self, maxsize: int = 0, type: Any = None) -> None:  # noqa: A002
-        _only_checked("Queue")
+    def __init__(self, maxsize: int = 0, type: Any = None) -> None: ...  # noqa: A002
 
     def put(self, item: int) -> None:
         """Append a number, waiting for space."""
@@ -222,11 +204,10 @@ class LifoQueue(Queue):
     """A queue that gives back the newest number first."""
 
 
-class RWLock:
+class RWLock(ModelObject):
     """A lock for many readers or one writer."""
 
-    def __init__(self) -> None:
-        _only_checked("RWLock")
+    def __init__(self) -> None: ...
 
     def read(self) -> AbstractContextManager[None]:
         """`with lock.read():` shares the lock with other readers."""
@@ -247,16 +228,14 @@ class RWLock:
         """Stop writing."""
 
 
-class Handle:
+class Handle(ModelObject):
     """A thread made with `spawn`."""
 
     def join(self) -> None:
         """Wait for the thread to end."""
-        _only_checked("Handle.join")
 
     def is_alive(self) -> bool:
         """Whether the thread has not ended yet."""
-        _only_checked("Handle.is_alive")
 
 
 def assume(condition: Any) -> None:
