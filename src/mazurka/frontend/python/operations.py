@@ -216,9 +216,8 @@ def _place(
         raise low.refuse(
             node, f"`{ast.unparse(given['place'])}` is no shared variable, element or field"
         )
-    address = low.keep(place.address, low.span(node), Role.POINTER)
-    numbers = [low.number_of(given[name]) for name in names]
-    return Reference(place.shape, address, place.shared, place.title), numbers
+    place = low.pin(place, low.span(node))
+    return place, [low.number_of(given[name]) for name in names]
 
 
 @callable_name("mazurka.model.cas")
