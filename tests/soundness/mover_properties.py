@@ -29,8 +29,9 @@ from typing import TypeAlias
 
 from mazurka.analysis.discipline import Broken, Discipline
 from mazurka.analysis.laws import Law, Mover
-from mazurka.ir.interpreter import Interpreter, State, Step
+from mazurka.ir.interpreter import State, Step
 from mazurka.ir.program import DEAD_ENDS, IDLE, Fault, Program
+from mazurka.ir.remembering import remembering
 from mazurka.search import Move
 from mazurka.stateful.reference.cpc import explore_transactions
 from mazurka.stateful.reference.full import explore
@@ -65,7 +66,7 @@ class MoverTable:
     steps: dict[State, Steps] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.interpreter = Interpreter(self.discipline.program)
+        self.interpreter = remembering(self.discipline.program)
         self.discipline = deepcopy(self.discipline)
         for state in self.states:
             for _, step in self.interpreter.steps(state):

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from mazurka.ir.interpreter import Interpreter, State, Step
+from mazurka.ir.interpreter import State, Step
 from mazurka.ir.program import Program
+from mazurka.ir.remembering import remembering
 from mazurka.search import Move
 from mazurka.stateful.reference.full import StateSpace, explore, is_dead_end
 from mazurka.stateful.reference.stubborn import PersistentSets
@@ -44,7 +45,7 @@ class Space:
 
     def __init__(self, program: Program, whole: StateSpace) -> None:
         self.program = program
-        self.interpreter = Interpreter(program)
+        self.interpreter = remembering(program)
         self.steps = {
             state: {
                 Move(step.thread, choice): step for choice, step in self.interpreter.steps(state)

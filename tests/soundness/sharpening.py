@@ -14,7 +14,7 @@ from dataclasses import replace
 from random import Random
 
 from mazurka.ir.expressions import ONE, ZERO, Binary, Conditional, Const, Expr, Load
-from mazurka.ir.interpreter import Interpreter, State
+from mazurka.ir.interpreter import State
 from mazurka.ir.program import (
     FIRST_LOCATION,
     Check,
@@ -27,6 +27,7 @@ from mazurka.ir.program import (
     Role,
     Span,
 )
+from mazurka.ir.remembering import remembering
 from mazurka.stateful.reference.full import explore
 
 RAREST = 3
@@ -68,7 +69,7 @@ def _situations(program: Program, states: Iterable[State]) -> Counter[Situation]
 
 def _states_alone(program: Program, number: int) -> set[State]:
     """Where a thread gets if no other one moves."""
-    interpreter = Interpreter(program)
+    interpreter = remembering(program)
     start = program.initial_state()
     seen, work = {start}, [start]
     while work:

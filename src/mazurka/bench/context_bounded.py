@@ -25,8 +25,6 @@ from mazurka.bench.figures import Figures, repeat
 from mazurka.bench.harness import Benchmark, Case, Line, Measured, grid, print_page, thousands
 from mazurka.bench.programs import DIRECTORY, PROGRAMS
 from mazurka.errors import MazurkaError
-from mazurka.ir.interpreter import Interpreter, State, Step
-from mazurka.ir.program import Program
 from mazurka.runtime.exploring.entry import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.testing.collecting import collect
@@ -71,21 +69,6 @@ class QueueCase(Case):
         return self.subject
 
 
-class RemembersSteps(Interpreter):
-    """Takes each step from each state once: schedules meet the same states over and over."""
-
-    def __init__(self, program: Program) -> None:
-        super().__init__(program)
-        self._known: dict[tuple[State, int, int], Step] = {}
-
-    def step(self, state: State, thread: int, choice: int = 0) -> Step:
-        key = state, thread, choice
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = super().step(state, thread, choice)
-        return found
-
-
 def make_queue(subject: str, size: int, algorithm: str) -> QueueCase:
     return QueueCase(
         name=f"{subject}-{size}-{algorithm}",
@@ -104,9 +87,7 @@ def make_queue(subject: str, size: int, algorithm: str) -> QueueCase:
 def model_runs(size: int, steals: int = 2) -> IRRuns:
     """The model as a program that can be run again and again."""
     program = make_queue("model", size, CB_DFS).load({"SIZE": size, "STEALS": steals})
-    runs = IRRuns(program)
-    runs.interpreter = RemembersSteps(program)
-    return runs
+    return IRRuns(program)
 
 
 def search_model(size: int, algorithm: str, bound: int, seconds: float) -> dict[str, Figures]:

@@ -10,8 +10,7 @@ import enum
 import itertools
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from mazurka.ir import arithmetic
 from mazurka.ir.expressions import (
@@ -60,8 +59,7 @@ def is_deadlock(outcomes: Set[Outcome]) -> bool:
     return Outcome.WAITS in outcomes and outcomes <= {Outcome.WAITS, Outcome.FINISHED}
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+class Access(NamedTuple):
     """One read or write of a step; `edge` is the number of the edge that made it."""
 
     address: int
@@ -87,8 +85,7 @@ class FaultReport:
     misfit: Misfit | None = None
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """What a thread did, or why it could not move; then `state` is the old state."""
 
     thread: int
@@ -100,9 +97,9 @@ class Step:
     footprint_writes: frozenset[int]
     fault: FaultReport | None = None
 
-    @cached_property
+    @property
     def happened(self) -> bool:
-        return self.outcome in (Outcome.MOVED, Outcome.FAULT)
+        return self.outcome is Outcome.MOVED or self.outcome is Outcome.FAULT
 
 
 class _Failure(Exception):  # noqa: N818 - it is control flow, not an error
@@ -112,7 +109,7 @@ class _Failure(Exception):  # noqa: N818 - it is control flow, not an error
         self.misfit = misfit
 
 
-class _Run:
+class StepRun:
     """The mutable state of one step."""
 
     def __init__(self, program: Program, state: State, thread: int, choice: int) -> None:
@@ -123,6 +120,7 @@ class _Run:
         self.choice = 0
         self.edge = 0
         self.accesses: list[Access] = []
+        self.watch = _Watch()
 
     def evaluate(self, expr: Expr) -> int:
         match expr:
@@ -233,11 +231,11 @@ class _Watch:
         self.remembered: tuple[int, list[int]] | None = None
 
     def pass_by(self, location: int, cells: list[int]) -> None:
+        self.passed += 1
         if self.remembered == (location, cells):
             raise _Failure(Fault.LIVELOCK, "the atomic section never ends")
-        if self.passed == ATOMIC_LIMIT:
+        if self.passed > ATOMIC_LIMIT:
             raise _Failure(Fault.BOUND, f"an atomic section takes more than {ATOMIC_LIMIT:,} steps")
-        self.passed += 1
         if self.passed & (self.passed - 1) == 0:
             self.remembered = (location, cells.copy())
 
@@ -247,15 +245,22 @@ class Interpreter:
 
     def __init__(self, program: Program) -> None:
         self.program = program
+        self.counters = tuple(thread.counter for thread in program.threads)
+        self.choice_bounds = tuple(
+            find_choice_bounds(program, thread) for thread in range(len(program.threads))
+        )
 
     def location(self, state: State, thread: int) -> int:
-        return state[self.program.threads[thread].counter]
+        return state[self.counters[thread]]
 
     def step(self, state: State, thread: int, choice: int = 0) -> Step:
         """Let a thread take one step from `state`, with the given choice."""
-        run = _Run(self.program, state, thread, choice)
+        return self.finish(StepRun(self.program, state, thread, choice), state)
+
+    def finish(self, run: StepRun, state: State) -> Step:
+        """Let a run, which stands at `state`, take its step."""
         taken: list[int] = []
-        start = self.location(state, thread)
+        start = self.location(state, run.thread)
         try:
             outcome, location = self._walk(run, start, taken)
         except _Failure as failure:
@@ -274,17 +279,16 @@ class Interpreter:
             return self._answer(run, outcome, state, [])
         return self._answer(run, outcome, run.rest(location), taken)
 
-    def _walk(self, run: _Run, start: int, taken: list[int]) -> tuple[Outcome, int]:
+    def _walk(self, run: StepRun, start: int, taken: list[int]) -> tuple[Outcome, int]:
         """Follow edges from `start` until the thread comes to rest, is blocked, or fails."""
         thread = self.program.threads[run.thread]
         location = start
-        watch = _Watch()
         while True:
             mode = thread.locations[location].mode
             if taken and mode is Mode.VISIBLE:
                 return Outcome.MOVED, location
             if taken and mode is Mode.ATOMIC:
-                watch.pass_by(location, run.cells)
+                run.watch.pass_by(location, run.cells)
             number = run.enabled_edge(location)
             if number is None:
                 if taken and mode is Mode.MERGED:
@@ -295,7 +299,7 @@ class Interpreter:
             run.take(edge)
             location = edge.target
 
-    def _explain_block(self, run: _Run, location: int) -> Outcome:
+    def _explain_block(self, run: StepRun, location: int) -> Outcome:
         thread = self.program.threads[run.thread]
         if location == IDLE:
             run.accesses.append(Access(thread.counter, IDLE, False, run.edge))
@@ -307,7 +311,7 @@ class Interpreter:
 
     def _answer(
         self,
-        run: _Run,
+        run: StepRun,
         outcome: Outcome,
         state: State,
         taken: Iterable[int],
@@ -315,32 +319,32 @@ class Interpreter:
     ) -> Step:
         cells = self.program.cells
         counter = self.program.threads[run.thread].counter
-        public = [
-            access
-            for access in run.accesses
-            if cells[access.address].owner != run.thread or access.address == counter
-        ]
+        reads: set[int] = set()
+        writes: set[int] = set()
+        for address, _, write, _ in run.accesses:
+            if cells[address].owner != run.thread or address == counter:
+                (writes if write else reads).add(address)
         return Step(
             thread=run.thread,
             outcome=outcome,
             state=state,
             edges=tuple(taken),
             accesses=tuple(run.accesses),
-            footprint_reads=frozenset(a.address for a in public if not a.write),
-            footprint_writes=frozenset(a.address for a in public if a.write),
+            footprint_reads=frozenset(reads),
+            footprint_writes=frozenset(writes),
             fault=fault,
         )
 
     def value(self, state: State, thread: int, expr: Expr) -> int | None:
         """Evaluate an expression for a thread in a state; None if that fails."""
         try:
-            return _Run(self.program, state, thread, 0).evaluate(expr)
+            return StepRun(self.program, state, thread, 0).evaluate(expr)
         except _Failure:
             return None
 
     def choices(self, state: State, thread: int) -> int:
         """Return how many choice numbers have to be tried for this thread."""
-        return find_choice_bounds(self.program, thread)[self.location(state, thread)]
+        return self.choice_bounds[thread][state[self.counters[thread]]]
 
     def steps(self, state: State) -> Iterator[tuple[int, Step]]:
         """Iterate over the steps of all threads, with choice numbers; blocked threads included."""
@@ -349,7 +353,7 @@ class Interpreter:
 
     def steps_of(self, state: State, thread: int) -> Iterator[tuple[int, Step]]:
         """A thread's steps with their choice numbers, those that cannot move included."""
-        for choice in range(self.choices(state, thread)):
+        for choice in range(self.choice_bounds[thread][state[self.counters[thread]]]):
             step = self.step(state, thread, choice)
             if step.outcome is not Outcome.INVALID:
                 yield choice, step

@@ -29,9 +29,11 @@ def races_between(program: Program, moved: list[tuple[Move, Step]]) -> list[tupl
 
 def race_address(program: Program, one: Step, other: Step) -> int | None:
     """The lowest data cell on which two co-enabled steps race, or None."""
-    if all(program.edges[step.edges[0]].indivisible for step in (one, other)):
+    if program.edges[one.edges[0]].indivisible and program.edges[other.edges[0]].indivisible:
         return None
     shared = one.footprint_writes & (other.footprint_reads | other.footprint_writes)
     shared |= other.footprint_writes & one.footprint_reads
+    if not shared:
+        return None
     racing = [address for address in shared if program.cells[address].can_race]
     return min(racing, default=None)

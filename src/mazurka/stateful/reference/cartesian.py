@@ -64,11 +64,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from mazurka.ir.interpreter import FaultReport, Interpreter, Outcome, State, Step, is_deadlock
+from mazurka.ir.interpreter import FaultReport, Outcome, State, Step, is_deadlock
 from mazurka.ir.program import IDLE, Program
+from mazurka.ir.remembering import remembering
 from mazurka.search import Move
 from mazurka.stateful.reference.full import is_dead_end
 from mazurka.stateful.variants import CycleRule, Finished
@@ -151,7 +152,7 @@ def with_cells(step: Step, cells: Iterable[int]) -> Step:
     reads, writes = step.footprint_reads, step.footprint_writes
     if step.happened:
         writes = writes.union(cells)
-    return replace(step, footprint_reads=reads.union(cells), footprint_writes=writes)
+    return step._replace(footprint_reads=reads.union(cells), footprint_writes=writes)
 
 
 @dataclass
@@ -163,7 +164,7 @@ class Cartesian:
     finished: Finished = Finished.EXITS
 
     def __post_init__(self) -> None:
-        self.interpreter = Interpreter(self.program)
+        self.interpreter = remembering(self.program)
         self.covered: set[State] = set()
         self.transitions = 0
         """As the paper counts: all those in the vectors, and those executed to be rejected."""

@@ -10,8 +10,9 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from mazurka.ir.interpreter import FaultReport, Interpreter, Outcome, State, Step
+from mazurka.ir.interpreter import FaultReport, Outcome, State, Step
 from mazurka.ir.program import DEAD_ENDS, Program
+from mazurka.ir.remembering import remembering
 from mazurka.search import Move
 from mazurka.search.races import races_between
 
@@ -57,7 +58,7 @@ def explore(
     stop: Callable[[], bool] = lambda: False,
 ) -> StateSpace:
     """Visit all states of a program, or the first `limit` of them, or until `stop` says so."""
-    interpreter = Interpreter(program)
+    interpreter = remembering(program)
     found = StateSpace()
     start = program.initial_state()
     found.states[start] = None

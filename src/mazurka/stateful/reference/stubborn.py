@@ -85,8 +85,9 @@ from mazurka.analysis.futures import (
     find_pattern_locks,
     find_sticky_locations,
 )
-from mazurka.ir.interpreter import FaultReport, Interpreter, State, Step, is_deadlock
+from mazurka.ir.interpreter import FaultReport, State, Step, is_deadlock
 from mazurka.ir.program import Program
+from mazurka.ir.remembering import remembering
 from mazurka.search import Move
 from mazurka.stateful.reference.full import is_dead_end
 from mazurka.stateful.variants import Proviso, Relation
@@ -130,7 +131,7 @@ class PersistentSets:
     ) -> None:
         self.program = program
         self.relation = relation
-        self.interpreter = Interpreter(program)
+        self.interpreter = remembering(program)
         self.futures: Futures = find_futures(program)
         self.everyone = frozenset(range(len(program.threads)))
         self.locks = (

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from mazurka.frontend.python.elaboration import elaborate
-from mazurka.ir.interpreter import Interpreter, Outcome
+from mazurka.ir.interpreter import Outcome
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import WRONG, Program
+from mazurka.ir.remembering import remembering
 
 PRELUDE = (
     "from mazurka.model import *\n"
@@ -49,7 +50,7 @@ def explore(
 
 
 def search(program: Program, limit: int = 100_000) -> Findings:
-    interpreter, findings = Interpreter(program), Findings()
+    interpreter, findings = remembering(program), Findings()
     start = program.initial_state()
     seen, waiting = {start}, [start]
     shared = [
