@@ -11,7 +11,6 @@ import importlib.util
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -149,7 +148,7 @@ def search_natively(model: str) -> SearchResult:
 def without_guard_reads(self: Cartesian, state: State, thread: int) -> list[Transition]:
     """What a thread waits for is not among what its step touches."""
     return [
-        (choice, step if step.happened else replace(step, footprint_reads=frozenset()))
+        (choice, step if step.happened else step._replace(footprint_reads=frozenset()))
         for choice, step in original_next_trans(self, state, thread)
     ]
 

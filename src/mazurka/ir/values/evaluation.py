@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import product
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from mazurka.ir.arithmetic import BINARY, UNARY, convert, wrap
 from mazurka.ir.expressions import (
@@ -37,8 +36,7 @@ MOST_ADDRESSES = 4096
 """The same for sets of addresses, which is larger: gaps in them are other variables."""
 
 
-@dataclass(frozen=True, slots=True)
-class ValueSet:
+class ValueSet(NamedTuple):
     """A set of 64-bit numbers between `low` and `high`.
 
     `points` are all the members in rising order, or None if they are too many to list; the
@@ -89,7 +87,7 @@ class ValueSet:
         return position < len(self.points) and self.points[position] == value
 
     def is_subset(self, other: ValueSet) -> bool:
-        if self is other or self.is_empty:
+        if self is other or self.low > self.high:
             return True
         if self.low < other.low or other.high < self.high:
             return False
@@ -210,6 +208,8 @@ def evaluate(expr: Expr, lookup: Lookup, choices: int = 1, saturate: bool = Fals
     match expr:
         case Const(value):
             return ValueSet(value, value, (value,))
+        case Load(Const(address)):
+            return lookup(address) if address > 0 else EMPTY
         case Load(address):
             return load(evaluate(address, lookup, choices, saturate), lookup)
         case Binary(operator, left, right):
