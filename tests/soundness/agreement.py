@@ -7,7 +7,7 @@ from collections import Counter
 
 import numpy as np
 
-from mazurka.ir.interpreter import Interpreter, Outcome, Step
+from mazurka.ir.interpreter import Interpreter, Outcome, State, Step
 from mazurka.ir.native.step import ENDED, INVALID, STOPPED, WAITS, NativeProgram
 from mazurka.ir.program import DEAD_ENDS, FAULTS, Fault, Program
 from mazurka.stateful.reference.full import StateSpace, explore
@@ -34,10 +34,21 @@ class NativeRunner:
         self.target = np.zeros(words, np.uint64)
         self.footprint = np.zeros(FOOTPRINT_CAPACITY + 3, np.int64)
         self.footprint[0] = FOOTPRINT_CAPACITY
+        self.packed: dict[State, list[int]] = {}
+
+    def pack(self, state: State) -> list[int]:
+        """The state's words, none if they lose something; worked out once, since most states are
+        reached several times."""
+        words = self.packed.get(state)
+        if words is None:
+            words = list(self.native.layout.pack(state))
+            kept = self.native.layout.unpack(words) == state
+            self.packed[state] = words = words if kept else []
+        return words
 
     def compare(self, state: tuple[int, ...], choice: int, step: Step) -> str | None:
         """What differs between the interpreter's step and the native ones, or None."""
-        self.source[:] = self.native.layout.pack(state)
+        self.source[:] = self.pack(state)
         for function, footprint in ((self.step, 0), (self.recording, self.footprint.ctypes.data)):
             self.footprint[1] = 0
             result = function(
@@ -61,9 +72,10 @@ class NativeRunner:
             return f"edge {step.edges[0]} fault {fault} is {result & 0xFFFFFFFF} {result >> 32}"
         if step.fault is not None and step.fault.fault in DEAD_ENDS:
             return None
-        reached = self.native.layout.unpack([int(word) for word in self.target])
-        if reached != step.state:
-            return f"state {step.state} is {reached}"
+        words = self.target.tolist()
+        if words != self.pack(step.state):
+            reached = self.native.layout.unpack(words)
+            return None if reached == step.state else f"state {step.state} is {reached}"
         return None
 
     def footprint_difference(self, step: Step) -> str | None:
@@ -90,7 +102,7 @@ def disagreement(
     interpreter = Interpreter(program)
     covered["states"] += len(exploration.states)
     for state in exploration.states:
-        if runner.native.layout.unpack(runner.native.layout.pack(state)) != state:
+        if not runner.pack(state):
             return f"packing loses {state}"
         for thread in range(len(program.threads)):
             for choice in range(interpreter.choices(state, thread) + 1):

@@ -7,7 +7,8 @@ transaction and however much of the movers is used.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import product
 
 import pytest
@@ -37,28 +38,42 @@ KEPT = {
 COMPLETED = (Completion.COMMIT_POINTS, Completion.EVERY_STATE)
 SOUND = (Completion.CYCLES, *COMPLETED)
 
-portions = pytest.mark.parametrize("first", range(0, PROGRAMS, PORTION))
+# All tests of one portion follow each other, so that its programs are made and searched once.
+portions = pytest.mark.parametrize("first", range(0, PROGRAMS, PORTION), scope="module")
 
 
-def programs(first: int) -> Iterator[tuple[str, Program, StateSpace]]:
-    for seed in range(first, first + PORTION):
-        subject = Subject(seed)
-        program = subject.program()
-        whole = explore(program, limit=STATES)
-        if whole.complete:
-            yield str(subject), program, whole
+@dataclass
+class Case:
+    """A random program, all its states, and the searches of it that are done."""
+
+    name: str
+    program: Program
+    whole: StateSpace
+    written: dict[Transaction, Transactions] = field(default_factory=dict)
+    native: dict[Transaction, SearchResult] = field(default_factory=dict)
+
+    def in_full(self, how: Transaction) -> SearchResult:
+        """The native search, past the first violation."""
+        if how not in self.native:
+            options = SearchOptions(properties=KEPT[how.mover_use], stop_at_first=False)
+            search = TransactionSearch(native(self.program), options, Silent(), how)
+            self.native[how] = search.run()
+        return self.native[how]
+
+    def as_written(self, how: Transaction) -> Transactions:
+        if how not in self.written:
+            completion, use, races = how.completion, how.mover_use, "race" in KEPT[how.mover_use]
+            done, _ = explore_transactions(self.program, completion, mover_use=use, races=races)
+            self.written[how] = done
+        return self.written[how]
 
 
-def in_full(program: Program, how: Transaction) -> SearchResult:
-    """The native search, past the first violation."""
-    options = SearchOptions(properties=KEPT[how.mover_use], stop_at_first=False)
-    return TransactionSearch(native(program), options, Silent(), how).run()
-
-
-def as_written(program: Program, how: Transaction) -> Transactions:
-    races = "race" in KEPT[how.mover_use]
-    done, _ = explore_transactions(program, how.completion, mover_use=how.mover_use, races=races)
-    return done
+@lru_cache(maxsize=1)
+def cases(first: int) -> list[Case]:
+    subjects = [Subject(seed) for seed in range(first, first + PORTION)]
+    programs = {str(subject): subject.program() for subject in subjects}
+    found = [Case(name, each, explore(each, limit=STATES)) for name, each in programs.items()]
+    return [case for case in found if case.whole.complete]
 
 
 def asked_for(kinds: set[str], mover_use: MoverUse) -> set[str]:
@@ -68,10 +83,11 @@ def asked_for(kinds: set[str], mover_use: MoverUse) -> set[str]:
 
 @portions
 def test_native_search_is_the_figure(first: int) -> None:
-    for name, program, whole in programs(first):
+    for case in cases(first):
+        name, whole = case.name, case.whole
         for completion, mover_use in product(Completion, MoverUse):
             how = Transaction(completion=completion, mover_use=mover_use)
-            done, result = as_written(program, how), in_full(program, how)
+            done, result = case.as_written(how), case.in_full(how)
             counts = (result.statistics.states, result.statistics.transitions)
             assert counts == (len(done.states), done.transitions), (name, how)
             kinds = asked_for(done.kinds, mover_use)
@@ -87,33 +103,32 @@ def test_figure_loses_no_violation(first: int) -> None:
 
     Or it passes a bound, and gives no verdict: moved, a step may do so earlier.
     """
-    for name, program, whole in programs(first):
+    for case in cases(first):
         for completion, mover_use in product(SOUND, MoverUse):
-            done = as_written(program, Transaction(completion=completion, mover_use=mover_use))
-            real = asked_for(whole.kinds, mover_use)
+            done = case.as_written(Transaction(completion=completion, mover_use=mover_use))
+            real = asked_for(case.whole.kinds, mover_use)
             missed = real and not done.kinds & (real | {"bound"})
-            assert not missed, (name, completion, mover_use)
+            assert not missed, (case.name, completion, mover_use)
 
 
 @portions
 def test_commit_points_reach_the_end_of_their_transactions(first: int) -> None:
     """Theorem 2."""
-    for _, program, _ in programs(first):
+    for case in cases(first):
         for completion, mover_use in product(COMPLETED, MoverUse):
-            assert_theorem_2(
-                as_written(program, Transaction(completion=completion, mover_use=mover_use))
-            )
+            how = Transaction(completion=completion, mover_use=mover_use)
+            assert_theorem_2(case.as_written(how))
 
 
 @portions
 def test_the_inner_loop_only_saves_states(first: int) -> None:
     """Paper 002: runs of invisible steps in one go."""
-    for name, program, _ in programs(first):
+    for case in cases(first):
         for completion in SOUND:
             step_by_step = Transaction(completion=completion, mover_use=MoverUse.INVISIBLE)
             in_one_go = Transaction(
                 completion=completion, mover_use=MoverUse.INVISIBLE, inner_loop=True
             )
-            slow, fast = in_full(program, step_by_step), in_full(program, in_one_go)
-            assert (slow.violation is None) == (fast.violation is None), (name, completion)
-            assert fast.statistics.states <= slow.statistics.states, (name, completion)
+            slow, fast = case.in_full(step_by_step), case.in_full(in_one_go)
+            assert (slow.violation is None) == (fast.violation is None), (case.name, completion)
+            assert fast.statistics.states <= slow.statistics.states, (case.name, completion)

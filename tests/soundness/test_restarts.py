@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import lru_cache
 from random import Random
 
 import pytest
@@ -10,6 +10,7 @@ import pytest
 from mazurka.ir.passes.validate import validate
 from mazurka.ir.program import Program
 from mazurka.search.registry import load_strategy, strategy_names
+from mazurka.stateful.reference.full import StateSpace, explore
 from tests.soundness.disciplined_programs import disciplined_program
 from tests.soundness.random_programs import random_program
 from tests.soundness.reductions import Agreement, compare_all, consult
@@ -21,31 +22,35 @@ PORTION = 30
 STATES = 400
 STRATEGIES = [name for name in strategy_names() if load_strategy(name).sound]
 
-portions = pytest.mark.parametrize("first", range(0, PROGRAMS, PORTION))
+# All tests of one portion follow each other, so that its programs are made and explored once.
+portions = pytest.mark.parametrize("first", range(0, PROGRAMS, PORTION), scope="module")
 
 
-def programs(first: int) -> Iterator[tuple[int, Program]]:
+@lru_cache(maxsize=1)
+def programs(first: int) -> list[tuple[int, Program, StateSpace]]:
+    found = []
     for seed in range(first, first + PORTION):
         rng = Random(seed)
         made = disciplined_program(rng) if seed % 2 else random_program(rng, faults=seed % 4 > 0)
         program = with_restart(made, rng)
         if program is not None:
             validate(program)
-            yield seed, program
+            found.append((seed, program, explore(program, limit=STATES)))
+    return found
 
 
 @portions
 @pytest.mark.parametrize("variant", [name for name in VARIANTS if name != "raw"])
 def test_passes_keep_what_happens(first: int, variant: str) -> None:
-    for seed, program in programs(first):
-        found = difference(program, VARIANTS[variant](program), STATES)
+    for seed, program, whole in programs(first):
+        found = difference(program, VARIANTS[variant](program), STATES, whole)
         assert found is None, f"seed {seed}: {found}"
 
 
 @portions
 def test_reductions_find_what_happens(first: int) -> None:
     searches = inconclusive = 0
-    for seed, raw in programs(first):
+    for seed, raw, _ in programs(first):
         program = prepared(raw) if seed % 3 == 0 else raw
         oracle = consult(program, STATES)
         if oracle is None:

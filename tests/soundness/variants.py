@@ -30,10 +30,14 @@ def seen_from_outside(program: Program, exploration: StateSpace) -> set[tuple[in
     return {tuple(state[address] for address in shared) for state in exploration.states}
 
 
-def difference(raw: Program, changed: Program, limit: int) -> str | None:
-    """What a pass changed that can be seen: shared cells, kinds of violation; None if nothing."""
+def difference(
+    raw: Program, changed: Program, limit: int, before: StateSpace | None = None
+) -> str | None:
+    """What a pass changed that can be seen: shared cells, kinds of violation; None if nothing.
+
+    `before` is all that happens in the raw program, where that is known already."""
     validate(changed)
-    before, after = explore(raw, limit=limit), explore(changed, limit=limit)
+    before, after = before or explore(raw, limit=limit), explore(changed, limit=limit)
     if not before.complete or not after.complete:
         return None
     if before.kinds != after.kinds:

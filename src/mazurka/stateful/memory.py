@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import mmap
+from array import array
 from collections.abc import Iterable
 
 from mazurka.errors import MazurkaError
@@ -23,7 +24,7 @@ class Area:
         """`scattered`: accessed at random, where large pages save much looking up of addresses."""
         self.length = max(length, 1)
         size = self.length * 8
-        self._map = _reserve(size)
+        self._map: mmap.mmap | array[int] = _reserve(size)
         if scattered and size >= HUGE_PAGE and hasattr(mmap, "MADV_HUGEPAGE"):
             with contextlib.suppress(OSError):  # a kernel without large pages is merely slower
                 self._map.madvise(mmap.MADV_HUGEPAGE)
@@ -34,10 +35,12 @@ class Area:
     @classmethod
     def of(cls, values: Iterable[int]) -> Area:
         """An area that holds the given numbers."""
-        listed = list(values)
-        area = cls(len(listed))
-        for position, value in enumerate(listed):
-            area.numbers[position] = value
+        area = cls.__new__(cls)
+        kept = array("q", values) or array("q", [0])
+        area.length, area._map = len(kept), kept
+        area.numbers = memoryview(kept)
+        area.words = area.numbers.cast("B").cast("Q")
+        area.address = kept.buffer_info()[0]
         return area
 
 
