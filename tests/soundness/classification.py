@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from mazurka.ir.interpreter import State, Step
 from mazurka.ir.program import FINISHED, IDLE, Mode, Program, Role
-from mazurka.ir.remembering import remembering
+from mazurka.ir.remembering import share_interpreter
 from mazurka.search import CellClass
 
 
@@ -33,7 +33,7 @@ def uses_of_cells(program: Program, states: Iterable[State]) -> dict[str, set[Us
     Looking counts: a thread that waits has read what it waits for.  An atomic section that cannot
     be finished has not happened: what it touches before it takes its lock does not count.
     """
-    interpreter = remembering(program)
+    interpreter = share_interpreter(program)
     found: dict[str, set[Use]] = defaultdict(set)
     for state in states:
         for _, step in interpreter.steps(state):

@@ -31,7 +31,7 @@ from mazurka.analysis.discipline import Broken, Discipline
 from mazurka.analysis.laws import Law, Mover
 from mazurka.ir.interpreter import State, Step
 from mazurka.ir.program import DEAD_ENDS, IDLE, Fault, Program
-from mazurka.ir.remembering import remembering
+from mazurka.ir.remembering import share_interpreter
 from mazurka.search import Move
 from mazurka.stateful.reference.cpc import explore_transactions
 from mazurka.stateful.reference.full import explore
@@ -66,7 +66,7 @@ class MoverTable:
     steps: dict[State, Steps] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.interpreter = remembering(self.discipline.program)
+        self.interpreter = share_interpreter(self.discipline.program)
         self.discipline = deepcopy(self.discipline)
         for state in self.states:
             for _, step in self.interpreter.steps(state):

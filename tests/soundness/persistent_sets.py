@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from mazurka.ir.interpreter import State, Step
 from mazurka.ir.program import Program
-from mazurka.ir.remembering import remembering
+from mazurka.ir.remembering import share_interpreter
 from mazurka.search import Move
 from mazurka.stateful.reference.full import StateSpace, explore, is_dead_end
 from mazurka.stateful.reference.stubborn import PersistentSets
@@ -45,7 +45,7 @@ class Space:
 
     def __init__(self, program: Program, whole: StateSpace) -> None:
         self.program = program
-        self.interpreter = remembering(program)
+        self.interpreter = share_interpreter(program)
         self.steps = {
             state: {
                 Move(step.thread, choice): step for choice, step in self.interpreter.steps(state)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from mazurka.ir.interpreter import Interpreter, State
 from mazurka.ir.program import DEAD_ENDS, Program
-from mazurka.ir.remembering import remembering
+from mazurka.ir.remembering import share_interpreter
 from mazurka.stateful.reference.full import StateSpace, explore
 from mazurka.stateless.explored import RunOptions
 from mazurka.stateless.models.execution import IRExecution
@@ -99,7 +99,7 @@ def _clock(threads: int, events: tuple[tuple[Action, Clock], ...], action: Actio
 
 def ends(program: Program, whole: StateSpace) -> bool:
     """Whether every execution ends: the graph of the reachable states has no cycle."""
-    interpreter = remembering(program)
+    interpreter = share_interpreter(program)
     following = {state: set(_successors(interpreter, state)) for state in whole.states}
     sources = dict.fromkeys(following, 0)
     for states in following.values():

@@ -27,7 +27,7 @@ from mazurka.ir.program import (
     Role,
     Span,
 )
-from mazurka.ir.remembering import remembering
+from mazurka.ir.remembering import share_interpreter
 from mazurka.stateful.reference.full import explore
 
 RAREST = 3
@@ -69,7 +69,7 @@ def _situations(program: Program, states: Iterable[State]) -> Counter[Situation]
 
 def _states_alone(program: Program, number: int) -> set[State]:
     """Where a thread gets if no other one moves."""
-    interpreter = remembering(program)
+    interpreter = share_interpreter(program)
     start = program.initial_state()
     seen, work = {start}, [start]
     while work:

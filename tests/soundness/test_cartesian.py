@@ -15,7 +15,7 @@ import pytest
 
 from mazurka.ir.interpreter import Outcome, State
 from mazurka.ir.program import IDLE, Program
-from mazurka.ir.remembering import remembering
+from mazurka.ir.remembering import share_interpreter
 from mazurka.stateful.reference.cartesian import Cartesian, explore_cartesian
 from mazurka.stateful.reference.full import StateSpace, explore
 from mazurka.stateful.variants import CycleRule, Finished
@@ -94,7 +94,7 @@ def test_observers_neither_make_nor_prevent_deadlocks() -> None:
 
 def features(program: Program, whole: StateSpace) -> Iterator[str]:
     """What the theory has to be extended for, and what is hard for it, as far as it happens."""
-    interpreter = remembering(program)
+    interpreter = share_interpreter(program)
     for state in whole.states:
         for choice, step in interpreter.steps(state):
             yield str(step.outcome)

@@ -52,7 +52,7 @@ class RememberingInterpreter(Interpreter):
         node = self.roots.get((thread, choice))
         while node is not None:
             if node.step is not None:
-                return repeat(node.step, node.changes, state)
+                return repeat_step(node.step, node.changes, state)
             node = node.found.get(state[node.address])
         run = StepRun(self.program, state, thread, choice)
         step = self.finish(run, state)
@@ -79,7 +79,7 @@ class RememberingInterpreter(Interpreter):
 
 
 def list_reads(step: Step) -> Iterator[int]:
-    """The addresses that a step reads before it has written to them, in order, each once."""
+    """List the addresses that a step reads before it has written to them, in order, each once."""
     passed: set[int] = set()
     for address, _, write, _ in step.accesses:
         if address not in passed and not write:
@@ -87,8 +87,8 @@ def list_reads(step: Step) -> Iterator[int]:
         passed.add(address)
 
 
-def repeat(step: Step, changes: tuple[tuple[int, int], ...], state: State) -> Step:
-    """The step taken from another state that looks the same to it."""
+def repeat_step(step: Step, changes: tuple[tuple[int, int], ...], state: State) -> Step:
+    """Take the step from another state that looks the same to it."""
     cells = list(state)
     for address, value in changes:
         cells[address] = value
@@ -96,8 +96,8 @@ def repeat(step: Step, changes: tuple[tuple[int, int], ...], state: State) -> St
     return Step(thread, outcome, tuple(cells), edges, accesses, reads, writes, fault)
 
 
-def remembering(program: Program) -> RememberingInterpreter:
-    """The interpreter that all searches of a program share."""
+def share_interpreter(program: Program) -> RememberingInterpreter:
+    """Return the interpreter that all searches of a program share."""
     kept: RememberingInterpreter | None = program.__dict__.get(KEY)
     if kept is None:
         kept = program.__dict__[KEY] = RememberingInterpreter(program)

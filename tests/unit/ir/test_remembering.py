@@ -13,7 +13,7 @@ from tests.unit.ir.programs import Builder, put
 
 from mazurka.ir.interpreter import Interpreter, Outcome
 from mazurka.ir.program import Fault, Mode, Program
-from mazurka.ir.remembering import RememberingInterpreter, remembering
+from mazurka.ir.remembering import RememberingInterpreter, share_interpreter
 from mazurka.stateful.reference.full import explore
 
 STATES = 300
@@ -50,7 +50,7 @@ def test_most_steps_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(RememberingInterpreter, "finish", count)
     found = explore(program)
     assert 0 < len(worked_out) < found.transitions // 2
-    assert remembering(program) is remembering(program)
+    assert share_interpreter(program) is share_interpreter(program)
     worked_out.clear()
     assert explore(program) == found  # nothing is worked out again
     assert not worked_out

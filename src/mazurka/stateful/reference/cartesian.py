@@ -69,7 +69,7 @@ from typing import TypeAlias
 
 from mazurka.ir.interpreter import FaultReport, Outcome, State, Step, is_deadlock
 from mazurka.ir.program import IDLE, Program
-from mazurka.ir.remembering import remembering
+from mazurka.ir.remembering import share_interpreter
 from mazurka.search import Move
 from mazurka.stateful.reference.full import is_dead_end
 from mazurka.stateful.variants import CycleRule, Finished
@@ -164,7 +164,7 @@ class Cartesian:
     finished: Finished = Finished.EXITS
 
     def __post_init__(self) -> None:
-        self.interpreter = remembering(self.program)
+        self.interpreter = share_interpreter(self.program)
         self.covered: set[State] = set()
         self.transitions = 0
         """As the paper counts: all those in the vectors, and those executed to be rejected."""

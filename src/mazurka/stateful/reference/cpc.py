@@ -26,7 +26,7 @@ from mazurka.analysis.discipline import Broken, Discipline
 from mazurka.analysis.laws import Mover, MoverUse
 from mazurka.ir.interpreter import FaultReport, Outcome, State, Step, is_deadlock
 from mazurka.ir.program import Program
-from mazurka.ir.remembering import remembering
+from mazurka.ir.remembering import share_interpreter
 from mazurka.search import Move
 from mazurka.search.races import races_between
 from mazurka.stateful.reference.full import is_dead_end
@@ -76,7 +76,7 @@ class Transactions:
     """Asked all along whether to give up (`GivenUp`)."""
 
     def __post_init__(self) -> None:
-        self.interpreter = remembering(self.program)
+        self.interpreter = share_interpreter(self.program)
         self.table: dict[Key, Record] = {}
         self.on_stack: dict[Key, int] = {}
         self.stack: list[Record] = []

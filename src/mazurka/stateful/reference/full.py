@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from mazurka.ir.interpreter import FaultReport, Outcome, State, Step
 from mazurka.ir.program import DEAD_ENDS, Program
-from mazurka.ir.remembering import remembering
+from mazurka.ir.remembering import share_interpreter
 from mazurka.search import Move
 from mazurka.search.races import races_between
 
@@ -58,7 +58,7 @@ def explore(
     stop: Callable[[], bool] = lambda: False,
 ) -> StateSpace:
     """Visit all states of a program, or the first `limit` of them, or until `stop` says so."""
-    interpreter = remembering(program)
+    interpreter = share_interpreter(program)
     found = StateSpace()
     start = program.initial_state()
     found.states[start] = None

@@ -87,7 +87,7 @@ from mazurka.analysis.futures import (
 )
 from mazurka.ir.interpreter import FaultReport, State, Step, is_deadlock
 from mazurka.ir.program import Program
-from mazurka.ir.remembering import remembering
+from mazurka.ir.remembering import share_interpreter
 from mazurka.search import Move
 from mazurka.stateful.reference.full import is_dead_end
 from mazurka.stateful.variants import Proviso, Relation
@@ -131,7 +131,7 @@ class PersistentSets:
     ) -> None:
         self.program = program
         self.relation = relation
-        self.interpreter = remembering(program)
+        self.interpreter = share_interpreter(program)
         self.futures: Futures = find_futures(program)
         self.everyone = frozenset(range(len(program.threads)))
         self.locks = (

@@ -20,7 +20,7 @@ from collections.abc import Hashable, Sequence
 from mazurka.errors import UnsupportedError
 from mazurka.ir.interpreter import State, Step, is_deadlock
 from mazurka.ir.program import FINISHED, WRONG, Fault, Program
-from mazurka.ir.remembering import remembering
+from mazurka.ir.remembering import share_interpreter
 from mazurka.ir.values.footprints import Footprints
 from mazurka.stateless.models.execution import Visits
 from mazurka.stateless.models.fixed_points import PointTable
@@ -37,7 +37,7 @@ class IRRuns:
     def __init__(self, program: Program) -> None:
         refuse_choices(program)
         self.program = program
-        self.interpreter = remembering(program)
+        self.interpreter = share_interpreter(program)
         self.own_cells = list_own_cells(program)
         footprints = Footprints(program)
         self.points = [PointTable(program, n, footprints) for n in range(len(program.threads))]

@@ -10,7 +10,7 @@ from mazurka.frontend.python.elaboration import elaborate
 from mazurka.ir.interpreter import Outcome
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import WRONG, Program
-from mazurka.ir.remembering import remembering
+from mazurka.ir.remembering import share_interpreter
 
 PRELUDE = (
     "from mazurka.model import *\n"
@@ -50,7 +50,7 @@ def explore(
 
 
 def search(program: Program, limit: int = 100_000) -> Findings:
-    interpreter, findings = remembering(program), Findings()
+    interpreter, findings = share_interpreter(program), Findings()
     start = program.initial_state()
     seen, waiting = {start}, [start]
     shared = [
