@@ -50,6 +50,15 @@ def prepared_engine() -> None:
         kernel(name, Silent())
 
 
+@pytest.fixture(scope="session", autouse=True)
+def light_children() -> Iterator[None]:
+    """Let each pytest that a test starts do without Hypothesis, which takes longer to import than
+    most of these tests take to run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest")
+        yield
+
+
 @lru_cache(maxsize=256)
 def _compile_once(text: str, speed: int) -> step.NativeStep:
     return _compile_assembly(text, speed=speed)

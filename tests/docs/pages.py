@@ -137,7 +137,6 @@ def environment() -> dict[str, str]:
         "PYTHONIOENCODING": "utf-8",
         "COLUMNS": "100",
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-        "PYTEST_ADDOPTS": "",
         "NO_COLOR": "1",
     }
 

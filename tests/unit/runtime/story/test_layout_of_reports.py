@@ -152,7 +152,6 @@ def process(directory: Path, columns: str | None, *command: str) -> str:
         env={
             **environment,
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-            "PYTEST_ADDOPTS": "",
             "PYTHONIOENCODING": "utf-8",
         },
         stdin=subprocess.DEVNULL,

@@ -13,7 +13,6 @@ def run(directory: Path, *arguments: str) -> tuple[int, str]:
     environment = {
         **os.environ,
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-        "PYTEST_ADDOPTS": "",
         "COLUMNS": "120",
         "PYTHONIOENCODING": "utf-8",
     }
