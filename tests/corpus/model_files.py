@@ -110,8 +110,7 @@ class Expectation:
 
     def surely_ends(self, *, merge: bool) -> bool:
         """Whether the reference interpreter has seen that all executions end."""
-        found = self.reference(merge=merge)
-        return found.complete and ends(self.program(merge=merge), found)
+        return self._prepared(merge=merge).surely_ends
 
     def _prepared(self, *, merge: bool) -> Prepared:
         definitions = tuple(sorted(self.definitions.items()))
@@ -148,6 +147,10 @@ class Prepared:
     @cached_property
     def reference(self) -> StateSpace:
         return explore(self.program, races=True, limit=REFERENCE_LIMIT)
+
+    @cached_property
+    def surely_ends(self) -> bool:
+        return self.reference.complete and ends(self.program, self.reference)
 
 
 @lru_cache(maxsize=4)

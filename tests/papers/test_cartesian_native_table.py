@@ -12,13 +12,14 @@ from mazurka.search import SearchOptions, Silent
 from mazurka.stateful.cartesian_search import Vectors
 from mazurka.stateful.cartesian_workers import search_cartesian
 from mazurka.stateful.variants import CycleRule
+from tests.papers.cartesian_programs import load_case
 
 OPTIONS = SearchOptions(properties=frozenset({"assert"}), stop_at_first=False)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_every_row_is_the_papers(case: CartesianCase) -> None:
-    program = native(case.load(case.constants))
+    program = native(load_case(case.name))
     table1 = Vectors(rule=CycleRule.TABLE1, finished=case.finished)
     as_published = search_cartesian(program, OPTIONS, Silent(), table1)
     assert as_published.violation is None

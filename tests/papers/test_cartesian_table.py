@@ -9,11 +9,11 @@ from __future__ import annotations
 import pytest
 
 from mazurka.bench.cartesian import CASES, CartesianCase
-from mazurka.ir.program import Program
 from mazurka.search import SearchOptions, Silent
 from mazurka.search.registry import load_strategy
 from mazurka.stateful.reference.cartesian import Cartesian, explore_cartesian
 from mazurka.stateful.variants import CycleRule, Finished
+from tests.papers.cartesian_programs import load_case
 
 MOST_TRANSITIONS = 13_000
 """A few seconds of the search on the interpreter."""
@@ -26,17 +26,13 @@ SMALL = [
 ALSO_STANDARD = [case for case in CASES if "standard" in case.paper]
 
 
-def program(case: CartesianCase) -> Program:
-    return case.load(case.constants)
-
-
 def counts(search: Cartesian) -> tuple[int, int]:
     return len(search.covered), search.transitions
 
 
 @pytest.mark.parametrize("case", SMALL, ids=lambda case: case.name)
 def test_cartesian_numbers(case: CartesianCase) -> None:
-    subject = program(case)
+    subject = load_case(case.name)
     as_published = explore_cartesian(subject, rule=CycleRule.TABLE1, finished=case.finished)
     assert counts(as_published) == case.paper["table1"].counts
     assert not as_published.kinds
@@ -52,7 +48,7 @@ def test_standard_numbers(case: CartesianCase) -> None:
     Those that exit never wait for each other in these rows: a prefix, which would be stopped by
     that, has nothing but moves.  So the steps taken are all there is.
     """
-    subject = program(case)
+    subject = load_case(case.name)
     options = SearchOptions(properties=frozenset({"assert"}), stop_at_first=False)
     result = load_strategy("full").run(subject, options, Silent())
     assert result.violation is None
@@ -83,7 +79,7 @@ def test_figure_6_to_the_letter(name: str, states: int, transitions: int) -> Non
     The numbers are from a separate study of the table, which has its own programs and search.
     """
     (case,) = (case for case in CASES if case.name == name)
-    search = explore_cartesian(program(case), rule=CycleRule.LITERAL, finished=case.finished)
+    search = explore_cartesian(load_case(case.name), rule=CycleRule.LITERAL, finished=case.finished)
     assert counts(search) == (states, transitions)
 
 
