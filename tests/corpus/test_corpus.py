@@ -40,8 +40,8 @@ def test_file_is_in_the_folder_of_its_verdict(model: Expectation) -> None:
     assert model.path.parent.name == model.verdict
 
 
-@every_model
 @pytest.mark.parametrize("order", ["dfs", "bfs"])
+@every_model
 def test_verdict(model: Expectation, order: str) -> None:
     require_verdict(model, model.verdict_of(order=order))
 
@@ -56,8 +56,8 @@ def test_reductions_change_no_verdict(model: Expectation) -> None:
     require_reduced_verdicts(model)
 
 
-@every_model
 @pytest.mark.parametrize("movers", ["static", "declared"])
+@every_model
 def test_other_sources_of_movers_change_no_verdict(model: Expectation, movers: str) -> None:
     require_verdict_of_movers(model, movers)
 

@@ -76,8 +76,8 @@ def test_example_tells_its_story(model: Expectation) -> None:
     assert len(story.splitlines()) >= 3
 
 
-@every_example
 @pytest.mark.parametrize("order", ["dfs", "bfs"])
+@every_example
 def test_verdict(model: Expectation, order: str) -> None:
     require_verdict(model, model.verdict_of(order=order))
 
@@ -92,8 +92,8 @@ def test_reductions_change_no_verdict(model: Expectation) -> None:
     require_reduced_verdicts(model)
 
 
-@every_example
 @pytest.mark.parametrize("movers", ["static", "declared"])
+@every_example
 def test_other_sources_of_movers_change_no_verdict(model: Expectation, movers: str) -> None:
     require_verdict_of_movers(model, movers)
 

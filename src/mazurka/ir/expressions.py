@@ -141,9 +141,11 @@ def rebuild(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
 
 def walk(expr: Expr) -> Iterator[Expr]:
     """Iterate over `expr` and all its subexpressions, parents first."""
-    yield expr
-    for child in children(expr):
-        yield from walk(child)
+    waiting = [expr]
+    while waiting:
+        found = waiting.pop()
+        yield found
+        waiting.extend(children(found)[::-1])
 
 
 def negate(expr: Expr) -> Expr:
