@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from random import Random
 
 from mazurka.ir.program import Program
@@ -85,6 +85,11 @@ class Subject:
         return ("raw", "prepared")[self.seed // 2 % 2]
 
     def program(self) -> Program:
+        """The program, in an object of its own: analyses and native code are kept in it."""
+        return replace(self._made())
+
+    @lru_cache(maxsize=512)  # noqa: B019 - many tests are about the same few subjects
+    def _made(self) -> Program:
         rng = Random(self.seed)
         if self.generator == "disciplined":
             program = disciplined_program(rng)
