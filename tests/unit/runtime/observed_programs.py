@@ -79,7 +79,7 @@ def find(
 ) -> Found:
     """Explore the function `program` of a source; what it returns are the outcomes.
 
-    `everywhere`: all places are points from the start.
+    `everywhere`: all places are points from the start, and so they are not listed.
     """
     module = module_of(folder, source)
     outcomes: set[Any] = set()
@@ -94,7 +94,8 @@ def find(
     with observed(module, lambda: outcomes.add(module.program())) as program:
         explored = program.supervise(search)
         assert program.code.functions > 0
-        points = {f"{site.role} {site.text}" for site in map(site_of, learned.points)}
+        known = () if everywhere else map(site_of, learned.points)
+        points = {f"{site.role} {site.text}" for site in known}
         restarts, strangers = program.restarts, program.not_observed
     return Found(explored, set(outcomes), points, restarts, strangers)
 

@@ -171,6 +171,10 @@ def hash_place(place: AccessSite) -> str:
     return base64.urlsafe_b64encode(digest).decode()
 
 
+_hashes: list[str] = []
+"""The hashes of all places by number, which a process with many places computes once."""
+
+
 def hash_line(site: SourceLine) -> str:
     """Hash the name of the file, without directories, and the text of the line."""
     text = f"{os.path.basename(site.file)}\n{site.source}"
@@ -311,9 +315,8 @@ def replay(program: Runnable, token: Token) -> Story:
     not come to a place of the token, that may be because its line has changed in part, or had not
     been imported; then every access is a point.
     """
-    learned.points.update(
-        number for number, site in enumerate(sites) if hash_place(site) in token.places
-    )
+    _hashes.extend(map(hash_place, sites[len(_hashes) :]))
+    learned.points.update(number for number, place in enumerate(_hashes) if place in token.places)
     try:
         return follow_token(program, token)
     except DivergedFromTokenError:
