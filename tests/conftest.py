@@ -51,11 +51,17 @@ def prepared_engine() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def light_children() -> Iterator[None]:
-    """Let each pytest that a test starts do without Hypothesis, which takes longer to import than
-    most of these tests take to run."""
+def light_children(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Let processes that tests start import quickly.
+
+    Each pytest does without Hypothesis, which takes longer to import than most of these tests take
+    to run.  Where the environment forbids Python to keep compiled modules, the children keep theirs
+    in the directory of this session."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest")
+        if sys.dont_write_bytecode:
+            patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+            patch.setenv("PYTHONPYCACHEPREFIX", str(tmp_path_factory.mktemp("compiled")))
         yield
 
 
