@@ -43,6 +43,10 @@ class ThreadBuilder:
     free: dict[Role, list[int]] = field(default_factory=dict)
     """Temporaries that can be used again."""
 
+    def __post_init__(self) -> None:
+        if self.automaton is not None:
+            self.automaton.thread = self.number
+
     def require_automaton(self) -> Automaton:
         """Return the automaton; raise `NotStatic` where there is none."""
         if self.automaton is None:

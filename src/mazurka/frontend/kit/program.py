@@ -74,6 +74,10 @@ class Automaton:
     atomic_depth: int = 0
     """How many atomic sections surround the code."""
     begun: bool = False
+    thread: int | None = None
+    """The number of the thread that the code was built for."""
+    unplaced: set[int] = field(default_factory=set)
+    """The locations of labels at which no code has been added yet."""
 
     def new_location(self, span: Span | None = None) -> int:
         mode = Mode.ATOMIC if self.atomic_depth else Mode.VISIBLE
@@ -82,7 +86,9 @@ class Automaton:
 
     def new_label(self, span: Span | None = None) -> Label:
         """Make a location for code that is added later, with `place`."""
-        return Label(self.new_location(span))
+        label = Label(self.new_location(span))
+        self.unplaced.add(label.location)
+        return label
 
     def begin(self, span: Span | None) -> None:
         """Make the entry, where the first edge begins; call it once, before anything else."""
@@ -119,6 +125,7 @@ class Automaton:
 
     def place(self, label: Label, span: Span) -> None:
         """Add the code that follows at the label; control that arrives here joins it."""
+        self.unplaced.discard(label.location)
         if self.current is not None:
             self.jump(label, span)
         if label.bound is None:
@@ -147,6 +154,10 @@ class Automaton:
         order, kept = [entry], []
         numbers[entry] = FIRST_LOCATION
         for place in order:
+            if place in self.unplaced:
+                raise InternalError(
+                    "code jumps to a label that was never placed: call place() where it goes on"
+                )
             for edge in leaving.get(place, ()):
                 target = _follow(forward, edge.target)
                 if target not in numbers:
@@ -289,6 +300,11 @@ class ProgramDraft:
     ) -> Thread:
         if automaton.current is not None:
             raise InternalError(f"thread {title} does not end: call finish() of kit/threads.py")
+        if not observer and automaton.thread not in (None, number):
+            raise InternalError(
+                f"thread {title} has number {number}, and was built as number {automaton.thread}:"
+                " give ThreadBuilder the number of its ThreadPlan"
+            )
         locations, edges = automaton.finish()
         draft = self.storage.cells[number + 1]
         draft.name, draft.high = f"{title} at", len(locations) - 1

@@ -19,7 +19,7 @@ from _thread import LockType as RealLock
 from _thread import RLock as RealRLock
 from _thread import allocate_lock, get_ident
 from collections.abc import Hashable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 from mazurka.runtime.core.daemons import spend
 from mazurka.runtime.core.host import ControlSettings
@@ -102,6 +102,10 @@ class ControlledLock(Object):
     @__class__.setter
     def __class__(self, value: type) -> None:
         raise TypeError("the class of a lock cannot be changed")
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        kind = self.stands_for
+        raise TypeError(f"cannot pickle '{kind.__module__}.{kind.__name__}' object")
 
     def release(self) -> None:
         raise NotImplementedError

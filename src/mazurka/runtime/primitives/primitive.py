@@ -91,10 +91,12 @@ class Primitive:
 class PatchedModel(Object):
     """The model of an object of a Python class, whose methods are patched in place."""
 
-    __slots__ = ("owner",)
+    __slots__ = ("home", "owner")
 
     def __init__(self, name: str = "") -> None:
         super().__init__(name)
+        self.home = 0
+        """The identity of the object: a copy gets the same model with the other attributes."""
         self.owner: Any = None
         """The real thing, where it existed before the run."""
 
@@ -103,6 +105,7 @@ def create_model(run: Scheduler, owner: Any, model: Model) -> Model:
     """Give an object that the running thread creates its model; the caller sets its state."""
     model.name = next_name(run)
     model.epoch = run.epoch
+    model.home = id(owner)
     setattr(owner, ATTRIBUTE, model)
     return model
 
@@ -112,14 +115,23 @@ def model_of(run: Scheduler, owner: Any, make: Callable[[], Model]) -> Model:
     model: Model | None = owner.__dict__.get(ATTRIBUTE)
     if model is None:
         model = make()
+        model.home = id(owner)
         setattr(owner, ATTRIBUTE, model)
         assert run.program is not None
         model.origin = run.program.label_of(owner)
         run.program.undo.append(lambda: delattr(owner, ATTRIBUTE))
+    if model.home != id(owner):
+        refuse_copy(run, owner)
     if model.epoch != run.epoch:
         model.owner = owner
         adopt(run, model)
     return model
+
+
+def refuse_copy(run: Scheduler, owner: Any) -> NoReturn:
+    """End the run in an error: a copy shares some parts with the original, and not others."""
+    kind = type(owner).__name__
+    run.refuse(f"{kind}: copies are not supported under control; create another {kind}")
 
 
 LookInside = make_operation("look at", writes=False)

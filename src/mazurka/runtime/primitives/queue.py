@@ -18,7 +18,7 @@ from _thread import allocate_lock, get_ident
 from collections import deque
 from collections.abc import Hashable, Sequence
 from types import GenericAlias
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, NoReturn, cast
 from weakref import ref
 
 from mazurka.report.words import counted
@@ -36,7 +36,7 @@ from mazurka.runtime.core.operations import (
 from mazurka.runtime.core.patches import Patches, original
 from mazurka.runtime.core.scheduler import Scheduler, session
 from mazurka.runtime.primitives.lock import OUTSIDE, Acquire, Lock, Release
-from mazurka.runtime.primitives.primitive import ATTRIBUTE, LookInside, Primitive
+from mazurka.runtime.primitives.primitive import ATTRIBUTE, LookInside, Primitive, refuse_copy
 from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.stateless.runs import Lookup, Touch
 
@@ -304,6 +304,8 @@ def queue_model(run: Scheduler, owner: Any) -> QueueModel:
             undo.attribute(owner, name, QueueCondition(model))
         setattr(owner, ATTRIBUTE, model)
         undo.append(lambda: delattr(owner, ATTRIBUTE))
+    if model.owner is not owner:
+        refuse_copy(run, owner)
     if model.epoch != run.epoch:
         adopt(run, model)
     return cast(QueueModel, model)
@@ -498,6 +500,9 @@ class SimpleQueue(Object):
     @__class__.setter
     def __class__(self, value: type) -> None:
         raise TypeError("the class of a queue cannot be changed")
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError("cannot pickle '_queue.SimpleQueue' object")
 
     def put(self, item: Any, block: bool = True, timeout: float | None = None) -> None:
         run = session.current

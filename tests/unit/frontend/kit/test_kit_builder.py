@@ -93,6 +93,25 @@ def test_threads_of_one_name_are_told_apart(program: ProgramDraft) -> None:
     assert [thread.name for thread in made.threads] == ["worker", "worker#2"]
 
 
+def test_code_of_another_thread_is_refused(program: ProgramDraft) -> None:
+    two = ProgramDraft("hand.txt", "", threads=2)
+    two.reserve()
+    automata = [Automaton(), Automaton()]
+    plans = [ThreadPlan(number, "worker", HERE) for number in range(2)]
+    for plan, automaton in zip(plans, automata, strict=True):
+        automaton.begin(HERE)
+        finish(ThreadBuilder(two, 0, automaton), plan, HERE)
+    with pytest.raises(InternalError, match="has number 1, and was built as number 0: give"):
+        two.assemble(plans, automata)
+
+
+def test_a_label_that_is_never_placed_is_refused(build: ThreadBuilder) -> None:
+    automaton = build.require_automaton()
+    automaton.jump(automaton.new_label(HERE), HERE)
+    with pytest.raises(InternalError, match=r"never placed: call place\(\) where it goes on"):
+        assembled(build)
+
+
 def test_temporaries_are_used_again_by_role(build: ThreadBuilder) -> None:
     first = build.take_temporary(Role.INT, HERE)
     flag = build.take_temporary(Role.BOOL, HERE)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import queue
 import threading
 from collections.abc import Callable
@@ -11,6 +13,8 @@ from typing import Any
 
 import pytest
 from runtime_deciders import run_once
+
+from mazurka import explore
 
 Log = list[Any]
 Script = Callable[[Callable[..., None]], None]
@@ -271,3 +275,39 @@ def controlled(script: Script) -> Log:
 )
 def test_answers(script: Script) -> None:
     assert controlled(script) == recorded(script)
+
+
+def notify_copy() -> None:
+    condition = copy.copy(threading.Condition())
+    with condition:
+        condition.notify_all()
+
+
+COPIED: dict[str, Callable[[], object]] = {
+    "semaphore": lambda: copy.copy(threading.Semaphore(0)).release(),
+    "bounded": lambda: copy.copy(threading.BoundedSemaphore(1)).acquire(),
+    "event": lambda: copy.copy(threading.Event()).set(),
+    "condition": notify_copy,
+    "queue": lambda: copy.copy(queue.Queue[int]()).task_done(),
+    "lifo": lambda: copy.copy(queue.LifoQueue[int]()).empty(),
+}
+
+
+@pytest.mark.parametrize("name", COPIED)
+def test_copies_are_refused(name: str) -> None:
+    """A copy has the lock of the original and its own value: neither has the other's model."""
+    result = explore(COPIED[name], preemptions=0)
+    assert result.verdict == "error"
+    assert "copies are not supported under control; create another" in str(result.error)
+
+
+@pytest.mark.parametrize("make", [threading.Lock, threading.RLock, queue.SimpleQueue])
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_locks_cannot_be_copied(make: Callable[[], Any], duplicate: Callable[[Any], Any]) -> None:
+    def script(call: Callable[..., None]) -> None:
+        call(duplicate, make())
+
+    real = recorded(script)
+    controlled: Log = []
+    run_once(lambda: controlled.extend(recorded(script)))
+    assert controlled == real
