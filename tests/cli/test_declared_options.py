@@ -155,6 +155,25 @@ def test_an_option_that_all_strategies_have_cannot_be_declared(folder, mazurka, 
         check("holds.py", strategy="toy")
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ('"bites"', '"max-depth"', "'max-depth' of strategy 'toy', which is no name of lower-case"),
+        ('"bites"', '"Bites"', "'Bites' of strategy 'toy', which is no name of lower-case letters"),
+        ('"bites"', '""', "'' of strategy 'toy', which is no name of lower-case letters"),
+        ('"apple", values', '"pear", values', "default is refused: ripe fruit 'pear' is not known"),
+        ("(FRUIT, BITES)", "[FRUIT, BITES]", "options of strategy 'toy' that are no tuple"),
+        ('("dfs",)', '("dfs")', "orders of strategy 'toy' that are no tuple of dfs, bfs"),
+        ('{"assert",', '{"asserts",', "properties of strategy 'toy' that are not among assert"),
+    ],
+)
+def test_declarations_of_the_wrong_form_are_refused(folder, before, after, words):
+    assert before in TOY
+    (folder / "toy.py").write_text(TOY.replace(before, after), encoding="utf-8")
+    with pytest.raises(InternalError, match=words):
+        declared_options()
+
+
 def test_no_option_of_all_strategies_can_be_declared():
     """Those of the commands, by their flags and by their names, and those in Python."""
     app = typer.main.get_command(main.app)

@@ -11,12 +11,12 @@ from __future__ import annotations
 import difflib
 import importlib
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from mazurka.errors import InternalError, OptionError
-from mazurka.search.options import TAKEN, Option, SearchOptions, one_of
+from mazurka.search.options import ORDERS, PROPERTIES, TAKEN, Option, SearchOptions, one_of
 from mazurka.search.strategy import Chosen, Observer, Strategy
 
 if TYPE_CHECKING:
@@ -70,11 +70,31 @@ def _load(engine: str, name: str) -> Strategy:
     strategy = getattr(module, "STRATEGY", None)
     if not isinstance(strategy, Strategy) or strategy.name != name:
         raise InternalError(f"{module.__file__} defines no STRATEGY whose name is {name!r}")
-    for option in strategy.options:
-        if option.name in TAKEN:
-            what = f"{module.__file__} declares an option {option.name!r} of strategy {name!r}"
-            raise InternalError(f"{what}, but all strategies have one of that name; rename it")
+    for problem in _find_mistakes(strategy):
+        raise InternalError(f"{module.__file__} declares {problem}")
     return replace(strategy, engine=engine)
+
+
+def _find_mistakes(strategy: Strategy) -> Iterator[str]:
+    """Say what is wrong in the declaration of a strategy."""
+    name = strategy.name
+    if not isinstance(strategy.orders, tuple) or not set(strategy.orders) <= set(ORDERS):
+        yield f"orders of strategy {name!r} that are no tuple of {', '.join(ORDERS)}"
+    if not strategy.preserves <= set(PROPERTIES):
+        yield f"properties of strategy {name!r} that are not among {', '.join(PROPERTIES)}"
+    if not isinstance(strategy.options, tuple):
+        yield f"options of strategy {name!r} that are no tuple"
+        return
+    for option in strategy.options:
+        what = f"an option {option.name!r} of strategy {name!r}"
+        if option.name in TAKEN:
+            yield f"{what}, but all strategies have one of that name; rename it"
+        if not (option.name.isidentifier() and option.name.islower()):
+            yield f"{what}, which is no name of lower-case letters and underscores; rename it"
+        try:
+            option.validate(option.default)
+        except OptionError as error:
+            yield f"{what}, whose default is refused: {error}"
 
 
 def default_of(engine: str) -> str:
