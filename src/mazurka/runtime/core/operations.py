@@ -180,7 +180,7 @@ class Waiting(RealOperation):
     free = False
 
     def lets(self, state: Hashable) -> bool:
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} does not say in which states it goes on")
 
     def ready(self) -> bool:
         return self.lets(self.shared.state)

@@ -10,6 +10,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any, Final
 
+from mazurka.errors import InternalError
 from mazurka.runtime import primitives as package
 from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.operations import explain_waits
@@ -24,7 +25,13 @@ _NONE: Final = frozenset({"primitive", "registry"})
 
 def _collect() -> dict[str, Primitive]:
     names = sorted({found.name for found in iter_modules(package.__path__)} - _NONE)
-    return {name: import_module(f"{package.__name__}.{name}").PRIMITIVE for name in names}
+    found: dict[str, Primitive] = {}
+    for name in names:
+        try:
+            found[name] = import_module(f"{package.__name__}.{name}").PRIMITIVE
+        except (TypeError, AttributeError) as error:
+            raise InternalError(f"primitives/{name}.py: {error}") from error
+    return found
 
 
 PRIMITIVES: Final[dict[str, Primitive]] = _collect()
