@@ -53,7 +53,7 @@ class DeepReach:
     def find(self, values: Any) -> bool:
         """Add values, and what is in tuples among them; tell whether there was anything new."""
         before = len(self.parts) + len(self.variables)
-        waiting = list(values)
+        waiting = list(values)[::-1]  # the first is the one that reports name
         while waiting:
             value = waiting.pop()
             if id(value) in self._known:

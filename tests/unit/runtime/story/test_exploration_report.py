@@ -204,3 +204,13 @@ def test_threads_that_run_methods_under_control_keep_their_names() -> None:
 
     text = mazurka.explore(program, preemptions=0).report(140)
     assert "Thread-1 (wait) waits for event" in text
+
+
+def test_a_comparison_is_about_its_left_side() -> None:
+    def program() -> None:
+        found: list[int] = []
+        threading.Thread(target=lambda: found.append(7)).start()
+        assert found == [7]
+
+    report = mazurka.explore(program, preemptions=0).report(200)
+    assert "assert found == [7]   found ➜ []" in report
