@@ -120,7 +120,7 @@ def model_of(run: Scheduler, owner: Any, make: Callable[[], Model]) -> Model:
         assert run.program is not None
         model.origin = run.program.label_of(owner)
         run.program.undo.append(lambda: delattr(owner, ATTRIBUTE))
-    if model.home != id(owner):
+    elif model.home != id(owner):
         refuse_copy(run, owner)
     if model.epoch != run.epoch:
         model.owner = owner

@@ -81,8 +81,7 @@ def _acquire(self: Any, blocking: bool = True, timeout: float | None = None) -> 
         if cast(int, model.state) <= 0:
             spend(run, timeout or 0)
             return False
-    self._value -= 1
-    model.state = self._value
+    self._value = model.state = self._value - 1
     return True
 
 
@@ -95,11 +94,11 @@ def _release(self: Any, n: int = 1) -> None:
         raise ValueError("n must be one or more")
     model = model_of(run, self, SemaphoreModel)
     run.point(ReleaseUnits(model))
-    limit = getattr(self, "_initial_value", None)
-    if limit is not None and self._value + n > limit:
+    value = self._value + n
+    limit = self.__dict__.get("_initial_value")
+    if limit is not None and value > limit:
         raise ValueError("Semaphore released too many times")
-    self._value += n
-    model.state = self._value
+    self._value = model.state = value
 
 
 def _bounded_release(self: Any, n: int = 1) -> None:
