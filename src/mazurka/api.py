@@ -42,7 +42,7 @@ def check(
 ) -> Verdict:
     """Check a model: do its properties hold?
 
-    The file's name or content tells its language, unless `language` names one (`python`, `ir`).
+    The file's name or content tells its language, unless `language` names one.
     `definitions` override the model's constants.  The verdict is true where they hold, so a test
     can say `assert mazurka.check("model.py", definitions={"N": 3})`.  The options that strategies
     have of their own are given by name: `check("model.py", strategy="stubborn", proviso="sticky")`.

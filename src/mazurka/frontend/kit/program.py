@@ -246,6 +246,8 @@ class ProgramDraft:
 
     def share(self, name: str, blueprint: Blueprint, span: Span | None) -> Reference:
         """Place an object that all threads can reach; its first values are constants."""
+        if not self.storage.cells:
+            raise InternalError.at(span, "call reserve() of the draft before anything is shared")
         if not blueprint.is_static:
             raise InternalError.at(span, f"the first value of `{name}` is no constant")
         for threads in blueprint.shape.thread_counts():

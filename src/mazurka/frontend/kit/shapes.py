@@ -235,6 +235,9 @@ class Storage:
         base = len(self.cells)
         for form, initial in zip(blueprint.shape.forms(), blueprint.initials, strict=True):
             first = initial.value if isinstance(initial, Const) else max(form.low, 0)
+            if not form.inferred and form.low > form.high:
+                wrong = f"the range {form.low}..{form.high} of `{name}{form.suffix}` is empty"
+                raise MazurkaError.at(span, f"{wrong}: give the lower bound first")
             if not form.inferred and not form.low <= first <= form.high:
                 raise MazurkaError.at(
                     span,

@@ -105,6 +105,18 @@ def test_code_of_another_thread_is_refused(program: ProgramDraft) -> None:
         two.assemble(plans, automata)
 
 
+def test_nothing_is_shared_before_the_first_cells_are_reserved() -> None:
+    draft = ProgramDraft("hand.txt", "", threads=1)
+    with pytest.raises(InternalError, match=r"call reserve\(\) of the draft before"):
+        draft.share("x", Blueprint(INTEGER, (ONE,)), HERE)
+
+
+def test_an_empty_range_is_refused(program: ProgramDraft) -> None:
+    shape = NumberShape(5, 2, inferred=False)
+    with pytest.raises(MazurkaError, match=r"the range 5\.\.2 of `x` is empty: give the lower"):
+        program.share("x", Blueprint(shape, (ONE,)), HERE)
+
+
 def test_a_label_that_is_never_placed_is_refused(build: ThreadBuilder) -> None:
     automaton = build.require_automaton()
     automaton.jump(automaton.new_label(HERE), HERE)
