@@ -12,7 +12,7 @@ from mazurka.search.registry import load_strategy, strategy_names
 from tests.soundness.reductions import Agreement, Subject, compare_all, consult
 
 REDUCTIONS = [name for name in strategy_names() if name != "full"]
-PROGRAMS = 60
+PROGRAMS = 120
 """Half of them from each generator; `benchmarks/reductions.py` compares thousands."""
 PORTION = 30
 
