@@ -65,8 +65,8 @@ def find_functions(
     references are the caller's.  Where one is missing, all objects of the process are looked at,
     which takes the longer the more there are.
 
-    Modules of the standard library in `library` make no functions after their import that anybody
-    keeps, so all objects are looked at for the first exploration only.
+    The parts of the standard library that are rewritten (modules in `library`) make no functions
+    after their import that anybody keeps, so all objects are searched for these only once.
     """
     wanted = {id(space): space for space in (*spaces, *library)}
     found = _find_near(wanted, test)
@@ -108,6 +108,7 @@ def _count_references(spaces: Sequence[_Space]) -> list[int]:
 _OWN = _count_references([{}])[0] - 1
 """The references that counting makes itself: versions of the interpreter differ."""
 COUNTS_EXACTLY = not sysconfig.get_config_var("Py_GIL_DISABLED")
+"""Whether a count is that of all references: interpreters without a GIL put some of them off."""
 _library: dict[int, tuple[_Space, WeakSet[FunctionType]]] = {}
 """By identity: namespaces of the standard library, and the functions that were found for each."""
 
