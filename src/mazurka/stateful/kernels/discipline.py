@@ -64,29 +64,28 @@ class StepAttempt(NamedTuple):
 
 @compiled
 def rules_in(block: Any) -> Any:
-    cells, edges = block[blocks.CELLS], block[blocks.EDGES]
     locks, places = block[blocks.LOCK_COUNT], block[blocks.CHOICES_LENGTH]
     return DisciplineRules(
-        numbers_at(block[blocks.LAWS], cells),
-        numbers_at(block[blocks.USES], cells),
-        numbers_at(block[blocks.CANDIDATES], cells * blocks.MOST_CANDIDATES),
-        numbers_at(block[blocks.LOCK_NUMBERS], cells),
-        words_at(block[blocks.LOCKS], locks * blocks.LOCK_FIELDS),
+        numbers_at(block[blocks.LAWS]),
+        numbers_at(block[blocks.USES]),
+        numbers_at(block[blocks.CANDIDATES]),
+        numbers_at(block[blocks.LOCK_NUMBERS]),
+        words_at(block[blocks.LOCKS]),
         locks,
-        words_at(block[blocks.LOCK_CODES], locks * block[blocks.THREADS]),
-        numbers_at(block[blocks.EDGE_MOVERS], edges),
-        numbers_at(block[blocks.CREATING], edges),
-        numbers_at(block[blocks.PLACES], places),
-        numbers_at(block[blocks.WAKE_LOCKS], places),
-        words_at(block[blocks.INSIDE], places),
-        words_at(block[blocks.GROUP_OF], cells),
-        numbers_at(block[blocks.OWNERS], cells),
+        words_at(block[blocks.LOCK_CODES]),
+        numbers_at(block[blocks.EDGE_MOVERS]),
+        numbers_at(block[blocks.CREATING]),
+        numbers_at(block[blocks.PLACES]),
+        numbers_at(block[blocks.WAKE_LOCKS]),
+        words_at(block[blocks.INSIDE]),
+        words_at(block[blocks.GROUP_OF]),
+        numbers_at(block[blocks.OWNERS]),
         block[blocks.RULES],
         block[blocks.MOVER_USE],
-        numbers_at(block[blocks.FIXED], edges),
+        numbers_at(block[blocks.FIXED]),
         block[blocks.TOUCHED_FROM],
         places,
-        numbers_at(block[blocks.FOOTPRINT], block[blocks.FOOTPRINT_LENGTH]),
+        numbers_at(block[blocks.FOOTPRINT]),
         block[blocks.FOOTPRINT],
     )
 

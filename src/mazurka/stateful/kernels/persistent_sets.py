@@ -59,15 +59,15 @@ class Examined(NamedTuple):
 def examined_in(block: Any) -> Any:
     threads, states = block[blocks.THREADS], block[blocks.BUFFER]
     return Examined(
-        words_at(block[blocks.EXAMINED], blocks.EXAMINED_WORDS),
-        numbers_at(block[blocks.PLACES_AT], threads),
-        words_at(block[blocks.CONFLICTS], threads),
+        words_at(block[blocks.EXAMINED]),
+        numbers_at(block[blocks.PLACES_AT]),
+        words_at(block[blocks.CONFLICTS]),
         block[blocks.NOW],
         block[blocks.LATER],
-        numbers_at(block[blocks.COLUMNS], block[blocks.CELLS]),
+        numbers_at(block[blocks.COLUMNS]),
         block[blocks.OWN],
         block[blocks.COLUMN_WORDS],
-        numbers_at(block[blocks.TRAITS], block[blocks.CHOICES_LENGTH]),
+        numbers_at(block[blocks.TRAITS]),
         block[blocks.FOOTPRINT],
         block[blocks.LOCK_COUNT],
         states,

@@ -40,16 +40,15 @@ class Vector(NamedTuple):
 
 @compiled
 def vector_in(block: Any) -> Any:
-    cells, most = block[blocks.CELLS], block[blocks.MOST_PREFIXES]
     return Vector(
-        numbers_at(block[blocks.PREFIXES], most * blocks.PREFIX_FIELDS),
+        numbers_at(block[blocks.PREFIXES]),
         block[blocks.PREFIX_STATES],
         block[blocks.FEET],
         block[blocks.FOOTPRINT_LENGTH],
-        words_at(block[blocks.MARKS], cells * blocks.MARK_FIELDS),
-        numbers_at(block[blocks.MARK_EPOCH], cells),
-        numbers_at(block[blocks.OWNERS], cells),
-        numbers_at(block[blocks.FOOTPRINT], block[blocks.FOOTPRINT_LENGTH]),
+        words_at(block[blocks.MARKS]),
+        numbers_at(block[blocks.MARK_EPOCH]),
+        numbers_at(block[blocks.OWNERS]),
+        numbers_at(block[blocks.FOOTPRINT]),
         block[blocks.CLOCK],
         block[blocks.WORDS],
     )

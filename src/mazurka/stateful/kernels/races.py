@@ -25,9 +25,9 @@ RACE_FOUND, NO_RACE, TOO_LONG = range(3)
 def race_at(machine: Any, block: Any, source: Any, target: Any) -> Any:
     """Whether two of the threads race in the state at address `source`."""
     block[blocks.CLOCK] += 1
-    footprint = numbers_at(block[blocks.FOOTPRINT], block[blocks.FOOTPRINT_LENGTH])
-    racing = numbers_at(block[blocks.RACING], block[blocks.CELLS])
-    indivisible = numbers_at(block[blocks.INDIVISIBLE], block[blocks.EDGES])
+    footprint = numbers_at(block[blocks.FOOTPRINT])
+    racing = numbers_at(block[blocks.RACING])
+    indivisible = numbers_at(block[blocks.INDIVISIBLE])
     place = block[blocks.FOOTPRINT]
     for thread in range(machine.threads):
         if machine.observers[thread] != 0:
@@ -53,8 +53,8 @@ def race_at(machine: Any, block: Any, source: Any, target: Any) -> Any:
 @compiled
 def note_access(block: Any, cell: Any, write: Any, atomic: Any, bit: Any) -> Any:
     """Enter an access; whether it collides with another thread's."""
-    touched = words_at(block[blocks.TOUCHED], block[blocks.CELLS] * KINDS)
-    epoch = numbers_at(block[blocks.EPOCH], block[blocks.CELLS])
+    touched = words_at(block[blocks.TOUCHED])
+    epoch = numbers_at(block[blocks.EPOCH])
     base = cell * KINDS
     if epoch[cell] != block[blocks.CLOCK]:
         epoch[cell] = block[blocks.CLOCK]
