@@ -68,36 +68,58 @@ def _following(decider: Following) -> list[int] | None:
     return None
 
 
+class Clocks:
+    """The clocks of runs that follow each other: what a run begins like the one before it, with the
+    same events, has the same clocks."""
+
+    def __init__(self) -> None:
+        self.log: list[tuple[int, Touches]] = []
+        self.clocks: list[dict[int, int]] = []
+        self.events: list[tuple[int, tuple[tuple[int, int], ...]]] = []
+
+    def execution(self, log: Log) -> Execution:
+        """The events of a run with their clocks."""
+        same = 0
+        for event, before in zip(log, self.log, strict=False):
+            if event != before:
+                break
+            same += 1
+        del self.clocks[same:], self.events[same:]
+        self.log = list(log)
+        for position in range(same, len(log)):
+            thread, touches = log[position]
+            clock: dict[int, int] = {}
+            for earlier in range(position):
+                if log[earlier][0] == thread or _conflict(log[earlier][1], touches):
+                    for number, count in self.clocks[earlier].items():
+                        if count > clock.get(number, 0):
+                            clock[number] = count
+            clock[thread] = clock.get(thread, 0) + 1
+            self.clocks.append(clock)
+            self.events.append((thread, tuple(sorted(clock.items()))))
+        return frozenset(self.events)
+
+
 def execution(log: Log) -> Execution:
-    """The events of a run with their clocks."""
-    clocks: list[dict[int, int]] = []
-    counts: dict[int, int] = {}
-    for position, (thread, touches) in enumerate(log):
-        clock: dict[int, int] = {}
-        for earlier in range(position):
-            if log[earlier][0] == thread or _conflict(log[earlier][1], touches):
-                for number, count in clocks[earlier].items():
-                    clock[number] = max(clock.get(number, 0), count)
-        counts[thread] = clock[thread] = counts.get(thread, 0) + 1
-        clocks.append(clock)
-    return frozenset(
-        (thread, tuple(sorted(clock.items())))
-        for (thread, _), clock in zip(log, clocks, strict=True)
-    )
+    """The events of one run with their clocks."""
+    return Clocks().execution(log)
 
 
 def _conflict(first: Touches, second: Touches) -> bool:
-    return any(
-        name == other and (written or also) for name, written in first for other, also in second
-    )
+    for name, written in first:
+        for other, also in second:
+            if (written or also) and name == other:
+                return True
+    return False
 
 
 def executions(program: Logging, limit: int) -> dict[Execution, int] | None:
     """All executions with their context bounds; None if there are too many schedules."""
     found: dict[Execution, int] = {}
+    clocks = Clocks()
 
     def seen(schedule: tuple[int, ...], end: Ended) -> None:
-        ran = execution(program.log)
+        ran = clocks.execution(program.log)
         found[ran] = min(program.preemptions, found.get(ran, program.preemptions))
 
     return found if every_schedule(program, limit, seen) else None
@@ -137,9 +159,10 @@ class Watched:
     def __init__(self, program: Logging) -> None:
         self.program = program
         self.completed: list[Execution] = []
+        self.clocks = Clocks()
 
     def run(self, decider: Decider) -> Ended:
         end = self.program.run(decider)
         if not end.abandoned:
-            self.completed.append(execution(self.program.log))
+            self.completed.append(self.clocks.execution(self.program.log))
         return end
