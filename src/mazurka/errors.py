@@ -68,3 +68,16 @@ class OptionError(MazurkaError):
 
 class InternalError(MazurkaError):
     """Two parts of Mazurka contradict each other: a bug in it, never a verdict."""
+
+
+class FrontendError(InternalError):
+    """A front end uses the kit wrongly; the place is what it was reading then."""
+
+    @classmethod
+    def unless(cls, right: bool, place: Position | None, message: str) -> None:
+        """Raise the error unless all is right."""
+        if not right:
+            raise cls.at(place, message)
+
+    def __str__(self) -> str:
+        return f"{super().__str__()} (a mistake of the front end, not of this program)"

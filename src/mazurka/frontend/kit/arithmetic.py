@@ -43,7 +43,7 @@ def fits(value: int) -> bool:
 
 def binary(operator: str, left: Expr, right: Expr) -> Expr:
     """Build an operation; `BINARY_OPERATORS` in `mazurka.ir.expressions` has the operators."""
-    if isinstance(left, Const) and isinstance(right, Const):
+    if isinstance(left, Const) and isinstance(right, Const) and operator in _BINARY:
         faulty = (operator in DIVISIONS and right.value == 0) or (
             operator in SHIFTS and not 0 <= right.value < 64
         )
@@ -60,7 +60,7 @@ def binary(operator: str, left: Expr, right: Expr) -> Expr:
 
 def unary(operator: str, operand: Expr) -> Expr:
     """Build an operation; `UNARY_OPERATORS` in `mazurka.ir.expressions` has the operators."""
-    if isinstance(operand, Const):
+    if isinstance(operand, Const) and operator in _UNARY:
         result = _UNARY[operator](operand.value)
         if fits(result):
             return Const(result)

@@ -15,13 +15,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Unpack
 
-from mazurka.errors import InternalError, UnsupportedError
+from mazurka.errors import FrontendError, UnsupportedError
 from mazurka.frontend.kit.program import Automaton, EdgeParts, Label, ProgramDraft
 from mazurka.frontend.kit.shapes import NumberShape, Reference
 from mazurka.ir.expressions import Const, Element, Expr, Load, negate, walk
 from mazurka.ir.program import Assign, Check, Fault, Kind, Operation, Role, Span
 
 MOST_EDGES = 200_000
+
+
+class Temporary(int):
+    """The address of a temporary; each use of a cell has an object of its own."""
+
+    released = False
 
 
 class NotStatic(Exception):  # noqa: N818 - a signal, not an error that users see
@@ -38,7 +44,7 @@ class ThreadBuilder:
     automaton: Automaton | None
     loop_depth: int = 0
     """Loops around the code, in every function on the way: what is inside may run often."""
-    held: list[tuple[Role, int]] = field(default_factory=list)
+    held: list[tuple[Role, Temporary]] = field(default_factory=list)
     """The temporaries in use."""
     free: dict[Role, list[int]] = field(default_factory=dict)
     """Temporaries that can be used again."""
@@ -85,14 +91,20 @@ class ThreadBuilder:
                 " calls",
             )
         automaton = self.require_automaton()
-        if not parts.get("atomic") and not automaton.atomic_depth:
-            self._check_accesses(span, text, parts.get("guard"), operations)
+        atomic = parts.get("atomic", False) or automaton.atomic_depth > 0
+        self._check_accesses(span, text, parts.get("guard"), operations, atomic)
         automaton.add_edge(kind, span, target, operations=operations, text=text, **parts)
 
     def _check_accesses(
-        self, span: Span, text: str, guard: Expr | None, operations: Sequence[Operation]
+        self,
+        span: Span,
+        text: str,
+        guard: Expr | None,
+        operations: Sequence[Operation],
+        atomic: bool,
     ) -> None:
-        """Refuse two accesses to shared data in one step, which would hide interleavings.
+        """Refuse accesses to temporaries that have been released, whose cells are used for other
+        values, and two to shared data in one step, which would hide interleavings.
 
         It sees accesses whose address, or whose array, is constant.
         """
@@ -106,12 +118,11 @@ class ThreadBuilder:
                 accesses.append(operation.address)
         loads = (part for expr in read for part in walk(expr) if isinstance(part, Load))
         accesses += (load.address for load in loads)
-        if sum(map(self._is_shared_data, accesses)) > 1:
-            raise InternalError.at(
-                span,
-                f"`{text}` accesses shared data twice in one step: use load() and store(), or make"
-                " the step atomic",
-            )
+        wrong = f"`{text}` uses a temporary after its release: call release() after the statement"
+        FrontendError.unless(not any(map(_is_released, accesses)), span, wrong)
+        wrong = f"`{text}` accesses shared data twice in one step"
+        once = atomic or sum(map(self._is_shared_data, accesses)) < 2
+        FrontendError.unless(once, span, f"{wrong}: use load() and store(), or make it atomic")
 
     def _is_shared_data(self, address: Expr) -> bool:
         base = address.base if isinstance(address, Element) else address
@@ -216,8 +227,8 @@ class ThreadBuilder:
     # --- data ------------------------------------------------------------------------------
 
     def load(self, place: Reference, span: Span) -> Expr:
-        """Read a number, in a step of its own where it is shared; returns what was read."""
-        boolean = isinstance(place.shape, NumberShape) and place.shape.role is Role.BOOL
+        """Read a number, in a step of its own where it is shared; returns the temporary with it."""
+        boolean = _number_at(place, span).role is Role.BOOL
         cell = Const(self.take_temporary(Role.BOOL if boolean else Role.INT, span))
         read = Assign(cell, Load(place.address))
         kind = Kind.ACCESS if place.shared else Kind.LOCAL
@@ -226,6 +237,7 @@ class ThreadBuilder:
 
     def store(self, place: Reference, value: Expr, span: Span) -> None:
         """Write a number, in a step of its own where it is shared."""
+        _number_at(place, span)
         write = Assign(place.address, value)
         kind = Kind.ACCESS if place.shared else Kind.LOCAL
         self.step(kind, span, f"write {place.title}", operations=(write,))
@@ -237,17 +249,18 @@ class ThreadBuilder:
             name, owner=self.number, role=role, inferred=True, span=span
         )
 
-    def take_temporary(self, role: Role, span: Span) -> int:
+    def take_temporary(self, role: Role, span: Span) -> Temporary:
         """Take a cell of this thread until the statement ends; returns its address."""
         spare = self.free.setdefault(role, [])
-        cell = spare.pop() if spare else self.add_local("temporary", span, role)
+        cell = Temporary(spare.pop() if spare else self.add_local("temporary", span, role))
         self.held.append((role, cell))
         return cell
 
     def release(self, mark: int) -> None:
-        """Let go of the temporaries taken since `mark = len(self.held)`."""
+        """Let go of the temporaries taken since `mark = len(self.held)`, when a statement ends."""
         while len(self.held) > mark:
             role, cell = self.held.pop()
+            cell.released = True
             self.free[role].append(cell)
 
     def set_cell(self, cell: int, value: Expr, span: Span, text: str = "") -> None:
@@ -266,3 +279,14 @@ class ThreadBuilder:
         """Keep the address of an object safe from later assignments to variables it mentions."""
         address = self.keep(owner.address, span, Role.POINTER)
         return Reference(owner.shape, address, owner.shared, owner.title)
+
+
+def _is_released(address: Expr) -> bool:
+    return isinstance(address, Const) and getattr(address.value, "released", False)
+
+
+def _number_at(place: Reference, span: Span) -> NumberShape:
+    if isinstance(place.shape, NumberShape):
+        return place.shape
+    wrong = f"load() and store() are for numbers, `{place.title}` is {place.shape.title}"
+    raise FrontendError.at(span, f"{wrong}: use the methods of its shape, or a number in it")

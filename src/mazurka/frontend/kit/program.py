@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import TypedDict, Unpack
 
-from mazurka.errors import InternalError, MazurkaError
+from mazurka.errors import FrontendError, MazurkaError
 from mazurka.frontend.kit.shapes import Blueprint, Reference, Storage
 from mazurka.ir.expressions import Const, Expr
 from mazurka.ir.program import (
@@ -52,6 +52,8 @@ class Label:
     """A location that jumps can name before its code is there."""
 
     location: int
+    home: Automaton | None = None
+    """The automaton that made it; None for the end, which all have in common."""
     bound: frozenset[str] | None = None
     """The variables bound on every path that leads here; None while there is no path."""
 
@@ -86,14 +88,14 @@ class Automaton:
 
     def new_label(self, span: Span | None = None) -> Label:
         """Make a location for code that is added later, with `place`."""
-        label = Label(self.new_location(span))
+        label = Label(self.new_location(span), self)
         self.unplaced.add(label.location)
         return label
 
     def begin(self, span: Span | None) -> None:
         """Make the entry, where the first edge begins; call it once, before anything else."""
-        if len(self.locations) > FIRST_LOCATION:
-            raise InternalError("begin() comes before labels and steps, and once")
+        first = len(self.locations) == FIRST_LOCATION
+        FrontendError.unless(first, span, "begin() comes before labels and steps, and once")
         self.current = self.new_location(span)
         self.begun = True
 
@@ -108,6 +110,8 @@ class Automaton:
         **parts: Unpack[EdgeParts],
     ) -> None:
         """Add an edge from `current` to the label; more edges may leave from there."""
+        ours = target.home is None or target.home is self
+        FrontendError.unless(ours, span, "a jump to a label of another thread's code")
         if self.current is None:
             return
         if self.atomic_depth:
@@ -125,6 +129,8 @@ class Automaton:
 
     def place(self, label: Label, span: Span) -> None:
         """Add the code that follows at the label; control that arrives here joins it."""
+        fresh = label.home is self and label.location in self.unplaced
+        FrontendError.unless(fresh, span, "a label is placed once, in the code it was made for")
         self.unplaced.discard(label.location)
         if self.current is not None:
             self.jump(label, span)
@@ -133,15 +139,11 @@ class Automaton:
         else:
             self.current, self.bound = label.location, label.bound
 
-    def finish(self) -> tuple[tuple[Location, ...], tuple[Edge, ...]]:
+    def finish(self, title: str) -> tuple[tuple[Location, ...], tuple[Edge, ...]]:
         """Return the locations and edges, without empty jumps and what nothing leads to.
 
         The entry is the first location of the program's own, `FIRST_LOCATION`.
         """
-        if not self.begun:
-            raise InternalError(
-                "this automaton was never begun: call begin() before the first step"
-            )
         forward = self._forwarding()
         numbers = {place: place for place in range(FIRST_LOCATION)}
         entry = _follow(forward, FIRST_LOCATION)
@@ -155,9 +157,9 @@ class Automaton:
         numbers[entry] = FIRST_LOCATION
         for place in order:
             if place in self.unplaced:
-                raise InternalError(
-                    "code jumps to a label that was never placed: call place() where it goes on"
-                )
+                jump = next(e for e in self.edges if _follow(forward, e.target) == place)
+                wrong = f"thread {title} jumps to a label that was never placed"
+                raise FrontendError.at(jump.span, f"{wrong}: call place() for it")
             for edge in leaving.get(place, ()):
                 target = _follow(forward, edge.target)
                 if target not in numbers:
@@ -231,11 +233,14 @@ class ProgramDraft:
     status: int = 0
     """The address of the first thread's status cell; 0 where nobody joins."""
     edges: int = 0
+    shared: set[str] = field(default_factory=set)
+    """The names of what is shared."""
     declared: dict[int, Declaration] = field(default_factory=dict)
     """What the source declares about how threads share cells, by address."""
 
     def reserve(self, *, observers: int = 0, joined: bool = False) -> None:
         """Place the null cell, the program counters and, where threads are joined, their status."""
+        FrontendError.unless(not self.storage.cells, None, "reserve() comes first, and once")
         self.storage.add("null")
         for number in range(self.threads + observers):
             self.storage.add(f"counter {number}", owner=number, role=Role.COUNTER)
@@ -246,17 +251,15 @@ class ProgramDraft:
 
     def share(self, name: str, blueprint: Blueprint, span: Span | None) -> Reference:
         """Place an object that all threads can reach; its first values are constants."""
-        if not self.storage.cells:
-            raise InternalError.at(span, "call reserve() of the draft before anything is shared")
-        if not blueprint.is_static:
-            raise InternalError.at(span, f"the first value of `{name}` is no constant")
+        unless, reserved = FrontendError.unless, bool(self.storage.cells)
+        unless(reserved, span, "call reserve() of the draft before anything is shared")
+        unless(blueprint.is_static, span, f"the first value of `{name}` is no constant")
         for threads in blueprint.shape.thread_counts():
-            if threads != self.threads:
-                raise InternalError.at(
-                    span,
-                    f"`{name}` was made for {threads} threads, the draft for {self.threads}",
-                )
+            wrong = f"`{name}` was made for {threads} threads, the draft for {self.threads}"
+            unless(threads == self.threads, span, wrong)
+        unless(name not in self.shared, span, f"`{name}` is shared twice: keep its first Reference")
         address = self.storage.place(name, blueprint, None, span)
+        self.shared.add(name)
         return Reference(blueprint.shape, Const(address), True, name)
 
     def assemble(
@@ -270,7 +273,7 @@ class ProgramDraft:
         """Finish the program: one automaton a plan, in the same order, and the observers'."""
         plans, threads = list(plans), []
         if len(plans) != self.threads:
-            raise InternalError(
+            raise FrontendError(
                 f"the draft was made for {self.threads} threads, {len(plans)} were built",
                 file=self.file,
             )
@@ -300,14 +303,16 @@ class ProgramDraft:
         active: bool = True,
         observer: bool = False,
     ) -> Thread:
-        if automaton.current is not None:
-            raise InternalError(f"thread {title} does not end: call finish() of kit/threads.py")
-        if not observer and automaton.thread not in (None, number):
-            raise InternalError(
-                f"thread {title} has number {number}, and was built as number {automaton.thread}:"
-                " give ThreadBuilder the number of its ThreadPlan"
-            )
-        locations, edges = automaton.finish()
+        entry = automaton.locations[FIRST_LOCATION:] or [Location(span=Span(self.file, 0))]
+        unless, span, numbers = FrontendError.unless, entry[0].span, (None, number)
+        wrong = f"thread {title} was never begun: call begin() before the first step"
+        unless(automaton.begun, span, wrong)
+        wrong = f"thread {title} does not end: call finish() of kit/threads.py"
+        unless(automaton.current is None, span, wrong)
+        wrong = f"thread {title} has number {number}, and was built as number {automaton.thread}"
+        advice = f"{wrong}: give ThreadBuilder the number of its ThreadPlan"
+        unless(observer or automaton.thread in numbers, span, advice)
+        locations, edges = automaton.finish(title)
         draft = self.storage.cells[number + 1]
         draft.name, draft.high = f"{title} at", len(locations) - 1
         draft.initial = FIRST_LOCATION if active else IDLE

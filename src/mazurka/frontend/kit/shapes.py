@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from mazurka.errors import MazurkaError
-from mazurka.frontend.kit.arithmetic import binary
+from mazurka.frontend.kit.arithmetic import binary, fits
 from mazurka.ir.expressions import ZERO, Const, Expr
 from mazurka.ir.program import Cell, Role, Span
 
@@ -235,15 +235,15 @@ class Storage:
         base = len(self.cells)
         for form, initial in zip(blueprint.shape.forms(), blueprint.initials, strict=True):
             first = initial.value if isinstance(initial, Const) else max(form.low, 0)
+            title, ends = f"`{name}{form.suffix}`", f"{form.low}..{form.high}"
+            wrong = f"the range {ends} of {title}"
             if not form.inferred and form.low > form.high:
-                wrong = f"the range {form.low}..{form.high} of `{name}{form.suffix}` is empty"
-                raise MazurkaError.at(span, f"{wrong}: give the lower bound first")
+                raise MazurkaError.at(span, f"{wrong} is empty: give the lower bound first")
+            if not (fits(form.low) and fits(form.high)):
+                raise MazurkaError.at(span, f"{wrong} needs more than 64 bits: give a smaller one")
             if not form.inferred and not form.low <= first <= form.high:
-                raise MazurkaError.at(
-                    span,
-                    f"`{name}{form.suffix}` starts at {first}, outside its range"
-                    f" {form.low}..{form.high}: give it a first value within the range",
-                )
+                wrong = f"{title} starts at {first}, outside its range {ends}"
+                raise MazurkaError.at(span, f"{wrong}: give it a first value within the range")
             self.add(
                 name + form.suffix,
                 low=form.low,

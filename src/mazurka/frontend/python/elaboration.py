@@ -262,7 +262,8 @@ class Declarations:
         changes = value.growing and name in self.model.survey.handed_on
         if array is not None and (changes or not numbers):
             return array
-        return Sequence([self._place_item(name, item, node) for item in value.items])
+        items = enumerate(value.items)
+        return Sequence([self._place_item(f"{name}[{at}]", item, node) for at, item in items])
 
     def _place_item(self, name: str, item: Value, node: ast.stmt) -> Value:
         if isinstance(item, Blueprint):

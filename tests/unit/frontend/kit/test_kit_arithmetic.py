@@ -28,6 +28,7 @@ from mazurka.ir.expressions import (
     Const,
     Element,
     Load,
+    Unary,
 )
 
 X = Load(Const(1))
@@ -119,3 +120,8 @@ def test_selecting_and_adding_up() -> None:
     assert select(Const(1), [Const(5), Const(6), Const(7)]) == Const(6)
     assert total([Const(1), Const(2), X]) == Binary("add", Const(3), X)
     assert total([]) == ZERO
+
+
+def test_an_unknown_operator_is_left_for_the_check_of_the_program() -> None:
+    assert binary("+", Const(1), Const(3)) == Binary("+", Const(1), Const(3))
+    assert unary("!", Const(1)) == Unary("!", Const(1))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mazurka.errors import InternalError, MazurkaError, UnsupportedError
+from mazurka.errors import FrontendError, InternalError, MazurkaError, UnsupportedError
 from mazurka.frontend.kit import builder
 from mazurka.frontend.kit.arithmetic import binary, element
 from mazurka.frontend.kit.builder import NotStatic, ThreadBuilder
@@ -24,6 +24,7 @@ from mazurka.frontend.kit.shapes import (
     RecordShape,
     Reference,
 )
+from mazurka.frontend.kit.signals import SemaphoreShape
 from mazurka.frontend.kit.threads import finish
 from mazurka.ir.expressions import ONE, ZERO, Const, Load
 from mazurka.ir.program import FIRST_LOCATION, Assign, Check, Fault, Kind, Mode, Program, Role, Span
@@ -117,11 +118,78 @@ def test_an_empty_range_is_refused(program: ProgramDraft) -> None:
         program.share("x", Blueprint(shape, (ONE,)), HERE)
 
 
-def test_a_label_that_is_never_placed_is_refused(build: ThreadBuilder) -> None:
+def test_a_range_beyond_64_bits_is_refused_with_the_place(program: ProgramDraft) -> None:
+    for low, high in ((0, 2**63), (-(2**63) - 1, 0)):
+        shape = NumberShape(low, high, inferred=False)
+        with pytest.raises(MazurkaError, match="of `x` needs more than 64 bits") as caught:
+            program.share("x", Blueprint.default(shape), HERE)
+        assert (caught.value.file, caught.value.line) == ("hand.txt", 3)
+
+
+def test_a_name_is_shared_once(program: ProgramDraft) -> None:
+    program.share("x", Blueprint.default(SMALL), HERE)
+    with pytest.raises(FrontendError, match="`x` is shared twice: keep its first Reference"):
+        program.share("x", Blueprint.default(SMALL), HERE)
+
+
+def test_the_first_cells_are_reserved_once(program: ProgramDraft) -> None:
+    with pytest.raises(FrontendError, match="comes first, and once"):
+        program.reserve()
+
+
+def test_a_label_that_is_never_placed_is_refused_where_code_jumps(build: ThreadBuilder) -> None:
     automaton = build.require_automaton()
-    automaton.jump(automaton.new_label(HERE), HERE)
-    with pytest.raises(InternalError, match=r"never placed: call place\(\) where it goes on"):
+    automaton.jump(automaton.new_label(), HERE)
+    with pytest.raises(FrontendError) as caught:
         assembled(build)
+    assert str(caught.value) == (
+        "hand.txt:3:5: thread t jumps to a label that was never placed: call place() for it"
+        " (a mistake of the front end, not of this program)"
+    )
+
+
+def test_a_label_is_placed_once(build: ThreadBuilder) -> None:
+    automaton = build.require_automaton()
+    label = automaton.new_label(HERE)
+    automaton.place(label, HERE)
+    build.check(ZERO, "never", HERE)
+    with pytest.raises(FrontendError, match=r"hand\.txt:3:5: a label is placed once"):
+        automaton.place(label, HERE)
+
+
+def test_a_label_belongs_to_one_thread(build: ThreadBuilder) -> None:
+    label = Automaton().new_label(HERE)
+    with pytest.raises(FrontendError, match="a label of another thread"):
+        build.require_automaton().jump(label, HERE)
+    with pytest.raises(FrontendError, match="in the code it was made for"):
+        build.require_automaton().place(label, HERE)
+
+
+def test_only_numbers_are_loaded_and_stored(program: ProgramDraft, build: ThreadBuilder) -> None:
+    pair = RecordShape("Pair", (("left", SMALL), ("right", SMALL)))
+    for name, shape in (("m", LockShape(1)), ("s", SemaphoreShape(1, 3)), ("p", pair)):
+        place = program.share(name, Blueprint.default(shape), HERE)
+        with pytest.raises(FrontendError, match=f"are for numbers, `{name}` is {shape.title}"):
+            build.load(place, HERE)
+        with pytest.raises(FrontendError, match=r"hand\.txt:3:5: .*use the methods of its shape"):
+            build.store(place, ONE, HERE)
+
+
+def test_a_temporary_is_not_used_after_its_release(
+    program: ProgramDraft, build: ThreadBuilder
+) -> None:
+    x, y = (program.share(name, Blueprint.default(SMALL), HERE) for name in "xy")
+    first = build.load(x, HERE)
+    build.release(0)
+    with pytest.raises(FrontendError, match="`write y` uses a temporary after its release"):
+        build.store(y, first, HERE)
+    second = build.load(y, HERE)
+    assert second == first, "the cell is used again"
+    with pytest.raises(FrontendError, match="after its release"):
+        build.check(binary("eq", first, second), "same", HERE)
+    with pytest.raises(FrontendError, match="after its release"):
+        build.step(Kind.ATOMIC, HERE, "guarded", guard=first, atomic=True)
+    build.check(second, "there", HERE)
 
 
 def test_temporaries_are_used_again_by_role(build: ThreadBuilder) -> None:
