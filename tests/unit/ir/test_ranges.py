@@ -149,6 +149,26 @@ def test_unbounded_cells_are_refused_with_advice() -> None:
         infer_ranges(program(edge(3, 3, step(SHARED, -1))))
 
 
+def test_advice_for_other_languages_has_no_python() -> None:
+    cells = (cell("i"), cell("j"), replace(cell("x", None), span=Span("m.toy", 7)))
+    with pytest.raises(UnboundedError) as caught:
+        infer_ranges(program(edge(3, 3, step(SHARED, 1)), cells=cells))
+    assert caught.value.message == (
+        "no range can be derived for `x` (it may grow without limit); give it a range"
+    )
+
+
+def test_a_temporary_that_grows_is_told_by_its_line() -> None:
+    cells = (cell("temporary"), cell("j"), cell("x", None))
+    with pytest.raises(UnboundedError) as caught:
+        infer_ranges(program(edge(3, 4), edge(4, 4, step(FIRST, 1)), cells=cells))
+    assert caught.value.message == (
+        "no range can be derived for a value that is computed here (it may grow without limit);"
+        " keep it small, for example with a remainder"
+    )
+    assert (caught.value.file, caught.value.line) == ("m.py", 4)
+
+
 def test_arithmetic_beyond_64_bits_is_refused() -> None:
     large = Cell("i", 0, LARGEST, 0, 0)
     square = put(SECOND, Binary("mod", Binary("mul", get(FIRST), get(FIRST)), Const(5)))

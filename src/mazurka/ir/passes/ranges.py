@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mazurka.errors import MazurkaError, UnsupportedError
-from mazurka.ir.expressions import Binary, Conditional, Expr, Unary, children, walk
+from mazurka.ir.expressions import Binary, Conditional, Const, Expr, Unary, children, walk
 from mazurka.ir.program import Assign, Cell, Edge, Program, Role
 from mazurka.ir.values.evaluation import EMPTY, MOST_POINTS, Lookup, ValueSet
 from mazurka.ir.values.facts import Facts
@@ -94,22 +94,35 @@ def _refuse_unbounded(program: Program, values: tuple[ValueSet, ...]) -> None:
     cells = program.cells
     worst = min(unbounded, key=lambda a: (*_rank_suspect(cells[a]), a))
     cell = cells[worst]
-    falls = values[worst].low < min(cell.initial, 0)
-    low = min(cell.initial, -10 if falls else 0)
-    raise UnboundedError.at(
-        cell.span,
-        f"no range can be derived for `{cell.name}` (it may grow without limit); declare it, "
-        f"for example {_suggest_declaration(program, cell, low)}",
-    )
+    where, what, advice = cell.span, f"`{cell.name}`", "give it a range"
+    if _is_temporary(cell):
+        where = next((e.span for e in program.edges if _grows(e, worst)), where)
+        what = "a value that is computed here"
+        advice = "keep it small, for example with a remainder"
+    elif where is not None and where.file.endswith(".py"):
+        low = min(cell.initial, -10 if values[worst].low < min(cell.initial, 0) else 0)
+        advice = f"declare it, for example {_suggest_declaration(program, cell, low)}"
+    wrong = f"no range can be derived for {what} (it may grow without limit)"
+    raise UnboundedError.at(where, f"{wrong}; {advice}")
 
 
 def _rank_suspect(cell: Cell) -> tuple[bool, bool, bool]:
     """Return a sort key that puts those cells first that are the most likely cause."""
-    return cell.name == "temporary", cell.span is None, cell.owner is not None
+    return _is_temporary(cell), cell.span is None, cell.owner is not None
+
+
+def _is_temporary(cell: Cell) -> bool:
+    return cell.name == "temporary" and cell.owner is not None
+
+
+def _grows(edge: Edge, address: int) -> bool:
+    """Whether an edge computes a new value for a cell."""
+    stores = (to for to in edge.operations if isinstance(to, Assign))
+    return any(to.address == Const(address) and _at_risk(to.value) for to in stores)
 
 
 def _suggest_declaration(program: Program, cell: Cell, low: int) -> str:
-    """Suggest a declaration of the range, for a variable, a field or the elements of an array."""
+    """Suggest a declaration in a Python model, for a variable, a field or an array's elements."""
     ends = f"Int[{low}, {max(cell.initial, 10)}]"
     hint = "" if _imports_int(program) else " (with `from mazurka.model import Int`)"
     owner, dot, short = cell.name.rpartition(".")

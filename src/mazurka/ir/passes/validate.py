@@ -71,10 +71,12 @@ def _validate_cells(program: Program) -> None:
     for address, cell in enumerate(program.cells):
         if cell.inferred:
             continue
-        if not SMALLEST <= cell.low <= cell.initial <= cell.high <= LARGEST:
+        wrong = f"cell {address} ({cell.name}): {cell.low}..{cell.high}"
+        if cell.low < SMALLEST or cell.high > LARGEST:
+            raise MalformedProgramError(f"{wrong} needs more than 64 bits")
+        if not cell.low <= cell.initial <= cell.high:
             raise MalformedProgramError(
-                f"cell {address} ({cell.name}): {cell.low}..{cell.high} does not contain its"
-                f" initial value {cell.initial}"
+                f"{wrong} does not contain its initial value {cell.initial}"
             )
         if cell.owner is not None and not 0 <= cell.owner < len(program.threads):
             raise MalformedProgramError(f"cell {address} ({cell.name}) belongs to no thread")
