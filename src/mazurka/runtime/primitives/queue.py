@@ -454,11 +454,15 @@ def _full(self: Any) -> bool:
     return bool(0 < self.maxsize <= size)
 
 
+_HOOKS = ("_init", "_put", "_get", "_qsize")
+"""Methods without a lock, for subclasses to replace."""
+
+
 def _look(run: Scheduler, channel: Any, name: str) -> None:
     model = queue_model(run, channel)
     if model.now.holder != run.running.path:
         run.point(LookInside(model))
-        if name == "queue":  # it may be kept, and looked at later
+        if name in ("queue", *_HOOKS):  # it may be kept, and used later
             unobserved.note(f"{queue.Queue.__name__}.{name}")
 
 
@@ -576,7 +580,9 @@ PRIMITIVE = Primitive(
     classes=(queue.Queue, queue.LifoQueue, queue.PriorityQueue, RealSimpleQueue),
     models=(QueueModel, SimpleQueue),
     stand_ins={RealSimpleQueue: SimpleQueue},
-    private={queue.Queue: dict.fromkeys(("queue", "unfinished_tasks", "is_shutdown"), _look)},
+    private={
+        queue.Queue: dict.fromkeys(("queue", "unfinished_tasks", "is_shutdown", *_HOOKS), _look)
+    },
     parts=frozenset({"mutex"}),
     replace=lambda undo, settings: [(RealSimpleQueue, SimpleQueue)],
     install=_install,

@@ -50,6 +50,7 @@ READ = {
     "getattr": ("threading.Semaphore(2)", "thing.acquire()", "getattr(thing, '_value')"),
     "Semaphore repr": ("threading.Semaphore(2)", "thing.acquire()", "repr(thing)[-3:]"),
     "unfinished_tasks": ("queue.Queue()", "thing.put(1)", "thing.unfinished_tasks"),
+    "_qsize": ("queue.Queue()", "thing.put(1)", "thing._qsize()"),
     "Event._flag": ("threading.Event()", "thing.set()", "thing._flag"),
     "Event repr": ("threading.Event()", "thing.set()", "'unset' in repr(thing)"),
     "Event text": ("threading.Event()", "thing.set()", "'unset' in f'{thing}'"),
