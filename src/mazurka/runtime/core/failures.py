@@ -7,7 +7,7 @@ import re
 import sys
 import traceback
 from collections.abc import Sequence
-from types import FrameType, TracebackType
+from types import AsyncGeneratorType, CoroutineType, FrameType, GeneratorType, TracebackType
 
 from mazurka.runtime.core.assertions import explain_assertion
 from mazurka.runtime.core.operations import RealOperation, purpose_at
@@ -31,6 +31,22 @@ class UnstoppableThreadError(ControlError):
         super().__init__(
             f"thread {label} catches every exception, BaseException included, and goes on for ever:"
             " it cannot be ended when its run is over"
+        )
+
+
+class UnrunTestError(ControlError):
+    """A test that has returned a coroutine or a generator, whose code has not run."""
+
+
+def refuse_unrun(returned: object) -> None:
+    """Refuse what a test returns if the code of the test is still to run in it."""
+    kind = type(returned)
+    if isinstance(returned, CoroutineType):
+        returned.close()  # or there is a warning that nobody has awaited it
+    if issubclass(kind, GeneratorType | AsyncGeneratorType) or hasattr(kind, "__await__"):
+        raise UnrunTestError(
+            f"the test returns an object of type {kind.__name__}, whose code has not run;"
+            " mazurka.explore takes functions that start threads"
         )
 
 

@@ -342,10 +342,10 @@ class Scheduler:
         propagated: BaseException | None = None
         self.ident = main.ident
         try:
-            test()
+            failures.refuse_unrun(test())
         except Unwind:
             pass
-        except self.program.settings.propagate as error:
+        except (*self.program.settings.propagate, failures.UnrunTestError) as error:
             propagated = error
             self.ended.abandoned = True
             if not self.over:

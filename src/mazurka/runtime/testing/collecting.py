@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from mazurka.errors import MazurkaError
 from mazurka.runtime.exploring.options import ExploreOptions, Test, read_marker
 from mazurka.runtime.exploring.tokens import make_portable
-from mazurka.runtime.testing.decorator import is_case, run_case
+from mazurka.runtime.testing.decorator import is_case, refuse_coroutines, run_case
 from mazurka.runtime.testing.importing import CollectionError, load_tests
 from mazurka.runtime.testing.mark import find_decorated
 
@@ -40,6 +40,8 @@ class Found:
     problem: MazurkaError | None = None
     """Why it cannot be run here."""
     case: type[unittest.TestCase] | None = None
+    skipped: str | None = None
+    """Why it is not to be run."""
 
     @contextmanager
     def surroundings(self) -> Iterator[None]:
@@ -114,7 +116,22 @@ def is_test(name: str, value: Any) -> bool:
 def collect_function(function: Callable[..., Any], name: str) -> Found:
     asked = read_request(function)
     test = Test(body=asked.function, name=name, function=asked.function, skips=skip_exceptions)
-    return Found(test, asked.options, find_problem(asked, name))
+    skipped = find_skip(function, sys.modules.get(function.__module__))
+    return Found(test, asked.options, find_problem(asked, name), skipped=skipped)
+
+
+def find_skip(*holders: object) -> str | None:
+    """Find why a test is not to be run, by `unittest.skip` or a mark of pytest, `skip` or `skipif`
+    with a value, above it, its class or its module."""
+    for holder in holders:
+        if getattr(holder, "__unittest_skip__", False):
+            return str(getattr(holder, "__unittest_skip_why__", ""))
+        marks = getattr(holder, "pytestmark", ())
+        for mark in marks if isinstance(marks, list | tuple) else (marks,):
+            met = any(given for given in mark.args if type(given) is not str)
+            if mark.name == "skip" or (mark.name == "skipif" and met):
+                return str(mark.kwargs.get("reason", *mark.args[:1] or ("",)))
+    return None
 
 
 @dataclass(frozen=True)
@@ -157,7 +174,9 @@ def collect_methods(kind: type, path: str) -> Iterator[Found]:
                 else make_method_body(kind, inner)
             )
             test = Test(body=body, name=f"{path}::{name}", function=inner, skips=skip_exceptions)
-            yield Found(test, asked.options, find_problem(asked, test.name, given=1), case)
+            problem = find_problem(asked, test.name, given=1)
+            skipped = find_skip(value, kind, sys.modules.get(kind.__module__))
+            yield Found(test, asked.options, problem, case, skipped)
 
 
 def make_case_body(kind: type, name: str, function: Callable[..., Any]) -> Callable[[], Any]:
@@ -167,11 +186,11 @@ def make_case_body(kind: type, name: str, function: Callable[..., Any]) -> Calla
 def make_method_body(kind: type, function: Callable[..., Any]) -> Callable[[], Any]:
     """Make a body that runs a method on a fresh instance, with its set-up and tear-down."""
 
-    def body() -> None:
+    def body() -> Any:
         instance = kind()
         call_if_there(instance, "setup_method", function)
         try:
-            function(instance)
+            return function(instance)
         finally:
             call_if_there(instance, "teardown_method", function)
 
@@ -191,13 +210,17 @@ def resolve(module: ModuleType, name: str) -> Callable[..., Any] | None:
 
 
 def find_problem(asked: RequestedTest, name: str, given: int = 0) -> MazurkaError | None:
-    """Why a test cannot be run here, with its place: its marker is wrong, or it needs arguments,
-    which only a test runner has."""
+    """Why a test cannot be run here, with its place: its marker is wrong, a call runs nothing of
+    it, or it needs arguments, which only a test runner has."""
     path, _, test = name.partition("::")
     line = inspect.unwrap(asked.function).__code__.co_firstlineno
     if asked.refused is not None:
         wrong = f"the marker of {test} is wrong: {asked.refused}"
         return CollectionError(wrong, file=path, line=line)
+    try:
+        refuse_coroutines(asked.function)
+    except MazurkaError as error:
+        return CollectionError(error.message, file=path, line=line)
     needed = [
         parameter.name
         for parameter in list(inspect.signature(asked.function).parameters.values())[given:]

@@ -45,12 +45,12 @@ def bind_arguments(
 
 def run_case(
     case: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> None:
+) -> Any:
     """What `TestCase.run` does, with exceptions passed on instead of collected."""
     try:
         case.setUp()
         try:
-            function(case, *args, **kwargs)
+            return function(case, *args, **kwargs)
         except BaseException as error:
             explain_now(error)
             raise
@@ -87,7 +87,9 @@ def make_test(function: Callable[..., Any], body: Callable[[], Any]) -> Test:
 
 
 def refuse_coroutines(function: Callable[..., Any]) -> None:
-    if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
+    """Refuse a function of which a call runs nothing."""
+    kinds = (inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction)
+    if any(is_kind(function) for is_kind in kinds):
         name = getattr(function, "__qualname__", repr(function))
         raise OptionError(
             f"{name} is a coroutine or a generator; mazurka.explore takes functions that start"

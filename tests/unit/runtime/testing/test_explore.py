@@ -195,6 +195,32 @@ def test_coroutines_are_refused() -> None:
         mazurka.explore(waits, preemptions=1)
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_returns_a_coroutine_has_not_run(workers: int) -> None:
+    async def waits() -> None:
+        raise AssertionError
+
+    result = mazurka.explore(lambda: waits(), preemptions=1, workers=workers)
+    assert result.verdict == "error"
+    assert "the test returns an object of type coroutine, whose code has not run" in str(
+        result.error
+    )
+    assert mazurka.explore(lambda: iter([1]), preemptions=1).verdict == "holds"
+    assert mazurka.explore(lambda: (n for n in [1]), preemptions=1).verdict == "error"
+
+
+def test_a_decorated_test_that_returns_a_coroutine_fails() -> None:
+    async def waits() -> None:
+        raise AssertionError
+
+    @mazurka.explore
+    def returns() -> object:
+        return waits()
+
+    with pytest.raises(mazurka.ExplorationFailure, match="has not run"):
+        returns()
+
+
 def test_a_test_without_source_is_an_error() -> None:
     namespace: dict[str, object] = {"__name__": "made_up"}
     exec("def scenario():\n    pass\n", namespace)

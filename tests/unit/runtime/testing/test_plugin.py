@@ -212,6 +212,53 @@ def test_bad_options_are_refused(directory: Path, arguments: list[str], message:
     assert "Traceback" not in output
 
 
+def test_a_test_whose_body_does_not_run_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    (tmp_path / "test_unrun.py").write_text(
+        """\
+import unittest
+import pytest
+
+pytestmark = pytest.mark.mazurka
+
+
+async def test_coroutine():
+    assert False
+
+
+class TestPlain:
+    async def test_method(self):
+        assert False
+
+    def test_returns(self):
+        return test_coroutine()
+
+
+class Case(unittest.IsolatedAsyncioTestCase):
+    async def test_case(self):
+        assert False
+
+
+class Returning(unittest.TestCase):
+    def test_case(self):
+        return test_coroutine()
+
+
+def test_with_a_fixture(tmp_path):
+    return test_coroutine()
+""",
+        encoding="utf-8",
+    )
+    status, output = run(tmp_path, "-v")
+    assert status == 1
+    assert output.count("is a coroutine or a generator; mazurka.explore takes functions") == 3
+    assert output.count("an object of type coroutine, whose code has not run; mazurka.exp") == 3
+    assert "3 failed, 3 errors" in output
+    assert "Traceback" not in output
+    assert not re.search(r"\w+\.py:\d+: in ", output)
+    assert "never awaited" not in output
+
+
 def test_worker_processes_report_the_same(directory: Path) -> None:
     pytest.importorskip("xdist")
     status, output = run(directory, "-p", "xdist", "-n", "2", "-q")

@@ -149,8 +149,8 @@ def call_function(item: Any, function: Callable[..., Any]) -> Any:
     return function(**arguments) if instance is None else function(instance, **arguments)
 
 
-def call_case(item: Any, function: Callable[..., Any]) -> None:
-    run_case(item.instance, function, (), {})
+def call_case(item: Any, function: Callable[..., Any]) -> Any:
+    return run_case(item.instance, function, (), {})
 
 
 def is_skipped(item: Any) -> bool:

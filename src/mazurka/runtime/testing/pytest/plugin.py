@@ -164,6 +164,7 @@ def choose_set_up(item: pytest.Item) -> Callable[[], None] | None:
             return None
     except pytest.UsageError as error:
         note_error(item, str(error))
+        vars(item).setdefault("_explicit_tearDown")  # the tear-down of a case asks for it
         return partial(pytest.fail, str(error), pytrace=False)
     from mazurka.runtime.testing.pytest.fixtures import is_set_up_anew, set_up_wider
 
@@ -203,11 +204,13 @@ def choose_options(item: pytest.Item) -> ExploreOptions | None:
         return None
     from mazurka.errors import MazurkaError
     from mazurka.runtime.exploring.options import ExploreOptions, override_options, read_marker
+    from mazurka.runtime.testing.decorator import refuse_coroutines
     from mazurka.runtime.testing.pytest.fixtures import is_case, is_skipped
 
     if is_case(item) and is_skipped(item):
         return None
     try:
+        refuse_coroutines(item.function)
         base = decorated.options if decorated is not None else ExploreOptions()
         own = base if marker is None else read_marker(marker, base)
         return override_options(own, read_command_line(item.config))
@@ -235,13 +238,11 @@ def find_result(item: Any, options: ExploreOptions) -> Result:
     __tracebackhide__ = True
     from mazurka.runtime.exploring.entry import explore_test, replay_test
     from mazurka.runtime.exploring.options import Test
-    from mazurka.runtime.testing.decorator import refuse_coroutines
     from mazurka.runtime.testing.pytest.fixtures import NO_FAILURES, expose_reachable, make_body
     from mazurka.runtime.testing.pytest.state import ItemState
 
     decorated = find_decorated(item.function)
     function = decorated.function if decorated is not None else item.function
-    refuse_coroutines(function)
     token = item.config.stash.get(REPLAY, None)
     state = ItemState(item)
     with expose_reachable(item) as found, state.isolate():
