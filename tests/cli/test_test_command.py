@@ -303,6 +303,134 @@ def test_an_option_without_its_name(mazurka, bank, given, advice):
     assert (answer.json["error"]["file"], answer.json["error"]["line"]) == ("decorated.py", 4)
 
 
+UNRUN = """
+import unittest
+
+import pytest
+
+
+async def test_coroutine():
+    assert False
+
+
+def test_generator():
+    assert False
+    yield
+
+
+async def test_asynchronous_generator():
+    assert False
+    yield
+
+
+class TestPlain:
+    async def test_method(self):
+        assert False
+
+    def test_returns(self):
+        return test_coroutine()
+
+
+class Case(unittest.IsolatedAsyncioTestCase):
+    async def test_case(self):
+        assert False
+
+
+class Returning(unittest.TestCase):
+    def test_case(self):
+        return test_coroutine()
+
+
+def test_returns_a_coroutine():
+    return test_coroutine()
+
+
+def test_returns_a_generator():
+    return test_generator()
+
+
+@pytest.mark.mazurka
+async def test_marked():
+    assert False
+"""
+
+
+def test_a_test_whose_body_does_not_run_is_an_error(mazurka, bank):
+    Path("unrun.py").write_text(UNRUN, encoding="utf-8")
+    answer = mazurka("test", "unrun.py", "--json")
+    assert answer.status == 2
+    results = {one["input"].partition("::")[2]: one for one in answer.json["results"]}
+    assert len(results) == 10
+    assert {one["verdict"] for one in results.values()} == {"error"}
+    assert all(
+        one["error"]["message"].endswith("; mazurka.explore takes functions that start threads")
+        for one in results.values()
+    )
+    declared = results["TestPlain::test_method"]["error"]
+    assert declared["message"].startswith("TestPlain.test_method is a coroutine or a generator;")
+    assert (declared["file"], declared["line"]) == ("unrun.py", 22)
+    returned = results["test_returns_a_generator"]["error"]["message"]
+    assert returned.startswith("the test returns an object of type generator, whose code has not")
+
+
+SKIPPING = """
+import unittest
+
+import pytest
+
+
+@pytest.mark.skip("not today")
+def test_with_a_mark():
+    assert False
+
+
+@pytest.mark.skipif(True, reason="never here")
+async def test_with_a_condition():
+    assert False
+
+
+@pytest.mark.skipif(False, reason="never here")
+def test_that_runs():
+    pass
+
+
+@pytest.mark.skip
+class TestClass:
+    def test_method(self):
+        assert False
+
+
+@unittest.skip("no case")
+class Case(unittest.TestCase):
+    def test_case(self):
+        assert False
+
+
+@pytest.mark.xfail
+def test_expected_to_fail():
+    assert False
+"""
+
+
+def test_marks_that_skip_are_honoured(mazurka, bank):
+    Path("skipping.py").write_text(SKIPPING, encoding="utf-8")
+    results = mazurka("test", "skipping.py", "--json").json["results"]
+    assert [(one["verdict"], one["scope"].partition(";")[0]) for one in results[:-1]] == [
+        ("inconclusive", "skipped: not today"),
+        ("inconclusive", "skipped: never here"),
+        ("holds", "all executions"),
+        ("inconclusive", "skipped"),
+        ("inconclusive", "skipped: no case"),
+    ]
+    assert all(one["limits"] == ["skipped"] for one in results if one["verdict"] == "inconclusive")
+    assert results[-1]["verdict"] == "violated", "xfail changes nothing"
+    Path("skipped.py").write_text(
+        "import pytest\npytestmark = pytest.mark.skip(reason='all')\ndef test(): assert False\n",
+        encoding="utf-8",
+    )
+    assert mazurka("test", "skipped.py", "--json").json["scope"] == "skipped: all"
+
+
 def test_a_damaged_token_is_refused(mazurka):
     answer = mazurka("replay", "mz1-damaged")
     assert answer.status == 2

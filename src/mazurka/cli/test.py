@@ -168,6 +168,14 @@ def explore_one(found: Any, given: dict[str, Any]) -> Result:
     from mazurka.runtime.exploring.progress import ExplorationProgress
     from mazurka.runtime.story.result import Result
 
+    def skip(reason: object) -> Result:
+        scope = f"skipped: {reason}".rstrip(": ")
+        return Result(
+            input=found.test.name, verdict=INCONCLUSIVE, scope=scope, limits=("skipped",)
+        )
+
+    if found.skipped is not None:
+        return skip(found.skipped)
     if found.problem is not None:
         return Result(input=found.test.name, verdict=ERROR, error=found.problem)
     progress = ExplorationProgress()
@@ -180,10 +188,7 @@ def explore_one(found: Any, given: dict[str, Any]) -> Result:
             raise
         return conclude_interrupted(found.test, options, progress.last)
     except found.test.propagate as skipped:
-        reason = f"skipped: {skipped}"
-        return Result(
-            input=found.test.name, verdict=INCONCLUSIVE, scope=reason, limits=("skipped",)
-        )
+        return skip(skipped)
     finally:
         progress.clear()
 
