@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from mazurka.runtime.core.failures import UnrunTestError
 from mazurka.runtime.core.operations import Object
 from mazurka.runtime.core.patches import Patches
 from mazurka.runtime.core.tasks import Path, Pool
@@ -35,7 +36,7 @@ class ControlSettings:
     @property
     def propagate(self) -> tuple[type[BaseException], ...]:
         """Exceptions of the test that end the exploration, and reach the caller as they are."""
-        return (KeyboardInterrupt, *self.skips())
+        return (KeyboardInterrupt, UnrunTestError, *self.skips())
 
 
 class Host(Protocol):

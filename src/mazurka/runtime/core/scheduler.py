@@ -345,7 +345,7 @@ class Scheduler:
             failures.refuse_unrun(test())
         except Unwind:
             pass
-        except (*self.program.settings.propagate, failures.UnrunTestError) as error:
+        except self.program.settings.propagate as error:
             propagated = error
             self.ended.abandoned = True
             if not self.over:
