@@ -26,6 +26,8 @@ NARROWEST = 24
 """A thread's column needs at least this many characters."""
 WIDEST = 48
 MARGIN = 2
+CONTINUED = 1
+"""How far the second line of an effect is indented."""
 MOST_LIST_NAME = 18
 
 SOURCE, READ, WRITE, LOCAL, OPERATION = "", "cyan", "yellow", "dim", "green"
@@ -214,18 +216,25 @@ class Columns:
         return [self.show_effect(f"{place} = {value}", style) for place, value in values.items()]
 
     def show_effect(self, text: str, style: str) -> Text:
-        indent = self.layout.lines + MARGIN
-        return Text(self.fit(text, self.layout.width - indent), style)
+        """Show an effect in full; `wrap_effects` gives it more lines where it is long."""
+        return Text(safe(text, self.glyphs), style)
 
     def wrap_effects(self, parts: list[Text]) -> list[Text]:
-        """Effects below their source line, as many on a line as there is room for."""
-        indent = " " * (self.layout.lines + MARGIN)
+        """Effects below their source line: short ones share lines, a long one has its own."""
+        indent = self.layout.lines + MARGIN
+        room = max(self.layout.width - indent, 10)
         lines: list[Text] = []
+        shared = False
         for part in parts:
-            if lines and lines[-1].cell_len + 2 + part.cell_len <= self.layout.width:
+            long = part.cell_len > room
+            if shared and lines[-1].cell_len + 2 + part.cell_len <= self.layout.width:
                 lines[-1].append("  ").append_text(part)
-            else:
-                lines.append(Text(indent).append_text(part))
+                continue
+            shared = not long
+            for number, line in enumerate(part.wrap(self.console, room - CONTINUED * long)):
+                line.rstrip()
+                margin = indent + CONTINUED * bool(number)
+                lines.append(Text(" " * margin).append_text(line))
         return lines
 
     def fit(self, text: str, width: int) -> str:

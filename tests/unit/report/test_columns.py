@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from small_programs import FILE, lost_update, straight_line, two_locks
 
 from mazurka.report.columns import Columns, plan
+from mazurka.report.operations import Told
 from mazurka.report.summary import Summary
 from mazurka.report.trace import confirm
 from mazurka.report.words import counted
@@ -138,3 +139,15 @@ def test_what_does_not_fit_is_cut_to_the_width(judge, printed, encoding, cut):
 def test_the_verdict_is_one_line_where_nobody_watches(printed, judge):
     text = printed(lambda console: Summary(console, judge(lost_update())).print(), 40)
     assert text.splitlines()[0].endswith("somebody else has counted (n is 2, t is 0)")
+
+
+def test_an_operation_that_is_too_long_goes_on_in_the_next_line(judge, printed):
+    trace = judge(lost_update(threads=3)).trace
+    told = Told("notify_all condition", remark=": wakes consumer(1) and consumer(2)")
+    trace = replace(trace, rows=(replace(trace.rows[0], told=(told,)), *trace.rows[1:]))
+    text = printed(lambda console: Columns(console, trace).draw(), 90)
+    lines = [line[4:].strip() for line in text.splitlines()]
+    start = next(number for number, line in enumerate(lines) if "notify_all" in line)
+    whole = " ".join(lines[start : start + 3])
+    assert whole.startswith("notify_all condition: wakes consumer(1) and consumer(2)")
+    assert max(map(cell_len, text.splitlines())) <= 90

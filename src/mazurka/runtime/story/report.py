@@ -95,35 +95,11 @@ class StepTable(Columns):
             for place, value in values.items()
         ]
 
-    def show_effect(self, text: str, style: str) -> Text:
-        """Show a value in full; `wrap_effects` gives it more lines where it is long."""
-        return Text(safe(text, self.glyphs), style)
-
-    def wrap_effects(self, parts: list[Text]) -> list[Text]:
-        """Lay out effects: short ones share lines, a long one has lines of its own."""
-        indent = self.layout.lines + MARGIN
-        room = max(self.layout.width - indent, 10)
-        lines: list[Text] = []
-        short: list[Text] = []
-        for part in parts:
-            if part.cell_len <= room:
-                short.append(part)
-                continue
-            lines += super().wrap_effects(short)
-            short = []
-            for number, line in enumerate(part.wrap(self.console, room - CONTINUED)):
-                line.rstrip()
-                margin = indent + CONTINUED * bool(number)
-                lines.append(Text(" " * margin).append_text(line))
-        return lines + super().wrap_effects(short)
-
 
 HANGING = 4
 """How far the second line of source is indented."""
 MOST_LINES = 3
 """Of source, for a row."""
-CONTINUED = 1
-"""How far the second line of a value is indented."""
 MOST_NAME = 28
 
 
