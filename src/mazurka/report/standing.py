@@ -49,22 +49,28 @@ class Standing:
         }
 
 
-def find_standings(program: Program, state: State) -> tuple[Standing, ...]:
+def find_standings(program: Program, state: State, last: Step | None) -> tuple[Standing, ...]:
     """One entry for each thread, in order; those that only watch a property stand nowhere."""
     interpreter = Interpreter(program)
     return tuple(
-        _standing(program, interpreter, state, number)
+        _standing(program, interpreter, state, number, last)
         for number, thread in enumerate(program.threads)
         if not thread.observer
     )
 
 
-def _standing(program: Program, interpreter: Interpreter, state: State, thread: int) -> Standing:
+def _standing(
+    program: Program, interpreter: Interpreter, state: State, thread: int, last: Step | None
+) -> Standing:
     name = program.threads[thread].name
     location = interpreter.location(state, thread)
     resting = {FINISHED: "finished", IDLE: "not started", WRONG: "failed"}.get(location)
     if resting is not None:
-        return Standing(thread, name, resting, "", 0, "", resting)
+        if last is None or last.fault is None or last.thread != thread:
+            return Standing(thread, name, resting, "", 0, "", resting)
+        span = last.fault.span
+        source = source_line(program, span)
+        return Standing(thread, name, resting, span.file, span.line, source, resting)
     step = interpreter.step(state, thread)
     edge = blocking_edge(program, location, step)
     status, reason = _status(program, step, edge)

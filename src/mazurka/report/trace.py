@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from mazurka.ir.interpreter import Access, FaultReport, Interpreter, Outcome, State, Step
-from mazurka.ir.program import Fault, Kind, Program
+from mazurka.ir.program import Fault, Kind, Program, Role
 from mazurka.report.answer import Finding
 from mazurka.report.operations import TraceRow, answers, hides, make_row, place_name
 from mazurka.report.places import Shown, is_hidden, object_name, shown_value, source_line
@@ -103,7 +103,9 @@ class LineValues:
             self.values[thread] = {}
         if not (access.write or is_hidden(cell) or hides(edge, cell)):
             place = place_name(self.program, access.address, thread)
-            self.values[thread][place] = shown_value(self.program, access.address, access.value)
+            value = shown_value(self.program, access.address, access.value)
+            held = cell.role is Role.OWNER and access.value
+            self.values[thread][place] = f"held by {value}" if held else value
 
     def at(self, thread: int, line: int) -> dict[str, Shown]:
         return self.values.get(thread, {}) if self.lines.get(thread) == line else {}
@@ -212,7 +214,7 @@ def confirm(
         moves=violation.path,
         rows=tuple(replay.rows),
         omitted=replay.omitted,
-        ending=find_standings(program, replay.state),
+        ending=find_standings(program, replay.state, replay.last),
         collisions=collisions,
         racing=violation.racing,
     )
@@ -236,7 +238,7 @@ def _deadlock(program: Program, replay: Replay) -> Finding:
         raise ReplayMismatch("the schedule ends in a fault, not in a deadlock")
     if not is_deadlock(program, replay.state):
         raise ReplayMismatch("the state at the end of the schedule is no deadlock")
-    ending = find_standings(program, replay.state)
+    ending = find_standings(program, replay.state, replay.last)
     waiting = [standing for standing in ending if standing.status == "waits"]
     who = "1 thread waits" if len(waiting) == 1 else f"{len(waiting)} threads wait"
     message = f"no thread can move, {who} for ever"

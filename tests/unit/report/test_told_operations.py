@@ -307,6 +307,24 @@ def test_a_writer_names_all_readers(violated, threads, reason):
     assert last.reason == reason
 
 
+def test_a_wrong_release_names_the_holder(violated):
+    verdict = violated("""
+        m = Mutex()
+        taken = False
+        def holder():
+            global taken
+            m.acquire()
+            taken = True
+        def other():
+            assume(taken)
+            m.release()
+        threads = [holder(), other()]
+    """)
+    assert verdict.violation.message == (
+        "release of `m`, which this thread does not hold (m is held by holder)"
+    )
+
+
 def test_an_assertion_names_what_nobody_ever_changes(violated):
     """No step reads such a variable, so no row shows its value."""
     verdict = violated("""

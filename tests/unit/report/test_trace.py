@@ -57,6 +57,14 @@ def test_an_assertion_names_the_values_it_read(judge):
     assert judge(lost_update()).violation.message == ("somebody else has counted (n is 2, t is 0)")
 
 
+def test_a_thread_that_failed_stands_at_the_line_where_it_did(judge):
+    verdict = judge(lost_update())
+    (failed,) = [standing for standing in verdict.trace.ending if standing.status == "failed"]
+    assert failed.name == verdict.trace.rows[-1].name
+    assert (failed.file, failed.line) == (verdict.violation.file, verdict.violation.line)
+    assert failed.to_json()["source"] == failed.source != ""
+
+
 def test_a_long_trace_keeps_both_ends():
     program = straight_line(50)
     violation = Violation("exception", (Move(0),) * 51)
