@@ -29,7 +29,7 @@ and a comparison should come to an end."""
 class Comparison:
     """One verdict a strategy; `left_out` says why a strategy has none."""
 
-    input: str
+    input: str | None
     properties: tuple[str, ...]
     verdicts: tuple[Verdict, ...]
     left_out: tuple[tuple[str, str], ...] = ()

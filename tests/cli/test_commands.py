@@ -50,6 +50,19 @@ def test_compare_says_by_its_status_that_it_was_interrupted(mazurka, model, monk
     assert "left out: later: interrupted" in answer.out
 
 
+@pytest.mark.parametrize(
+    "arguments", [("none.py",), ("holds.py", "--strategies", "best"), ("holds.py", "--colour")]
+)
+def test_mistakes_in_compare_have_its_keys(mazurka, model, arguments):
+    model("holds")
+    right = mazurka("compare", "holds.py", "--json").json
+    answer = mazurka("compare", *arguments, "--json")
+    assert answer.status == 2
+    assert answer.json.keys() == right.keys()
+    assert answer.json["results"] == answer.json["left_out"] == []
+    assert answer.json["error"]["message"] in answer.err
+
+
 def test_compare_explores_all(mazurka, model):
     name = model("deadlock")
     data = mazurka("compare", name, "--property", "deadlock", "--json").json

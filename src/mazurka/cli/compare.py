@@ -70,11 +70,11 @@ def compare(
         else:
             print_comparison(
                 make_console(),
-                comparison.input,
+                file,
                 comparison.properties,
                 comparison.verdicts,
                 comparison.left_out,
             )
         return EXIT_STATUS[INCONCLUSIVE] if comparison.interrupted else 0
 
-    return guarded(action, as_json=json, path=file)
+    return guarded(action, as_json=json, path=file, several=True)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import typer
 
 from mazurka.errors import MazurkaError
-from mazurka.report.answer import ERROR, EXIT_STATUS, INCONCLUSIVE
+from mazurka.report.answer import ERROR, EXIT_STATUS, INCONCLUSIVE, error_json
 
 CANNOT_WRITE = (errno.ENOSPC, errno.EIO, errno.EFBIG)
 INTERRUPTED = 130
@@ -59,13 +59,17 @@ def run_guarded(app: typer.Typer, arguments: Sequence[str]) -> int:
         return status if isinstance(status, int) else 0
 
     try:
-        return guarded(action, as_json="--json" in arguments)
+        several = "compare" in arguments[:1]
+        return guarded(action, as_json="--json" in arguments, several=several)
     except (BrokenPipeError, ClosedPipe):
         return _closed_pipe()
 
 
-def guarded(action: Callable[[], int], *, as_json: bool, path: str | None = None) -> int:
-    """Do something; a failure is told in one line, and as the JSON object where that is asked."""
+def guarded(
+    action: Callable[[], int], *, as_json: bool, path: str | None = None, several: bool = False
+) -> int:
+    """Do something; a failure is told in one line, and as the JSON object where that is asked:
+    that of one check, or of `several`, as `compare` has it."""
     try:
         status = action()
         sys.stdout.flush()
@@ -75,11 +79,11 @@ def guarded(action: Callable[[], int], *, as_json: bool, path: str | None = None
     except BrokenPipeError as error:
         raise ClosedPipe from error
     except (KeyboardInterrupt, typer.Abort):
-        return report(failed("interrupted", limit="interrupted"), as_json, path)
+        return report(failed("interrupted", limit="interrupted"), as_json, path, several)
     except Exception as error:
         if os.environ.get(DEBUG):
             raise
-        return report(failure_of(error), as_json, path)
+        return report(failure_of(error), as_json, path, several)
 
 
 def failure_of(error: Exception) -> Failure:
@@ -108,17 +112,20 @@ def failed(message: str, *, limit: str | None = None) -> Failure:
     return Failure(MazurkaError(message), limit)
 
 
-def report(failure: Failure, as_json: bool, path: str | None) -> int:
+def report(failure: Failure, as_json: bool, path: str | None, several: bool) -> int:
     """Tell a failure; returns the exit status."""
     if as_json:
-        print_json(_object(failure, path))
+        print_json(_object(failure, path, several))
     print("\n".join(failure.told()), file=sys.stderr)
     return EXIT_STATUS[INCONCLUSIVE if failure.limit else ERROR]
 
 
-def _object(failure: Failure, path: str | None) -> dict[str, object]:
+def _object(failure: Failure, path: str | None, several: bool) -> dict[str, object]:
+    from mazurka.comparing import Comparison
     from mazurka.report.verdict import Verdict
 
+    if several:
+        return {**Comparison(path, (), ()).to_json(), "error": error_json(failure.error)}
     if failure.limit:
         scope = f"nothing was examined: {failure.error.message}"
         return Verdict(

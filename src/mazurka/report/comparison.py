@@ -179,8 +179,8 @@ def list_remarks(verdicts: Sequence[Verdict], left_out: Iterable[tuple[str, str]
         lines.append(
             f"{', '.join(unsound)} {are} unsound by design: what {they} not find may still be there"
         )
-    for remark, names in collect_limits(verdicts).items():
-        lines.append(f"{', '.join(names)}{remark}")
+    for remarks in (collect_limits(verdicts), collect_notes(verdicts)):
+        lines += [f"{', '.join(names)}{remark}" for remark, names in remarks.items()]
     return lines + left_out_lines(left_out)
 
 
@@ -204,4 +204,13 @@ def collect_limits(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:
             else:
                 continue
             found.setdefault(remark, []).append(verdict.strategy or "")
+    return found
+
+
+def collect_notes(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:
+    """What strategies remark themselves, and which of them."""
+    found: dict[str, list[str]] = {}
+    for verdict in verdicts:
+        for note in verdict.notes:
+            found.setdefault(f": {note}", []).append(verdict.strategy or "")
     return found

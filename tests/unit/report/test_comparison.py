@@ -152,3 +152,13 @@ def test_no_line_of_remarks_ends_in_a_space(shown):
         lines = shown([verdict_of("full", 3)], width, left_out).splitlines()
         remarks = lines[[line.startswith("left out") for line in lines].index(True) :]
         assert [line for line in remarks if line.endswith(" ")] == []
+
+
+def test_notes_stand_below_the_table(shown):
+    noted = [
+        verdict_of("full", 10),
+        verdict_of("cpc", 5, notes=("three rounds", "declared movers")),
+        verdict_of("ample", 5, notes=("three rounds",)),
+    ]
+    below = shown(noted).splitlines()[-2:]
+    assert below == ["cpc, ample: three rounds", "cpc: declared movers"]
