@@ -64,7 +64,11 @@ def explore_tests(
     ] = None,
     max_steps: Annotated[
         int | None,
-        args.option("--max-steps N", "The most steps of an execution; 10,000 unless given."),
+        args.option(
+            "--max-steps N",
+            "The most steps of an execution; 10,000 unless given. A run that goes on for ten times"
+            " as many, and for 100,000 at least, is an error.",
+        ),
     ] = None,
     real_time: RealTime = False,
     patience: Annotated[
@@ -170,9 +174,7 @@ def explore_one(found: Any, given: dict[str, Any]) -> Result:
 
     def skip(reason: object) -> Result:
         scope = f"skipped: {reason}".rstrip(": ")
-        return Result(
-            input=found.test.name, verdict=INCONCLUSIVE, scope=scope, limits=("skipped",)
-        )
+        return Result(input=found.test.name, verdict=INCONCLUSIVE, scope=scope, limits=("skipped",))
 
     if found.skipped is not None:
         return skip(found.skipped)

@@ -69,7 +69,7 @@ class EndlessRunError(ControlError):
                 f"a run has taken more than {limit:,} steps and may never end; thread {label} ran"
                 f" last{where}. Likely causes are a loop there that never ends, or that waits for"
                 " other threads without sleeping: let it wait for an event or a condition, or call"
-                " time.sleep in it. If the run does end, allow more: --max-steps"
+                f" time.sleep in it. If the run does end, allow more: --max-steps {limit // 5}"
             )
         super().__init__(text)
 
