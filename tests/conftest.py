@@ -45,7 +45,7 @@ def prepared_engine() -> None:
     elif number:
         names = (*OTHER_KERNELS, *KERNELS)
     else:
-        names = KERNELS
+        names = (*KERNELS, "transactions", *OTHER_KERNELS)
     for name in names:
         kernel(name, Silent())
 
