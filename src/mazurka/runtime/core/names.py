@@ -43,8 +43,10 @@ def adopt(run: Scheduler, shared: Object) -> None:
     run.program.keep(shared)
     shared.epoch = run.epoch
     run.ident, ident = 0, run.ident
-    shared.refresh()
-    run.ident = ident
+    try:
+        shared.refresh()
+    finally:
+        run.ident = ident
     run.found.append((shared, shared.state))
 
 

@@ -147,7 +147,8 @@ class RealOperation:
     def waits_for(self, purpose: Purpose | None) -> str:
         """Tell people what keeps the thread from going on; `purpose` is what the call of the
         library is about inside which it stands, if any."""
-        return f"to {self.kind} {self.shared}"
+        how = self.kind.removeprefix("wait ")
+        return f"{how if how != self.kind else f'to {how}'} {self.shared}"
 
     def holder(self) -> str | None:
         """Return the path of the thread that has what is waited for, if any has."""
@@ -179,8 +180,13 @@ class Waiting(RealOperation):
     __slots__ = ()
     free = False
 
+    def __init_subclass__(cls) -> None:
+        if cls.lets is Waiting.lets:
+            raise TypeError(f"{cls.__name__} does not say in which states it goes on: define lets")
+
     def lets(self, state: Hashable) -> bool:
-        raise NotImplementedError(f"{type(self).__name__} does not say in which states it goes on")
+        """Whether it goes on in this state."""
+        raise NotImplementedError
 
     def ready(self) -> bool:
         return self.lets(self.shared.state)

@@ -65,8 +65,8 @@ NO_MODEL = (
     "each execution creates an object without calling the constructor that is under control, so it"
     f" has no model, and is called `{UNLABELLED}...` like those that existed before: create it by"
     " calling its class, not by __new__ or as a copy, and call super().__init__() in derived"
-    " classes; the constructor of a new primitive of Mazurka's calls create_model, as"
-    " CONTRIBUTING.md says under `Adding a primitive`"
+    " classes.  Of a new primitive of Mazurka's, the constructor calls create_model, and whatever"
+    " takes a lock inside is replaced: see `Adding a primitive` in CONTRIBUTING.md"
 )
 CHANCE = (
     f"it depends on something other than the schedule: random numbers, {REAL_CLOCK}, the order of a"

@@ -45,6 +45,7 @@ from mazurka.runtime.primitives.primitive import (
     create_model,
     model_of,
     refuse_to_show,
+    with_real_locks,
 )
 from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.stateless.runs import Lookup, Shared, Touch
@@ -71,6 +72,9 @@ class ConditionModel(PatchedModel):
 
     def refresh(self) -> None:
         self.state = ()
+
+    def restore(self, state: Hashable) -> None:
+        self.state = state  # the real one knows nothing of those who wait
 
     @property
     def waiters(self) -> tuple[Hashable, ...]:
@@ -166,11 +170,7 @@ def _controlled_lock(run: Scheduler, condition: Any) -> Any:
     if type(lock) in (Lock, RLock):
         return lock
     assert run.program is not None
-    run.ident, ident = 0, run.ident
-    try:
-        run.program.take_over(vars(condition), "condition.")
-    finally:
-        run.ident = ident
+    with_real_locks(run, run.program.take_over, vars(condition), "condition.")
     lock = condition._lock
     return lock if type(lock) in (Lock, RLock) else None
 

@@ -29,6 +29,7 @@ from mazurka.runtime.primitives.primitive import (
     create_model,
     model_of,
     show_after,
+    with_real_locks,
 )
 from mazurka.stateless.runs import Lookup, Touch
 
@@ -119,9 +120,7 @@ def _init(self: Any) -> None:
     if run.ident != get_ident():
         original(threading.Event, "__init__")(self)
         return
-    run.ident, ident = 0, run.ident
-    original(threading.Event, "__init__")(self)
-    run.ident = ident
+    with_real_locks(run, original(threading.Event, "__init__"), self)
     create_model(run, self, EventModel())
 
 
@@ -145,9 +144,7 @@ def _set(self: Any) -> None:
     if model.owner is None:
         self._flag = True
     else:  # threads that nobody controls may wait for it
-        run.ident, ident = 0, run.ident
-        original(threading.Event, "set")(self)
-        run.ident = ident
+        with_real_locks(run, original(threading.Event, "set"), self)
 
 
 def _clear(self: Any) -> None:

@@ -74,6 +74,8 @@ class Primitive:
         for model in self.models:
             if model.refresh is Object.refresh:
                 raise TypeError(f"{model.__name__} does not say how to adopt an existing object")
+            if model.restore is Object.restore:
+                raise TypeError(f"{model.__name__} does not say how to put an object back")
             if isinstance(model.kind, str) and model.kind not in self.words:
                 raise TypeError(f"no word for {model.__name__}, whose kind is {model.kind}")
         for kind in self.classes:
@@ -126,6 +128,15 @@ def model_of(run: Scheduler, owner: Any, make: Callable[[], Model]) -> Model:
         model.owner = owner
         adopt(run, model)
     return model
+
+
+def with_real_locks(run: Scheduler, method: Callable[..., Any], *given: Any) -> None:
+    """Call a real method as a thread that is not under control: it makes and uses real locks."""
+    run.ident, ident = 0, run.ident
+    try:
+        method(*given)
+    finally:
+        run.ident = ident
 
 
 def refuse_copy(run: Scheduler, owner: Any) -> NoReturn:

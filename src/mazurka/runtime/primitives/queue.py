@@ -454,15 +454,11 @@ def _full(self: Any) -> bool:
     return bool(0 < self.maxsize <= size)
 
 
-_HOOKS = ("_init", "_put", "_get", "_qsize")
-"""Methods without a lock, for subclasses to replace."""
-
-
 def _look(run: Scheduler, channel: Any, name: str) -> None:
     model = queue_model(run, channel)
     if model.now.holder != run.running.path:
         run.point(LookInside(model))
-        if name in ("queue", *_HOOKS):  # it may be kept, and used later
+        if name == "queue":  # it may be kept, and looked at later
             unobserved.note(f"{queue.Queue.__name__}.{name}")
 
 
@@ -581,7 +577,9 @@ PRIMITIVE = Primitive(
     models=(QueueModel, SimpleQueue),
     stand_ins={RealSimpleQueue: SimpleQueue},
     private={
-        queue.Queue: dict.fromkeys(("queue", "unfinished_tasks", "is_shutdown", *_HOOKS), _look)
+        queue.Queue: dict.fromkeys(
+            ("queue", "unfinished_tasks", "is_shutdown", "_init", "_put", "_get", "_qsize"), _look
+        )
     },
     parts=frozenset({"mutex"}),
     replace=lambda undo, settings: [(RealSimpleQueue, SimpleQueue)],

@@ -18,6 +18,7 @@ from mazurka.runtime.primitives.primitive import (
     create_model,
     model_of,
     show_after,
+    with_real_locks,
 )
 
 
@@ -59,11 +60,7 @@ def _init(self: Any, value: int = 1) -> None:
     if run.ident != get_ident():
         original(threading.Semaphore, "__init__")(self, value)
         return
-    run.ident, ident = 0, run.ident
-    try:
-        original(threading.Semaphore, "__init__")(self, value)
-    finally:
-        run.ident = ident
+    with_real_locks(run, original(threading.Semaphore, "__init__"), self, value)
     create_model(run, self, SemaphoreModel()).state = value
 
 
@@ -98,7 +95,11 @@ def _release(self: Any, n: int = 1) -> None:
     limit = self.__dict__.get("_initial_value")
     if limit is not None and value > limit:
         raise ValueError("Semaphore released too many times")
-    self._value = model.state = value
+    model.state = value
+    if model.owner is None:
+        self._value = value
+    else:  # threads that nobody controls may wait for it
+        with_real_locks(run, original(threading.Semaphore, "release"), self, n)
 
 
 def _bounded_release(self: Any, n: int = 1) -> None:

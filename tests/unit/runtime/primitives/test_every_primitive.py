@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import re
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Hashable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
@@ -14,8 +16,10 @@ from typing import Any, ClassVar
 
 import pytest
 
-from mazurka.runtime.core.operations import Object, RealOperation
+import mazurka
+from mazurka.runtime.core.operations import Object, RealOperation, Waiting, make_operation
 from mazurka.runtime.core.patches import Patches
+from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.primitives import primitive as records
 from mazurka.runtime.primitives import registry
 from mazurka.runtime.primitives.primitive import PatchedModel, Primitive
@@ -141,6 +145,9 @@ def declare(**changed: Any) -> Primitive:
         def refresh(self) -> None:
             self.state = 0
 
+        def restore(self, state: Hashable) -> None:
+            self.state = state
+
     fields: dict[str, Any] = {
         "words": ("latch",),
         "classes": (Latch,),
@@ -156,6 +163,13 @@ class Bare(PatchedModel):
     kind = "latch"
 
 
+class Kept(Bare):
+    """Adopts an object, and does not put it back."""
+
+    def refresh(self) -> None:
+        self.state = 0
+
+
 class Slotted:
     __slots__ = ()
 
@@ -165,6 +179,7 @@ class Slotted:
     [
         ({"words": ()}, "no word for LatchModel"),
         ({"models": (Bare,)}, "Bare does not say how to adopt an existing object"),
+        ({"models": (Kept,)}, "Kept does not say how to put an object back"),
         ({"private": {}}, "nothing is said of private attributes of Latch"),
         ({"classes": (Slotted,)}, "Slotted has no __dict__"),
         *(({name: None}, name) for name in ("words", "classes", "models", "parts", "install")),
@@ -174,6 +189,57 @@ def test_a_record_that_forgets_a_part_is_refused(changed: dict[str, Any], compla
     declare()
     with pytest.raises(TypeError, match=complaint):
         declare(**changed)
+
+
+def test_a_waiting_operation_says_in_which_states_it_goes_on() -> None:
+    with pytest.raises(TypeError, match="Pass does not say in which states it goes on"):
+        type("Pass", (Waiting,), {"kind": "pass"})
+
+
+def test_a_verb_that_waits_is_told_once() -> None:
+    latch = Object("latch")
+    assert make_operation("wait for")(latch).waits_for(None) == "for object latch"
+    assert make_operation("enter")(latch).waits_for(None) == "to enter object latch"
+
+
+@pytest.mark.parametrize(
+    ("make", "wait", "wake"),
+    [
+        (lambda: threading.Semaphore(0), "acquire", "release"),
+        (lambda: threading.BoundedSemaphore(9), "acquire", "release"),
+        (threading.Event, "wait", "set"),
+    ],
+)
+def test_a_thread_that_nobody_controls_is_woken(
+    make: Callable[[], Any], wait: str, wake: str
+) -> None:
+    thing = make()
+    while isinstance(thing, threading.BoundedSemaphore) and thing.acquire(blocking=False):
+        pass
+    outside = threading.Thread(target=getattr(thing, wait), daemon=True)
+    outside.start()
+    while not thing._cond._waiters:
+        time.sleep(0.001)
+    result = mazurka.explore(lambda: getattr(thing, wake)(), preemptions=2)
+    assert result.verdict == "holds", result.report(200)
+    outside.join(10)
+    assert not outside.is_alive()
+
+
+@pytest.mark.parametrize("kind", [threading.Event, threading.Semaphore])
+def test_a_constructor_that_fails_leaves_the_thread_under_control(
+    kind: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*given: object) -> None:
+        raise MemoryError
+
+    def program() -> None:
+        with contextlib.suppress(MemoryError):
+            kind()
+        assert session.current.ident == threading.get_ident()
+
+    monkeypatch.setattr(kind, "__init__", fail)
+    assert mazurka.explore(program, preemptions=2).verdict == "holds"
 
 
 def test_every_module_of_the_package_is_a_primitive() -> None:

@@ -50,7 +50,6 @@ READ = {
     "getattr": ("threading.Semaphore(2)", "thing.acquire()", "getattr(thing, '_value')"),
     "Semaphore repr": ("threading.Semaphore(2)", "thing.acquire()", "repr(thing)[-3:]"),
     "unfinished_tasks": ("queue.Queue()", "thing.put(1)", "thing.unfinished_tasks"),
-    "_qsize": ("queue.Queue()", "thing.put(1)", "thing._qsize()"),
     "Event._flag": ("threading.Event()", "thing.set()", "thing._flag"),
     "Event repr": ("threading.Event()", "thing.set()", "'unset' in repr(thing)"),
     "Event text": ("threading.Event()", "thing.set()", "'unset' in f'{thing}'"),
@@ -106,6 +105,11 @@ def test_the_moment_matters(tmp_path: Path, name: str) -> None:
 def test_what_can_be_kept_or_is_changed_is_named(tmp_path: Path, name: str) -> None:
     result = explored(tmp_path, program_of(*NAMED[name]))
     assert result.not_observed == (name,)
+
+
+def test_a_method_without_a_lock_is_called_at_every_moment(tmp_path: Path) -> None:
+    result = explored(tmp_path, program_of(*NAMED["Queue._qsize"]))
+    assert result.verdict == VIOLATED, result.report()
 
 
 def test_the_inside_of_a_queue_under_its_mutex(tmp_path: Path) -> None:

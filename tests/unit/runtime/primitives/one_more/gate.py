@@ -19,6 +19,7 @@ from mazurka.runtime.primitives.primitive import (
     Primitive,
     create_model,
     model_of,
+    with_real_locks,
 )
 
 
@@ -82,11 +83,7 @@ def _init(self: Any) -> None:
     if run.ident != get_ident():
         original(Gate, "__init__")(self)
         return
-    run.ident, ident = 0, run.ident
-    try:
-        original(Gate, "__init__")(self)
-    finally:
-        run.ident = ident
+    with_real_locks(run, original(Gate, "__init__"), self)
     create_model(run, self, GateModel())
 
 
@@ -97,7 +94,11 @@ def _open(self: Any) -> None:
         return
     model = model_of(run, self, GateModel)
     run.point(OpenGate(model))
-    model.state = self._is_open = True
+    model.state = True
+    if model.owner is None:
+        self._is_open = True
+    else:  # threads that nobody controls may wait for it
+        with_real_locks(run, original(Gate, "open"), self)
 
 
 def _enter(self: Any) -> None:
