@@ -3,6 +3,7 @@
 A fenced block may have an HTML comment on the line before it, which tells what it is:
 
 - `<!-- file: NAME -->` before a `python` block: a model that the page's commands use by that name;
+  before a block without a language: a program in another language, or any other file, likewise;
 - `<!-- test file: NAME -->` before a `python` block: tests with threads, used by that name;
 - `<!-- api -->` before a `python` block: a program that calls Mazurka, and is run;
 - any other `python` block is a model, and has to be accepted.
