@@ -90,19 +90,29 @@ def judge(
     observer: Observer,
 ) -> Verdict:
     """Turn a search's result into a verdict; a violation counts only once it is confirmed."""
-    limits = result.limits
+    limits, reduction = result.limits, strategy.name if strategy.reduces else None
     if result.violation is not None:
         shown = choose_counterexample(program, strategy, result.violation, options, observer)
         finding, trace = replay_violation(program, shown.violation, observer)
         if finding.kind != Fault.BOUND:
-            return _judge_violated(base, result, finding, trace, shown)
+            scope = scope_sentence(VIOLATED, base.properties, result.statistics, limits, reduction)
+            return replace(
+                base,
+                verdict=VIOLATED,
+                scope=scope,
+                limits=limits,
+                violation=finding,
+                trace=trace,
+                alternative=shown.alternative,
+                counterexample=shown.how,
+            )
         limits = tuple(dict.fromkeys((*limits, finding.message)))
     if not strategy.sound:
         limits = (*limits, UNSOUND)
     if "deadlock" in base.properties and "assert" not in base.properties and may_fail(program):
         base = replace(base, notes=(*base.notes, HIDDEN_DEADLOCKS))
     verdict = INCONCLUSIVE if limits else HOLDS
-    scope = scope_sentence(verdict, base.properties, result.statistics, limits, strategy.name)
+    scope = scope_sentence(verdict, base.properties, result.statistics, limits, reduction)
     return replace(base, verdict=verdict, limits=limits, scope=scope)
 
 
@@ -129,24 +139,6 @@ def choose_counterexample(
     wanted = options.counterexample
     search_again = replace(options.for_search(), self_check=False)
     return select(program, found, wanted, search_again, observer, again)
-
-
-def _judge_violated(
-    base: Verdict, result: SearchResult, finding: Finding, trace: Trace, shown: Selection
-) -> Verdict:
-    scope = scope_sentence(
-        VIOLATED, base.properties, result.statistics, result.limits, base.strategy
-    )
-    return replace(
-        base,
-        verdict=VIOLATED,
-        scope=scope,
-        limits=result.limits,
-        violation=finding,
-        trace=trace,
-        alternative=shown.alternative,
-        counterexample=shown.how,
-    )
 
 
 def replay_violation(

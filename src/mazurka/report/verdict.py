@@ -72,7 +72,7 @@ def _edge_structure(edge: Edge) -> object:
 
 
 UNREDUCED = "full"
-"""The strategy that visits every reachable state; any other is said to reduce them."""
+"""The strategy that visits every reachable state; the others are measured against it."""
 NAMED_LIMITS = {
     "time": "time limit",
     "memory": "memory limit",
@@ -223,17 +223,17 @@ def scope_sentence(
     properties: tuple[str, ...],
     statistics: Statistics,
     limits: tuple[str, ...],
-    strategy: str | None = None,
+    reduction: str | None = None,
 ) -> str:
     """What a verdict covers, so that nobody takes it for more.
 
-    A reduction has not examined every reachable state, and does not say so, even though the
-    verdict is about all of them.
+    A reduction, which is named, has not examined every reachable state, and does not say so, even
+    though the verdict is about all of them.
     """
     what = property_list(properties)
     if properties:
         what = f"{what}, and {ALWAYS}"
-    by = "" if strategy in (None, UNREDUCED) else f" (reduced by {strategy})"
+    by = f" (reduced by {reduction})" if reduction else ""
     if limits == (UNSOUND,):
         count = counted(statistics.states, "state")
         if statistics.executions is not None:
@@ -241,12 +241,15 @@ def scope_sentence(
         return f"{what}: none found in {count}{by}, but the strategy may miss some"
     if verdict == INCONCLUSIVE:
         return f"{what}: {extent_text(statistics)}{by}, others were not"
+    if verdict == HOLDS and not by:
+        number, noun = statistics.executions, "execution"
+        if number is None:
+            number, noun = statistics.states, "reachable state"
+        return (
+            f"{what}: {f'the only {noun}' if number == 1 else f'all {number:,} {noun}s'} examined"
+        )
     if verdict == HOLDS and statistics.executions is not None:
         same = "differs from it" if statistics.executions == 1 else "differs from one of these"
         alike = f"every other {same} only in the order of independent steps"
         return f"{what}: {extent_text(statistics)}, and {alike}{by}"
-    if verdict == HOLDS and not by:
-        one = statistics.states == 1
-        count = "the only reachable state" if one else f"all {statistics.states:,} reachable states"
-        return f"{what}: {count} examined"
     return f"{what}: {extent_text(statistics)}{by}"

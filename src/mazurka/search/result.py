@@ -43,7 +43,8 @@ class Statistics:
     peak_bytes: int = 0
     """Table, stack, queue and everything else of the search."""
     executions: int | None = None
-    """For searches over schedules: how many runs came to an end."""
+    """For searches over schedules: how many runs came to an end: all threads have ended, none can
+    move, or one has failed.  A run that the search cuts off, for any reason, does not count."""
     partial_orders: int | None = None
     """How many of them differ in more than the order of independent steps, where it is known."""
 

@@ -54,6 +54,8 @@ class Strategy:
     """The options of its own, beyond those that all strategies have."""
     over_schedules: bool = False
     """It runs schedules to their end and stores no states, so it needs executions that end."""
+    reduces: bool = True
+    """It leaves out what cannot change the verdict, and the scope of the verdict says so."""
     engine: str = ""
     """The package that it is a part of; entered by the registry."""
 

@@ -37,5 +37,5 @@ def reference_search(program: Program, options: SearchOptions, observer: Observe
 
 
 REFERENCE = Strategy(
-    "full", "slow and plain", frozenset(PROPERTIES), ("dfs", "bfs"), reference_search
+    "full", "slow and plain", frozenset(PROPERTIES), ("dfs", "bfs"), reference_search, reduces=False
 )

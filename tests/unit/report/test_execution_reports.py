@@ -11,6 +11,7 @@ from mazurka.report.observer import progress_text
 from mazurka.report.summary import Summary
 from mazurka.report.verdict import Verdict, scope_sentence
 from mazurka.search import Statistics
+from mazurka.search.registry import load_strategy, strategy_names
 from mazurka.search.request import CheckOptions
 
 RAN = Statistics(
@@ -53,6 +54,21 @@ def test_scope_of_executions():
     assert scope("inconclusive", 0, (ENDLESS,)) == (
         "0 executions run to their end (reduced by dpor), others were not"
     )
+
+
+def test_scope_without_a_reduction():
+    def scope_of(**counts: int) -> str:
+        return scope_sentence("holds", (), Statistics(**counts), ()).partition(": ")[2]
+
+    assert scope_of(executions=90) == "all 90 executions examined"
+    assert scope_of(executions=1) == "the only execution examined"
+    assert scope_of(states=1_000) == "all 1,000 reachable states examined"
+    assert scope_of(states=1) == "the only reachable state examined"
+
+
+def test_a_declaration_tells_what_is_a_reduction():
+    assert not load_strategy("full").reduces
+    assert all(load_strategy(name).reduces for name in strategy_names() if name != "full")
 
 
 def test_json_has_executions_in_place_of_states():

@@ -113,7 +113,7 @@ def test_a_reduction_does_not_claim_to_have_seen_every_state(judge, program, cla
     """The strategy is the reference search under another name, so the counts are known: one
     thread with three steps; two threads, each before its locks, holding one, or finished, in
     every combination."""
-    verdict = judge(program, strategy=replace(REFERENCE, name="cpc"))
+    verdict = judge(program, strategy=replace(REFERENCE, name="cpc", reduces=True))
     assert verdict.scope.endswith(claim)
     assert "reachable" not in verdict.scope
 
@@ -122,6 +122,7 @@ def test_an_unsound_reduction_says_what_it_cannot(judge):
     unsound = replace(
         REFERENCE,
         name="transactions",
+        reduces=True,
         weakness="it may stop",
     )
     verdict = judge(lost_update(threads=1), strategy=unsound)

@@ -32,4 +32,5 @@ STRATEGY = Strategy(
     preserves=frozenset({"assert", "deadlock", "race"}),
     orders=("dfs", "bfs"),
     run=run,
+    reduces=False,
 )
