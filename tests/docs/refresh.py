@@ -1,8 +1,8 @@
 """Rewrites the outputs that the documentation shows: `python -m tests.docs.refresh`.
 
-Outputs that are right already stay as they are, so that measured times do not change at random;
-so do those that leave lines out, which a person has to look at.  Names of pages
-(`docs/commands.md`) leave the others alone.
+Outputs that are right already stay as they are, and so do the figures of lines in which only these
+differ: measured times do not change at random.  Outputs that leave lines out stay, too; a person
+has to look at them.  Names of pages (`docs/commands.md`) leave the others alone.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from pathlib import Path
 
 from tests.docs.pages import (
     ELLIPSIS,
+    MEASURED,
     agrees,
     blocks,
     commands,
     name_of,
+    normalised,
     pages,
     prepare_directory,
     run,
@@ -36,11 +38,27 @@ def refreshed(page: Path, directory: Path) -> str:
         for command in commands(block):
             printed = run(command.text, directory)
             keep = agrees(command.output, printed) or ELLIPSIS in command.output
-            content += [f"$ {command.text}", *(command.output if keep else printed)]
+            shown = command.output if keep else keep_measured(command.output, printed)
+            content += [f"$ {command.text}", *shown]
         replaced.append((block.line - 1, block.line - 1 + len(block.lines), content))
     for start, end, content in reversed(replaced):
         lines[start:end] = [line.rstrip() for line in content]
     return "\n".join(lines) + "\n"
+
+
+def keep_measured(shown: Sequence[str], printed: Sequence[str]) -> list[str]:
+    """What was printed, with the figures that the page has already where only these differ."""
+    known = {normalised((line,))[0]: line for line in shown}
+    return [take_figures(known.get(normalised((line,))[0], line), line) for line in printed]
+
+
+def take_figures(old: str, new: str) -> str:
+    """A line with the measured figures of another one, unless it would become longer or shorter."""
+    for pattern, _ in MEASURED:
+        for there, here in zip(pattern.finditer(new), pattern.finditer(old), strict=False):
+            if len(there[0]) == len(here[0]):  # so that positions further on stay right
+                new = new[: there.start()] + here[0] + new[there.end() :]
+    return new
 
 
 def main(names: Sequence[str]) -> None:
