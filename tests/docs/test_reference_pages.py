@@ -162,6 +162,12 @@ def test_every_strategy_says_what_it_preserves() -> None:
         assert claimed == strategy.preserves, name
 
 
+def test_the_row_of_the_option_names_every_strategy() -> None:
+    rows = section("## mazurka check").splitlines()
+    (row,) = [line for line in rows if line.startswith("| `--strategy NAME` |")]
+    assert set(strategy_names()) < set(re.findall(r"`([a-z-]+)`", row))
+
+
 def test_mutants_on_the_page_exist() -> None:
     soundness = (DOCS / "soundness.md").read_text(encoding="utf-8")
     sources = [path.read_text(encoding="utf-8") for path in (ROOT / "tests/mutants").glob("*.py")]
