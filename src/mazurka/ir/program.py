@@ -68,6 +68,11 @@ def split_lines(text: str) -> list[str]:
     return re.split(r"\r\n|\r|\n", text)
 
 
+TEMPORARY = "temporary"
+"""The name that front ends give to the cells in which they keep intermediate values; others that
+they make up have a space in their names."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cell:
     """One scalar storage location.
@@ -88,6 +93,11 @@ class Cell:
     points: tuple[int, ...] | None = None
     span: Span | None = None
     inferred: bool = False
+
+    @property
+    def is_temporary(self) -> bool:
+        """Whether a front end keeps intermediate values in it."""
+        return self.name == TEMPORARY and self.owner is not None
 
     @property
     def can_race(self) -> bool:

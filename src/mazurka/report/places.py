@@ -10,9 +10,6 @@ from mazurka.ir.program import FINISHED, IDLE, WRONG, Cell, Program, Role, Span,
 Shown: TypeAlias = int | bool | str
 """A value as it appears in a trace: a number, a truth value, or the name of something."""
 
-TEMPORARY = "temporary"
-"""The name that front ends give to the cells in which they keep intermediate values; others that
-they make up have a space in their names."""
 PART = re.compile(r"\.(count|leaving|unfinished|(waiting|reader|item)\[\d+\])$")
 """How the cells of a synchronization object that come after its first one are named."""
 STATUS = " status"
@@ -22,8 +19,8 @@ SYNCHRONIZING = frozenset({Role.OWNER, Role.SYNC, Role.COUNTER})
 
 def is_hidden(cell: Cell) -> bool:
     """Whether a cell is a temporary or a program counter, which mean nothing in the source."""
-    made_up = not cell.name or cell.name == TEMPORARY or " " in cell.name
-    return cell.role is Role.COUNTER or (made_up and cell.owner is not None)
+    made_up = cell.owner is not None and (not cell.name or " " in cell.name)
+    return cell.role is Role.COUNTER or cell.is_temporary or made_up
 
 
 def thread_name(program: Program, number: int) -> str:

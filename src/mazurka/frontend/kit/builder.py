@@ -17,9 +17,9 @@ from typing import Unpack
 
 from mazurka.errors import FrontendError, UnsupportedError
 from mazurka.frontend.kit.program import Automaton, EdgeParts, Label, ProgramDraft
-from mazurka.frontend.kit.shapes import NumberShape, Reference
+from mazurka.frontend.kit.shapes import CellDraft, NumberShape, Reference
 from mazurka.ir.expressions import Const, Element, Expr, Load, negate, walk
-from mazurka.ir.program import Assign, Check, Fault, Kind, Operation, Role, Span
+from mazurka.ir.program import TEMPORARY, Assign, Check, Fault, Kind, Operation, Role, Span
 
 MOST_EDGES = 200_000
 
@@ -92,39 +92,16 @@ class ThreadBuilder:
             )
         automaton = self.require_automaton()
         atomic = parts.get("atomic", False) or automaton.atomic_depth > 0
-        self._check_accesses(span, text, parts.get("guard"), operations, atomic)
-        automaton.add_edge(kind, span, target, operations=operations, text=text, **parts)
-
-    def _check_accesses(
-        self,
-        span: Span,
-        text: str,
-        guard: Expr | None,
-        operations: Sequence[Operation],
-        atomic: bool,
-    ) -> None:
-        """Refuse accesses to temporaries that have been released, whose cells are used for other
-        values, and two to shared data in one step, which would hide interleavings.
-
-        It sees accesses whose address, or whose array, is constant.
-        """
-        accesses: list[Expr] = []
-        read = [] if guard is None else [guard]
-        for operation in operations:
-            if isinstance(operation, Check):
-                read.append(operation.condition)
-            else:
-                read += (operation.address, operation.value)
-                accesses.append(operation.address)
-        loads = (part for expr in read for part in walk(expr) if isinstance(part, Load))
-        accesses += (load.address for load in loads)
+        accesses = _find_accesses(parts.get("guard"), operations)
         wrong = f"`{text}` uses a temporary after its release: call release() after the statement"
         FrontendError.unless(not any(map(_is_released, accesses)), span, wrong)
-        wrong = f"`{text}` accesses shared data twice in one step"
+        wrong = f"`{text}` accesses shared data twice in one step"  # which hides interleavings
         once = atomic or sum(map(self._is_shared_data, accesses)) < 2
         FrontendError.unless(once, span, f"{wrong}: use load() and store(), or make it atomic")
+        automaton.add_edge(kind, span, target, operations=operations, text=text, **parts)
 
     def _is_shared_data(self, address: Expr) -> bool:
+        """Whether shared data is at an address; it must be constant, or in a constant array."""
         base = address.base if isinstance(address, Element) else address
         if not isinstance(base, Const) or not 0 < base.value < len(self.program.storage.cells):
             return False
@@ -245,14 +222,13 @@ class ThreadBuilder:
     def add_local(self, name: str, span: Span, role: Role = Role.INT) -> int:
         """Add a cell of this thread, whose range is inferred; returns its address."""
         self.require_automaton()
-        return self.program.storage.add(
-            name, owner=self.number, role=role, inferred=True, span=span
-        )
+        cell = CellDraft(name, owner=self.number, role=role, inferred=True, span=span)
+        return self.program.storage.add(cell)
 
     def take_temporary(self, role: Role, span: Span) -> Temporary:
         """Take a cell of this thread until the statement ends; returns its address."""
         spare = self.free.setdefault(role, [])
-        cell = Temporary(spare.pop() if spare else self.add_local("temporary", span, role))
+        cell = Temporary(spare.pop() if spare else self.add_local(TEMPORARY, span, role))
         self.held.append((role, cell))
         return cell
 
@@ -279,6 +255,15 @@ class ThreadBuilder:
         """Keep the address of an object safe from later assignments to variables it mentions."""
         address = self.keep(owner.address, span, Role.POINTER)
         return Reference(owner.shape, address, owner.shared, owner.title)
+
+
+def _find_accesses(guard: Expr | None, operations: Sequence[Operation]) -> list[Expr]:
+    """List the addresses that a step reads and writes."""
+    writes = [each for each in operations if isinstance(each, Assign)]
+    read = [each.condition for each in operations if isinstance(each, Check)]
+    read += (expr for each in writes for expr in (each.address, each.value))
+    parts = (part for expr in (*read, *([guard] if guard else ())) for part in walk(expr))
+    return [*(each.address for each in writes), *(p.address for p in parts if isinstance(p, Load))]
 
 
 def _is_released(address: Expr) -> bool:

@@ -19,7 +19,7 @@ from pathlib import PurePath
 from typing import TypedDict, Unpack
 
 from mazurka.errors import FrontendError, MazurkaError
-from mazurka.frontend.kit.shapes import Blueprint, Reference, Storage
+from mazurka.frontend.kit.shapes import Blueprint, CellDraft, Reference, Storage
 from mazurka.ir.expressions import Const, Expr
 from mazurka.ir.program import (
     FINISHED,
@@ -240,14 +240,17 @@ class ProgramDraft:
 
     def reserve(self, *, observers: int = 0, joined: bool = False) -> None:
         """Place the null cell, the program counters and, where threads are joined, their status."""
-        FrontendError.unless(not self.storage.cells, None, "reserve() comes first, and once")
-        self.storage.add("null")
+        FrontendError.unless(
+            not self.storage.cells, Span(self.file, 0), "reserve() comes first, and once"
+        )
+        self.storage.add(CellDraft("null"))
         for number in range(self.threads + observers):
-            self.storage.add(f"counter {number}", owner=number, role=Role.COUNTER)
+            cell = CellDraft(f"counter {number}", owner=number, role=Role.COUNTER)
+            self.storage.add(cell)
         if joined:
             self.status = len(self.storage.cells)
             for number in range(self.threads):
-                self.storage.add(f"status {number}", high=DONE, role=Role.SYNC)
+                self.storage.add(CellDraft(f"status {number}", high=DONE, role=Role.SYNC))
 
     def share(self, name: str, blueprint: Blueprint, span: Span | None) -> Reference:
         """Place an object that all threads can reach; its first values are constants."""
@@ -272,11 +275,8 @@ class ProgramDraft:
     ) -> Program:
         """Finish the program: one automaton a plan, in the same order, and the observers'."""
         plans, threads = list(plans), []
-        if len(plans) != self.threads:
-            raise FrontendError(
-                f"the draft was made for {self.threads} threads, {len(plans)} were built",
-                file=self.file,
-            )
+        wrong = f"the draft was made for {self.threads} threads, {len(plans)} were built"
+        FrontendError.unless(len(plans) == self.threads, Span(self.file, 0), wrong)
         titles = _unique([plan.name for plan in plans])
         for plan, automaton, title in zip(plans, automata, titles, strict=True):
             threads.append(self._thread(plan.number, title, automaton, active=plan.active))

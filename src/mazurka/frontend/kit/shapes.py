@@ -193,13 +193,13 @@ class CellDraft:
     """A cell that may still change until the program is complete."""
 
     name: str
-    low: int
-    high: int
-    initial: int
-    owner: int | None
-    role: Role
-    inferred: bool
-    span: Span | None
+    low: int = 0
+    high: int = 0
+    initial: int = 0
+    owner: int | None = None
+    role: Role = Role.INT
+    inferred: bool = False
+    span: Span | None = None
 
     def finish(self) -> Cell:
         first = (self.name, self.low, self.high, self.initial, self.owner, self.role)
@@ -210,24 +210,12 @@ class CellDraft:
 class Storage:
     cells: list[CellDraft] = field(default_factory=list)
 
-    def add(
-        self,
-        name: str,
-        *,
-        low: int = 0,
-        high: int = 0,
-        initial: int = 0,
-        owner: int | None = None,
-        role: Role = Role.INT,
-        inferred: bool = False,
-        span: Span | None = None,
-    ) -> int:
+    def add(self, cell: CellDraft) -> int:
         """Add a cell; returns its address."""
         if len(self.cells) >= MOST_CELLS:
-            raise MazurkaError.at(
-                span, f"the model needs more than {MOST_CELLS:,} cells; use smaller arrays"
-            )
-        self.cells.append(CellDraft(name, low, high, initial, owner, role, inferred, span))
+            wrong = f"the model needs more than {MOST_CELLS:,} cells"
+            raise MazurkaError.at(cell.span, f"{wrong}; use smaller arrays")
+        self.cells.append(cell)
         return len(self.cells) - 1
 
     def place(self, name: str, blueprint: Blueprint, owner: int | None, span: Span | None) -> int:
@@ -235,23 +223,19 @@ class Storage:
         base = len(self.cells)
         for form, initial in zip(blueprint.shape.forms(), blueprint.initials, strict=True):
             first = initial.value if isinstance(initial, Const) else max(form.low, 0)
-            title, ends = f"`{name}{form.suffix}`", f"{form.low}..{form.high}"
-            wrong = f"the range {ends} of {title}"
-            if not form.inferred and form.low > form.high:
-                raise MazurkaError.at(span, f"{wrong} is empty: give the lower bound first")
-            if not (fits(form.low) and fits(form.high)):
-                raise MazurkaError.at(span, f"{wrong} needs more than 64 bits: give a smaller one")
-            if not form.inferred and not form.low <= first <= form.high:
-                wrong = f"{title} starts at {first}, outside its range {ends}"
-                raise MazurkaError.at(span, f"{wrong}: give it a first value within the range")
-            self.add(
-                name + form.suffix,
-                low=form.low,
-                high=form.high,
-                initial=first,
-                owner=owner,
-                role=form.role,
-                inferred=form.inferred,
-                span=span,
-            )
+            title, low, high = name + form.suffix, form.low, form.high
+            if not (form.inferred or low <= first <= high) or not (fits(low) and fits(high)):
+                raise MazurkaError.at(span, _explain_range(title, low, high, first))
+            self.add(CellDraft(title, low, high, first, owner, form.role, form.inferred, span))
         return base
+
+
+def _explain_range(title: str, low: int, high: int, first: int) -> str:
+    """Tell what is wrong with the range of a cell."""
+    ends = f"{low}..{high}"
+    if low > high:
+        return f"the range {ends} of `{title}` is empty: give the lower bound first"
+    if not (fits(low) and fits(high)):
+        return f"the range {ends} of `{title}` needs more than 64 bits: give a smaller one"
+    wrong = f"`{title}` starts at {first}, outside its range {ends}"
+    return f"{wrong}: give it a first value within the range"

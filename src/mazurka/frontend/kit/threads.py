@@ -14,7 +14,7 @@ from typing import TypeAlias
 from mazurka.frontend.kit.arithmetic import binary
 from mazurka.frontend.kit.builder import ThreadBuilder
 from mazurka.frontend.kit.program import DONE, NEW, STARTED, Label, ThreadPlan
-from mazurka.frontend.kit.shapes import INTEGER, Reference
+from mazurka.frontend.kit.shapes import INTEGER, CellDraft, Reference
 from mazurka.ir.expressions import ZERO, Const, Expr, Load
 from mazurka.ir.program import (
     FINISHED,
@@ -60,13 +60,9 @@ def create_in_loop(
 
     A counter says which slot is next; when they have run out, a bound is passed.
     """
-    counter = build.program.storage.add(
-        f"threads made at line {span.line}",
-        high=slots,
-        owner=build.number,
-        role=Role.SYNC,
-        span=span,
-    )
+    title, me = f"threads made at line {span.line}", build.number
+    cell = CellDraft(title, high=slots, owner=me, role=Role.SYNC, span=span)
+    counter = build.program.storage.add(cell)
     handle = Const(build.take_temporary(Role.HANDLE, span))
     made = Load(Const(counter))
     ways: list[tuple[Expr | None, tuple[Operation, ...]]] = []

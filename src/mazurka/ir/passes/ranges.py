@@ -95,7 +95,7 @@ def _refuse_unbounded(program: Program, values: tuple[ValueSet, ...]) -> None:
     worst = min(unbounded, key=lambda a: (*_rank_suspect(cells[a]), a))
     cell = cells[worst]
     where, what, advice = cell.span, f"`{cell.name}`", "give it a range"
-    if _is_temporary(cell):
+    if cell.is_temporary:
         where = next((e.span for e in program.edges if _grows(e, worst)), where)
         what = "a value that is computed here"
         advice = "keep it small, for example with a remainder"
@@ -108,11 +108,7 @@ def _refuse_unbounded(program: Program, values: tuple[ValueSet, ...]) -> None:
 
 def _rank_suspect(cell: Cell) -> tuple[bool, bool, bool]:
     """Return a sort key that puts those cells first that are the most likely cause."""
-    return _is_temporary(cell), cell.span is None, cell.owner is not None
-
-
-def _is_temporary(cell: Cell) -> bool:
-    return cell.name == "temporary" and cell.owner is not None
+    return cell.is_temporary, cell.span is None, cell.owner is not None
 
 
 def _grows(edge: Edge, address: int) -> bool:

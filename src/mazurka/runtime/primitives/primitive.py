@@ -78,16 +78,11 @@ class Primitive:
                 raise TypeError(f"{model.__name__} does not say how to put an object back")
             if isinstance(model.kind, str) and model.kind not in self.words:
                 raise TypeError(f"no word for {model.__name__}, whose kind is {model.kind}")
-        for kind in self.classes:
-            if kind not in self.stand_ins and not kind.__dictoffset__:
+        for kind in (kind for kind in self.classes if kind not in self.stand_ins):
+            if not kind.__dictoffset__:
                 raise TypeError(f"{kind.__name__} has no __dict__, in which a model could be kept")
-        undeclared = [
-            kind.__name__
-            for kind in self.classes
-            if kind not in self.stand_ins and not any(base in self.private for base in kind.__mro__)
-        ]
-        if undeclared:
-            raise TypeError(f"nothing is said of private attributes of {', '.join(undeclared)}")
+            if not any(base in self.private for base in kind.__mro__):
+                raise TypeError(f"nothing is said of private attributes of {kind.__name__}")
 
 
 class PatchedModel(Object):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from mazurka.frontend.kit.shapes import Blueprint, RecordShape, Reference
+from mazurka.frontend.kit.shapes import Blueprint, CellDraft, RecordShape, Reference
 from mazurka.frontend.kit.threads import (
     MOST_THREADS,
     Slot,
@@ -228,10 +228,8 @@ def add_parameter_cell(
         case _:
             raise low.refuse(node, f"a thread made here cannot get {kind_of(value)}")
     first = expr.value if initial and isinstance(expr, Const) else 0
-    cell = low.program.storage.add(
-        name, owner=number, role=role, initial=first, inferred=True, span=low.span(node)
-    )
-    return LocalVariable(name, cell, role, target)
+    cell = CellDraft(name, 0, 0, first, number, role, inferred=True, span=low.span(node))
+    return LocalVariable(name, low.program.storage.add(cell), role, target)
 
 
 def _hand_over(plan: FunctionThread, arguments: dict[str, Value]) -> tuple[Operation, ...]:
