@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.cells import cell_len
@@ -179,8 +179,7 @@ def list_remarks(verdicts: Sequence[Verdict], left_out: Iterable[tuple[str, str]
         lines.append(
             f"{', '.join(unsound)} {are} unsound by design: what {they} not find may still be there"
         )
-    for remarks in (collect_limits(verdicts), collect_notes(verdicts)):
-        lines += [f"{', '.join(names)}{remark}" for remark, names in remarks.items()]
+    lines += [f"{', '.join(names)}: {said}" for said, names in collect_remarks(verdicts).items()]
     return lines + left_out_lines(left_out)
 
 
@@ -192,25 +191,18 @@ def left_out_lines(left_out: Iterable[tuple[str, str]]) -> list[str]:
     return [f"left out: {', '.join(names)}: {why}" for why, names in together.items()]
 
 
-def collect_limits(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:
-    """What is to be said about limits, and of which strategies."""
+def collect_remarks(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:
+    """What is to be said about limits, and what strategies remark themselves; of which of them."""
     found: dict[str, list[str]] = {}
     for verdict in verdicts:
-        for limit in verdict.limits:
-            if limit == "time" and verdict.asked and (seconds := verdict.asked.limit_seconds):
-                remark = f": time limit of {seconds:g} s (--limit-time sets another)"
-            elif limit != UNSOUND and (limit in CUT_SHORT or verdict.violation is None):
-                remark = f": {limit_name(limit)}"
-            else:
-                continue
+        for remark in (*describe_limits(verdict), *verdict.notes):
             found.setdefault(remark, []).append(verdict.strategy or "")
     return found
 
 
-def collect_notes(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:
-    """What strategies remark themselves, and which of them."""
-    found: dict[str, list[str]] = {}
-    for verdict in verdicts:
-        for note in verdict.notes:
-            found.setdefault(f": {note}", []).append(verdict.strategy or "")
-    return found
+def describe_limits(verdict: Verdict) -> Iterator[str]:
+    for limit in verdict.limits:
+        if limit == "time" and verdict.asked and (seconds := verdict.asked.limit_seconds):
+            yield f"time limit of {seconds:g} s (--limit-time sets another)"
+        elif limit != UNSOUND and (limit in CUT_SHORT or verdict.violation is None):
+            yield limit_name(limit)

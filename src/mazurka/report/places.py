@@ -15,6 +15,8 @@ PART = re.compile(r"\.(count|leaving|unfinished|(waiting|reader|item)\[\d+\])$")
 STATUS = " status"
 """The cell that says whether a thread has ended is the thread's name with this behind it."""
 SYNCHRONIZING = frozenset({Role.OWNER, Role.SYNC, Role.COUNTER})
+RESTING = {FINISHED: "finished", IDLE: "not started", WRONG: "failed"}
+"""Where a thread is that goes nowhere: a location, in words."""
 
 
 def is_hidden(cell: Cell) -> bool:
@@ -41,8 +43,7 @@ def shown_value(program: Program, address: int, value: int) -> Shown:
         case Role.POINTER:
             return name_target(program, value)
         case Role.COUNTER:
-            known = {FINISHED: "finished", WRONG: "failed", IDLE: "not started"}
-            return known.get(value, "started")
+            return RESTING.get(value, "started")
         case Role.SYNC if program.cells[address].name.endswith(STATUS):
             return ("not started", "started", "finished")[value] if 0 <= value <= 2 else value
         case _:

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 
 from mazurka.ir.interpreter import Access, Interpreter, Outcome, State, Step
-from mazurka.ir.program import FINISHED, IDLE, WRONG, Edge, Kind, Program, Role
-from mazurka.report.places import object_name, source_line, thread_name
+from mazurka.ir.program import Edge, Kind, Program, Role
+from mazurka.report.places import RESTING, object_name, source_line, thread_name
 from mazurka.report.words import listed
 
 WAITING = {
@@ -64,20 +64,17 @@ def _standing(
 ) -> Standing:
     name = program.threads[thread].name
     location = interpreter.location(state, thread)
-    resting = {FINISHED: "finished", IDLE: "not started", WRONG: "failed"}.get(location)
-    if resting is not None:
-        if last is None or last.fault is None or last.thread != thread:
-            return Standing(thread, name, resting, "", 0, "", resting)
-        span = last.fault.span
-        source = source_line(program, span)
-        return Standing(thread, name, resting, span.file, span.line, source, resting)
-    step = interpreter.step(state, thread)
-    edge = blocking_edge(program, location, step)
-    status, reason = _status(program, step, edge)
-    if edge is None:
+    status = reason = RESTING.get(location, "")
+    span = last.fault.span if last is not None and last.fault and last.thread == thread else None
+    if not status:
+        step = interpreter.step(state, thread)
+        edge = blocking_edge(program, location, step)
+        status, reason = _status(program, step, edge)
+        span = edge.span if edge is not None else None
+    if span is None:
         return Standing(thread, name, status, "", 0, "", reason)
-    source = source_line(program, edge.span)
-    return Standing(thread, name, status, edge.span.file, edge.span.line, source, reason)
+    source = source_line(program, span)
+    return Standing(thread, name, status, span.file, span.line, source, reason)
 
 
 def _status(program: Program, step: Step, edge: Edge | None) -> tuple[str, str]:

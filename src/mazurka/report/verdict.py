@@ -174,11 +174,7 @@ class Verdict(Answer):
     def _rounds_json(self) -> list[dict[str, object]]:
         reasons = [*(earlier.reason for earlier in self.rounds), None]
         return [
-            {
-                **size_json(search),
-                "seconds": round(search.seconds, 6),
-                "reason": reason,
-            }
+            {**size_json(search), "seconds": round(search.seconds, 6), "reason": reason}
             for search, reason in zip(self.searches, reasons, strict=False)
         ]
 
@@ -200,9 +196,7 @@ def cell_json(cell: CellClass) -> dict[str, object]:
 def property_list(properties: tuple[str, ...]) -> str:
     """`assertions and deadlocks`."""
     names = [PROPERTY_NAMES[name] for name in PROPERTIES if name in properties]
-    if not names:
-        return ALWAYS
-    return listed(names)
+    return listed(names) if names else ALWAYS
 
 
 def limit_name(limit: str) -> str:

@@ -168,11 +168,7 @@ def collect_methods(kind: type, path: str) -> Iterator[Found]:
         if is_test(name, value):
             asked = read_request(value)
             inner = asked.function
-            body = (
-                make_case_body(kind, name, inner)
-                if case is not None
-                else make_method_body(kind, inner)
-            )
+            body = make_case_body(kind, name, inner) if case else make_method_body(kind, inner)
             test = Test(body=body, name=f"{path}::{name}", function=inner, skips=skip_exceptions)
             problem = find_problem(asked, test.name, given=1)
             skipped = find_skip(value, kind, sys.modules.get(kind.__module__))

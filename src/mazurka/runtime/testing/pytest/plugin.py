@@ -33,7 +33,7 @@ NUMBERS: dict[str, tuple[type, str, str]] = {
 }
 
 
-def add_options(parser: pytest.Parser) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("mazurka", "threads under every schedule (values for explored tests)")
 
     def add(name: str, text: str, **how: Any) -> None:
@@ -96,10 +96,6 @@ REPLAY = pytest.StashKey[Any]()
 RESULTS = pytest.StashKey[list[Any]]()
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    add_options(parser)
-
-
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
@@ -125,17 +121,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     from mazurka.runtime.exploring.tokens import make_portable
 
-    chosen = [item for item in items if item.nodeid == token.test]
-    if not chosen:
-        path, _, name = token.test.partition("::")
-        chosen = [
-            item
-            for item in items
-            if make_portable(item.path) == path and item.nodeid.partition("::")[2] == name
-        ]
-    if not chosen:
-        name = token.test.partition("::")[2]
-        chosen = [item for item in items if item.nodeid.partition("::")[2] == name]
+    path, _, name = token.test.partition("::")
+    named = [item for item in items if item.nodeid.partition("::")[2] == name]
+    chosen = (
+        [item for item in named if item.nodeid == token.test]
+        or [item for item in named if make_portable(item.path) == path]
+        or named
+    )
     if not chosen:
         raise pytest.UsageError(
             f"--mazurka-replay: the token is of {token.test}, which is not here"
