@@ -10,14 +10,7 @@ from __future__ import annotations
 
 import ast
 
-from mazurka.frontend.kit.arithmetic import (
-    binary,
-    boolean,
-    both,
-    conditional,
-    fits,
-    unary,
-)
+from mazurka.frontend.kit.arithmetic import binary, boolean, both, conditional, fits, unary
 from mazurka.frontend.kit.program import Label
 from mazurka.frontend.kit.shapes import Reference
 from mazurka.frontend.python.lowering import LocalVariable, Lowering, expression

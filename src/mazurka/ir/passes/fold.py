@@ -11,14 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mazurka.ir.expressions import (
-    Conditional,
-    Const,
-    Expr,
-    Load,
-    children,
-    rebuild,
-)
+from mazurka.ir.expressions import Conditional, Const, Expr, Load, children, rebuild
 from mazurka.ir.passes.ranges import Inference
 from mazurka.ir.program import Assign, Edge, Kind, Operation, Program, Thread
 from mazurka.ir.values.evaluation import cannot_fault, truth_of

@@ -19,13 +19,7 @@ from mazurka.stateful import blocks
 from mazurka.stateful.kernels.machine import block_at, compiled, machine_in, peek, poke
 from mazurka.stateful.kernels.races import RACE_FOUND, TOO_LONG, race_at
 from mazurka.stateful.kernels.store import fetch_logged, hash_record, insert_logged, tables_in
-from mazurka.stateful.kernels.successors import (
-    WAITING,
-    fault_of,
-    gather,
-    move_of,
-    successors_in,
-)
+from mazurka.stateful.kernels.successors import WAITING, fault_of, gather, move_of, successors_in
 
 POSITION_SHIFT = np.uint64(blocks.ORIGIN_POSITION_SHIFT)
 THREAD_SHIFT = np.uint64(blocks.ORIGIN_THREAD_SHIFT)

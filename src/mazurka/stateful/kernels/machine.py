@@ -14,6 +14,7 @@ from numba.extending import intrinsic
 from mazurka.stateful import blocks
 
 Native: TypeAlias = Callable[..., Any]
+_make: Callable[[Native], Native] = intrinsic
 
 
 def compiled(function: Native) -> Native:
@@ -58,96 +59,73 @@ def _prefetch(typing_context: Any, address: Any) -> Any:
     return signature, generate
 
 
-def _numbers_at(typing_context: Any, address: Any) -> Any:
-    return _pointer(types.int64)
+def _point(element: Any) -> Native:
+    """Make the function that turns an address into a pointer to elements.
 
-
-def _words_at(typing_context: Any, address: Any) -> Any:
-    return _pointer(types.uint64)
-
-
-def _pointer(element: Any) -> Any:
+    Pointers are compiled more quickly than arrays, and test for no negative index."""
     kind: Native = types.CPointer
-    signature = kind(element)(types.int64)
 
-    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
-        return builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
+    def at(typing_context: Any, address: Any) -> Any:
+        def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+            return builder.inttoptr(arguments[0], ir.IntType(element.bitwidth).as_pointer())
 
-    return signature, generate
+        return kind(element)(types.int64), generate
 
-
-def _peek(typing_context: Any, address: Any, index: Any) -> Any:
-    signature = types.uint64(types.int64, types.int64)
-
-    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
-        word = ir.IntType(64)
-        base = builder.inttoptr(arguments[0], word.as_pointer())
-        return builder.load(builder.gep(base, [arguments[1]], source_etype=word), typ=word)
-
-    return signature, generate
+    return _make(at)
 
 
-def _poke(typing_context: Any, address: Any, index: Any, value: Any) -> Any:
-    signature = types.void(types.int64, types.int64, types.uint64)
+def _peek(element: Any, result: Any) -> Native:
+    cell, word = ir.IntType(element.bitwidth), ir.IntType(64)
 
-    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
-        word = ir.IntType(64)
-        base = builder.inttoptr(arguments[0], word.as_pointer())
-        builder.store(arguments[2], builder.gep(base, [arguments[1]], source_etype=word))
-        return context.get_dummy_value()
+    def peek(typing_context: Any, address: Any, index: Any) -> Any:
+        def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+            base = builder.inttoptr(arguments[0], cell.as_pointer())
+            place = builder.gep(base, [arguments[1]], source_etype=cell)
+            return builder.zext(builder.load(place, typ=cell), word)
 
-    return signature, generate
+        return result(types.int64, types.int64), generate
 
-
-def _peek_byte(typing_context: Any, address: Any, index: Any) -> Any:
-    signature = types.int64(types.int64, types.int64)
-
-    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
-        byte = ir.IntType(8)
-        base = builder.inttoptr(arguments[0], byte.as_pointer())
-        place = builder.gep(base, [arguments[1]], source_etype=byte)
-        return builder.zext(builder.load(place, typ=byte), ir.IntType(64))
-
-    return signature, generate
+    return _make(peek)
 
 
-def _poke_byte(typing_context: Any, address: Any, index: Any, value: Any) -> Any:
-    signature = types.void(types.int64, types.int64, types.int64)
+def _poke(element: Any, value: Any) -> Native:
+    cell = ir.IntType(element.bitwidth)
 
-    def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
-        byte = ir.IntType(8)
-        base = builder.inttoptr(arguments[0], byte.as_pointer())
-        place = builder.gep(base, [arguments[1]], source_etype=byte)
-        builder.store(builder.trunc(arguments[2], byte), place)
-        return context.get_dummy_value()
+    def poke(typing_context: Any, address: Any, index: Any, number: Any) -> Any:
+        def generate(context: Any, builder: Any, _: Any, arguments: Any) -> Any:
+            base = builder.inttoptr(arguments[0], cell.as_pointer())
+            place = builder.gep(base, [arguments[1]], source_etype=cell)
+            builder.store(builder.trunc(arguments[2], cell), place)
+            return context.get_dummy_value()
 
-    return signature, generate
+        return types.void(types.int64, types.int64, value), generate
+
+    return _make(poke)
 
 
-peek: Native = intrinsic(_peek)
-"""`peek(address, index)`: the word there; an array would test for negative indexes each time."""
+peek = _peek(types.uint64, types.uint64)
+"""`peek(address, index)`: the word there."""
 
-poke: Native = intrinsic(_poke)
+poke = _poke(types.uint64, types.uint64)
 """`poke(address, index, value)`: store a word there."""
 
-peek_byte: Native = intrinsic(_peek_byte)
+peek_byte = _peek(types.uint8, types.int64)
 """`peek_byte(address, index)`: the byte there, as a number."""
 
-poke_byte: Native = intrinsic(_poke_byte)
+poke_byte = _poke(types.uint8, types.int64)
 """`poke_byte(address, index, value)`: store the low byte of a number there."""
 
-call_step: Native = intrinsic(_call_step)
+numbers_at = _point(types.int64)
+"""`numbers_at(address)`: the signed words from there on."""
+
+words_at = _point(types.uint64)
+"""`words_at(address)`: the unsigned words from there on."""
+
+call_step = _make(_call_step)
 """`call_step(step, src, thread, choice, dst, footprint)`: the step function at address `step`."""
 
-prefetch: Native = intrinsic(_prefetch)
+prefetch = _make(_prefetch)
 """`prefetch(address)`: start to bring that cache line in, for writing."""
-
-numbers_at: Native = intrinsic(_numbers_at)
-"""`numbers_at(address)`: the signed words from there on.  They are a pointer, compiled more
-quickly than an array and tests for no negative index."""
-
-words_at: Native = intrinsic(_words_at)
-"""`words_at(address)`: the unsigned words from there on."""
 
 
 @compiled

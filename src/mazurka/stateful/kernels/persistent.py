@@ -27,13 +27,7 @@ from mazurka.stateful.kernels.machine import (
     poke_byte,
 )
 from mazurka.stateful.kernels.persistent_choice import choose
-from mazurka.stateful.kernels.persistent_sets import (
-    KNOWN,
-    NONE,
-    ONE,
-    examined_in,
-    first_of,
-)
+from mazurka.stateful.kernels.persistent_sets import KNOWN, NONE, ONE, examined_in, first_of
 from mazurka.stateful.kernels.records import frame_of, frame_word
 from mazurka.stateful.kernels.stack import note_fault, pause_at, push_initial, write_back
 from mazurka.stateful.kernels.store import hash_record, insert_logged, tables_in

@@ -11,14 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mazurka.stateful import blocks
-from mazurka.stateful.kernels.machine import (
-    call_step,
-    compiled,
-    numbers_at,
-    peek,
-    poke,
-    words_at,
-)
+from mazurka.stateful.kernels.machine import call_step, compiled, numbers_at, peek, poke, words_at
 
 WAITS, STOPPED, INVALID = -1, -2, -4
 NONE = np.uint64(0)

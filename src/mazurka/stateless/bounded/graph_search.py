@@ -14,14 +14,7 @@ from mazurka.stateless.bounded.context_bound import ContextBounds
 from mazurka.stateless.bounded.hashing import EMPTY, StateHash
 from mazurka.stateless.bounded.lives import LifeGraph, LivesMatter
 from mazurka.stateless.bounded.recording import Touched
-from mazurka.stateless.explored import (
-    DivergedError,
-    Exceeded,
-    Failing,
-    Level,
-    Progress,
-    RunOptions,
-)
+from mazurka.stateless.explored import DivergedError, Exceeded, Failing, Level, Progress, RunOptions
 from mazurka.stateless.runs import Abandon, Ended, Operation, Runnable, Slip
 from mazurka.stateless.search import NOBODY
 

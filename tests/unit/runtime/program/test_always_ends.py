@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import pytest
 import mazurka
 from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.exploring.exploration import Exploration
 from mazurka.runtime.exploring.minimize import Minimal, minimize
 from mazurka.runtime.program import watchdog
 from mazurka.runtime.program.watchdog import Watchdog
@@ -333,7 +335,14 @@ def test_patience_of_a_thread_that_computes_is_processor_time(
     assert result.verdict == "holds"
 
 
-def test_a_loop_that_waits_through_an_iterator_of_c_code() -> None:
+def test_a_loop_that_waits_through_an_iterator_of_c_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = Exploration.choose_settings
+    monkeypatch.setattr(
+        Exploration,
+        "choose_settings",
+        lambda self, **timed: replace(settings(self, **timed), max_steps=5_000),
+    )
+
     def poll() -> None:
         flags = [False, False]
 
