@@ -200,7 +200,12 @@ def compare_all(
     """All searches; none by schedules of a program that is too large for them."""
     if strategy.over_schedules and len(oracle.whole.states) > SCHEDULED_STATES:
         return []
-    asked = searches(strategy, movers, turn, proviso)
+    asked = list(searches(strategy, movers, turn, proviso))
+    if strategy.over_schedules:
+        # Those that find nothing run the same schedules to the end.
+        vain = [options for options in asked if not oracle.reachable(options.properties)]
+        vain.sort(key=lambda options: len(options.properties))
+        asked = [options for options in asked if options not in vain[:-1]]
     return [compare(oracle, strategy, options) for options in asked]
 
 
