@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from inspect import unwrap
 from typing import Any, TypeVar
 
@@ -142,6 +141,7 @@ class ObservedProgram:
         self._test = test
         self.real = RealProgram(test, settings)
         self.code = ObservedCode(is_wanted, test)
+        self.restarts = 0
         self._known: set[str] = set()
         """All that runs have taught."""
         self._vain = 0
@@ -223,8 +223,10 @@ class ObservedProgram:
 
     def _until_known(self, search: Callable[[], Result]) -> Result:
         while True:
-            with suppress(RelearnError):
+            try:
                 return search()
+            except RelearnError:
+                self.restarts += 1
 
 
 def observe_test(

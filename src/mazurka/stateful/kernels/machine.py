@@ -127,10 +127,8 @@ call_step = _make(_call_step)
 prefetch = _make(_prefetch)
 """`prefetch(address)`: start to bring that cache line in, for writing."""
 
-
-@compiled
-def block_at(address: Any) -> Any:
-    return numbers_at(address)
+block_at = numbers_at
+"""`block_at(address)`: the block (`mazurka.stateful.blocks`) there."""
 
 
 class Machine(NamedTuple):
