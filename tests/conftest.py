@@ -16,13 +16,11 @@ import pytest
 
 from mazurka.ir.native import step
 from mazurka.search import Silent
-from mazurka.search.resources import processors
 from mazurka.stateful.kernel_cache import kernel
 
 TESTS = Path(__file__).parent
 KERNELS = ("depth_first", "breadth_first", "store")
-GROUPS = ((*KERNELS, "persistent"), ("cartesian",), ("transactions",))
-"""All kernels, in groups that take about as long to compile."""
+OTHER_KERNELS = ("cartesian", "persistent")
 COLLECTED: dict[str, ModuleType] = {}
 
 
@@ -35,23 +33,21 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     return WorkStealingScheduling(config, log)
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Start one process more than there are processors: some tests wait most of their time."""
-    return processors() + 1
-
-
 @pytest.fixture(scope="session", autouse=True)
 def prepared_engine() -> None:
     """Compile the kernels first, so that no test sees the message about it on stderr.
 
-    They are divided among the processes that begin at the same time; each finds what the others
-    have compiled when a test needs it."""
-    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-    count = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    for group in (*GROUPS[number::count], KERNELS):
-        for name in group:
-            kernel(name, Silent())
+    What takes longest is divided among the processes that begin at the same time; each finds what
+    the others have compiled when a test needs it."""
+    number = os.environ.get("PYTEST_XDIST_WORKER", "").removeprefix("gw")
+    if number == "0":
+        names = (*KERNELS, "transactions")
+    elif number:
+        names = (*OTHER_KERNELS, *KERNELS)
+    else:
+        names = (*KERNELS, "transactions", *OTHER_KERNELS)
+    for name in names:
+        kernel(name, Silent())
 
 
 @pytest.fixture(scope="session", autouse=True)
