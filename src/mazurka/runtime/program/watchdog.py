@@ -279,15 +279,14 @@ class Watchdog:
 def _stay_on_one_core() -> None:
     """Keep this thread, and those it starts, on one core, and let none of them interrupt another.
 
+    It is the core on which the thread is now: the system has put other busy processes elsewhere.
+
     A thread that hands over wakes the next one and goes to sleep a moment later.  If the system let
     the next one run at once, it would find the interpreter's lock taken, and everything would
     change places twice.  Threads of a batch wait until the one that runs is asleep.
     """
-    if not hasattr(os, "sched_setaffinity"):
-        return
-    cores = sorted(os.sched_getaffinity(0))
-    os.sched_setaffinity(0, {cores[os.getpid() % len(cores)]})
-    with suppress(OSError):
+    with suppress(OSError, AttributeError):  # some systems have no such calls
+        os.sched_setaffinity(0, {ctypes.pythonapi.sched_getcpu()})
         if os.sched_getscheduler(0) == os.SCHED_OTHER:
             os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
