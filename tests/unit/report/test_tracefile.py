@@ -11,7 +11,7 @@ from small_programs import FILE, lost_update, straight_line, two_locks
 from mazurka.errors import MazurkaError
 from mazurka.ir.expressions import Const
 from mazurka.ir.program import Assign
-from mazurka.report.trace import confirm
+from mazurka.report.trace import confirm, run_schedule
 from mazurka.report.tracefile import SavedTrace, load, replay_saved, save
 from mazurka.search import Move, Violation
 from mazurka.search.reading import Reading
@@ -146,9 +146,11 @@ def test_rows_beyond_the_threads_are_no_crash(saved):
     assert report.outcome == "not reproduced"
 
 
-def test_a_long_trace_is_compared_where_it_was_saved():
-    """Rows 1-10,000 and the last 10,000 are kept of a longer trace; a change behind is found."""
-    steps = 20_050
+def test_a_long_trace_is_compared_where_it_was_saved(monkeypatch):
+    """The first and the last rows are kept of a long trace; a change behind the first is found."""
+    for function in (confirm, run_schedule):
+        monkeypatch.setitem(function.__kwdefaults__, "kept", 2_000)
+    steps = 2_050
     violation = Violation("exception", (Move(0),) * (steps + 1))
     finding, trace = confirm(straight_line(steps), violation)
     assert trace.omitted == 51
@@ -165,12 +167,12 @@ def test_a_long_trace_is_compared_where_it_was_saved():
     program = straight_line(steps)
     thread = program.threads[0]
     edges = list(thread.edges)
-    edges[15_000] = replace(edges[15_000], operations=())
+    edges[1_500] = replace(edges[1_500], operations=())
     program = replace(program, threads=(replace(thread, edges=tuple(edges)),))
-    assert replay_saved(saved, program).first_difference == 15_001
-    edges = edges[:20_000]
+    assert replay_saved(saved, program).first_difference == 1_501
+    edges = edges[:2_000]
     program = replace(program, threads=(replace(thread, edges=tuple(edges)),))
     report = replay_saved(saved, program)
-    assert report.first_difference == 15_001
+    assert report.first_difference == 1_501
     same = replay_saved(saved, straight_line(steps))
     assert (same.first_difference, same.outcome) == (None, "changed")

@@ -16,6 +16,12 @@ def write_group(folder: Path, limit: str, used: str) -> tuple[tuple[str, str], .
     return ((str(folder / "max"), str(folder / "current")),)
 
 
+@pytest.fixture(autouse=True)
+def asked_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other tests ask the system for its memory only once."""
+    monkeypatch.setattr(resources, "available_bytes", available_bytes)
+
+
 def test_the_limit_of_a_container_counts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(
         resources, "CONTROL_GROUP_FILES", write_group(tmp_path, "5000000\n", "1000\n")
