@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -84,6 +86,18 @@ def test_a_closed_pipe_is_no_disaster(model, environment):
     assert message == b""
 
 
+def wait_until_busy(run: subprocess.Popen[str]) -> None:
+    """Wait until a process has computed for a second: it has started by then, and searches."""
+    stat = Path(f"/proc/{run.pid}/stat")
+    if not stat.exists():
+        time.sleep(4)
+        return
+    ticks = 0
+    while ticks < os.sysconf("SC_CLK_TCK") and run.poll() is None:
+        time.sleep(0.05)
+        ticks = sum(map(int, stat.read_text().rpartition(")")[2].split()[11:13]))
+
+
 def test_interrupting_a_search_gives_partial_statistics(model, environment):
     command = [sys.executable, "-m", "mazurka", "check", model("large"), "--strategy", "full"]
     run = subprocess.Popen(
@@ -95,7 +109,7 @@ def test_interrupting_a_search_gives_partial_statistics(model, environment):
         # a shell lets what runs in the background ignore interrupts, and children inherit that
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
-    time.sleep(4)
+    wait_until_busy(run)
     run.send_signal(signal.SIGINT)
     out, err = run.communicate(timeout=300)
     assert run.returncode == 3
@@ -133,7 +147,7 @@ def test_interrupting_an_exploration_gives_partial_statistics(tmp_path, environm
         text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
-    time.sleep(4)
+    wait_until_busy(run)
     run.send_signal(signal.SIGINT)
     out, err = run.communicate(timeout=300)
     assert (run.returncode, err) == (3, "")

@@ -331,10 +331,13 @@ def test_a_tool_that_hangs_is_ended_with_its_children(
         f"open({str(note)!r}, 'w').write(str(child.pid))\n"
         "time.sleep(1e6)\n"
     )
-    monkeypatch.setattr(contest, "STARTING", 5.0)
     monkeypatch.setattr(contest, "command_for", lambda tool, file: [sys.executable, str(script)])
-    played = play(FRONTRUN, SPIN_LOOP_FILE, 0.1)
-    assert played.error == "no answer within 0.1 s"
+    for starting in (0.5, 5.0):  # the latter is for machines that are busy
+        monkeypatch.setattr(contest, "STARTING", starting)
+        played = play(FRONTRUN, SPIN_LOOP_FILE, 0.1)
+        assert played.error == "no answer within 0.1 s"
+        if note.exists() and note.read_text():
+            break
     assert not is_running(int(note.read_text()))
 
 
