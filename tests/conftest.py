@@ -21,7 +21,7 @@ from mazurka.stateful.kernel_cache import kernel
 
 TESTS = Path(__file__).parent
 KERNELS = ("depth_first", "breadth_first", "store")
-OTHER_KERNELS = ("cartesian", "persistent")
+OTHER_KERNELS = ("cartesian", "persistent", "sorted_runs")
 COLLECTED: dict[str, ModuleType] = {}
 
 

@@ -54,6 +54,7 @@ def check_program(
         strategy, choice, result = chosen.strategy, chosen.reason, chosen.result
     else:
         result = strategy.run(program, search, observer)
+    options = replace(options, order=result.order or options.order)
     base = Verdict(
         input=path,
         verdict=INCONCLUSIVE,
@@ -111,7 +112,7 @@ def judge(
         limits = (*limits, UNSOUND)
     if "deadlock" in base.properties and "assert" not in base.properties and may_fail(program):
         base = replace(base, notes=(*base.notes, HIDDEN_DEADLOCKS))
-    verdict = INCONCLUSIVE if limits else HOLDS
+    verdict = INCONCLUSIVE if limits or result.statistics.coverage is not None else HOLDS
     scope = scope_sentence(verdict, base.properties, result.statistics, limits, reduction)
     return replace(base, verdict=verdict, limits=limits, scope=scope)
 

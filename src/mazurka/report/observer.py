@@ -91,7 +91,9 @@ def progress_text(statistics: Statistics) -> str:
             f"{statistics.states:,} states",
             f"{statistics.states_per_second:,.0f}/s",
             f"depth {statistics.depth:,}",
-            bytes_text(statistics.peak_bytes),
+            bytes_text(statistics.peak_bytes)
+            if statistics.disk_bytes is None
+            else f"{bytes_text(statistics.disk_bytes)} on disk",
             f"{statistics.seconds:.1f} s",
         )
     )

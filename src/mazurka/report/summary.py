@@ -19,8 +19,8 @@ from mazurka.report.trace import Trace
 from mazurka.report.tracefile import REPRODUCED, ReplayReport
 from mazurka.report.verdict import Verdict, limit_name
 from mazurka.report.words import counted
-from mazurka.search import Statistics
-from mazurka.search.registry import load_strategy
+from mazurka.search import BITSTATE, Statistics
+from mazurka.search.registry import AUTO, load_strategy
 
 STYLES = {HOLDS: "bold green", VIOLATED: "bold red", INCONCLUSIVE: "bold yellow"}
 ORDERS = {"dfs": "depth-first", "bfs": "breadth-first"}
@@ -158,6 +158,8 @@ class Summary(Prose):
             return "  ".join((executions, transitions, seconds, chosen_by))
         order = ORDERS.get(verdict.order or "", "")
         states, memory = counted(statistics.states, "state"), bytes_text(verdict.peak_bytes)
+        if statistics.disk_bytes is not None:
+            memory = f"{memory} and {bytes_text(statistics.disk_bytes)} on disk"
         return "  ".join((states, transitions, seconds, memory, f"{chosen_by}, {order}"))
 
     def list_advice(self, saved: str | None) -> list[str]:
@@ -171,7 +173,11 @@ class Summary(Prose):
             lines.append(f"saved; step through it with: mazurka replay {shlex.quote(saved)} --step")
         elif verdict.trace is not None:
             lines.append("--trace FILE saves it for mazurka replay")
-        lines += [text for limit in verdict.limits if (text := LIMIT_ADVICE.get(limit))]
+        found = verdict.violation is not None
+        limits = [limit for limit in verdict.limits if not (found and limit == BITSTATE)]
+        lines += [text for limit in limits if (text := LIMIT_ADVICE.get(limit))]
+        if "memory" in verdict.limits and self.may_store_elsewhere():
+            lines.append(STORE_ADVICE)
         if UNSOUND in verdict.limits and verdict.strategy is not None:
             lines.append(
                 "this strategy finds violations, but it cannot exclude them:"
@@ -180,11 +186,26 @@ class Summary(Prose):
             )
         return [safe(line, self.glyphs) for line in lines]
 
+    def may_store_elsewhere(self) -> bool:
+        """Whether `--store` would help: a strategy that has it ran in memory, or `auto` chose."""
+        asked = self.verdict.options
+        named = asked.get("strategy") or AUTO
+        able = named == AUTO or any(
+            option.name == "store" for option in load_strategy(str(named)).options
+        )
+        return able and asked.get("store") == "memory"
+
 
 LIMIT_ADVICE = {
     "time": "a larger --limit-time, or smaller constants (-D NAME=VALUE), may give an answer",
     "memory": "a larger --limit-memory, or smaller constants (-D NAME=VALUE), may give an answer",
+    "disk": "smaller constants (-D NAME=VALUE) may give an answer",
+    BITSTATE: "more --limit-memory misses fewer states; --store disk misses none",
 }
+STORE_ADVICE = (
+    "--store disk keeps visited states on disk; --store bitstate keeps some bits of each in memory,"
+    " and looks for violations only"
+)
 
 
 def cost_text(other: Alternative) -> str:

@@ -11,7 +11,7 @@ from mazurka.report.answer import HOLDS, INCONCLUSIVE, UNSOUND, Answer
 from mazurka.report.selection import Alternative
 from mazurka.report.trace import Trace
 from mazurka.report.words import counted, listed
-from mazurka.search import PROPERTIES, CellClass, Round, Statistics
+from mazurka.search import BITSTATE, PROPERTIES, CellClass, Round, Statistics
 from mazurka.search.reading import Reading
 from mazurka.search.request import CheckOptions
 
@@ -76,7 +76,9 @@ UNREDUCED = "full"
 NAMED_LIMITS = {
     "time": "time limit",
     "memory": "memory limit",
+    "disk": "disk full",
     "interrupted": "interrupted",
+    BITSTATE: "states are stored as bits, and some may have been missed",
     UNSOUND: "the strategy is unsound by design",
 }
 PROPERTY_NAMES = {"assert": "assertions", "deadlock": "deadlocks", "race": "data races"}
@@ -169,6 +171,8 @@ class Verdict(Answer):
             "states_per_second": round(statistics.states_per_second),
             "peak_bytes": self.peak_bytes,
             "bytes_per_state": round(statistics.bytes_per_state, 2),
+            "disk_bytes": statistics.disk_bytes,
+            "coverage": statistics.coverage,
         }
 
     def _rounds_json(self) -> list[dict[str, object]]:
@@ -212,6 +216,14 @@ def extent_text(statistics: Statistics) -> str:
     return f"{counted(number, 'execution')} run to {'its' if number == 1 else 'their'} end"
 
 
+def coverage_text(coverage: float | None) -> str:
+    """An estimated part of the states, never rounded to all of them: `about 99.98 %`."""
+    percent = 100 * (coverage or 0)
+    if percent > 99.99:
+        return "more than 99.99 %"
+    return f"about {percent:.2f} %"
+
+
 def scope_sentence(
     verdict: str,
     properties: tuple[str, ...],
@@ -233,6 +245,9 @@ def scope_sentence(
         if statistics.executions is not None:
             count = counted(statistics.executions, "execution")
         return f"{what}: none found in {count}{by}, but the strategy may miss some"
+    if verdict == INCONCLUSIVE and limits == (BITSTATE,):
+        part = coverage_text(statistics.coverage)
+        return f"{what}: {extent_text(statistics)}, by estimate {part} of those that were met"
     if verdict == INCONCLUSIVE:
         return f"{what}: {extent_text(statistics)}{by}, others were not"
     if verdict == HOLDS and not by:

@@ -13,6 +13,7 @@ from mazurka.search.options import (
     require_positive,
 )
 from mazurka.search.result import (
+    BITSTATE,
     CUT_SHORT,
     CellClass,
     Move,
@@ -24,7 +25,7 @@ from mazurka.search.result import (
 from mazurka.search.strategy import Chosen, Observer, Silent, Strategy
 
 __all__ = [
-    "CUT_SHORT", "ORDERS", "PROPERTIES", "CellClass", "Chosen", "Move", "Observer", "Option",
-    "Round", "SearchOptions", "SearchResult", "Silent", "Statistics", "Strategy", "Violation",
-    "one_of", "require_positive",
+    "BITSTATE", "CUT_SHORT", "ORDERS", "PROPERTIES", "CellClass", "Chosen", "Move", "Observer",
+    "Option", "Round", "SearchOptions", "SearchResult", "Silent", "Statistics", "Strategy",
+    "Violation", "one_of", "require_positive",
 ]  # fmt: skip

@@ -43,6 +43,8 @@ class Option(Generic[Value]):
     """Raises `OptionError` for a value that makes no sense."""
     ignorable: bool = False
     """Strategies that do not declare it ignore it, and `auto` hands it on; they refuse others."""
+    implies: str = ""
+    """The strategy that `auto` takes where this option is given; it refuses others."""
 
     @property
     def flag(self) -> str:

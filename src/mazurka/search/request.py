@@ -122,7 +122,11 @@ def choose_strategy(options: CheckOptions) -> Strategy | None:
         require_known(name, sorted((AUTO, *strategy_names())))
     if name != AUTO:
         return require_able(load_strategy(name), options)
-    for option in list_tuned(options):
+    tuned = list_tuned(options)
+    for option in tuned:
+        if option.implies:
+            return require_able(load_strategy(option.implies), options)
+    for option in tuned:
         able = " or ".join(strategies_with(option))
         raise OptionError(f"{option.flag} needs --strategy {able}")
     return None
@@ -158,6 +162,8 @@ def require_able(strategy: Strategy, options: CheckOptions) -> Strategy:
             f"strategy {strategy.name!r} cannot search in order {options.order!r};"
             f" it knows: {orders}; --strategy full knows all"
         )
+    if strategy.refuse is not None:
+        strategy.refuse(options.for_search())
     return strategy
 
 

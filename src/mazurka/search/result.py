@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-CUT_SHORT = frozenset({"time", "memory", "interrupted", "transitions", "cancelled"})
+BITSTATE = "bitstate"
+"""The limit of a search that stores states as bits, and takes some of them for others."""
+CUT_SHORT = frozenset(
+    {"time", "memory", "disk", "interrupted", "transitions", "cancelled", BITSTATE}
+)
 """Limits after which a search has seen only a part of what it wanted to see."""
 
 
@@ -42,6 +46,10 @@ class Statistics:
     """What the visited states take: the table and, where states are kept apart, the states."""
     peak_bytes: int = 0
     """Table, stack, queue and everything else of the search."""
+    disk_bytes: int | None = None
+    """The most that the search has had on disk, where it keeps states there."""
+    coverage: float | None = None
+    """The estimated part of the states that was visited, where some may have been passed over."""
     executions: int | None = None
     """For searches over schedules: how many runs came to an end: all threads have ended, none can
     move, or one has failed.  A run that the search cuts off, for any reason, does not count."""
@@ -50,7 +58,8 @@ class Statistics:
 
     @property
     def bytes_per_state(self) -> float:
-        return self.table_bytes / self.states if self.states else 0.0
+        stored = self.table_bytes if self.disk_bytes is None else self.disk_bytes
+        return stored / self.states if self.states else 0.0
 
     @property
     def states_per_second(self) -> float:
@@ -92,3 +101,5 @@ class SearchResult:
     """For searches that classify cells: every shared cell."""
     rounds: tuple[Round, ...] = ()
     """The rounds before the last one, whose statistics are `statistics`."""
+    order: str | None = None
+    """The order of the search, where that was not for the user to choose."""

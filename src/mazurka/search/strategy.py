@@ -52,6 +52,8 @@ class Strategy:
     violations, and never excludes them."""
     options: tuple[Option[Any], ...] = ()
     """The options of its own, beyond those that all strategies have."""
+    refuse: Callable[[SearchOptions], None] | None = None
+    """Raises `OptionError` for options that make no sense together."""
     over_schedules: bool = False
     """It runs schedules to their end and stores no states, so it needs executions that end."""
     reduces: bool = True

@@ -45,7 +45,7 @@ from __future__ import annotations
     TABLE,
     CAPACITY,
     LOG,
-    INLINE,            # whether states lie in the table itself
+    INLINE,            # where states lie: LOGGED, IN_TABLE or AS_BITS
     FULL_AT,           # the number of states at which the table must grow
     OLD_TABLE,         # while growing
     OLD_CAPACITY,
@@ -160,7 +160,14 @@ from __future__ import annotations
     OUTBOX_READ,       # how much of it has been entered in the store
 ) = range(106, 117)  # fmt: skip
 
-BLOCK_WORDS = 117
+HASHES = 117
+"""How many bits stand for a state that is stored as bits."""
+
+BLOCK_WORDS = 118
+
+# Where states lie: in a log, with their positions in the table; in the table itself; or nowhere,
+# and the table has some bits for each.
+LOGGED, IN_TABLE, AS_BITS = range(3)
 
 SUCCESSOR_WORDS = 4
 """What the buffer holds for each successor beside its state."""
@@ -267,3 +274,32 @@ OUT_PAPER, OUT_MOVES, OUT_FOUND, OUT_ENDS = range(4)
 OUT_FIELDS = 4
 END_MOVE, END_LENGTH, END_HASH = range(3)
 END_FIELDS = 3
+
+# The block of the kernel that sorts and merges runs of states, which has no other.
+(
+    RUN_JOB,           # what to do: JOB_SORT, JOB_SUBTRACT, JOB_FIND
+    RUN_WORDS,         # words in a record
+    RECORDS,           # sorting, finding: the records, and how many there are
+    RECORD_COUNT,
+    SPARE,             # sorting: as much room again; finding: the record that is looked for
+    WIDTH,             # sorting: how long the sorted pieces are
+    INPUTS,            # merging: array by input: INPUT_... words
+    FRESH_INPUTS,      # how many of them are merged; those behind them are taken away
+    ALL_INPUTS,
+    OUTPUT,            # what is written, and how many records there are, and can be
+    OUTPUT_COUNT,
+    OUTPUT_ROOM,
+    PENDING,           # whether the record behind the output's end may have to be taken away
+    CHECKED,           # the input that is to be asked about it next
+) = range(14)  # fmt: skip
+RUN_BLOCK_WORDS = 14
+
+JOB_SORT, JOB_SUBTRACT, JOB_FIND = range(3)
+
+# An input: the address of its next record, the end of those in memory, whether these are the last.
+INPUT_NEXT, INPUT_END, INPUT_ENDED = range(3)
+INPUT_FIELDS = 3
+
+# What the kernel comes back with: it is done, sorted pieces are twice as long, the output has no
+# room, or a negative number: the input of that number, counted from -1 downwards, has no records.
+RUN_DONE, RUN_MORE, RUN_OUTPUT_FULL = range(3)

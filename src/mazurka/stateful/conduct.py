@@ -77,7 +77,11 @@ class Conductor:
         return False
 
     def out_of_memory(self) -> bool:
-        self.limits.append("memory")
+        return self.out_of("memory")
+
+    def out_of(self, limit: str) -> bool:
+        """End the search for want of something."""
+        self.limits.append(limit)
         return True
 
     def count(self, statistics: Statistics, *, other_bytes: int) -> None:

@@ -17,10 +17,12 @@ again later, so more is not better."""
 
 class DepthFirst(StackSearch):
     kernel_name = "depth_first"
+    may_inline = True
+    """Whether states of one word may lie in the table itself."""
 
     def __init__(self, native: NativeProgram, options: SearchOptions, observer: Observer) -> None:
         words = native.layout.words
-        super().__init__(native, options, observer, inline=words == 1)
+        super().__init__(native, options, observer, inline=words == 1 and self.may_inline)
         self.enter_initial_state(blocks.BUFFER, LOOK_AHEAD * (words + blocks.SUCCESSOR_WORDS))
         self.numbers[blocks.MOST_SUCCESSORS] = LOOK_AHEAD
 

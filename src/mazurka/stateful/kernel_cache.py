@@ -34,6 +34,7 @@ PARTS = {
     "transactions": "the engine for transactions",
     "cartesian": "the engine for cartesian vectors",
     "persistent": "the engine for persistent sets",
+    "sorted_runs": "the engine for states on disk",
 }
 """What kernels are called in messages."""
 MAGIC = b"mazurka kernel 1\n"

@@ -39,14 +39,17 @@ class KernelSearch:
         self.conductor = Conductor(view.native, options, observer)
         self.limit_bytes = self.conductor.limit_bytes
         self.record_words = self.layout.words + extra_words
-        self.store = Store(
-            view.block,
+        self.store = self.make_store(observer, inline=inline)
+        self.kernel = kernel(self.kernel_name, observer)
+
+    def make_store(self, observer: Observer, *, inline: bool) -> Store:
+        return Store(
+            self.view.block,
             self.record_words,
             inline=inline,
             limit_bytes=self.limit_bytes,
             observer=observer,
         )
-        self.kernel = kernel(self.kernel_name, observer)
 
     def enter_initial_state(
         self, array: int, length: int, extra: tuple[tuple[int, ...], ...] = ((),)
@@ -108,13 +111,18 @@ class KernelSearch:
         """Keep the books."""
         marks = self.mark_bytes()
         statistics = Statistics(
-            states=self.store.size,
+            states=self.states,
             transitions=self.transitions,
             depth=self.depth,
             table_bytes=self.store.used_bytes() + marks,
             peak_bytes=self.store.peak_bytes + marks,
+            disk_bytes=self.disk_bytes(),
         )
         self.conductor.count(statistics, other_bytes=self.other_bytes())
+
+    @property
+    def states(self) -> int:
+        return self.store.size
 
     @property
     def transitions(self) -> int:
@@ -131,6 +139,10 @@ class KernelSearch:
     def other_bytes(self) -> int:
         """What is kept beside store and marks."""
         return 0
+
+    def disk_bytes(self) -> int | None:
+        """What is kept on disk, where anything is."""
+        return None
 
 
 class StackSearch(KernelSearch):

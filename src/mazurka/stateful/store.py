@@ -20,8 +20,16 @@ class Store:
     """The table and the log of a search, entered in its block."""
 
     def __init__(
-        self, block: Area, words: int, *, inline: bool, limit_bytes: int, observer: Observer
+        self,
+        block: Area,
+        words: int,
+        *,
+        inline: bool,
+        limit_bytes: int,
+        observer: Observer,
+        capacity: int = FIRST_CAPACITY,
     ) -> None:
+        """`capacity`: the slots of the first table."""
         assert not inline or words == 1
         self.block = block
         self.words = words
@@ -30,10 +38,10 @@ class Store:
         self.observer = observer
         self.log = Area(1 if inline else limit_bytes // 8, scattered=True)
         self.peak_bytes = 0
-        self.use(Area(FIRST_CAPACITY, scattered=True))
+        self.use(Area(capacity, scattered=True))
         numbers = block.numbers
         numbers[blocks.WORDS] = words
-        numbers[blocks.INLINE] = inline
+        numbers[blocks.INLINE] = blocks.IN_TABLE if inline else blocks.LOGGED
         numbers[blocks.LOG] = self.log.address
 
     def use(self, table: Area) -> None:

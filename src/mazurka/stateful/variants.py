@@ -9,8 +9,51 @@ import enum
 from dataclasses import dataclass
 
 from mazurka.analysis.laws import MoverUse
+from mazurka.errors import OptionError
 from mazurka.search import Option, require_positive
 from mazurka.search.resources import refuse_many
+
+# --- every interleaving -----------------------------------------------------------------------
+
+
+class StoreKind(enum.StrEnum):
+    """Where the visited states are kept."""
+
+    MEMORY = "memory"
+    DISK = "disk"
+    """In sorted files; the search is breadth-first."""
+    BITSTATE = "bitstate"
+    """Nowhere: a state is a few bits of a table, and may be taken for another one."""
+
+
+MOST_HASHES = 32
+
+
+def refuse_hashes(number: int) -> None:
+    require_positive("--hashes", number)
+    if number > MOST_HASHES:
+        raise OptionError(f"--hashes must be {MOST_HASHES} or less, not {number}")
+
+
+STORE = Option(
+    name="store",
+    default=str(StoreKind.MEMORY),
+    values=tuple(map(str, StoreKind)),
+    help="Where visited states are kept: in memory, in files (breadth-first), or as bits, which"
+    " may miss states and never says holds.",
+    implies="full",
+)
+STORE_DIR = Option(
+    name="store_dir",
+    default="",
+    help="With --store disk: the directory for the files; as usual, the one for temporary files.",
+)
+HASHES = Option(
+    name="hashes",
+    default=3,
+    refuse=refuse_hashes,
+    help="With --store bitstate: how many bits stand for a state.",
+)
 
 # --- transactions -----------------------------------------------------------------------------
 

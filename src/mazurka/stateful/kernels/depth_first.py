@@ -2,7 +2,8 @@
 
 The stack holds the path from the initial state to the current one, so a violation's schedule can
 be read off it.  A frame remembers its state (the word itself where states are inline, else the
-position in the log) and how far its moves have been tried.
+position in the log) and how far its moves have been tried.  Where visited states are stored as
+bits, the log has the states of the stack alone.
 
 The loop runs in slices: it returns to Python after a number of transitions, to grow an array, or
 because it found something, and can go on from where it was.
@@ -20,8 +21,10 @@ from mazurka.stateful.kernels.races import RACE_FOUND, TOO_LONG, race_at
 from mazurka.stateful.kernels.stack import note_fault, pause_at, push_initial, write_back
 from mazurka.stateful.kernels.store import (
     NOTHING,
+    copy_words,
     fetch_logged,
     hash_record,
+    insert_bits,
     insert_inline,
     insert_logged,
     tables_in,
@@ -55,10 +58,14 @@ def progress_word(flags: Any, thread: Any, choice: Any) -> Any:
 @compiled
 def start(block: Any) -> Any:
     """Put the initial state, which lies in the buffer, into the store and on the stack."""
-    if block[blocks.INLINE]:
-        initial = block[blocks.BUFFER]
+    initial, words = block[blocks.BUFFER], block[blocks.WORDS]
+    if block[blocks.INLINE] == blocks.IN_TABLE:
         insert_inline(tables_in(block), peek(initial, 0), hash_record(initial, 1))
         poke(block[blocks.STACK], 0, peek(initial, 0))
+        write_back(block, 1, 1, 1, 0)
+    elif block[blocks.INLINE] == blocks.AS_BITS:
+        insert_bits(tables_in(block), block[blocks.HASHES], hash_record(initial, words))
+        copy_words(block[blocks.LOG], initial, words)
         write_back(block, 1, 1, 1, 0)
     else:
         push_initial(block)
@@ -73,7 +80,8 @@ def run(address: Any) -> Any:
     machine = machine_in(block)
     tables = tables_in(block)
     successors = successors_in(block)
-    inline = block[blocks.INLINE] != 0
+    inline, bits = block[blocks.INLINE] == blocks.IN_TABLE, block[blocks.INLINE] == blocks.AS_BITS
+    hashes = block[blocks.HASHES]
     words, threads, ahead = machine.words, machine.threads, block[blocks.MOST_SUCCESSORS]
     room, full_at = block[blocks.ROOM], block[blocks.FULL_AT]
     stack, frames = block[blocks.STACK], block[blocks.PROGRESS]
@@ -110,7 +118,7 @@ def run(address: Any) -> Any:
                 machine, tables, successors, source, thread, choice, threads, ahead, False
             )
             flags |= np.uint64(outcomes)
-            if not inline:
+            if not inline and not bits:
                 for successor in range(count):
                     fetch_logged(tables, words, peek(successors.hashes, successor))
             for successor in range(count):
@@ -123,6 +131,11 @@ def run(address: Any) -> Any:
                     pushed = False
                 elif inline:
                     pushed = insert_inline(tables, entry, hashed)
+                elif bits:
+                    pushed = insert_bits(tables, hashes, hashed)
+                    if pushed:
+                        copy_words(tables.log + 8 * words * height, record, words)
+                        entry = np.uint64(height)
                 else:
                     position = insert_logged(tables, size, words, record, hashed)
                     pushed = position == size

@@ -1,10 +1,12 @@
 """The set of visited states: open addressing with linear probing, growing by doubling.
 
-Two shapes of one set.  *Inline*: states of one word lie in the table itself (8 bytes a slot),
-with the top bit, which packing leaves free, marking a slot as taken.  *Logged*: states lie one
-behind the other in a log, in order of discovery, and a slot holds a position in the log with 24
-bits of the hash beside it; this serves states of any size, and searches that need a state's
-number (breadth-first search, and reductions that keep something for each state).
+Two shapes of one set, and a sketch of it.  *Inline*: states of one word lie in the table itself (8
+bytes a slot), with the top bit, which packing leaves free, marking a slot as taken.  *Logged*:
+states lie one behind the other in a log, in order of discovery, and a slot holds a position in the
+log with 24 bits of the hash beside it; this serves states of any size, and searches that need a
+state's number (breadth-first search, and reductions that keep something for each state).  *As
+bits*: a state is some bits of the table, at places that its hash tells; a state whose bits are all
+set, perhaps by others, is taken for a known one (`mazurka.stateful.bitstate`).
 """
 
 from __future__ import annotations
@@ -23,6 +25,10 @@ POSITION_MASK = np.uint64((1 << 40) - 1)
 TAG_MASK = np.uint64(~((1 << 40) - 1) & (1 << 64) - 1)
 ABSENT = -1
 
+
+SECOND_HASH = np.uint64(0x2545F4914F6CDD1D)
+BIT_SHIFT = np.uint64(58)
+"""The upper six bits of a hash number a bit in a word; the lower ones number the word."""
 
 BATCH = 16
 """Entries that are moved together when a table grows, their new places fetched ahead."""
@@ -55,14 +61,16 @@ def mix(word: Any) -> Any:
 def hash_record(address: Any, words: Any) -> Any:
     """The hash of the words at an address.
 
-    They are multiplied side by side, each by an odd number of its own, and mixed together.
+    They are multiplied side by side, each by an odd number of its own, and mixed together.  The
+    numbers are powers of one: numbers at equal distances would give the same hash to states whose
+    words differ by 1, -2 and 1.
     """
     value = peek(address, 0)
     factor = np.uint64(0xA0761D6478BD642F)
     for position in range(1, words):
         word = peek(address, position)
         value += (word ^ (word >> np.uint64(31))) * factor
-        factor += np.uint64(0xE7037ED1A0B428DA)
+        factor *= np.uint64(0xE7037ED1A0B428DB)
     return mix(value)
 
 
@@ -82,6 +90,21 @@ def insert_inline(tables: Any, word: Any, hashed: Any) -> Any:
 
 
 @compiled
+def insert_bits(tables: Any, hashes: Any, hashed: Any) -> Any:
+    """Set the bits of the state with a given hash; whether one of them was not set."""
+    step = mix(hashed ^ SECOND_HASH) | ONE
+    new = False
+    for _ in range(hashes):
+        word, bit = np.int64(hashed & tables.mask), ONE << (hashed >> BIT_SHIFT)
+        found = peek(tables.table, word)
+        if found & bit == NOTHING:
+            poke(tables.table, word, found | bit)
+            new = True
+        hashed += step
+    return new
+
+
+@compiled
 def insert_logged(tables: Any, size: Any, words: Any, record: Any, hashed: Any) -> Any:
     """Add the state at address `record`; its position in the log, which is `size` if it is new.
 
@@ -93,9 +116,7 @@ def insert_logged(tables: Any, size: Any, words: Any, record: Any, hashed: Any) 
         entry = peek(tables.table, np.int64(slot))
         if entry == NOTHING:
             poke(tables.table, np.int64(slot), tag | np.uint64(size + 1))
-            end = tables.log + 8 * words * size
-            for position in range(words):
-                poke(end, position, peek(record, position))
+            copy_words(tables.log + 8 * words * size, record, words)
             return size
         if entry & TAG_MASK == tag:
             candidate = np.int64(entry & POSITION_MASK) - 1
@@ -126,6 +147,12 @@ def same_words(one: Any, other: Any, words: Any) -> Any:
         if peek(one, position) != peek(other, position):
             return False
     return True
+
+
+@compiled
+def copy_words(target: Any, source: Any, words: Any) -> Any:
+    for position in range(words):
+        poke(target, position, peek(source, position))
 
 
 @compiled
@@ -163,7 +190,7 @@ def run(address: Any) -> Any:
     """Move the entries of the old table to the new, larger one."""
     block = block_at(address)
     tables = tables_in(block)
-    if block[blocks.INLINE]:
+    if block[blocks.INLINE] == blocks.IN_TABLE:
         old, length = block[blocks.OLD_TABLE], block[blocks.OLD_CAPACITY]
         for first in range(0, length, BATCH):
             last = min(first + BATCH, length)

@@ -2,28 +2,77 @@
 
 Visits each reachable state once, depth-first or breadth-first.  It delays no thread, so there is
 no ignoring problem, and it keeps every property Mazurka knows.
+
+Where the visited states do not fit into memory, `--store disk` keeps them in files: a breadth-first
+search, complete as any other (`mazurka.stateful.disk_search`).  `--store bitstate` keeps a few bits
+for each state, depth-first, may pass states over, and never says *holds*
+(`mazurka.stateful.bitstate`).
 """
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
+from mazurka.errors import OptionError
 from mazurka.ir.program import Program
 from mazurka.search import CUT_SHORT, Observer, SearchOptions, SearchResult, Strategy
+from mazurka.stateful.variants import HASHES, STORE, STORE_DIR, StoreKind
 
 
 def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
-    from mazurka.ir.native.step import native
-    from mazurka.stateful.breadth_first import BreadthFirst
-    from mazurka.stateful.depth_first import DepthFirst
-
-    kind = BreadthFirst if options.order == "bfs" else DepthFirst
-    result = kind(native(program), options, observer).run()
+    store = StoreKind(options.value(STORE))
+    if store is StoreKind.BITSTATE and options.order == "dfs":
+        return run_bitstate(program, options, observer)
+    search = run_on_disk if store is StoreKind.DISK else run_in_memory
+    result = search(program, options, observer)
     if not options.self_check or CUT_SHORT.intersection(result.limits):
         return result
     from mazurka.stateful.self_check import check_full
 
     return replace(result, notes=(*result.notes, check_full(program, options, result)))
+
+
+def run_in_memory(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
+    from mazurka.ir.native.step import native
+    from mazurka.stateful.breadth_first import BreadthFirst
+    from mazurka.stateful.depth_first import DepthFirst
+
+    kind = BreadthFirst if options.order == "bfs" else DepthFirst
+    return kind(native(program), options, observer).run()
+
+
+def run_on_disk(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
+    from mazurka.ir.native.step import native
+    from mazurka.stateful.disk_search import DiskSearch
+    from mazurka.stateful.sorted_files import ScratchDirectory
+
+    with ScratchDirectory(options.value(STORE_DIR)) as scratch:
+        return DiskSearch(native(program), options, observer, scratch).run()
+
+
+def run_bitstate(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
+    from mazurka.ir.native.step import native
+    from mazurka.stateful.bitstate import Bitstate
+
+    return Bitstate(native(program), options, observer).run()
+
+
+def refuse(options: SearchOptions) -> None:
+    """What the ways to store states do not go with."""
+    store = StoreKind(options.value(STORE))
+    directory = options.value(STORE_DIR)
+    if store is StoreKind.BITSTATE and options.order == "bfs":
+        raise OptionError(
+            "--store bitstate searches depth-first: a breadth-first search would keep the states"
+            " in its queue; use --store disk, or leave out --order bfs"
+        )
+    if directory and store is not StoreKind.DISK:
+        raise OptionError("--store-dir is for --store disk")
+    if directory and not os.path.isdir(directory):
+        raise OptionError(f"--store-dir {directory}: there is no such directory")
+    if options.value(HASHES) != HASHES.default and store is not StoreKind.BITSTATE:
+        raise OptionError("--hashes is for --store bitstate")
 
 
 STRATEGY = Strategy(
@@ -33,4 +82,6 @@ STRATEGY = Strategy(
     orders=("dfs", "bfs"),
     run=run,
     reduces=False,
+    options=(STORE, STORE_DIR, HASHES),
+    refuse=refuse,
 )
