@@ -69,7 +69,7 @@ def compare(
     engine: str = "auto",
     strategies: Iterable[str] | None = None,
     order: str = "dfs",
-    properties: Iterable[str] = ("assert",),
+    properties: Iterable[str] = ("assert", "deadlock"),
     language: str | None = None,
     definitions: Mapping[str, object] | None = None,
     merge: bool = True,

@@ -52,6 +52,13 @@ class MazurkaError(Exception):
             end_column=place.end_column or None,
         )
 
+    @classmethod
+    def unreadable(cls, file: str, error: OSError) -> Self:
+        """The error about a file that is not there, or that cannot be read."""
+        missing = isinstance(error, FileNotFoundError)
+        why = "no such file" if missing else f"cannot be read: {error.strerror or error}"
+        return cls(why, file=file)
+
     def __str__(self) -> str:
         parts = (self.file, self.line, self.column if self.line is not None else None)
         place = ":".join(str(part) for part in parts if part is not None)

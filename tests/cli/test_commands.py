@@ -15,8 +15,9 @@ def test_compare_shows_every_strategy(mazurka, model):
     answer = mazurka("compare", model("deadlock"), "--json")
     assert answer.status == 0
     results = {result["strategy"]: result for result in answer.json["results"]}
-    assert results["full"]["verdict"] == "holds"
-    assert answer.json["property"] == ["assert"]
+    assert {each["verdict"] for each in results.values()} <= {"violated", "inconclusive"}
+    assert results["full"]["violation"]["kind"] == "deadlock"
+    assert answer.json["property"] == ["assert", "deadlock"]
     table = mazurka("compare", "deadlock.py").out
     assert "strategy" in table
     assert f"{results['full']['stats']['states']:,}" in table
@@ -128,6 +129,48 @@ def test_replay_finds_the_model_beside_the_trace(mazurka, model, tmp_path, monke
 def test_nothing_is_saved_where_nothing_was_found(mazurka, model):
     assert mazurka("check", model("holds"), "--trace", "t.json").status == 0
     assert not Path("t.json").exists()
+
+
+@pytest.mark.parametrize("option", ["--trace", "--output"])
+def test_no_file_of_somebody_else_is_overwritten(mazurka, model, option):
+    name = model("deadlock")
+    command = "check" if option == "--trace" else "export"
+    Path("link.py").symlink_to(name)
+    Path("notes.txt").write_text("mine", encoding="utf-8")
+    text = Path(name).read_text(encoding="utf-8")
+    for target, message in (
+        (name, "would overwrite the file that is read"),
+        ("link.py", "would overwrite the file that is read"),
+        ("notes.txt", "would overwrite this file, which Mazurka has not written there before"),
+    ):
+        answer = mazurka(command, name, option, target)
+        assert answer.status == 2
+        assert f"{target}: {option} {message}" in answer.err
+    assert Path(name).read_text(encoding="utf-8") == text
+    assert Path("notes.txt").read_text(encoding="utf-8") == "mine"
+    Path("empty").touch()
+    for target in ("new.json", "new.json", "empty"):
+        assert mazurka(command, name, option, target).status == (option == "--trace")
+
+
+def test_a_trace_and_an_exported_program_do_not_overwrite_each_other(mazurka, model):
+    name = model("deadlock")
+    mazurka("check", name, "--trace", "t.json")
+    mazurka("export", name, "-o", "p.json")
+    assert mazurka("check", name, "--trace", "p.json").status == 2
+    assert mazurka("export", name, "-o", "t.json").status == 2
+    assert mazurka("export", "p.json", "-o", "p.json").status == 2
+    assert mazurka("check", "p.json").status == 1
+
+
+@pytest.mark.parametrize(
+    "command", [("check", "no.py"), ("check", "no.json"), ("replay", "no.json"), ("test", "no.py")]
+)
+def test_a_missing_file_is_told_in_the_same_words(mazurka, model, command):
+    model("holds")
+    answer = mazurka(*command)
+    assert answer.status == 2
+    assert answer.err == f"mazurka: {command[1]}: no such file\n"
 
 
 @pytest.mark.parametrize("name", ["deadlock", "lost_update", "holds", "race"])

@@ -172,7 +172,7 @@ def test_random_schedules_prove_nothing(mazurka, bank):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["missing.py"], "there is no such file"),
+        (["missing.py"], "missing.py: no such file"),
         (["bank_tests.py::test_missing"], "there is no test 'test_missing'"),
         (["bank_tests.py::test_right", "--strategy", "best"], "there is no strategy 'best'"),
         (["bank_tests.py::test_right", "--preemptions", "-1"], "needs a number or none"),

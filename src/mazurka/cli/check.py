@@ -72,9 +72,10 @@ def check(
     def action() -> int:
         from mazurka.checking import check_file
         from mazurka.report.observer import finish, observer_for
+        from mazurka.report.outputs import require_writable
         from mazurka.report.summary import Summary
         from mazurka.report.terminal import make_console
-        from mazurka.report.tracefile import require_writable, save
+        from mazurka.report.tracefile import FORMAT, save
         from mazurka.search.reading import Reading
         from mazurka.search.request import CheckOptions
 
@@ -99,7 +100,7 @@ def check(
             tuning=context.obj,
         )
         if trace is not None:
-            require_writable(trace)
+            require_writable(trace, "--trace", mark=FORMAT, reads=file)
         observer = observer_for()
         try:
             verdict = check_file(file, options, observer)

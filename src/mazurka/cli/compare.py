@@ -21,7 +21,7 @@ def compare(
     ] = None,
     engine: args.Engine = "auto",
     order: args.Order = "dfs",
-    properties: args.Property = "assert",
+    properties: args.Property = "assert,deadlock",
     language: args.Language = None,
     define: args.Define = None,
     json: args.Json = False,

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json as json_module
 import sys
-from pathlib import Path
 from typing import Annotated
 
 from mazurka.cli import arguments as args
 from mazurka.cli.failures import guarded
-from mazurka.errors import MazurkaError
 from mazurka.search import one_of
 
 EPILOG = "Example: mazurka export examples/philosophers.py --format dot | dot -Tsvg > model.svg"
@@ -33,6 +31,8 @@ def export(
 
     def action() -> int:
         from mazurka.checking import load_program
+        from mazurka.ir.serialize import FORMAT
+        from mazurka.report.outputs import require_writable, write
         from mazurka.search.reading import Reading
 
         one_of("format", form, FORMATS)
@@ -43,7 +43,13 @@ def export(
             max_threads=max_threads,
             max_depth=max_depth,
         )
-        write(render(load_program(file, reading), form), output)
+        if output is not None:
+            require_writable(output, "--output", mark=FORMAT, reads=file)
+        text = render(load_program(file, reading), form)
+        if output is None:
+            sys.stdout.write(text)
+        else:
+            write(output, text)
         return 0
 
     return guarded(action, as_json=False, path=file)
@@ -60,13 +66,3 @@ def render(program: object, form: str) -> str:
     from mazurka.ir.serialize import to_json
 
     return json_module.dumps(to_json(program), indent=1) + "\n"
-
-
-def write(text: str, output: str | None) -> None:
-    if output is None:
-        sys.stdout.write(text)
-        return
-    try:
-        Path(output).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise MazurkaError(f"cannot write: {error.strerror}", file=output) from error

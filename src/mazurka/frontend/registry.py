@@ -92,7 +92,7 @@ def _beginning(path: Path) -> str:
         with path.open(encoding="utf-8", errors="replace") as file:
             return file.read(LOOKED_AT)
     except OSError as error:
-        raise MazurkaError(f"cannot be read: {error.strerror or error}", file=str(path)) from None
+        raise MazurkaError.unreadable(str(path), error) from None
 
 
 def read_source(path: str | Path, expected: str = "a source file") -> str:
@@ -102,10 +102,8 @@ def read_source(path: str | Path, expected: str = "a source file") -> str:
         raise MazurkaError(f"this is a directory; give {expected}", file=file)
     try:
         data = place.read_bytes()
-    except FileNotFoundError:
-        raise MazurkaError("no such file", file=file) from None
     except OSError as error:
-        raise MazurkaError(f"cannot be read: {error.strerror or error}", file=file) from None
+        raise MazurkaError.unreadable(file, error) from None
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -27,6 +27,7 @@ from mazurka.ir.program import (
     Program,
     Thread,
 )
+from mazurka.ir.serialize import FORMAT
 
 SYMBOLS = {
     "add": "+", "sub": "-", "mul": "*", "floordiv": "//", "mod": "%", "and": "&", "or": "|",
@@ -44,6 +45,7 @@ def to_dot(program: Program) -> str:
 
 def _lines(program: Program) -> Iterator[str]:
     yield f"digraph {quote(program.name)} {{"
+    yield f"  // {FORMAT}, drawn by mazurka export"
     yield "  node [fontname=monospace fontsize=10]; edge [fontname=monospace fontsize=9];"
     for number, thread in enumerate(program.threads):
         yield f"  subgraph cluster_{number} {{"

@@ -179,7 +179,7 @@ def load_json(path: str) -> Program:
     try:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
-        raise MazurkaError(f"cannot read: {error.strerror}", file=path) from error
+        raise MazurkaError.unreadable(path, error) from error
     except (ValueError, RecursionError) as error:
         raise MazurkaError("this is not JSON", file=path) from error
     try:

@@ -53,7 +53,7 @@ def print_comparison(
     scope = f"{property_list(properties)}, and range, index and lock errors"
     console.print(Text(safe(f"{path}: {scope}", glyphs), "bold"), soft_wrap=True)
     prose = Prose(console)
-    if properties == ("assert",):  # what is looked for where nobody says
+    if properties == ("assert",):  # a table full of `holds` would mislead
         prose.print_line("deadlocks are not looked for; --property assert,deadlock does", "dim")
     console.print(comparison_table(verdicts, console.width, glyphs))
     for line in list_remarks(verdicts, left_out):

@@ -7,17 +7,17 @@ is malformed gives a `MazurkaError` that says what is wrong with it.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from mazurka.errors import MazurkaError, OptionError
+from mazurka.errors import MazurkaError
 from mazurka.ir.passes.merge import GRANULARITIES
 from mazurka.ir.program import Program
 from mazurka.report.answer import Finding
 from mazurka.report.operations import TraceRow
+from mazurka.report.outputs import refuse_to_overwrite, write
 from mazurka.report.trace import ReplayMismatch, Trace, confirm, run_schedule
 from mazurka.report.verdict import Verdict, program_digest, source_digest
 from mazurka.search import Move, Violation
@@ -25,6 +25,7 @@ from mazurka.search.reading import Reading
 from mazurka.version import __version__
 
 FORMAT = "mazurka-trace"
+"""In the beginning of every trace file; no other file is overwritten by one."""
 FORMAT_VERSION = 1
 LARGEST_NUMBER = 2**63 - 1
 
@@ -46,23 +47,11 @@ class SavedTrace:
 
 
 def save(path: str, verdict: Verdict) -> None:
-    """Write a verdict's counterexample."""
+    """Write a verdict's counterexample; a file that is not a saved trace is not overwritten."""
     text = json.dumps(to_json(verdict), indent=1) + "\n"
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise MazurkaError(f"cannot write the trace: {error.strerror}", file=path) from error
-
-
-def require_writable(path: str) -> None:
-    """Refuse a file that cannot be written, before a long search and not after it."""
-    target = Path(path)
-    if target.is_dir():
-        raise OptionError("--trace needs a file; this is a directory", file=path)
-    if not target.parent.is_dir():
-        raise OptionError("--trace: there is no such directory", file=path)
-    if not os.access(target if target.exists() else target.parent, os.W_OK):
-        raise OptionError("--trace: this cannot be written", file=path)
+    reads = verdict.subject.input if verdict.subject is not None else None
+    refuse_to_overwrite(path, "a trace", mark=FORMAT, reads=reads)
+    write(path, text)
 
 
 def to_json(verdict: Verdict) -> dict[str, object]:
@@ -96,7 +85,7 @@ def load(path: str) -> SavedTrace:
         text = Path(path).read_text(encoding="utf-8")
         data = json.loads(text)
     except OSError as error:
-        raise MazurkaError(f"cannot read the trace: {error.strerror}", file=path) from error
+        raise MazurkaError.unreadable(path, error) from error
     except (ValueError, RecursionError) as error:
         raise MazurkaError("this is not a trace: it is not JSON", file=path) from error
     try:

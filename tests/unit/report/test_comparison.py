@@ -140,7 +140,7 @@ def test_violations_and_bounds(shown):
 @pytest.mark.parametrize(
     ("properties", "said"), [(("assert",), True), (("race",), False), (("deadlock",), False)]
 )
-def test_what_nobody_has_asked_for_is_said_of_the_usual_property(shown, properties, said):
+def test_it_is_said_that_deadlocks_are_not_looked_for(shown, properties, said):
     text = shown([verdict_of("full", 3)], properties=properties)
     assert ("deadlocks are not looked for" in text) == said
 

@@ -38,7 +38,7 @@ def load_tests(path: str) -> ModuleType:
     """Import a file of tests."""
     file = Path(path)
     if not file.exists():
-        raise CollectionError("there is no such file", file=path)
+        raise CollectionError("no such file", file=path)
     if file.is_dir() or file.suffix != ".py":
         raise CollectionError("a Python file is expected, PATH or PATH::NAME", file=path)
     file = file.resolve()
