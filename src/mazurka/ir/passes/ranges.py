@@ -10,6 +10,10 @@ Then one more application of all edges to X, together with the initial state, co
 reachable state, too.  The ascending phase ends with such an X; each narrowing round is one more
 application, so stopping after any number of rounds is sound.
 
+Cells that would grow without limit in this analysis may be counters: `mazurka.ir.values.counters`
+finds ranges for those that are added to a bounded number of times.  The analysis then starts again
+with these ranges as if they had been declared, which changes nothing: no store is outside of them.
+
 A store outside a declared range is a fault, so execution does not go on with that value.
 Arithmetic that may need more than 64 bits is refused, unless the program's numbers are meant to
 wrap: Python's numbers have no limit, those of the intermediate representation wrap around.  If the
@@ -25,10 +29,11 @@ from dataclasses import dataclass, replace
 from mazurka.errors import MazurkaError, UnsupportedError
 from mazurka.ir.expressions import Binary, Conditional, Const, Expr, Unary, children, walk
 from mazurka.ir.program import Assign, Cell, Edge, Program, Role
+from mazurka.ir.values.counters import bound_counters
 from mazurka.ir.values.evaluation import EMPTY, MOST_POINTS, Lookup, ValueSet
 from mazurka.ir.values.facts import Facts
 from mazurka.ir.values.fixpoint import Analysis
-from mazurka.ir.values.intervals import binary_bounds, fits, unary_bounds
+from mazurka.ir.values.intervals import Bounds, binary_bounds, fits, unary_bounds
 
 NARROWING_ROUNDS = 3
 
@@ -57,11 +62,11 @@ class Inference:
 
 def infer_ranges(program: Program, *, wraps: bool = False) -> Inference:
     """Find the values of all cells; `wraps` allows overflow, as for C's `unsigned`."""
-    analysis = Analysis(program, wraps)
-    analysis.ascend()
-    for _ in range(NARROWING_ROUNDS):
-        if not analysis.overshot or not analysis.narrow():
-            break
+    analysis = _analyse(program, wraps)
+    bounded = program
+    while not wraps and (counters := bound_counters(analysis)):
+        bounded = _declare(bounded, counters)
+        analysis = _analyse(bounded, wraps)
     values = analysis.all_values()
     _refuse_unbounded(program, values)
     cells = tuple(map(_fill, program.cells, values))
@@ -70,6 +75,23 @@ def infer_ranges(program: Program, *, wraps: bool = False) -> Inference:
     if not wraps:
         refuse_overflow(result.program, result.at, result.lookup)
     return result
+
+
+def _analyse(program: Program, wraps: bool) -> Analysis:
+    analysis = Analysis(program, wraps)
+    analysis.ascend()
+    for _ in range(NARROWING_ROUNDS):
+        if not analysis.overshot or not analysis.narrow():
+            break
+    return analysis
+
+
+def _declare(program: Program, ranges: Mapping[int, Bounds]) -> Program:
+    """Give cells ranges that they are known to keep, as if the model had declared them."""
+    cells = list(program.cells)
+    for address, (low, high) in ranges.items():
+        cells[address] = replace(cells[address], low=low, high=high, inferred=False)
+    return replace(program, cells=tuple(cells))
 
 
 def _fill(cell: Cell, values: ValueSet) -> Cell:

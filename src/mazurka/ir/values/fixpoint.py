@@ -152,7 +152,8 @@ class ThreadFacts:
         """For each edge that can be taken the facts at its end."""
         self.followed = list(tracking.followed)
         """For each location the followed local cells, without those that another thread writes."""
-        self.visits: dict[int, int] = defaultdict(int)
+        self.growth: dict[tuple[int, int], int] = defaultdict(int)
+        """How often the facts about a cell have grown at a location."""
         self.jumps: set[int] = set()
         """Locations at which another thread may start this one, by a store to its counter."""
         self.most_choices = max((edge.choices for edge in thread.edges), default=1)
@@ -321,7 +322,6 @@ class Analysis:
         facts = self.threads[number]
         self.reader = number, location
         self.patience -= 1
-        facts.visits[location] += 1
         if location in facts.jumps:
             # A thread that is started again may still have values from its run before.
             facts.known[location] = {
@@ -385,7 +385,7 @@ class Analysis:
             facts.known[location] = dict(arriving)
             facts.enqueue(location)
             return
-        widening = location in facts.tracking.heads and facts.visits[location] > self.exact_visits()
+        head = location in facts.tracking.heads
         grown: dict[int, ValueSet] = {}
         lost = [address for address in known if address not in arriving]
         for address in lost:
@@ -394,9 +394,14 @@ class Analysis:
             values = arriving[address]
             if values is not old and not values.is_subset(old):
                 new = old.join(values, self.room[address])
-                if widening:
-                    new = self.widen(old, new, facts.visits[location])
-                    new = clip_to_cell(self.cells[address], new)
+                if head:
+                    # Counted for each cell: an inner loop is visited often, but the counter of
+                    # the loop around it seldom grows there, and its limit is found if it is not
+                    # widened with the others.
+                    facts.growth[location, address] += 1
+                    times = facts.growth[location, address]
+                    if times > self.exact_visits():
+                        new = clip_to_cell(self.cells[address], self.widen(old, new, times))
                 grown[address] = new
         if grown or lost:
             known.update(grown)

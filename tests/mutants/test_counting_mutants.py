@@ -1,0 +1,59 @@
+"""Broken bounds of counters: the comparison with the interpreter must catch each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from mazurka.ir.values import counters, rounds
+from tests.soundness.counting_models import CountingModel, escape, read_model
+from tests.soundness.restarting import with_restart
+
+PROGRAMS = 60
+STATES = 400
+
+
+def one_step_less(intervals: Sequence[tuple[int, int]], step: int) -> int:
+    return max(original_count(intervals, step) - 1, 0)
+
+
+def any_counter(self: rounds.Paths, inside: Sequence[int]) -> list[int]:
+    return [cell for cell, moves in self.advances.items() if moves.keys() & set(inside)]
+
+
+def only_active(self: rounds.Lives, each: dict[int, int | None]) -> int | None:
+    active = [number for number in each if self.analysis.threads[number].start > 2]
+    return sum(each[number] or 0 for number in active)
+
+
+original_count = rounds.count_steps
+
+# name, object, attribute, replacement
+MUTANTS: list[tuple[str, Any, str, Any]] = [
+    ("a loop has one round less", rounds, "count_steps", one_step_less),
+    ("a counter that is set back counts rounds", rounds.Paths, "_ranking_cells", any_counter),
+    ("threads are never started again", rounds.Lives, "add_up", only_active),
+    ("every cell is dead", counters.Counters, "_is_dead", lambda *a: True),
+]
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "replacement"),
+    [mutant[1:] for mutant in MUTANTS],
+    ids=[mutant[0] for mutant in MUTANTS],
+)
+def test_mutant_is_caught(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, owner: Any, name: str, replacement: Any
+) -> None:
+    monkeypatch.setattr(owner, name, replacement)
+    for seed in range(PROGRAMS):
+        chance = Random(seed)
+        program = read_model(CountingModel(chance).text, tmp_path)
+        for other in (program, with_restart(program, chance)):
+            if other is not None and escape(other, STATES) is not None:
+                return
+    pytest.fail("it survives")

@@ -1,0 +1,89 @@
+"""The ranges of counters in loops with a known number of rounds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mazurka.frontend.registry import load_frontend
+from mazurka.ir.passes.ranges import UnboundedError, infer_ranges
+from mazurka.search.reading import Reading
+
+HEAD = "from mazurka.model import *\ntotal = 0\n"
+
+
+@pytest.fixture
+def ranges(tmp_path: Path):
+    """Derive the ranges of a model's variables, by name; of several threads, the last one's."""
+
+    def derive(text: str) -> dict[str, tuple[int, int]]:
+        path = tmp_path / "model.py"
+        path.write_text(HEAD + text, encoding="utf-8")
+        cells = infer_ranges(load_frontend("python").load(str(path), Reading())).program.cells
+        return {cell.name: (cell.low, cell.high) for cell in cells}
+
+    return derive
+
+
+def body(*lines: str, calls: str = "f()") -> str:
+    inside = "".join(f"    {line}\n" for line in ("global total", "n = 0", *lines))
+    return f"def f(start=0):\n{inside}threads = [{calls}]\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (["for k in range(4):", "    n += 1"], (0, 4)),
+        (["for k in range(1000):", "    n -= 2"], (-2000, 0)),
+        (["for k in range(3, 0, -1):", "    n += k"], (0, 9)),
+        (["for k in range(choose(1, 5)):", "    n += choose(-1, 2)"], (-5, 10)),
+        (["for j in range(3):", "    for k in range(4):", "        n += 1"], (0, 12)),
+        (["k = 0", "while k < 7:", "    k += 2", "    n += 1"], (0, 4)),
+        (["for k in range(4):", "    if choose(0, 1):", "        n += 1", "    else:",
+          "        n += 3"], (0, 12)),
+        (["for k in range(4):", "    if choose(0, 1):", "        break", "    n += 1"], (0, 4)),
+        (["while True:", "    n = 0", "    for k in range(4):", "        n += 1"], (0, 4)),
+        (["n += 1", "n += 1"], (0, 2)),
+    ],
+)  # fmt: skip
+def test_local_counters(ranges, lines, expected):
+    assert ranges(body(*lines))["n"] == expected
+
+
+def test_threads_add_to_a_shared_counter(ranges):
+    assert ranges(body("total += 1", calls="f(), f(), f()"))["total"] == (0, 3)
+    each = body("for k in range(5):", "    total += 2", calls="f(), f()")
+    assert ranges(each)["total"] == (0, 20)
+    both = body("total += 1", "n = total", "total -= 2", calls="f(), f(), f()")
+    assert ranges(both)["total"] == ranges(both)["n"] == (-6, 3)
+
+
+def test_a_shared_counter_that_one_thread_sets_back(ranges):
+    lines = ("while True:", "    total = 0", "    for k in range(4):", "        total += 1")
+    assert ranges(body(*lines))["total"] == (0, 4)
+    with pytest.raises(UnboundedError):  # the other one may add to what was read before
+        ranges(body(*lines, calls="f(), f()"))
+
+
+def test_threads_that_are_started_in_a_loop(ranges):
+    lines = ("for k in range(2):", "    n += 1", "total += n")
+    started = body(*lines).rpartition("threads")[0]
+    main = "def main():\n    i = 0\n    while i < 3:\n        spawn(f).join()\n        i += 1\n"
+    assert ranges(f"{started}{main}threads = [main()]\n")["total"] == (0, 6)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["while True:", "    n += 1"],
+        ["while choose(0, 1):", "    total += 1"],
+        ["k = 0", "while k < 4:", "    n += 1", "    if choose(0, 1):", "        k += 1"],
+        ["k = 0", "while k < 4:", "    n += 1", "    k += 1", "    k -= 1"],
+        ["for k in range(4):", "    n += n + 1"],
+        ["while total < 4:", "    n += 1", "    total += 1"],
+    ],
+)
+def test_counters_without_a_bound_are_refused(ranges, lines):
+    with pytest.raises(UnboundedError):
+        ranges(body(*lines))
