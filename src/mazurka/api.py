@@ -12,6 +12,7 @@ from pathlib import Path
 
 from mazurka.checking import check_file, load_program
 from mazurka.comparing import Comparison, compare_file
+from mazurka.ir.program import Program
 from mazurka.report.tracefile import ReplayReport, load, replay_saved, save
 from mazurka.report.verdict import Verdict
 from mazurka.search import Observer, Silent
@@ -98,12 +99,18 @@ def compare(
 
 def replay(trace: str | os.PathLike[str]) -> ReplayReport:
     """Run a saved counterexample again, on the program as it is now."""
+    return replay_on(trace)[0]
+
+
+def replay_on(trace: str | os.PathLike[str]) -> tuple[ReplayReport, Program]:
+    """Do the same, and return the program, too."""
     saved = load(os.fspath(trace))
     source = saved.input
     beside = Path(trace).parent / Path(source).name
     if not Path(source).exists() and beside.exists():
         source = str(beside)
-    return replay_saved(saved, load_program(source, saved.reading))
+    program = load_program(source, saved.reading)
+    return replay_saved(saved, program), program
 
 
 def save_trace(path: str | os.PathLike[str], verdict: Verdict) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -129,6 +130,29 @@ def test_replay_finds_the_model_beside_the_trace(mazurka, model, tmp_path, monke
 def test_nothing_is_saved_where_nothing_was_found(mazurka, model):
     assert mazurka("check", model("holds"), "--trace", "t.json").status == 0
     assert not Path("t.json").exists()
+
+
+def test_a_chart_of_a_counterexample(mazurka, model):
+    name = model("deadlock")
+    drawn = mazurka("check", name, "--trace", "t.json", "--format", "svg")
+    assert drawn.status == 1
+    assert ElementTree.fromstring(drawn.out).tag.endswith("svg")
+    assert drawn.err.startswith("violated: deadlock: no thread can move")
+    again = mazurka("replay", "t.json", "--format", "svg")
+    assert (again.status, again.out) == (1, drawn.out)
+    assert "the violation was reproduced" in again.err
+    holds = mazurka("check", model("holds"), "--format", "svg")
+    assert (holds.status, holds.out) == (0, "")
+    assert holds.err.startswith("holds")
+
+
+def test_forms(mazurka, model):
+    name = model("deadlock")
+    data = mazurka("check", name, "--format", "json").json
+    assert data["violation"] == mazurka("check", name, "--json").json["violation"]
+    assert "there are: text, json, svg" in mazurka("check", name, "--format", "gif").err
+    assert "give one of them" in mazurka("check", name, "--format", "svg", "--json").err
+    assert "saved traces" in mazurka("replay", "mz1-x", "--format", "svg").err
 
 
 @pytest.mark.parametrize("option", ["--trace", "--output"])

@@ -8,6 +8,7 @@ import typer
 
 from mazurka.errors import OptionError
 from mazurka.frontend.registry import frontend_names
+from mazurka.search import one_of
 
 
 def option(form: str, text: str) -> Any:
@@ -65,6 +66,24 @@ Granularity = Annotated[
 MaxThreads = Annotated[int, option("--max-threads N", "Most threads created at run time.")]
 MaxDepth = Annotated[int, option("--max-depth N", "Deepest recursion of a function.")]
 Json = Annotated[bool, option("--json", "Print one JSON object on stdout.")]
+
+Form = Annotated[
+    str,
+    option(
+        "--format text|json|svg",
+        "What to print: text, one JSON object as with --json, or a sequence chart of the"
+        " counterexample.",
+    ),
+]
+FORMS = ("text", "json", "svg")
+
+
+def choose_form(form: str, json: bool) -> str:
+    """What to print; `--json` is short for one of the forms."""
+    one_of("format", form, FORMS)
+    if json and form == "svg":
+        raise OptionError("--json and --format svg both say what to print; give one of them")
+    return "json" if json else form
 
 
 def parse_definitions(given: list[str] | None) -> dict[str, str]:

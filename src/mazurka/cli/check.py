@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import sys
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mazurka.cli import arguments as args
 from mazurka.cli.failures import guarded, print_json
+
+if TYPE_CHECKING:
+    from mazurka.report.verdict import Verdict
 
 EPILOG = "Example: mazurka check examples/philosophers.py -D N=3 --property assert,deadlock"
 
@@ -28,6 +32,7 @@ def check(
     language: args.Language = None,
     define: args.Define = None,
     json: args.Json = False,
+    form: args.Form = "text",
     limit_time: args.LimitTime = None,
     limit_memory: args.LimitMemory = None,
     trace: Annotated[
@@ -99,6 +104,7 @@ def check(
             counterexample=counterexample,
             tuning=context.obj,
         )
+        printed = args.choose_form(form, json)
         if trace is not None:
             require_writable(trace, "--trace", mark=FORMAT, reads=file)
         observer = observer_for()
@@ -109,14 +115,30 @@ def check(
         saved = trace if verdict.trace is not None else None
         if saved is not None:
             save(saved, verdict)
-        if json:
+        if printed == "json":
             print_json(verdict.to_json())
+        elif printed == "svg" and verdict.trace is not None:
+            print_chart(file, verdict, full_trace)
         else:
-            console = make_console()
+            console = make_console(sys.stderr if printed == "svg" else None)
             summary = Summary(
                 console, verdict, full_trace=full_trace, classification=classification
             )
             summary.print(saved=saved, asked=trace)
         return verdict.exit_status
 
-    return guarded(action, as_json=json, path=file)
+    return guarded(action, as_json=json or form == "json", path=file)
+
+
+def print_chart(file: str, verdict: Verdict, full: bool) -> None:
+    """Print the counterexample as a drawing, and the verdict where it does not disturb."""
+    from mazurka.checking import load_program
+    from mazurka.report.chart import draw_chart
+
+    assert verdict.trace is not None
+    assert verdict.violation is not None
+    assert verdict.subject is not None
+    program = load_program(file, verdict.subject.reading)
+    sys.stdout.write(draw_chart(program, verdict.trace, verdict.violation, full=full))
+    found = verdict.violation
+    print(f"{verdict.verdict}: {found.kind}: {found.message}", file=sys.stderr)

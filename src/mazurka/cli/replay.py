@@ -43,6 +43,7 @@ def replay(
     instrument: Instrument = None,
     real_time: RealTime = False,
     json: args.Json = False,
+    form: args.Form = "text",
 ) -> int:
     """Replay a saved counterexample on the reference interpreter, or a test by its token.
 
@@ -50,23 +51,30 @@ def replay(
     """
 
     def action() -> int:
+        printed = args.choose_form(form, json)
         if trace.startswith(TOKENS):
+            if printed == "svg":
+                raise OptionError("--format svg is for saved traces, not for the tokens of tests")
             given: dict[str, Any] = {"instrument": instrument} if instrument else {}
             if real_time:
                 given["virtual_time"] = False
-            return replay_token(trace, given, as_json=json)
+            return replay_token(trace, given, as_json=printed == "json")
         if instrument or real_time:
             raise OptionError("--instrument and --real-time are for the tokens of failed tests")
-        from mazurka.api import replay as replay_file
+        from mazurka.api import replay_on
+        from mazurka.report.chart import draw_chart
 
-        report = replay_file(trace)
-        if json:
+        report, program = replay_on(trace)
+        if printed == "json":
             print_json(report.to_json())
+        elif printed == "svg":
+            sys.stdout.write(draw_chart(program, report.trace, report.finding, full=full_trace))
+            print(report.message, file=sys.stderr)
         else:
             show(report, step=step, full_trace=full_trace)
         return report.exit_status
 
-    return guarded(action, as_json=json, path=trace)
+    return guarded(action, as_json=json or form == "json", path=trace)
 
 
 def replay_token(text: str, given: dict[str, Any], *, as_json: bool) -> int:

@@ -161,22 +161,31 @@ def _tell(taken: TakenEdge) -> Told:
         case Kind.WAKE if taken.written(WAITING):  # nobody else has taken it out of the queue
             return Told(text, remark=": timed out")
         case Kind.NOTIFY if taken.step.fault is None or taken.written(WAITING):
-            return Told(text, remark=f": wakes {listed(_woken(taken)) or 'nobody'}")
+            woken = [thread_name(taken.program, number) for number in find_woken(taken)]
+            return Told(text, remark=f": wakes {listed(woken) or 'nobody'}")
         case _:
             return Told(text)
 
 
 def operation_text(taken: TakenEdge) -> str:
     """The edge's text, with the object it really works on: an alias is looked through."""
-    program, edge = taken.program, taken.edge
+    edge = taken.edge
     text = edge.text or str(edge.kind)
     if edge.kind is Kind.CREATE:
         return f"create {', '.join(_created(taken)) or 'a thread'}"
-    if edge.subject is not None:
-        address = Interpreter(program).value(taken.cells, taken.step.thread, edge.subject)
-        if address is not None and 0 < address < len(program.cells):
-            text = name_object(text, object_name(program, address, text))
-    return text
+    name = find_object(taken)
+    return text if name is None else name_object(text, name)
+
+
+def find_object(taken: TakenEdge) -> str | None:
+    """The object that the edge works on; None where it works on none."""
+    program, edge = taken.program, taken.edge
+    if edge.subject is None:
+        return None
+    address = Interpreter(program).value(taken.cells, taken.step.thread, edge.subject)
+    if address is None or not 0 < address < len(program.cells):
+        return None
+    return object_name(program, address, edge.text or str(edge.kind))
 
 
 def name_object(text: str, name: str) -> str:
@@ -204,12 +213,11 @@ def _writes_shared(taken: TakenEdge) -> bool:
     return any(access.write and cells[access.address].owner is None for access in taken.accesses)
 
 
-def _woken(taken: TakenEdge) -> list[str]:
+def find_woken(taken: TakenEdge) -> list[int]:
     """Who stands in a condition's queue before a notification, and not behind it."""
     left = taken.written(WAITING)
     before = {address: taken.cells[address] for address in left}
-    gone = _waiters(taken.program, before) - _waiters(taken.program, left)
-    return [thread_name(taken.program, number) for number in sorted(gone)]
+    return sorted(_waiters(taken.program, before) - _waiters(taken.program, left))
 
 
 def _waiters(program: Program, values: dict[int, int]) -> set[int]:

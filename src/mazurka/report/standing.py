@@ -37,6 +37,10 @@ class Standing:
     line: int
     source: str
     reason: str
+    wants: str = ""
+    """What a thread waits for: a lock, another object, or a thread."""
+    holders: tuple[int, ...] = ()
+    """The threads that have it, or that it waits for."""
 
     def to_json(self) -> dict[str, object]:
         return {
@@ -65,6 +69,7 @@ def _standing(
     name = program.threads[thread].name
     location = interpreter.location(state, thread)
     status = reason = RESTING.get(location, "")
+    edge = None
     span = last.fault.span if last is not None and last.fault and last.thread == thread else None
     if not status:
         step = interpreter.step(state, thread)
@@ -74,7 +79,10 @@ def _standing(
     if span is None:
         return Standing(thread, name, status, "", 0, "", reason)
     source = source_line(program, span)
-    return Standing(thread, name, status, span.file, span.line, source, reason)
+    wants: tuple[str, tuple[int, ...]] = ("", ())
+    if status == "waits" and edge is not None:
+        wants = find_wanted(program, interpreter.step(state, thread), edge)
+    return Standing(thread, name, status, span.file, span.line, source, reason, *wants)
 
 
 def _status(program: Program, step: Step, edge: Edge | None) -> tuple[str, str]:
@@ -116,6 +124,22 @@ def waiting_reason(program: Program, step: Step, edge: Edge) -> str:
         return f"waits at `{edge.text}`" if edge.text else "waits"
     name = _object(program, step, seen, edge)
     return template.format(object=name if edge.kind is Kind.JOIN else f"`{name}`")
+
+
+def find_wanted(program: Program, step: Step, edge: Edge) -> tuple[str, tuple[int, ...]]:
+    """What a blocked thread waits for, and the threads that have it."""
+    seen = [access for access in step.accesses if program.edges[access.edge].source == edge.source]
+    for access in reversed(seen):
+        cell = program.cells[access.address]
+        if cell.role is Role.OWNER and access.value:
+            return cell.name, (access.value - 1,)
+        if cell.role is Role.COUNTER:
+            counters = [thread.counter for thread in program.threads]
+            other = counters.index(access.address)
+            return thread_name(program, other), (other,)
+    names = [program.cells[access.address].name for access in seen if access.value]
+    readers = tuple(int(found[1]) for name in names if (found := READER.search(name)))
+    return _object(program, step, seen, edge), readers
 
 
 def _held(program: Program, thread: int, access: Access) -> str:

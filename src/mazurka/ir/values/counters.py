@@ -50,7 +50,7 @@ from mazurka.ir.values.evaluation import MOST_CELLS, ValueSet
 from mazurka.ir.values.facts import Facts
 from mazurka.ir.values.fixpoint import Analysis
 from mazurka.ir.values.intervals import Bounds, fits
-from mazurka.ir.values.rounds import Lives, Paths, Store, members
+from mazurka.ir.values.rounds import KnownStore, Lives, Paths, members
 
 NOTHING_ADDED = (0, 0)
 
@@ -99,7 +99,7 @@ class Growth:
     """A store to cells without a range."""
 
     thread: int
-    store: Store
+    store: KnownStore
     targets: frozenset[int]
     origin: Origin | None
     """None where nothing is known about the value."""

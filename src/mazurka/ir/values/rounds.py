@@ -56,7 +56,7 @@ class Advance:
 
 
 @dataclass(frozen=True)
-class Store:
+class KnownStore:
     """An operation of an edge that can be executed, and what is known just before it."""
 
     position: int
@@ -74,7 +74,7 @@ class Paths:
     number: int
     ends: dict[int, tuple[int, int]] = field(default_factory=dict)
     """Source and target of each edge that can be taken, by its position."""
-    stores: list[Store] = field(default_factory=list)
+    stores: list[KnownStore] = field(default_factory=list)
     advances: dict[int, dict[int, Advance]] = field(default_factory=lambda: defaultdict(dict))
     """For each local cell the edges that only add to it."""
     spoilt: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
@@ -100,7 +100,7 @@ class Paths:
         for operation in edge.operations:
             if isinstance(operation, Assign):
                 targets = now.values(operation.address).clip(1, len(self.analysis.cells) - 1)
-                self.stores.append(Store(position, edge, operation, targets, now.copy()))
+                self.stores.append(KnownStore(position, edge, operation, targets, now.copy()))
             if not now.perform(operation, self.analysis.cells, lambda address, values: None):
                 target = WRONG
                 break
@@ -110,7 +110,7 @@ class Paths:
         inside = 0 < address < len(self.analysis.cells)
         return self.analysis.value(address) if inside else EMPTY
 
-    def _note(self, store: Store) -> None:
+    def _note(self, store: KnownStore) -> None:
         for address in members(store.targets):
             if self.analysis.cells[address].owner != self.number:
                 continue
@@ -232,7 +232,7 @@ def members(values: ValueSet) -> Iterable[int]:
     return range(values.low, values.high + 1) if values.points is None else values.points
 
 
-def _advance(store: Store, address: int) -> Advance | None:
+def _advance(store: KnownStore, address: int) -> Advance | None:
     """Read a store as an addition to the cell at `address`; None if it is something else."""
     own: Expr = Load(Const(address))
     match store.operation.value:
@@ -274,7 +274,7 @@ class Lives:
             self.starting.append([(at, started) for at, started in starts if started])
         self.found: dict[int, int | None] = {}
 
-    def _started(self, store: Store) -> frozenset[int]:
+    def _started(self, store: KnownStore) -> frozenset[int]:
         counters = self.analysis.counters.items()
         return frozenset(number for at, number in counters if store.targets.contains(at))
 
