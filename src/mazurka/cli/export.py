@@ -26,7 +26,8 @@ def export(
 ) -> int:
     """Write the program that Mazurka checks.
 
-    JSON reads back: mazurka check accepts it.  Dot is for graphviz, one cluster a thread.
+    JSON reads back: mazurka check accepts it.  Dot is for graphviz, one cluster
+    a thread, identical threads once.
     """
 
     def action() -> int:

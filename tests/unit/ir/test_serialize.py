@@ -164,11 +164,11 @@ def test_files_that_are_not_json(tmp_path, content):
     assert caught.value.file == str(path)
 
 
-def test_dot_has_a_cluster_a_thread_and_quotes_everything():
+def test_dot_has_one_cluster_for_identical_threads_and_quotes_everything():
     program = program_with_everything()
     twice = replace(program, threads=(program.threads[0], program.threads[0]))
     text = to_dot(twice)
-    assert text.count("subgraph cluster_") == 2
+    assert text.count("subgraph cluster_") == 1
     assert 't\\"0\\"' in text
     assert "[(a < 3)]" in text
     for line in text.splitlines():
