@@ -335,10 +335,12 @@ class Interpreter:
             fault=fault,
         )
 
-    def value(self, state: State, thread: int, expr: Expr) -> int | None:
+    def value(
+        self, state: State, thread: int, expr: Expr, run: type[StepRun] = StepRun
+    ) -> int | None:
         """Evaluate an expression for a thread in a state; None if that fails."""
         try:
-            return StepRun(self.program, state, thread, 0).evaluate(expr)
+            return run(self.program, state, thread, 0).evaluate(expr)
         except _Failure:
             return None
 

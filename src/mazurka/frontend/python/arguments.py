@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence as Items
 
-from mazurka.frontend.kit.shapes import Blueprint
 from mazurka.frontend.python.lowering import Lowering
 from mazurka.frontend.python.values import Function, Method, Value
 
@@ -82,6 +81,7 @@ def bind_parameters(
     """Find the values of all parameters for a call; `first` are given already (`self`)."""
     wanted = parameters(low, definition)
     names = [name for name in wanted if name not in first]
+    check_ways(low, definition, node, first)
     values = first | evaluate_arguments(low, node, names, definition.name)
     for name in names:
         default = wanted[name]
@@ -93,16 +93,20 @@ def bind_parameters(
     return values
 
 
+def check_ways(
+    low: Lowering, definition: ast.FunctionDef, node: ast.Call, first: dict[str, Value]
+) -> None:
+    """Refuse arguments by position or by name where `/` and `*` in the signature forbid them."""
+    arguments, name = definition.args, definition.name
+    most = len(arguments.posonlyargs) + len(arguments.args) - len(first)
+    if arguments.kwonlyargs and len(node.args) > most:
+        raise low.refuse(node, f"`{name}` takes at most {most} arguments without a name")
+    unnamed = {argument.arg for argument in arguments.posonlyargs}
+    for keyword in node.keywords:
+        if keyword.arg in unnamed:
+            raise low.refuse(node, f"`{name}` takes `{keyword.arg}` by its position only")
+
+
 def evaluate_default(low: Lowering, default: ast.expr) -> Value:
-    """Evaluate a default in the scope of the module; the caller's variables do not count."""
-    frames, overlay = low.frames, low.overlay
-    low.frames, low.overlay = [], {}
-    try:
-        value = low.value(default)
-        if isinstance(value, Blueprint):
-            raise low.refuse(
-                default, "a default made here would be one object for all calls; make it outside"
-            )
-        return value
-    finally:
-        low.frames, low.overlay = frames, overlay
+    """Find what a default was worth at `def`, where Python evaluates it."""
+    return low.program.defaults[id(default)]

@@ -21,7 +21,6 @@ from mazurka.frontend.python.values import (
     Number,
     RecordClass,
     Sequence,
-    ThreadCall,
     ThreadHandle,
     Value,
     kind_of,
@@ -52,9 +51,6 @@ def _call(low: Lowering, node: ast.Call) -> Value:
 
 def _call_function(low: Lowering, definition: ast.FunctionDef, node: ast.Call) -> Value:
     values = bind_parameters(low, definition, node, {})
-    if low.collecting:
-        shown = ", ".join(ast.unparse(argument) for argument in node.args)
-        return ThreadCall(Function(definition), values, f"{definition.name}({shown})")
     return inline(low, definition, values, node)
 
 
@@ -65,8 +61,6 @@ def _call_method(low: Lowering, owner: Value, name: str, node: ast.Call) -> Valu
         case Reference(RecordShape() as shape):
             method = find_method(low, shape, name, node)
             values = bind_parameters(low, method, node, {method.args.args[0].arg: owner})
-            if low.collecting:
-                return ThreadCall(Function(method), values, ast.unparse(node))
             return inline(low, method, values, node)
         case ThreadHandle(expr):
             return call_handle(low, expr, name, node)
@@ -81,6 +75,12 @@ def _append(low: Lowering, owner: Sequence, node: ast.Call) -> Value:
     if not owner.growing or len(node.args) != 1 or node.keywords:
         raise low.refuse(node, "only a list made in this function can be appended to")
     value = low.value(node.args[0])
+    if isinstance(value, Nothing):
+        raise low.refuse(
+            node,
+            f"`{ast.unparse(node.args[0])}` runs here at once and returns nothing; to make a list"
+            " of threads, append `Thread(target=function)`",
+        )
     if not certain:
         raise low.refuse(
             node,
@@ -154,7 +154,7 @@ def call_predicate(low: Lowering, function: Value, node: ast.AST) -> Value:
     """Call a predicate without arguments (the argument of `wait_for`)."""
     match function:
         case Closure(definition):
-            if definition.args.args:
+            if ast.unparse(definition.args):
                 raise low.refuse(node, "the predicate of `wait_for` takes no arguments")
             return low.value(definition.body)
         case Function(definition):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
+from typing import TypeVar
 
 from mazurka.frontend.kit.arithmetic import binary, conditional, element, select
 from mazurka.frontend.kit.shapes import (
@@ -25,6 +26,7 @@ from mazurka.frontend.python.values import (
     Imported,
     Interval,
     Method,
+    Nothing,
     Number,
     Sequence,
     ThreadHandle,
@@ -166,37 +168,58 @@ def _item(low: Lowering, node: ast.Subscript, items: list[Value]) -> Value:
 
 @expression(ast.Tuple)
 def _tuple(low: Lowering, node: ast.Tuple) -> Value:
-    return Sequence([low.value(item) for item in node.elts])
+    return Sequence([_result(low, item) for item in node.elts])
 
 
 @expression(ast.List)
 def _list(low: Lowering, node: ast.List) -> Value:
-    return Sequence([low.value(item) for item in node.elts], growing=True)
+    return Sequence([_result(low, item) for item in node.elts], growing=True)
 
 
 @expression(ast.ListComp)
 def _comprehension(low: Lowering, node: ast.ListComp) -> Value:
-    items = list(islice(_generate(low, node.elt, node.generators), MOST_ITEMS + 1))
-    if len(items) > MOST_ITEMS:
-        raise low.refuse(node, f"a list of more than {MOST_ITEMS:,} items is too long")
+    items = list_comprehended(low, node, lambda: _result(low, node.elt))
     return Sequence(items, growing=True)
 
 
+def _result(low: Lowering, node: ast.expr) -> Value:
+    """Evaluate an item; a call that returns nothing was meant to be a thread, not an item."""
+    value = low.value(node)
+    if isinstance(node, ast.Call) and isinstance(value, Nothing) and low.reachable:
+        raise low.refuse(
+            node,
+            f"`{ast.unparse(node)}` runs here at once and returns nothing that a list could hold;"
+            " threads are started by the list `threads = [...]` at module level, or by"
+            " `Thread(target=function)`",
+        )
+    return value
+
+
+Item = TypeVar("Item")
+
+
+def list_comprehended(low: Lowering, node: ast.ListComp, make: Callable[[], Item]) -> list[Item]:
+    """Make the items of a comprehension by running its loops while elaborating."""
+    items = list(islice(_generate(low, make, node.generators), MOST_ITEMS + 1))
+    if len(items) > MOST_ITEMS:
+        raise low.refuse(node, f"a list of more than {MOST_ITEMS:,} items is too long")
+    return items
+
+
 def _generate(
-    low: Lowering, item: ast.expr, generators: list[ast.comprehension]
-) -> Iterator[Value]:
-    """Generate the items of a comprehension by running its loops while elaborating."""
+    low: Lowering, make: Callable[[], Item], generators: list[ast.comprehension]
+) -> Iterator[Item]:
     if not generators:
-        yield low.value(item)
+        yield make()
         return
     first, *rest = generators
     if first.is_async:
-        raise low.refuse(item, "models cannot contain `async for`")
+        raise low.refuse(first.iter, "models cannot contain `async for`")
     outer = low.overlay
     for value in list_static_items(low, first.iter):
         low.overlay = outer | bind_loop_variables(low, first.target, value)
         if all(_static_truth(low, test) for test in first.ifs):
-            yield from _generate(low, item, rest)
+            yield from _generate(low, make, rest)
     low.overlay = outer
 
 

@@ -94,22 +94,24 @@ def look_up(low: Lowering, name: str, node: ast.AST) -> LocalVariable | Value:
                 " assign it before it is used",
             )
     found, builtin = low.program.globals.get(name), f"builtins.{name}"
+    if found is None and name in low.program.later:
+        line = low.program.later[name]
+        raise low.refuse(node, f"`{name}` is defined later, at line {line}")
     if found is None and builtin in low.program.known:
         return Imported(builtin)
     if found is None:
         candidates = [*low.program.globals, *(low.frame.variables if low.frames else ())]
         advice = advise_on_name(name, candidates, low.program.known)
         raise low.refuse(node, f"the name `{name}` is not defined{advice}")
-    if isinstance(found, Function | RecordClass) and not low.program.making:
+    if isinstance(found, Function | RecordClass):
         _check_order(low, found, node)
     return found
 
 
 def _check_order(low: Lowering, found: Function | RecordClass, node: ast.AST) -> None:
-    """Refuse module-level code that uses what is defined below it."""
+    """Refuse a statement of the module that uses, itself or in a call, what comes below it."""
     line = found.definition.lineno
-    at_module_level = not low.frames or low.frame.is_module
-    if at_module_level and getattr(node, "lineno", line) < line:
+    if low.moment and low.moment < line:
         raise low.refuse(node, f"`{found.definition.name}` is defined later, at line {line}")
 
 

@@ -104,11 +104,17 @@ class Model(ProgramDraft):
     globals: dict[str, Value] = field(default_factory=dict)
     plans: list[FunctionThread] = field(default_factory=list)
     found_escaping: set[int] = field(default_factory=set)
+    later: dict[str, int] = field(default_factory=dict)
+    """The lines of functions and classes that the module defines somewhere."""
     making: list[str] = field(default_factory=list)
     """The classes of the records that are being made, outermost first."""
     frames: int = 0
     facts: dict[int, FunctionFacts] = field(default_factory=dict)
     invariants: list[Invariant] = field(default_factory=list)
+    defaults: dict[int, Value] = field(default_factory=dict)
+    """What defaults were worth at their `def` or `class`, by the identity of the expression."""
+    ranges: dict[int, NumberShape] = field(default_factory=dict)
+    """What ranges of parameters and fields were then, by the identity of the annotation."""
 
     def facts_of(self, definition: ast.FunctionDef) -> FunctionFacts:
         if id(definition) not in self.facts:
@@ -186,8 +192,10 @@ class Lowering(ThreadBuilder):
     uncertain: int = 0
     """Branches and loops around the code that may or may not be taken."""
     unrolled: int = 0
-    collecting: bool = False
-    """Evaluating the `threads` list: calls make threads."""
+    settled: bool = False
+    """Without an automaton: shared data hold their first values, since nothing has run yet."""
+    moment: int = 0
+    """In `main`, the line of the module's own statement that runs."""
     overlay: dict[str, Value] = field(default_factory=dict)
     """The variables of comprehensions around the expression."""
     direct: int | None = None
@@ -238,6 +246,9 @@ class Lowering(ThreadBuilder):
         if self.direct is not None:
             self.direct += 1
             return Number(Load(place.address), boolean)
+        if self.settled and self.automaton is None and isinstance(place.address, Const):
+            cell = self.program.storage.cells[place.address.value]
+            return Number(Const(cell.initial), boolean)
         return Number(self.load(place, self.span(node)), boolean)
 
     def branch_at(self, node: ast.AST, test: Expr, true: Label, false: Label) -> None:
@@ -270,6 +281,8 @@ class Lowering(ThreadBuilder):
             handler = STATEMENTS.get(type(node))
             if handler is None:
                 raise self.refuse(node, refuse_syntax(node))
+            if self.frame.is_module and len(self.frames) == 1:
+                self.moment = getattr(node, "lineno", 0)
             mark = len(self.held)
             handler(self, node)
             if not isinstance(node, ast.Return):

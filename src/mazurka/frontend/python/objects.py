@@ -19,7 +19,12 @@ from mazurka.frontend.kit.shapes import (
     Shape,
 )
 from mazurka.frontend.python.annotations import RangeCheck
-from mazurka.frontend.python.arguments import bind_parameters, evaluate_arguments, match_arguments
+from mazurka.frontend.python.arguments import (
+    bind_parameters,
+    evaluate_arguments,
+    evaluate_default,
+    match_arguments,
+)
 from mazurka.frontend.python.containers import make_array
 from mazurka.frontend.python.lowering import CALLS, Activation, Lowering, callable_name
 from mazurka.frontend.python.statements import check_parameter, declared_shape
@@ -129,17 +134,29 @@ def _field_default(
                 if keyword.arg == "default_factory":
                     return make_blueprint(low, low.value(keyword.value), keyword.value)
                 if keyword.arg == "default":
-                    return _field_value(low, name, low.value(keyword.value), shape, keyword.value)
+                    made = evaluate_default(low, keyword.value)
+                    return _field_value(low, name, made, shape, keyword.value)
             raise low.refuse(value, f"`{name}` needs `default=` or `default_factory=`")
         case _:
-            made = low.value(value)
-            if isinstance(made, Blueprint):
+            made = evaluate_default(low, value)
+            if isinstance(made, Blueprint) or (isinstance(made, Sequence) and made.growing):
                 raise low.refuse(
                     value,
                     f"all instances would share this `{name}`; write `{name}: Type` without a"
                     " value, or `field(default_factory=Type)`",
                 )
             return _field_value(low, name, made, shape, value)
+
+
+def find_field_defaults(value: ast.expr | None) -> list[ast.expr]:
+    """Find what is evaluated once, with the class, of how the default of a field is written."""
+    match value:
+        case None:
+            return []
+        case ast.Call(ast.Name("field") | ast.Attribute(_, "field"), [], keywords):
+            return [keyword.value for keyword in keywords if keyword.arg == "default"]
+        case _:
+            return [value]
 
 
 def _field_value(

@@ -16,7 +16,7 @@ from mazurka.frontend.python.assignment import assign, assign_name, bind_cell, s
 from mazurka.frontend.python.expressions import arithmetic, as_number, branch_on
 from mazurka.frontend.python.lowering import CALLS, LocalVariable, Lowering, statement
 from mazurka.frontend.python.primitives.methods import find_methods
-from mazurka.frontend.python.survey import find_leaving_jump
+from mazurka.frontend.python.survey import find_leaving_jump, lists_calls
 from mazurka.frontend.python.values import (
     Function,
     Guard,
@@ -24,6 +24,8 @@ from mazurka.frontend.python.values import (
     Method,
     Nothing,
     Number,
+    Sequence,
+    ThreadHandle,
     Value,
     kind_of,
 )
@@ -61,12 +63,26 @@ def _assign(low: Lowering, node: ast.Assign) -> None:
     value = low.value(node.value)
     if not low.reachable:
         return
+    _check_threads(low, node, value)
     if len(node.targets) > 1 and not isinstance(value, Number):
         raise low.refuse(node, "only numbers can be assigned to several targets at once")
     if len(node.targets) > 1:
         value = settle(low, value, node)
     for target in node.targets:
         assign(low, target, value, node)
+
+
+def _check_threads(low: Lowering, node: ast.Assign, value: Value) -> None:
+    """Refuse a list called `threads` whose calls have been made here, one after the other."""
+    named = any(isinstance(target, ast.Name) and target.id == "threads" for target in node.targets)
+    if not named or not lists_calls(node.value) or not isinstance(value, Sequence):
+        return
+    if not all(isinstance(item, ThreadHandle) for item in value.items):
+        raise low.refuse(
+            node,
+            "these calls run here, one after the other; `threads = [...]` starts threads at module"
+            " level only (outside loops and blocks), `Thread(target=function)` anywhere",
+        )
 
 
 @statement(ast.AugAssign)
@@ -77,8 +93,10 @@ def _augmented(low: Lowering, node: ast.AugAssign) -> None:
         old = low.read(place, node).expr
         new = arithmetic(low, node.op, old, low.number_of(node.value), node)
         low.store(place, new, low.span(node))
+    elif not isinstance(node.target, ast.Name):
+        assign(low, node.target, place, node)  # which refuses it: this is no place
     else:
-        name = node.target.id if isinstance(node.target, ast.Name) else ""
+        name = node.target.id
         old = as_number(low, place, node.target)
         new = arithmetic(low, node.op, old, low.number_of(node.value), node)
         assign_name(low, name, Number(new), node)
@@ -121,6 +139,8 @@ def _declare(low: Lowering, name: str, shape: NumberShape, node: ast.AST) -> Non
 
 def declared_shape(low: Lowering, annotation: ast.expr) -> NumberShape | None:
     """Find the range an annotation declares; None for those that say nothing about ranges."""
+    if id(annotation) in low.program.ranges:
+        return low.program.ranges[id(annotation)]
     match annotation:
         case ast.Subscript(ast.Name() | ast.Attribute() as base):
             is_range = _imported(low, base) == "mazurka.model.Int"

@@ -94,6 +94,52 @@ def creates_or_grows(body: Iterable[ast.AST]) -> bool:
     )
 
 
+def lists_calls(expr: ast.AST) -> bool:
+    """Whether an expression has the form of a `threads` list: calls that make no thread objects."""
+    match expr:
+        case ast.List(items) | ast.Tuple(items):
+            return any(_is_entry(item) or lists_calls(item) for item in items)
+        case ast.ListComp(item):
+            return _is_entry(item)
+        case ast.BinOp(left, _, right) | ast.IfExp(_, left, right):
+            return lists_calls(left) or lists_calls(right)
+        case ast.Starred(inner):
+            return lists_calls(inner)
+        case _:
+            return False
+
+
+def _is_entry(item: ast.AST) -> bool:
+    match item:
+        case ast.Call():
+            return find_call_name(item) not in CREATORS
+        case ast.IfExp(_, body, orelse):
+            return _is_entry(body) or _is_entry(orelse)
+        case _:
+            return False
+
+
+def lists_threads(node: ast.stmt) -> bool:
+    """Whether a statement of the module assigns a `threads` list, perhaps under an `if`."""
+    match node:
+        case ast.Assign([ast.Name("threads")], value):
+            return lists_calls(value)
+        case ast.AnnAssign(ast.Name("threads"), _, ast.expr() as value):
+            return lists_calls(value)
+        case ast.AugAssign(ast.Name("threads"), _, value):
+            return lists_calls(value)
+        case ast.If(_, body, orelse):
+            return any(map(lists_threads, (*body, *orelse)))
+        case _:
+            return False
+
+
+def decides_definitions(node: ast.If) -> bool:
+    """Whether a branch at module level contains what only the module level can contain."""
+    own = ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom
+    return lists_threads(node) or any(isinstance(part, own) for part in walk_own_nodes([node]))
+
+
 @dataclass(frozen=True)
 class FunctionFacts:
     """What a piece of code does with names."""
@@ -182,11 +228,13 @@ class ModelSurvey:
 
 
 def survey(module: ast.Module) -> ModelSurvey:
-    functions = {n.name: n for n in module.body if isinstance(n, ast.FunctionDef)}
-    classes = {n.name: n for n in module.body if isinstance(n, ast.ClassDef)}
-    defined = list(functions.values())
-    for definition in classes.values():
-        defined += [n for n in definition.body if isinstance(n, ast.FunctionDef)]
+    nodes = list(walk_own_nodes(module.body))
+    functions = {n.name: n for n in nodes if isinstance(n, ast.FunctionDef)}
+    classes = {n.name: n for n in nodes if isinstance(n, ast.ClassDef)}
+    defined = [n for n in nodes if isinstance(n, ast.FunctionDef)]
+    for definition in nodes:
+        if isinstance(definition, ast.ClassDef):
+            defined += [n for n in definition.body if isinstance(n, ast.FunctionDef)]
     written: set[str] = set()
     loaded: set[str] = set()
     for function in defined:

@@ -84,7 +84,6 @@ class ThreadCall:
 
     function: Function
     arguments: Mapping[str, Value]
-    title: str
 
 
 @dataclass(eq=False, slots=True)

@@ -37,7 +37,7 @@ ADVICE = [
     ("string on the left", "def f():\n    s = 'hi'\n    assert s == 'hi'", "`s` is a string, not a number"),
     ("string on the right", "def f():\n    assert 0 < 1 < 'hi'", "`'hi'` is a string, not a number"),
     ("string in a tuple", "def f():\n    assert 'a' in (1, 2)", "`'a'` is a string, not a number"),
-    ("length of a list", "N = 3\nxs = [0] * N\ndef f():\n    global N\n    N = 4", "the length of `[0] * N` must be a constant, which `N` is not"),
+    ("length of a list", "N = 3\ndef f():\n    global N\n    N = 4\n    xs = [0] * N", "the length of `[0] * N` must be a constant, which `N` is not"),
     ("item of a slice", "z = [1, 2, 3]\ndef f():\n    y = z[1:]\n    y[0] = 9", "`y[0]` cannot be assigned: `y` is a tuple or a slice, which stays as it is in a model; use an Array"),
     ("call in spawn", "def g(): pass\ndef f():\n    spawn(g())", "a thread runs a function of the model, not None; write `g`, without the parentheses that call it"),
     ("call with arguments in spawn", "def g(x): pass\ndef f():\n    spawn(g(1))", "a thread runs a function of the model, not None; its arguments are given apart, so that it is not called here: `spawn(g, 1)`"),

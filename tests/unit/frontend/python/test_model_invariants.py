@@ -259,7 +259,8 @@ MEDDLING = "an invariant may only look at data; this does more: "
         ("invariant('x < 3')", LINE, "is a string, not a condition"),
         ("invariant(x / 2 < 1)", LINE, "`/` gives a float"),
         ("t = spawn(f)\ninvariant(t.is_alive())", LINE, "`t` is used by an invariant"),
-        ("for k in range(2):\n    x = k\ninvariant(k < 3)", LINE + 2, "a variable of `main` alone"),
+        ("k = choose(1, 2)\nx = k\ninvariant(k < 3)", LINE, "`k` is used by an invariant"),
+        ("for k in range(choose(1, 2)):\n    x = k\ninvariant(k < 3)", LINE + 2, "of `main` alone"),
     ],
 )
 def test_refused(declaration: str, line: int, message: str) -> None:

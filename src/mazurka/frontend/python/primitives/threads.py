@@ -18,6 +18,7 @@ from mazurka.frontend.kit.threads import (
 )
 from mazurka.frontend.python.arguments import (
     advise_not_to_call,
+    check_ways,
     evaluate_default,
     match_arguments,
     parameters,
@@ -31,6 +32,7 @@ from mazurka.frontend.python.values import (
     Nothing,
     Number,
     Sequence,
+    ThreadCall,
     ThreadHandle,
     Value,
     kind_of,
@@ -53,6 +55,7 @@ def _spawn(low: Lowering, node: ast.Call) -> Value:
     function, bound = _function(low, low.value(node.args[0]), node.args[0])
     call = ast.copy_location(ast.Call(node.args[0], node.args[1:], node.keywords), node)
     names = [name for name in parameters(low, function) if name not in bound]
+    check_ways(low, function, call, bound)
     given = match_arguments(low, call, names, function.name)
     arguments = bound | {name: low.value(expr) for name, expr in given.items()}
     low.require_automaton()
@@ -87,10 +90,12 @@ def _given_arguments(
         values = low.value(given["args"])
         if not isinstance(values, Sequence):
             raise low.refuse(given["args"], "`args` must be a tuple: `args=(1,)`")
+        named = {argument.arg for argument in function.args.kwonlyargs}
+        plain = [name for name in names if name not in named]
         count = len(values.items)
-        if count > len(names):
-            raise low.refuse(node, f"`{function.name}` takes {len(names)} arguments, not {count}")
-        arguments = dict(zip(names, values.items, strict=False))
+        if count > len(plain):
+            raise low.refuse(node, f"`{function.name}` takes {len(plain)} arguments, not {count}")
+        arguments = dict(zip(plain, values.items, strict=False))
     if "kwargs" in given:
         for name, expr in _read_keywords(low, given["kwargs"]):
             if name not in names or name in arguments:
@@ -142,6 +147,11 @@ def _create(
         return ThreadHandle(ZERO)
     slot = _slot(low, function, arguments, node)
     return ThreadHandle(create(low, span, name, slot, start=start))
+
+
+def start_listed(low: Lowering, call: ThreadCall, node: ast.AST) -> None:
+    """Make and start a thread of the `threads` list while the program runs."""
+    _create(low, call.function.definition, dict(call.arguments), node, start=True)
 
 
 def _complete(
