@@ -74,6 +74,8 @@ class ReadingWriter:
         self.defaults: dict[str, int] = {}
         """The functions that threads run, and how many parameters have no default."""
         self.listed = chance.random() < 0.7
+        self.private = self.listed and chance.random() < 0.4
+        """Whether the module has a variable `p` that no function assigns."""
         self.lines: Lines = []
 
     # --- the module ------------------------------------------------------------------------
@@ -125,8 +127,14 @@ class ReadingWriter:
                 chance.choice(("xs = [1, 2]", "xs = [0] * 2", "xs = [i + 1 for i in (2, 0)]"))
             )
             self.known += ["xs[0]", "xs[1]"]
+            if chance.random() < 0.3:
+                self._add("ys = xs")
+                self.known += ["ys[0]", "ys[1]"]
         for tool in self.tools:
             self._add(f"{tool} = {TOOLS[tool]}")
+        if self.private:
+            self._add(f"p = {self._number(1)}")
+            self.known.append("p")
         self._between()
         if self.record:
             first, second = self._number(1), self._number(1)
@@ -152,6 +160,10 @@ class ReadingWriter:
             return
         for _ in range(self.chance.choice((0, 0, 1, 1, 2))):
             self._add(*self._statement(2, alone=True))
+        if self.private and self.chance.random() < 0.3:
+            condition = f"while p < {self.chance.randint(1, 4)}:"
+            forms = (["p += 1"], [condition, "    p += 1"], [f"p = ({self._number(1)}) % 4"])
+            self._add(*self.chance.choice(forms))
 
     # --- definitions -----------------------------------------------------------------------
 
@@ -164,7 +176,17 @@ class ReadingWriter:
         self.known.append("n")
         body = [*self._statement(1), f"return ({self._number(1)}) % 4"]
         self.known.remove("n")
-        self._define("helper", f"n={default}", body)
+        if self.chance.random() < 0.3:
+            start = len(self.lines)
+            test = self._condition()
+            self._define("helper", "n=1", ["return n % 3"])
+            self._define("helper", f"n={default}", body)
+            lines, self.lines = self.lines[start:], self.lines[:start]
+            second = lines.index(f"def helper(n={default}):", 1)
+            self._add(f"if {test}:", *(f"    {line}" for line in lines[:second]))
+            self._add("else:", *(f"    {line}" for line in lines[second:]))
+        else:
+            self._define("helper", f"n={default}", body)
         self.helpers.append("helper")
 
     def _worker(self, name: str) -> None:
@@ -191,6 +213,8 @@ class ReadingWriter:
     def _list(self) -> None:
         chance, names = self.chance, list(self.defaults)
         entries = [self._entry(name) for name in names]
+        if self.record == "Box" and chance.random() < 0.4:
+            entries[0] = f"<<box.bump|{chance.choice(('', self._number(1)))}>>"
         many = f"[{', '.join(entries)}]"
         few = f"[{entries[0]}] + [{', '.join(entries[1:])}]"
         test = self._condition()
@@ -253,7 +277,7 @@ class ReadingWriter:
         return chance.choice(kinds)()
 
     def _place(self) -> str:
-        places = [n for n in self.known if n not in ("n", "m")]
+        places = [n for n in self.known if n not in ("n", "m", "p")]
         if self.has_list and "xs[0]" in places:
             places.append(f"xs[{self._atom()} % 2]")
         return self.chance.choice(places)
@@ -387,7 +411,7 @@ def as_real(line: str) -> str:
     if line == "<<start>>":
         return "for thread in threads: thread.start()"
     made = _entries(line, lambda name, given: ENTRY.format(name, f"{given}," if given else ""))
-    return made.replace("    global ", "    nonlocal ", 1)
+    return made.replace("  global ", "  nonlocal ", 1)
 
 
 def _entries(line: str, write: Callable[[str, str], str]) -> str:

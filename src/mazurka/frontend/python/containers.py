@@ -23,6 +23,7 @@ from mazurka.frontend.python.source import check_path
 from mazurka.frontend.python.values import (
     Draft,
     DraftField,
+    Function,
     Imported,
     Interval,
     Method,
@@ -183,9 +184,9 @@ def _comprehension(low: Lowering, node: ast.ListComp) -> Value:
 
 
 def _result(low: Lowering, node: ast.expr) -> Value:
-    """Evaluate an item; a call that returns nothing was meant to be a thread, not an item."""
+    """Evaluate an item; a function that returns nothing was meant to be a thread, not called."""
     value = low.value(node)
-    if isinstance(node, ast.Call) and isinstance(value, Nothing) and low.reachable:
+    if isinstance(value, Nothing) and _calls_model(low, node) and low.reachable:
         raise low.refuse(
             node,
             f"`{ast.unparse(node)}` runs here at once and returns nothing that a list could hold;"
@@ -193,6 +194,17 @@ def _result(low: Lowering, node: ast.expr) -> Value:
             " `Thread(target=function)`",
         )
     return value
+
+
+def _calls_model(low: Lowering, node: ast.expr) -> bool:
+    match node:
+        case ast.Call(ast.Name() as called):
+            return isinstance(low.designate(called), Function)
+        case ast.Call(ast.Attribute(ast.Name() as owner)):
+            found = low.designate(owner)
+            return isinstance(found, Reference) and isinstance(found.shape, RecordShape)
+        case _:
+            return False
 
 
 Item = TypeVar("Item")

@@ -255,7 +255,7 @@ class Declarations:
                 raise self.low.refuse(node, _empty(name, expr))
             self._run(name, node, seen)
             return
-        if self.main and seen:
+        if seen and any(_may_use(node, name) for node in self.main):
             raise self.low.refuse(node, f"define `{name}` before the statements that run")
         shape = declared_shape(self.low, annotation) if annotation is not None else None
         self._define(name, value, shape, node)
@@ -454,6 +454,14 @@ def _runs(node: ast.stmt) -> bool:
             return False
         case _:
             return True
+
+
+def _may_use(node: ast.stmt, name: str) -> bool:
+    """Whether a statement may use a name: it does so itself, or it calls something."""
+    return any(
+        isinstance(part, ast.Call) or (isinstance(part, ast.Name) and part.id == name)
+        for part in ast.walk(node)
+    )
 
 
 def _mentions_threads(expr: ast.expr) -> bool:

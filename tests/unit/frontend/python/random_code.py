@@ -30,6 +30,21 @@ class CodeWriter:
         self._function("run", "", 2)
         return "\n".join([*self.lines, "threads = [run()]", ""])
 
+    def module_statements(self) -> str:
+        """The same statements at module level, before a thread that reads what they leave."""
+        self.lines = ["g: Int[-9, 9] = 1", "h: Int[-9, 9] = 2", "arr = Array(Int[-9, 9], 3)"]
+        for number in range(2):
+            self._function(f"helper{number}", "p, q=3", number)
+        self.helpers, self.finishing = 2, 1
+        for local in LOCALS:
+            self._emit(0, f"{local} = {self.random.randint(-3, 5)}")
+        for _ in range(self.random.randint(3, 6)):
+            self._statement(0, 2, in_loop=False)
+            if self.random.random() < 0.3:
+                self._call(0)
+        self.lines += ["def run():", "    return a + b + c + g + h + arr[0]"]
+        return "\n".join([*self.lines, "threads = [run()]", ""])
+
     def _function(self, name: str, parameters: str, helpers: int) -> None:
         self.helpers = helpers
         self.lines.append(f"def {name}({parameters}):")
@@ -41,7 +56,7 @@ class CodeWriter:
         for _ in range(self.random.randint(2, 4)):
             self._statement(1, 2, in_loop=False)
         for _ in range(helpers):
-            self._call()
+            self._call(1)
         self.lines.append(f"    return ({self._number(2)}) % 7")
 
     def _emit(self, depth: int, text: str) -> None:
@@ -63,11 +78,11 @@ class CodeWriter:
         else:
             self.random.choice(simple)(depth)
 
-    def _call(self) -> None:
+    def _call(self, depth: int) -> None:
         name = f"helper{self.random.randrange(self.helpers)}"
         x, y = self._number(1), self._number(1)
         call = self.random.choice([f"{name}({x})", f"{name}({x}, {y})", f"{name}(q={x}, p=2)"])
-        self._emit(1, f"{self._target()} = ({self._atom()} + {call}) % 7")
+        self._emit(depth, f"{self._target()} = ({self._atom()} + {call}) % 7")
 
     def _target(self) -> str:
         return self.random.choice(LOCALS + GLOBALS)

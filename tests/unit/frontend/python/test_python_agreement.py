@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from model_exploration import explore
+from model_exploration import PRELUDE, explore
 from random_code import CodeWriter
+
+from mazurka.frontend.python.elaboration import elaborate
 
 
 class _Type:
@@ -19,7 +21,7 @@ def run_by_python(code: str) -> dict[str, int]:
     scope: dict[str, Any] = {"Int": _Type(), "Array": lambda _, length: [0] * length}
     body = code.replace("threads = [run()]", "run()")
     exec(compile(body, "random code", "exec"), scope)
-    values = {name: scope[name] for name in ("g", "h")}
+    values = {name: scope[name] for name in "abcgh" if name in scope}
     return values | {f"arr[{place}]": value for place, value in enumerate(scope["arr"])}
 
 
@@ -33,3 +35,13 @@ def test_sequential_code_gives_the_values_that_python_gives(seed: int, merge: bo
     (final,) = findings.finals
     for name, value in final:  # numbers that nothing assigns are constants and have no cell
         assert expected.get(name, value) == value, (name, code)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_statements_of_the_module_leave_the_values_that_python_leaves(seed: int) -> None:
+    code = CodeWriter(seed).module_statements()
+    program = elaborate(PRELUDE + code, "model.py")
+    assert [thread.name for thread in program.threads] == ["run"]
+    found = {cell.name: cell.initial for cell in program.cells} | program.constants
+    for name, value in run_by_python(code).items():
+        assert found[name] == value, (name, code)
