@@ -23,6 +23,7 @@ from mazurka.stateful.reference.full import StateSpace, explore
 from mazurka.stateful.variants import MOVERS, PROVISO
 from tests.soundness.classification import Use, uses_of_cells, wrong_class
 from tests.soundness.disciplined_programs import disciplined_program
+from tests.soundness.polling import with_polling
 from tests.soundness.random_programs import random_program
 from tests.soundness.replaying import replays
 from tests.soundness.schedules import ends
@@ -37,6 +38,7 @@ SECONDS = 20.0
 """What a search may take; none comes near it, unless it does not end."""
 USUAL_SETS = ((frozenset({"assert"}), False), (frozenset({"assert", "deadlock"}), True))
 RARE_SETS = (
+    (frozenset({"assert", "hang"}), True),
     (frozenset({"assert"}), True),
     (frozenset({"assert", "race"}), True),
     (frozenset(PROPERTIES), True),
@@ -84,6 +86,11 @@ class Subject:
     def variant(self) -> str:
         return ("raw", "prepared")[self.seed // 2 % 2]
 
+    @property
+    def polls(self) -> bool:
+        """Whether threads also wait actively for each other."""
+        return self.seed // 32 % 2 == 1
+
     def program(self) -> Program:
         """The program, in an object of its own: analyses and native code are kept in it."""
         return replace(self._made())
@@ -97,10 +104,13 @@ class Subject:
             program = random_program(rng)
         else:
             program = sharpen(random_program(rng, faults=False), rng, STATES)
+        if self.polls:
+            program = with_polling(program, rng)
         return prepared(program) if self.variant == "prepared" else program
 
     def __str__(self) -> str:
-        return f"seed {self.seed} ({self.generator}, {self.variant})"
+        polling = ", polling" if self.polls else ""
+        return f"seed {self.seed} ({self.generator}, {self.variant}{polling})"
 
 
 @dataclass(frozen=True)
@@ -121,12 +131,12 @@ class Oracle:
 
     def reachable(self, properties: frozenset[str]) -> set[str]:
         """The kinds of violation that a search for the given properties must see one of."""
-        return self.whole.kinds - {"bound"} - ({"deadlock", "race"} - properties)
+        return self.whole.kinds - {"bound"} - ({"deadlock", "hang", "race"} - properties)
 
 
 def consult(program: Program, limit: int = STATES) -> Oracle | None:
     """Explore the program; None if it has more states than that."""
-    whole = explore(program, limit=limit)
+    whole = explore(program, hangs=True, limit=limit)
     return Oracle(program, whole) if whole.complete else None
 
 

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from mazurka.ir.interpreter import Interpreter, Outcome, State
 from mazurka.ir.program import Fault, Program
 from mazurka.search import PROPERTIES, Violation
+from mazurka.search.hangs import is_hang
 from mazurka.search.races import race_address
 
 
@@ -36,7 +37,20 @@ def replays(
         one, other = (interpreter.step(state, m.thread, m.choice) for m in violation.racing)
         happen = one.happened and other.happened and one.thread != other.thread
         return happen and race_address(program, one, other) is not None
+    if violation.kind == "hang":
+        start = violation.loop_start
+        return fault is None and start is not None and _goes_round(interpreter, violation, state)
     return fault is not None and fault.fault == violation.kind
+
+
+def _goes_round(interpreter: Interpreter, violation: Violation, state: State) -> bool:
+    """Whether the moves behind `loop_start` lead from a hang back to it."""
+    if not is_hang(interpreter, state):
+        return False
+    end = state
+    for move in violation.path[violation.loop_start :]:
+        end = interpreter.step(end, move.thread, move.choice).state
+    return end == state and len(violation.path) > (violation.loop_start or 0)
 
 
 def _is_deadlock(interpreter: Interpreter, state: State) -> bool:

@@ -32,6 +32,7 @@ MOST_LIST_NAME = 18
 
 SOURCE, READ, WRITE, LOCAL, OPERATION = "", "cyan", "yellow", "dim", "green"
 FAILED = "bold red"
+REPEATED = "from here on these steps are repeated for ever:"
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,8 @@ class Columns:
             switched = before != row.thread
             if switched and before is not None:
                 self.write(Text())
+            if self.trace.loop_start is not None and row.number == self.trace.loop_start + 1:
+                self.write(Text(REPEATED, "bold red"))
             self.draw_row(row, switched=switched)
             if pause is not None and not pause():
                 return False

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
 from mazurka.report.answer import Finding
+from mazurka.report.spinning import STATUS
 from mazurka.report.standing import Standing
 from mazurka.report.terminal import glyphs_for, safe
 from mazurka.report.trace import Trace
@@ -26,6 +29,8 @@ class Prose:
             self.print_collision(trace)
         elif found.kind == "deadlock":
             self.print_standings(trace)
+        elif trace.spinning:
+            self.print_loops(trace)
         else:
             self.print_marked(failure_text(trace, found), found.message)
 
@@ -45,9 +50,22 @@ class Prose:
         widest = max((cell_len(standing_text(standing)) for standing in waiting), default=0)
         for standing in waiting:
             self.print_marked(standing_text(standing), standing.reason, column=widest)
-        others = [standing for standing in trace.ending if standing.status != "waits"]
-        if others:
-            listed = ", ".join(f"{other.name} ({other.reason})" for other in others)
+        self.print_others(standing for standing in trace.ending if standing.status != "waits")
+
+    def print_loops(self, trace: Trace) -> None:
+        """How a hang ends: each thread's loop, and what it reads there again and again."""
+        who = "this thread goes" if len(trace.spinning) == 1 else "these threads go"
+        self.print_line(f"now {who} round for ever, and what is read there never changes:")
+        texts = [f"{each.name}, {each.place}: {each.source}" for each in trace.spinning]
+        widest = max(map(cell_len, texts))
+        for each, text in zip(trace.spinning, texts, strict=True):
+            self.print_marked(text, each.values, column=widest)
+        self.print_others(standing for standing in trace.ending if standing.status != STATUS)
+
+    def print_others(self, standings: Iterable[Standing]) -> None:
+        """The threads that have no line of their own."""
+        listed = ", ".join(f"{other.name} ({other.reason})" for other in standings)
+        if listed:
             self.print_line(f"also: {listed}", "dim", indent=4)
 
     def print_marked(self, text: str, reason: str = "", *, column: int = 0) -> None:

@@ -32,7 +32,7 @@ class Standing:
     thread: int
     name: str
     status: str
-    """`waits`, `stopped`, `finished`, `not started`, `failed` or `ready`."""
+    """`waits`, `stopped`, `finished`, `not started`, `failed`, `ready` or `goes round`."""
     file: str
     line: int
     source: str

@@ -121,7 +121,7 @@ class Summary(Prose):
         if verdict.violation is not None:
             found = verdict.violation
             line.append(f": {found.kind}", STYLES[VIOLATED])
-            placed = found.file and found.kind != "deadlock"
+            placed = found.file and found.kind not in ("deadlock", "hang")
             place = f"{found.file}:{found.line}: " if placed else ""
             line.append(safe(f" {self.glyphs.dash} {place}{found.message}", self.glyphs))
         elif verdict.limits:

@@ -16,8 +16,10 @@ from mazurka.ir.program import Fault, Kind, Program, Role
 from mazurka.report.answer import Finding
 from mazurka.report.operations import TraceRow, answers, hides, make_row, place_name
 from mazurka.report.places import Shown, is_hidden, object_name, shown_value, source_line
+from mazurka.report.spinning import Spinning, describe_hang, follow_loop, mark_spinning
 from mazurka.report.standing import Standing, find_standings
 from mazurka.search import Move, Violation
+from mazurka.search.hangs import is_hang
 from mazurka.search.races import race_address
 
 KEPT_ROWS = 20_000
@@ -69,6 +71,10 @@ class Trace:
     ending: tuple[Standing, ...] = ()
     collisions: tuple[Collision, ...] = ()
     racing: tuple[Move, Move] | None = None
+    loop_start: int | None = None
+    """The moves from this index on are repeated for ever."""
+    spinning: tuple[Spinning, ...] = ()
+    """The threads that repeat them."""
 
     @property
     def switches(self) -> int:
@@ -203,8 +209,11 @@ def confirm(
     """
     replay = run_schedule(program, violation.path, kept=kept, told=told)
     collisions: tuple[Collision, ...] = ()
+    spinning: tuple[Spinning, ...] = ()
     if violation.kind == "deadlock":
         finding = _deadlock(program, replay)
+    elif violation.kind == "hang":
+        finding, spinning = _hang(program, replay, violation)
     elif violation.kind == "race":
         finding, collisions = _race(program, replay, violation)
     else:
@@ -214,9 +223,11 @@ def confirm(
         moves=violation.path,
         rows=tuple(replay.rows),
         omitted=replay.omitted,
-        ending=find_standings(program, replay.state, replay.last),
+        ending=mark_spinning(find_standings(program, replay.state, replay.last), spinning),
         collisions=collisions,
         racing=violation.racing,
+        loop_start=violation.loop_start,
+        spinning=spinning,
     )
     return finding, trace
 
@@ -243,6 +254,25 @@ def _deadlock(program: Program, replay: Replay) -> Finding:
     who = "1 thread waits" if len(waiting) == 1 else f"{len(waiting)} threads wait"
     message = f"no thread can move, {who} for ever"
     return Finding("deadlock", message, waiting[0].file, waiting[0].line)
+
+
+def _hang(
+    program: Program, replay: Replay, violation: Violation
+) -> tuple[Finding, tuple[Spinning, ...]]:
+    """The schedule must lead to a hang, and its last part from there back to it."""
+    start, path = violation.loop_start, violation.path
+    if start is None or not 0 <= start < len(path):
+        raise ReplayMismatch("a hang without the steps that are repeated for ever")
+    if replay.last is not None and replay.last.fault is not None:
+        raise ReplayMismatch("the schedule ends in a fault, not in a hang")
+    if not is_hang(Interpreter(program), replay.state):
+        raise ReplayMismatch("the state at the end of the schedule is no hang")
+    found = follow_loop(program, replay.state, path[start:])
+    if found is None or found[1] != replay.state:
+        raise ReplayMismatch("the steps that should be repeated for ever cannot be")
+    spinning = found[0]
+    finding = Finding("hang", describe_hang(spinning), spinning[0].file, spinning[0].line)
+    return finding, spinning
 
 
 def _fault(program: Program, replay: Replay, violation: Violation) -> Finding:

@@ -68,6 +68,7 @@ def to_json(verdict: Verdict) -> dict[str, object]:
         "fingerprint": {"source": subject.source_digest, "program": subject.program_digest},
         "violation": finding.to_json(),
         "racing": _pairs(trace.racing) if trace.racing else None,
+        "loop_start": trace.loop_start,
         "threads": list(trace.threads),
         "moves": _pairs(trace.moves),
         "rows": [row.to_json() for row in trace.rows],
@@ -136,6 +137,7 @@ def _read_trace(data: Fields) -> SavedTrace:
             kind=violation.get("kind", str),
             path=_read_moves(data.values.get("moves"), "moves"),
             racing=(pair[0], pair[1]) if pair is not None else None,
+            loop_start=_read_loop_start(data),
         ),
         message=violation.get("message", str),
         rows=_read_rows(data.get("rows", list)),
@@ -161,6 +163,13 @@ def _read_reading(data: Fields) -> Reading:
 def _language(options: Fields) -> str | None:
     """Traces from before there were several languages do not name one."""
     return None if options.values.get("language") is None else options.get("language", str)
+
+
+def _read_loop_start(data: Fields) -> int | None:
+    """Traces from before there were hangs do not have one."""
+    if data.values.get("loop_start") is None:
+        return None
+    return _read_count(data.get("loop_start", int))
 
 
 def _read_granularity(options: Fields) -> str | None:

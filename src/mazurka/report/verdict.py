@@ -81,7 +81,12 @@ NAMED_LIMITS = {
     BITSTATE: "states are stored as bits, and some may have been missed",
     UNSOUND: "the strategy is unsound by design",
 }
-PROPERTY_NAMES = {"assert": "assertions", "deadlock": "deadlocks", "race": "data races"}
+PROPERTY_NAMES = {
+    "assert": "assertions",
+    "deadlock": "deadlocks",
+    "hang": "hangs",
+    "race": "data races",
+}
 ALWAYS = "range, index and lock errors"
 
 
@@ -146,6 +151,8 @@ class Verdict(Answer):
             "counterexample": self.counterexample,
             "ending": [standing.to_json() for standing in trace.ending] if trace else None,
             "race": [side.to_json() for side in trace.collisions] if trace else [],
+            "loop_start": trace.loop_start if trace else None,
+            "loops": [each.to_json() for each in trace.spinning] if trace else [],
             "limits": list(self.limits),
         }
 

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from mazurka.errors import OptionError
 
-PROPERTIES = ("assert", "deadlock", "race")
+PROPERTIES = ("assert", "deadlock", "hang", "race")
 ORDERS = ("dfs", "bfs")
 
 TAKEN = frozenset(

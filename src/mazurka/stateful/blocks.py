@@ -163,7 +163,19 @@ from __future__ import annotations
 HASHES = 117
 """How many bits stand for a state that is stored as bits."""
 
-BLOCK_WORDS = 118
+# Looking for hangs.
+(
+    HANG_WANTED,
+    STATE_WORDS,       # words of a state, without what a search adds to it
+    SHARED_MASKS,      # array by thread and word: the bits of cells that are not its own
+    WALK,              # the states of one thread's walk
+    WALK_ROOM,         # how many fit
+    WALK_TABLE,        # hash table: the number of the walk, and a position in WALK
+    WALK_CAPACITY,
+    WALKS,             # how many walks there were
+) = range(118, 126)  # fmt: skip
+
+BLOCK_WORDS = 126
 
 # Where states lie: in a log, with their positions in the table; in the table itself; or nowhere,
 # and the table has some bits for each.
@@ -177,6 +189,7 @@ SLICE, DONE, STORE_FULL, STACK_FULL, FAULT, DEADLOCK, RACE, FOOTPRINT_FULL, BROK
 PREFIXES_FULL, PASSED_FULL, STUCK = range(9, 12)
 PATTERN_MISSING = 12
 OUTBOX_FULL, FOUND = 13, 14
+HANG, WALK_FULL = 15, 16
 
 FIRST_DEAD_END = 7
 """Faults from this code on (`livelock`, `bound`) have no successor: the step did not end."""
@@ -184,8 +197,8 @@ FIRST_DEAD_END = 7
 # Which moves a breadth-first search takes.
 ALL_MOVES, SAME_THREAD, OTHER_THREADS = range(3)
 
-# A depth-first frame's progress: four flags, then the next choice, then the next thread.
-CHOICE_SHIFT = 4
+# A depth-first frame's progress: five flags, then the next choice, then the next thread.
+CHOICE_SHIFT = 5
 CHOICE_BITS = 24
 THREAD_SHIFT = CHOICE_SHIFT + CHOICE_BITS
 
@@ -212,8 +225,8 @@ RULE_HANDOVER, RULE_REDUCES, RULE_GROUPS = 1, 2, 4
 # A transaction's frame: flags, then the next choice, the thread, and how many threads have run.
 FRAME_MOVED, FRAME_WAITING, FRAME_STOPPED = 1, 2, 4
 FRAME_PHASE, FRAME_LM, FRAME_RM, FRAME_XEND, FRAME_CPC = 8, 16, 32, 64, 128
-FRAME_SUCCESSOR, FRAME_CLOSES_CYCLE, FRAME_RACE_CHECKED = 256, 512, 1024
-FRAME_FLAGS = 2047
+FRAME_SUCCESSOR, FRAME_CLOSES_CYCLE, FRAME_RACE_CHECKED, FRAME_PUSHED = 256, 512, 1024, 2048
+FRAME_FLAGS = 4095
 FRAME_CHOICE_SHIFT, FRAME_TID_SHIFT, FRAME_NUM_SHIFT = 12, 32, 48
 
 # A state of a transaction search.
@@ -262,6 +275,7 @@ TRAIT_STICKY, TRAIT_SAFE = 1, 2
 EXAMINED_WORDS = 6
 
 # A frame of a search with persistent sets, beside choice and thread: whether it has its set.
+# FRAME_PUSHED says of every frame of a reduced search whether a state was pushed from it.
 FRAME_CHOSEN = 1
 
 # What the kernel for cartesian vectors is to do: search on, make vectors for others to enter, enter

@@ -11,6 +11,7 @@ from mazurka.ir.interpreter import Interpreter, Outcome, State, is_deadlock
 from mazurka.ir.native.step import NativeProgram
 from mazurka.ir.program import Fault
 from mazurka.search import Move, Observer, SearchOptions, SearchResult, Statistics, Violation
+from mazurka.search.hangs import is_hang, make_hang
 from mazurka.search.races import races_between
 from mazurka.search.resources import default_limit_bytes
 
@@ -104,14 +105,21 @@ class Conductor:
             if step.fault.message not in self.limits:
                 self.limits.append(step.fault.message)
             return False
-        return self.record_violation(str(step.fault.fault), lambda: (*path(), move))
+        kind = str(step.fault.fault)
+        return self.record_violation(lambda: Violation(kind, (*path(), move)))
 
     def confirm_deadlock(self, words: list[int], path: Callable[[], tuple[Move, ...]]) -> bool:
         steps = [step for _, step in self.interpreter.steps(self.unpack(words))]
         outcomes = {step.outcome for step in steps if not self.is_observer(step.thread)}
         if not is_deadlock(outcomes):
             raise InternalError("a deadlock in the native code is none in the interpreter")
-        return self.record_violation("deadlock", path)
+        return self.record_violation(lambda: Violation("deadlock", path()))
+
+    def confirm_hang(self, words: list[int], path: Callable[[], tuple[Move, ...]]) -> bool:
+        state = self.unpack(words)
+        if not is_hang(self.interpreter, state):
+            raise InternalError("a hang in the native code is none in the interpreter")
+        return self.record_violation(lambda: make_hang(self.interpreter, state, path()))
 
     def is_observer(self, thread: int) -> bool:
         return self.native.program.threads[thread].observer
@@ -127,21 +135,16 @@ class Conductor:
         if not races:
             raise InternalError("a race in the native code is none in the interpreter")
         first, second, _ = races[0]
-        return self.record_violation("race", path, (first, second))
+        return self.record_violation(lambda: Violation("race", path(), (first, second)))
 
-    def record_violation(
-        self,
-        kind: str,
-        path: Callable[[], tuple[Move, ...]],
-        racing: tuple[Move, Move] | None = None,
-    ) -> bool:
+    def record_violation(self, make: Callable[[], Violation]) -> bool:
         """Keep the first violation; later ones only matter to the counts.
 
         A search that is over keeps its arrays: the schedule can be read off when the clock stands.
         """
         if self.options.stop_at_first:
-            self.pending = lambda: Violation(kind, path(), racing)
+            self.pending = make
             return True
         if self.violation is None:
-            self.violation = Violation(kind, path(), racing)
+            self.violation = make()
         return False

@@ -35,7 +35,7 @@ def transaction_strategy(
     return Strategy(
         name=name,
         summary=summary,
-        preserves=frozenset({"assert", "deadlock", "race"}),
+        preserves=frozenset({"assert", "deadlock", "hang", "race"}),
         orders=("dfs",),
         run=run,
         weakness=weakness,
@@ -62,7 +62,7 @@ def persistent_strategy(name: str, summary: str, relation: Relation) -> Strategy
     return Strategy(
         name=name,
         summary=summary,
-        preserves=frozenset({"assert", "deadlock"}),
+        preserves=frozenset({"assert", "deadlock", "hang"}),
         orders=("dfs",),
         run=run,
         options=(PROVISO,),

@@ -100,12 +100,19 @@ class KernelSearch:
                 return conductor.confirm_fault(words, move, lambda: self.path(position))
             case blocks.DEADLOCK:
                 return self.report_deadlock(position)
+            case blocks.HANG:
+                return self.report_hang(position)
+            case blocks.WALK_FULL:
+                self.view.lengthen_walks()
             case blocks.RACE:
                 return conductor.confirm_race(self.words_at(position), lambda: self.path(position))
         return reason == blocks.DONE
 
     def report_deadlock(self, position: int) -> bool:
         return self.conductor.confirm_deadlock(self.words_at(position), lambda: self.path(position))
+
+    def report_hang(self, position: int) -> bool:
+        return self.conductor.confirm_hang(self.words_at(position), lambda: self.path(position))
 
     def count(self) -> None:
         """Keep the books."""
@@ -118,7 +125,7 @@ class KernelSearch:
             peak_bytes=self.store.peak_bytes + marks,
             disk_bytes=self.disk_bytes(),
         )
-        self.conductor.count(statistics, other_bytes=self.other_bytes())
+        self.conductor.count(statistics, other_bytes=self.other_bytes() + self.view.walk_bytes())
 
     @property
     def states(self) -> int:

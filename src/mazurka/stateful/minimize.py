@@ -12,7 +12,7 @@ from dataclasses import replace
 from mazurka.ir.interpreter import Interpreter
 from mazurka.ir.native.step import NativeProgram, native
 from mazurka.ir.program import Program, Span
-from mazurka.search import Observer, SearchOptions, Violation
+from mazurka.search import PROPERTIES, Observer, SearchOptions, Violation
 from mazurka.stateful import blocks
 from mazurka.stateful.breadth_first import BreadthFirst
 
@@ -24,7 +24,7 @@ def fewest_switches(
 
     None where the search runs into the limits of `options` first.
     """
-    wanted = {"deadlock": {"deadlock"}, "race": {"race"}}.get(violation.kind, {"assert"})
+    wanted = {violation.kind} if violation.kind in PROPERTIES else {"assert"}
     narrowed = replace(options, properties=frozenset(wanted), order="bfs", stop_at_first=True)
     search = _BySwitches(native(program), narrowed, observer, violation)
     search.run()
@@ -78,7 +78,7 @@ class _BySwitches(BreadthFirst):
 
 def _line_of(program: Program, violation: Violation) -> Span | None:
     """Where a fault happens; None for what is not a fault."""
-    if violation.kind in ("deadlock", "race"):
+    if violation.kind in ("deadlock", "hang", "race"):
         return None
     interpreter = Interpreter(program)
     state = program.initial_state()

@@ -31,11 +31,16 @@ from mazurka.stateful.variants import (
 )
 
 UNFINISHED = "self-check: the interpreter did not come to an end within the time limit"
-OPTIONAL = {"assert", "deadlock", "race"}
+OPTIONAL = {"assert", "deadlock", "hang", "race"}
 
 
 def check_full(program: Program, options: SearchOptions, result: SearchResult) -> str:
-    found = explore(program, races="race" in options.properties, stop=_time_is_up(options))
+    found = explore(
+        program,
+        races="race" in options.properties,
+        hangs="hang" in options.properties,
+        stop=_time_is_up(options),
+    )
     if not found.complete:
         return UNFINISHED
     _require_verdict(found.kinds, options, result)
@@ -52,6 +57,7 @@ def check_transactions(
             how.completion,
             mover_use=how.mover_use,
             races="race" in options.properties,
+            hangs="hang" in options.properties,
             discipline=Discipline(program, options.value(MOVERS)),
             stop=_time_is_up(options),
         )
@@ -93,7 +99,11 @@ def check_persistent(
     result: SearchResult,
 ) -> str:
     done = explore_persistent(
-        program, relation=relation, proviso=proviso, stop=_time_is_up(options)
+        program,
+        relation=relation,
+        proviso=proviso,
+        hangs="hang" in options.properties,
+        stop=_time_is_up(options),
     )
     if not done.complete:
         return UNFINISHED

@@ -8,6 +8,7 @@ from mazurka.errors import UnsupportedError
 from mazurka.ir.native.step import NativeProgram
 from mazurka.ir.program import FAULTS, Fault
 from mazurka.search import SearchOptions
+from mazurka.search.hangs import find_own_cells
 from mazurka.stateful import blocks
 from mazurka.stateful.memory import Area
 
@@ -15,6 +16,8 @@ MOST_THREADS = 255
 MOST_CHOICES = 65_535
 MOST_RACING_THREADS = 64
 FOOTPRINT_LENGTH = 1 << 12
+FIRST_WALK = 1 << 8
+"""How many states a thread's walk may have before more room is made; a power of two."""
 ACCESS_KINDS = 4
 
 
@@ -32,6 +35,8 @@ class ProgramView:
         self.enter_program(options)
         if self.race_wanted:
             self.enter_races()
+        if "hang" in options.properties:
+            self.enter_hangs()
 
     def refuse_too_large(self) -> None:
         threads = len(self.program.threads)
@@ -100,6 +105,31 @@ class ProgramView:
         self.keep(blocks.TOUCHED, Area(len(cells) * ACCESS_KINDS))
         self.keep(blocks.EPOCH, Area(len(cells)))
         self.lengthen_footprint(FOOTPRINT_LENGTH)
+
+    def enter_hangs(self) -> None:
+        """Which bits each thread shares with others, and room for its walks."""
+        words, numbers = self.layout.words, self.block.numbers
+        masks = Area(words * len(self.program.threads))
+        for thread, own in enumerate(find_own_cells(self.program)):
+            for address, slot in enumerate(self.layout.slots):
+                if address not in own:
+                    masks.words[thread * words + slot.word] |= slot.mask << slot.shift
+        self.keep(blocks.SHARED_MASKS, masks)
+        numbers[blocks.HANG_WANTED], numbers[blocks.STATE_WORDS] = True, words
+        self.lengthen_walks(FIRST_WALK)
+
+    def lengthen_walks(self, room: int | None = None) -> None:
+        """Room for walks that are twice as long as now, or of a given length."""
+        numbers = self.block.numbers
+        room = room or 2 * numbers[blocks.WALK_ROOM]
+        self.keep(blocks.WALK, Area((room + 1) * self.layout.words))
+        self.keep(blocks.WALK_TABLE, Area(2 * room))
+        numbers[blocks.WALK_ROOM], numbers[blocks.WALK_CAPACITY] = room, 2 * room
+        numbers[blocks.WALKS] = 0
+
+    def walk_bytes(self) -> int:
+        """What the longest walk so far has taken, with the table."""
+        return 8 * self.block.numbers[blocks.WALK_ROOM] * (self.layout.words + 2)
 
     def lengthen_footprint(self, length: int | None = None) -> None:
         """Room for footprints twice as long as now, or of a given length."""

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from mazurka.stateful import blocks
+from mazurka.stateful.kernels.hangs import hang_at, is_quiet
 from mazurka.stateful.kernels.machine import block_at, compiled, machine_in, peek, poke
 from mazurka.stateful.kernels.races import RACE_FOUND, TOO_LONG, race_at
 from mazurka.stateful.kernels.store import fetch_logged, hash_record, insert_logged, tables_in
@@ -100,9 +101,18 @@ def run(address: Any) -> Any:
                 break
         if reason == blocks.FAULT:
             break
+        if machine.hang_wanted and (
+            same or (not tagged and is_quiet(block, successors, count, source))
+        ):
+            reason = hang_at(machine, block, source)
+            if reason == blocks.WALK_FULL:
+                first = count
+                break
         first = 0
         block[blocks.RACE_CHECKED] = 0
         position += 1
+        if reason != blocks.DONE:
+            break
         if flags == WAITING and machine.deadlock_wanted and not same:
             reason = blocks.DEADLOCK
             break

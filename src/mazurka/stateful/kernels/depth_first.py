@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from mazurka.stateful import blocks
+from mazurka.stateful.kernels.hangs import hang_at
 from mazurka.stateful.kernels.machine import block_at, compiled, machine_in, peek, poke
 from mazurka.stateful.kernels.races import RACE_FOUND, TOO_LONG, race_at
 from mazurka.stateful.kernels.stack import note_fault, pause_at, push_initial, write_back
@@ -41,7 +42,9 @@ from mazurka.stateful.kernels.successors import (
 )
 
 STARTED = np.uint64(8)
-FLAGS = np.uint64(15)
+BRANCHED = np.uint64(16)
+FLAGS = np.uint64(31)
+MOVING = np.uint64(MOVED)
 DEADLOCKED = np.uint64(WAITING)
 MATTERING = np.uint64(MOVED | WAITING | STOPPED)
 
@@ -141,6 +144,7 @@ def run(address: Any) -> Any:
                     pushed = position == size
                     entry = np.uint64(position)
                 if pushed:
+                    flags |= BRANCHED
                     size += 1
                     poke(stack, height, entry)
                     poke(frames, height, NOTHING)
@@ -160,7 +164,15 @@ def run(address: Any) -> Any:
             break
         if pushed:
             continue
+        if machine.hang_wanted and flags & (BRANCHED | MOVING) == MOVING:
+            poke(frames, top, progress_word(flags, threads, 0))  # should there be no room
+            reason = hang_at(machine, block, source)
+            block[blocks.FRAME] = top
+            if reason == blocks.WALK_FULL:
+                break
         height -= 1
+        if reason != blocks.DONE:
+            break
         if machine.deadlock_wanted and flags & MATTERING == DEADLOCKED:
             block[blocks.FRAME] = top
             reason = blocks.DEADLOCK

@@ -149,6 +149,7 @@ class Machine(NamedTuple):
     faults_wanted: Any
     deadlock_wanted: Any
     race_wanted: Any
+    hang_wanted: Any
 
 
 @compiled
@@ -170,6 +171,7 @@ def machine_in(block: Any) -> Any:
         block[blocks.FAULTS_WANTED],
         block[blocks.DEADLOCK_WANTED] != 0,
         block[blocks.RACE_WANTED] != 0,
+        block[blocks.HANG_WANTED] != 0,
     )
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from mazurka.stateful import blocks
+from mazurka.stateful.kernels.hangs import hang_at
 from mazurka.stateful.kernels.machine import (
     block_at,
     call_step,
@@ -32,7 +33,7 @@ from mazurka.stateful.kernels.records import frame_of, frame_word
 from mazurka.stateful.kernels.stack import note_fault, pause_at, push_initial, write_back
 from mazurka.stateful.kernels.store import hash_record, insert_logged, tables_in
 
-CHOSEN = blocks.FRAME_CHOSEN
+CHOSEN, PUSHED = blocks.FRAME_CHOSEN, blocks.FRAME_PUSHED
 
 
 @compiled
@@ -104,6 +105,7 @@ def run(address: Any) -> Any:
                 found = insert_logged(tables, size, words, target, hash_record(target, words))
                 pushed = found == size
                 if pushed:
+                    flags |= PUSHED
                     size += 1
                     poke(stack, height, np.uint64(found))
                     poke(frames, height, NONE)
@@ -119,6 +121,12 @@ def run(address: Any) -> Any:
             break
         if pushed:
             continue
+        if machine.hang_wanted and not stuck and flags & PUSHED == 0:
+            poke(frames, top, frame_word(flags, choice, thread, 0))  # should there be no room
+            reason = hang_at(machine, block, source)
+            block[blocks.FRAME] = top
+            if reason == blocks.WALK_FULL:
+                break
         height -= 1
         if by_stack:
             poke_byte(info, position, 0)

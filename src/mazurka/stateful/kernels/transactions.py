@@ -35,6 +35,7 @@ from mazurka.stateful.kernels.discipline import (
     place_of,
     rules_in,
 )
+from mazurka.stateful.kernels.hangs import hang_at
 from mazurka.stateful.kernels.machine import (
     block_at,
     call_step,
@@ -285,6 +286,7 @@ def run(address: Any) -> Any:
                         flags |= blocks.FRAME_CLOSES_CYCLE
                 else:  # L12
                     pushed = True
+                    flags |= blocks.FRAME_PUSHED
                     if not phase:
                         bit |= blocks.INFO_ON_STACK
                     poke_byte(info, found * info_bytes + byte, known | bit)  # L13
@@ -323,10 +325,17 @@ def run(address: Any) -> Any:
                 block[blocks.FRAME] = top
                 reason = blocks.RACE
                 break
+        if machine.hang_wanted and flags & blocks.FRAME_PUSHED == 0:
+            reason = hang_at(machine, block, source)
+            block[blocks.FRAME] = top
+            if reason == blocks.WALK_FULL:
+                break
         height -= 1  # L21
         if flags & PHASE == 0:
             place = position * info_bytes
             poke_byte(info, place, peek_byte(info, place) & ~blocks.INFO_ON_STACK)
+        if reason != blocks.DONE:
+            break
         stuck = blocks.FRAME_MOVED | blocks.FRAME_WAITING | blocks.FRAME_STOPPED
         if flags & XEND and machine.deadlock_wanted and flags & stuck == blocks.FRAME_WAITING:
             block[blocks.FRAME] = top

@@ -28,6 +28,7 @@ from mazurka.ir.interpreter import FaultReport, Outcome, State, Step, is_deadloc
 from mazurka.ir.program import Program
 from mazurka.ir.remembering import share_interpreter
 from mazurka.search import Move
+from mazurka.search.hangs import is_hang
 from mazurka.search.races import races_between
 from mazurka.stateful.reference.full import is_dead_end
 from mazurka.stateful.variants import Completion
@@ -56,6 +57,8 @@ class Record:
     successors: int = 0
     """How many steps `tid` has taken from here."""
     closes_cycle: bool = False
+    pushed: bool = False
+    """Whether a step from here has led to something new."""
     outcomes: set[Outcome] = field(default_factory=set)
 
     @property
@@ -72,6 +75,7 @@ class Transactions:
     discipline: Discipline
     mover_use: MoverUse = MoverUse.FULL
     races_wanted: bool = False
+    hangs_wanted: bool = False
     stop: Callable[[], bool] = lambda: False
     """Asked all along whether to give up (`GivenUp`)."""
 
@@ -86,6 +90,7 @@ class Transactions:
         self.faults: list[tuple[State, Move, FaultReport]] = []
         self.deadlocks: list[State] = []
         self.races: list[State] = []
+        self.hangs: list[State] = []
 
     @property
     def states(self) -> set[State]:
@@ -95,6 +100,7 @@ class Transactions:
     def kinds(self) -> set[str]:
         found = {str(report.fault) for _, _, report in self.faults}
         found |= {"deadlock"} if self.deadlocks else set()
+        found |= {"hang"} if self.hangs else set()
         return found | ({"race"} if self.races else set())
 
     def search(self) -> None:
@@ -125,6 +131,7 @@ class Transactions:
             q.cpc = q.cpc or known.cpc  # L11
             q.closes_cycle = q.closes_cycle or bool(self.on_stack.get(successor.key))
         else:  # L12
+            q.pushed = True
             self.push(successor)  # L13, L14
 
     def push(self, record: Record) -> None:
@@ -161,6 +168,8 @@ class Transactions:
             self.stack.append(self.update(q))  # L25, L26
             return
         self.on_stack[q.key] = 0
+        if self.hangs_wanted and not q.pushed and is_hang(self.interpreter, q.state):
+            self.hangs.append(q.state)
         if q.xend:
             self.all_explored(q)
 
@@ -214,6 +223,7 @@ class Transactions:
             xend=q.xend,
             lm=q.lm,
             rm=q.rm,
+            pushed=q.pushed,
             outcomes=q.outcomes,
         )
 
@@ -224,6 +234,7 @@ def explore_transactions(
     *,
     mover_use: MoverUse = MoverUse.FULL,
     races: bool = False,
+    hangs: bool = False,
     discipline: Discipline | None = None,
     stop: Callable[[], bool] = lambda: False,
 ) -> tuple[Transactions, list[Broken]]:
@@ -231,7 +242,7 @@ def explore_transactions(
     discipline = discipline or Discipline(program)
     broken: list[Broken] = []
     while True:
-        attempt = Transactions(program, completion, discipline, mover_use, races, stop)
+        attempt = Transactions(program, completion, discipline, mover_use, races, hangs, stop)
         try:
             attempt.search()
         except Broken as found:

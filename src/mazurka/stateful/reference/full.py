@@ -15,6 +15,7 @@ from mazurka.ir.program import DEAD_ENDS, Program
 from mazurka.ir.remembering import share_interpreter
 from mazurka.search import Move
 from mazurka.search.races import races_between
+from mazurka.stateful.reference.hangs import find_hangs
 
 
 @dataclass
@@ -28,6 +29,8 @@ class StateSpace:
     deadlocks: list[State] = field(default_factory=list)
     races: list[tuple[State, Move, Move, int]] = field(default_factory=list)
     """State, the two moves, and the address they collide on."""
+    hangs: list[State] = field(default_factory=list)
+    """One state of each, where they were asked for."""
     complete: bool = True
 
     @property
@@ -38,6 +41,8 @@ class StateSpace:
             found.add("deadlock")
         if self.races:
             found.add("race")
+        if self.hangs:
+            found.add("hang")
         return found
 
     def path_to(self, state: State) -> list[Move]:
@@ -54,6 +59,7 @@ def explore(
     program: Program,
     *,
     races: bool = True,
+    hangs: bool = False,
     limit: int | None = None,
     stop: Callable[[], bool] = lambda: False,
 ) -> StateSpace:
@@ -99,6 +105,8 @@ def explore(
                 (state, first, second, address)
                 for first, second, address in races_between(program, moved)
             )
+    if hangs:
+        found.hangs = find_hangs(program, found.states)
     return found
 
 

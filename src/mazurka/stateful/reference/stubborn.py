@@ -45,6 +45,12 @@ and the rest is shorter.  Steps of observers do not count: if T has no others, w
 it; then go on as with faults.  An observer that only looks changes nothing for those who wait;
 where one writes there is no reduction at all (`Futures.observers_meddle`).
 
+**Hangs are preserved.**  Let w lead from s to a hang.  If it contains a step of T, the first is
+moved to the front.  If not, any step of T can be put in front of w: it is still possible at the end
+of w, and as every step from a hang leads to a hang, w leads to one from there, too.  The proviso
+sees to it that this comes to an end, as with faults.  So some hang is visited; that one of those
+visited is examined follows from their being closed under steps (`stateful.kernels.hangs`).
+
 **Faults are preserved**, each with thread, place and message.  Let w lead from s to a step that
 fails.  If it contains a step of T, this is moved to the front, as before.  If not, any step of T
 can be put in front of w.  This must not go on for ever (the *ignoring problem*), which a proviso
@@ -89,6 +95,7 @@ from mazurka.ir.interpreter import FaultReport, State, Step, is_deadlock
 from mazurka.ir.program import Program
 from mazurka.ir.remembering import share_interpreter
 from mazurka.search import Move
+from mazurka.search.hangs import is_hang
 from mazurka.stateful.reference.full import is_dead_end
 from mazurka.stateful.variants import Proviso, Relation
 
@@ -228,6 +235,8 @@ class StubbornSearch:
     transitions: int = 0
     faults: list[tuple[State, Move, FaultReport]] = field(default_factory=list)
     deadlocks: list[State] = field(default_factory=list)
+    hangs_wanted: bool = False
+    hangs: list[State] = field(default_factory=list)
     reduced: int = 0
     """From how many states not all threads that could move were explored."""
     pending: set[State] = field(default_factory=set)
@@ -238,23 +247,28 @@ class StubbornSearch:
     @property
     def kinds(self) -> set[str]:
         found = {str(report.fault) for _, _, report in self.faults}
-        return found | ({"deadlock"} if self.deadlocks else set())
+        found |= {"deadlock"} if self.deadlocks else set()
+        return found | ({"hang"} if self.hangs else set())
 
     def search(self) -> None:
         start = self.sets.program.initial_state()
         self.states.add(start)
         stack = [(start, iter(self.expand(start)))]
+        newest = start
         while stack:
             state, successors = stack[-1]
             following = next(successors, None)
             if following is None:
                 stack.pop()
                 self.pending.discard(state)
+                if state is newest:  # it has led to nothing new
+                    self.look_for_hang(state)
             elif following not in self.states:
                 if self.stop() or (self.limit is not None and len(self.states) >= self.limit):
                     self.complete = False
                     return
                 self.states.add(following)
+                newest = following
                 stack.append((following, iter(self.expand(following))))
 
     def expand(self, state: State) -> list[State]:
@@ -285,6 +299,10 @@ class StubbornSearch:
                     self.faults.append((state, move, step.fault))
                 yield step
 
+    def look_for_hang(self, state: State) -> None:
+        if self.hangs_wanted and is_hang(self.sets.interpreter, state):
+            self.hangs.append(state)
+
     def look_for_deadlock(self, state: State, attempts: list[ThreadAttempt]) -> None:
         threads = self.sets.program.threads
         outcomes = {
@@ -302,10 +320,12 @@ def explore_persistent(
     *,
     relation: Relation = Relation.LOCK_PATTERNS,
     proviso: Proviso = Proviso.STACK,
+    hangs: bool = False,
     limit: int | None = None,
     stop: Callable[[], bool] = lambda: False,
 ) -> StubbornSearch:
     """Search a program with this reduction."""
-    search = StubbornSearch(PersistentSets(program, relation, proviso), proviso, limit, stop)
+    sets = PersistentSets(program, relation, proviso)
+    search = StubbornSearch(sets, proviso, limit, stop, hangs_wanted=hangs)
     search.search()
     return search

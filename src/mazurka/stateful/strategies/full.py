@@ -78,7 +78,7 @@ def refuse(options: SearchOptions) -> None:
 STRATEGY = Strategy(
     name="full",
     summary="every interleaving, unreduced",
-    preserves=frozenset({"assert", "deadlock", "race"}),
+    preserves=frozenset({"assert", "deadlock", "hang", "race"}),
     orders=("dfs", "bfs"),
     run=run,
     reduces=False,
