@@ -15,7 +15,7 @@ def with_polling(program: Program, rng: Random) -> Program:
     shared = [
         address
         for address, cell in enumerate(program.cells)
-        if address and cell.owner is None and cell.low <= cell.initial <= cell.high
+        if address and cell.owner is None and cell.points is None
     ]
     acting = [number for number, thread in enumerate(threads) if not thread.observer]
     for number in rng.sample(acting, min(rng.randint(1, 2), len(acting))):
@@ -67,7 +67,7 @@ def _body(program: Program, edge: Edge, address: int, rng: Random) -> Edge | Non
             return Edge(0, 0, Kind.YIELD, edge.span)
         case 1:
             return Edge(0, 0, Kind.CHOOSE, edge.span, choices=2)
-        case 2:
+        case 2 if cell.can_race:
             return Edge(
                 0, 0, Kind.ACCESS, edge.span, None, (Assign(Const(address), Const(cell.low)),)
             )

@@ -36,7 +36,7 @@ Property = Annotated[
     str,
     option(
         "--property LIST",
-        "What to check, separated by commas: assert, deadlock, race."
+        "What to check, separated by commas: assert, deadlock, hang, race."
         " Range, index and lock errors are always checked.",
     ),
 ]

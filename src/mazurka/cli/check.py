@@ -69,7 +69,7 @@ def check(
     max_threads: args.MaxThreads = 8,
     max_depth: args.MaxDepth = 8,
 ) -> int:
-    """Check assertions, deadlocks and data races of a model.
+    """Check assertions, deadlocks, hangs and data races of a model.
 
     Exit status: 0 holds, 1 violated, 2 bad input, 3 inconclusive.
     """

@@ -20,7 +20,7 @@ from mazurka.version import __version__
 
 app = typer.Typer(
     name="mazurka",
-    help="Verify concurrent programs: assertions, deadlocks, data races.",
+    help="Verify concurrent programs: assertions, deadlocks, hangs, data races.",
     epilog="Example: mazurka check examples/philosophers.py -D N=3",
     add_completion=False,
     rich_markup_mode=None,

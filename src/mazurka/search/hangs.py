@@ -56,7 +56,7 @@ class Alone(enum.Enum):
 
 
 @dataclass(frozen=True)
-class Loop:
+class EndlessLoop:
     """How a thread goes round, alone: the moves to the loop, and those of one round."""
 
     thread: int
@@ -118,7 +118,7 @@ def make_hang(interpreter: Interpreter, state: State, path: tuple[Move, ...]) ->
     return Violation("hang", (*path, *way, *rounds), loop_start=len(path) + len(way))
 
 
-def find_loops(interpreter: Interpreter, state: State) -> list[Loop]:
+def find_loops(interpreter: Interpreter, state: State) -> list[EndlessLoop]:
     """How each thread that moves in a hang goes round, always by its first possible choice."""
     return [
         _follow(interpreter, state, number)
@@ -127,7 +127,7 @@ def find_loops(interpreter: Interpreter, state: State) -> list[Loop]:
     ]
 
 
-def _follow(interpreter: Interpreter, state: State, thread: int) -> Loop:
+def _follow(interpreter: Interpreter, state: State, thread: int) -> EndlessLoop:
     seen: dict[State, int] = {}
     moves: list[Move] = []
     while state not in seen:
@@ -137,7 +137,7 @@ def _follow(interpreter: Interpreter, state: State, thread: int) -> Loop:
         move, state = following
         moves.append(move)
     start = seen[state]
-    return Loop(thread, tuple(moves[:start]), tuple(moves[start:]))
+    return EndlessLoop(thread, tuple(moves[:start]), tuple(moves[start:]))
 
 
 def _first_move(interpreter: Interpreter, state: State, thread: int) -> tuple[Move, State] | None:

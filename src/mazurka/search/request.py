@@ -103,7 +103,8 @@ def validate_tuning(tuning: Mapping[str, object]) -> None:
 
 
 def validate_granularity(options: CheckOptions) -> None:
-    """A race is between two accesses; whole lines have others, and may exclude each other."""
+    """A race is between two accesses; whole lines have others, and may exclude each other.  A line
+    that changes something and changes it back would look as if it changed nothing."""
     granularity = granularity_of(options.reading)
     if granularity is None:
         return
@@ -111,6 +112,8 @@ def validate_granularity(options: CheckOptions) -> None:
         raise OptionError("--no-merge and --granularity both say what a step is; give one of them")
     if granularity is Granularity.LINE and "race" in options.properties:
         raise OptionError("data races cannot be looked for with --granularity line")
+    if granularity is Granularity.LINE and "hang" in options.properties:
+        raise OptionError("hangs cannot be looked for with --granularity line")
 
 
 def choose_strategy(options: CheckOptions) -> Strategy | None:

@@ -112,6 +112,8 @@ class KernelSearch:
         return self.conductor.confirm_deadlock(self.words_at(position), lambda: self.path(position))
 
     def report_hang(self, position: int) -> bool:
+        """One is enough: the states of a hang are many, and each is one."""
+        self.numbers[blocks.HANG_WANTED] = False
         return self.conductor.confirm_hang(self.words_at(position), lambda: self.path(position))
 
     def count(self) -> None:

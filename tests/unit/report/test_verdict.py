@@ -159,7 +159,7 @@ def test_the_kind_of_fault_must_be_the_one_claimed(judge):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"properties": ("asert",)}, "assert, deadlock, race"),
+        ({"properties": ("asert",)}, "assert, deadlock, hang, race"),
         ({"order": "sideways"}, "dfs, bfs"),
         ({"engine": "symbolic"}, "not available yet; there are: auto, stateful, stateless"),
         ({"counterexample": "best"}, "auto, found, switches"),

@@ -1,0 +1,99 @@
+"""Deliberately broken checks for hangs: the components of the state graph tell each from ours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from mazurka.ir.interpreter import Interpreter, State
+from mazurka.ir.program import Program
+from mazurka.search import hangs
+from mazurka.search.hangs import Alone, changes_shared, find_own_cells, is_hang, walk_alone
+from mazurka.stateful.reference.full import explore
+from mazurka.stateful.reference.stubborn import StubbornSearch, explore_persistent
+from tests.soundness.hang_models import HANGING, NOT_HANGING
+from tests.soundness.mover_models import program_of
+
+MODELS = {**HANGING, **NOT_HANGING}
+
+
+def first_choice_only(interpreter: Interpreter, state: State, thread: int) -> Alone:
+    """Follows one way, and does not ask for the others."""
+    own, seen = find_own_cells(interpreter.program)[thread], {state}
+    here = state
+    while True:
+        step = interpreter.step(here, thread)
+        if not step.happened:
+            return walk_alone(interpreter, here, thread) if here == state else Alone.GOES_ON
+        if step.fault is not None or changes_shared(here, step.state, own):
+            return Alone.GOES_ON
+        if step.state in seen:
+            return Alone.GOES_ROUND
+        here = step.state
+        seen.add(here)
+
+
+def first_thread_only(interpreter: Interpreter, state: State, thread: int) -> Alone:
+    return walk_alone(interpreter, state, thread) if thread == 0 else Alone.RESTS
+
+
+def rests_like_others(interpreter: Interpreter, state: State, thread: int) -> Alone:
+    alone = walk_alone(interpreter, state, thread)
+    return Alone.RESTS if alone is Alone.STOPPED else alone
+
+
+def goes_round_anyway(interpreter: Interpreter, state: State, thread: int) -> Alone:
+    alone = walk_alone(interpreter, state, thread)
+    return Alone.GOES_ROUND if alone is Alone.RESTS else alone
+
+
+def nothing_is_shared(before: State, after: State, own: frozenset[int]) -> bool:
+    return False
+
+
+def any_write_counts(before: State, after: State, own: frozenset[int]) -> bool:
+    """A step that only moves its thread counts as a change, too."""
+    return before != after
+
+
+# name, attribute, replacement, the model whose verdict it changes
+MUTANTS: list[tuple[str, str, Any, str]] = [
+    ("only the first choice is looked at", "walk_alone", first_choice_only,
+     "may write by a choice"),
+    ("only the first thread is looked at", "walk_alone", first_thread_only,
+     "the second one writes"),
+    ("stopped threads rest", "walk_alone", rests_like_others, "stopped beside one that spins"),
+    ("threads that rest go round", "walk_alone", goes_round_anyway, "nobody moves"),
+    ("nothing is shared", "changes_shared", nothing_is_shared, "gives way for ever"),
+    ("program counters are shared", "changes_shared", any_write_counts,
+     "chooses, and stays"),
+]  # fmt: skip
+
+
+def hang_in(program: Program) -> bool:
+    interpreter = Interpreter(program)
+    return any(is_hang(interpreter, state) for state in explore(program).states)
+
+
+@pytest.mark.parametrize(
+    ("attribute", "replacement", "model"),
+    [mutant[1:] for mutant in MUTANTS],
+    ids=[mutant[0] for mutant in MUTANTS],
+)
+def test_mutant_is_told_by_the_components(
+    monkeypatch: pytest.MonkeyPatch, attribute: str, replacement: Any, model: str
+) -> None:
+    program = program_of(MODELS[model])
+    expected = bool(explore(program, hangs=True).hangs)
+    assert hang_in(program) == expected
+    monkeypatch.setattr(hangs, attribute, replacement)
+    assert hang_in(program) != expected
+
+
+def test_hangs_behind_a_dropped_proviso(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = program_of(HANGING["hidden behind one that goes round"])
+    assert explore_persistent(program, hangs=True).hangs
+    monkeypatch.setattr(StubbornSearch, "is_allowed", lambda *_: True)
+    name = "proviso dropped, and a hang behind it"
+    assert not explore_persistent(program, hangs=True).hangs, name
