@@ -27,7 +27,7 @@ def check(
     strategy: str = "auto",
     order: str = "dfs",
     self_check: bool = False,
-    properties: Iterable[str] = ("assert", "deadlock"),
+    properties: Iterable[str] | None = None,
     language: str | None = None,
     definitions: Mapping[str, object] | None = None,
     merge: bool = True,
@@ -44,16 +44,18 @@ def check(
     """Check a model: do its properties hold?
 
     The file's name or content tells its language, unless `language` names one.
-    `definitions` override the model's constants.  The verdict is true where they hold, so a test
-    can say `assert mazurka.check("model.py", definitions={"N": 3})`.  The options that strategies
-    have of their own are given by name: `check("model.py", strategy="stubborn", proviso="sticky")`.
+    `properties` are assertions, deadlocks and hangs unless given, hangs only where the strategy can
+    look for them.  `definitions` override the model's constants.  The verdict is true where they
+    hold, so a test can say `assert mazurka.check("model.py", definitions={"N": 3})`.  The options
+    that strategies have of their own are given by name:
+    `check("model.py", strategy="stubborn", proviso="sticky")`.
     """
     options = CheckOptions(
         engine=engine,
         strategy=strategy,
         order=order,
         self_check=self_check,
-        properties=tuple(properties),
+        properties=None if properties is None else tuple(properties),
         reading=_reading(language, definitions, merge, granularity, max_threads, max_depth),
         limit_seconds=limit_seconds,
         limit_bytes=limit_bytes,

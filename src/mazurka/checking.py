@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from mazurka.analysis.quiet_loops import may_hang
 from mazurka.errors import MazurkaError
 from mazurka.frontend.registry import choose_language, load_frontend
 from mazurka.ir.program import Check, Fault, Program
@@ -20,7 +21,7 @@ from mazurka.report.verdict import Verdict, identify, scope_sentence
 from mazurka.search import Observer, SearchOptions, SearchResult, Strategy, Violation
 from mazurka.search.reading import Reading, granularity_of
 from mazurka.search.registry import chooser
-from mazurka.search.request import CheckOptions, choose_strategy, sort_properties, validate
+from mazurka.search.request import CheckOptions, choose_properties, choose_strategy, validate
 
 SELF_CHECK = "self-check"
 """How the notes of a self-check begin."""
@@ -47,7 +48,11 @@ def check_program(
     observer: Observer,
 ) -> Verdict:
     """Search a prepared program and judge what comes back; without a strategy choose one."""
+    properties = choose_properties(options, strategy, program)
+    options = replace(options, properties=properties)
     search = options.for_search()
+    if not may_hang(program):
+        search = replace(search, properties=search.properties - {"hang"})
     choice = None
     if strategy is None:
         chosen = chooser(options.engine)(program, search, observer)
@@ -58,7 +63,7 @@ def check_program(
     base = Verdict(
         input=path,
         verdict=INCONCLUSIVE,
-        properties=sort_properties(options.properties),
+        properties=properties,
         engine=strategy.engine,
         strategy=strategy.name,
         order=options.order,

@@ -67,7 +67,7 @@ def compare_file(
                 raise
             left_out.append((name, error.message))
     if not chosen:
-        able = ", ".join(strategies_for(options.properties)) or "none"
+        able = ", ".join(strategies_for(options.required)) or "none"
         raise OptionError(f"no strategy can answer this; for these properties there are: {able}")
     refuse_what_none_listens_to(chosen, options)
     options = name_language(path, options)
@@ -79,7 +79,7 @@ def compare_file(
             continue
         wanted = options_for(strategy, options)
         verdicts.append(check_program(path, program, strategy, wanted, observer))
-    return Comparison(path, sort_properties(options.properties), tuple(verdicts), tuple(left_out))
+    return Comparison(path, sort_properties(options.required), tuple(verdicts), tuple(left_out))
 
 
 def options_for(strategy: Strategy, options: CheckOptions) -> CheckOptions:

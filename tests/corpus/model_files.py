@@ -23,7 +23,7 @@ from mazurka.ir.program import Program
 from mazurka.report.verdict import Verdict
 from mazurka.search import Silent, Strategy
 from mazurka.search.registry import load_strategy, strategy_names
-from mazurka.search.request import CheckOptions
+from mazurka.search.request import USUAL, CheckOptions
 from mazurka.stateful.reference.full import StateSpace, explore
 from tests.soundness.schedules import ends
 
@@ -37,7 +37,7 @@ SHORT_SECONDS = 0.1
 REFERENCE_LIMIT = 20_000
 """State spaces beyond this are left to the native search alone."""
 
-OPTIONAL_KINDS = frozenset({"assert", "deadlock", "race"})
+OPTIONAL_KINDS = frozenset({"assert", "deadlock", "hang", "race"})
 """Violations that are reported only where `--property` asks for them."""
 
 
@@ -51,7 +51,7 @@ class Expectation:
     message: str = ""
     arguments: tuple[str, ...] = ()
     states: int | None = None
-    properties: tuple[str, ...] = ("assert", "deadlock")
+    properties: tuple[str, ...] = USUAL
     definitions: dict[str, str] = field(default_factory=dict)
     max_threads: int = 8
     max_depth: int = 8
@@ -146,7 +146,7 @@ class Prepared:
 
     @cached_property
     def reference(self) -> StateSpace:
-        return explore(self.program, races=True, limit=REFERENCE_LIMIT)
+        return explore(self.program, races=True, hangs=True, limit=REFERENCE_LIMIT)
 
     @cached_property
     def surely_ends(self) -> bool:
@@ -198,7 +198,7 @@ def read_expectation(path: Path) -> Expectation:
 
 def _options(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(exit_on_error=False)
-    parser.add_argument("--property", default="assert,deadlock")
+    parser.add_argument("--property", default=",".join(USUAL))
     parser.add_argument("-D", dest="define", action="append", default=[])
     parser.add_argument("--max-threads", type=int, default=8)
     parser.add_argument("--max-depth", type=int, default=8)

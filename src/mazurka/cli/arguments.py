@@ -40,6 +40,14 @@ Property = Annotated[
         " Range, index and lock errors are always checked.",
     ),
 ]
+UsualProperty = Annotated[
+    str | None,
+    option(
+        "--property LIST",
+        "What to check, separated by commas: assert, deadlock, hang, race; the first three unless"
+        " given, hang only if the strategy can. Range, index and lock errors are always checked.",
+    ),
+]
 Order = Annotated[str, option("--order dfs|bfs", "Depth-first or breadth-first.")]
 Engine = Annotated[
     str, option("--engine NAME|auto", "The engine that searches; auto takes the strategy's.")

@@ -28,7 +28,7 @@ def check(
         ),
     ] = "auto",
     order: args.Order = "dfs",
-    properties: args.Property = "assert,deadlock",
+    properties: args.UsualProperty = None,
     language: args.Language = None,
     define: args.Define = None,
     json: args.Json = False,
@@ -89,7 +89,7 @@ def check(
             strategy=strategy,
             order=order,
             self_check=self_check,
-            properties=args.parse_list(properties, "--property"),
+            properties=args.parse_list(properties, "--property") if properties else None,
             reading=Reading(
                 language=language,
                 definitions=args.parse_definitions(define),

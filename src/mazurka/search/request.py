@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from mazurka.analysis.quiet_loops import may_hang
 from mazurka.errors import OptionError
 from mazurka.ir.passes.merge import Granularity
+from mazurka.ir.program import Program
 from mazurka.search.options import (
     ORDERS,
     PROPERTIES,
@@ -31,6 +33,10 @@ from mazurka.search.registry import (
 from mazurka.search.strategy import Strategy
 
 COUNTEREXAMPLES = ("auto", "found", "switches")
+USUAL = ("assert", "deadlock", "hang")
+"""What is looked for where nobody says."""
+INDISPENSABLE = ("assert", "deadlock")
+"""What a strategy must preserve even so."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +46,8 @@ class CheckOptions:
     engine: str = AUTO
     strategy: str = AUTO
     order: str = "dfs"
-    properties: tuple[str, ...] = ("assert", "deadlock")
+    properties: tuple[str, ...] | None = None
+    """What to look for; None: what is usual, as far as the strategy can."""
     reading: Reading = field(default_factory=Reading)
     limit_seconds: float | None = None
     limit_bytes: int | None = None
@@ -62,9 +69,14 @@ class CheckOptions:
             "limit_bytes": self.limit_bytes,
         }
 
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The properties that a strategy has to preserve."""
+        return INDISPENSABLE if self.properties is None else self.properties
+
     def for_search(self) -> SearchOptions:
         return SearchOptions(
-            properties=frozenset(self.properties),
+            properties=frozenset(self.required),
             order=self.order,
             stop_at_first=not self.explore_all,
             limit_seconds=self.limit_seconds,
@@ -79,7 +91,7 @@ def validate(options: CheckOptions) -> None:
     require_engine(options.engine)
     one_of("order", options.order, ORDERS)
     one_of("counterexample", options.counterexample, COUNTEREXAMPLES)
-    for name in options.properties:
+    for name in options.required:
         one_of("property", name, PROPERTIES)
     validate_granularity(options)
     for name, value in (
@@ -110,9 +122,9 @@ def validate_granularity(options: CheckOptions) -> None:
         return
     if not options.reading.merge:
         raise OptionError("--no-merge and --granularity both say what a step is; give one of them")
-    if granularity is Granularity.LINE and "race" in options.properties:
+    if granularity is Granularity.LINE and "race" in options.required:
         raise OptionError("data races cannot be looked for with --granularity line")
-    if granularity is Granularity.LINE and "hang" in options.properties:
+    if granularity is Granularity.LINE and "hang" in options.required:
         raise OptionError("hangs cannot be looked for with --granularity line")
 
 
@@ -135,6 +147,22 @@ def choose_strategy(options: CheckOptions) -> Strategy | None:
     return None
 
 
+def choose_properties(
+    options: CheckOptions, strategy: Strategy | None, program: Program
+) -> tuple[str, ...]:
+    """What a check is about: what was asked for, or what is usual.
+
+    Hangs are left out of what is usual where they cannot be looked for, unless the program's text
+    shows that there are none.
+    """
+    asked = USUAL if options.properties is None else options.properties
+    if options.properties is None and may_hang(program):
+        in_lines = granularity_of(options.reading) is Granularity.LINE
+        if in_lines or (strategy is not None and "hang" not in strategy.preserves):
+            asked = INDISPENSABLE
+    return sort_properties(asked)
+
+
 def require_able(strategy: Strategy, options: CheckOptions) -> Strategy:
     """Refuse a strategy that cannot answer what is asked."""
     if options.engine not in (AUTO, strategy.engine):
@@ -143,11 +171,9 @@ def require_able(strategy: Strategy, options: CheckOptions) -> Strategy:
             f"strategy {strategy.name!r} belongs to --engine {strategy.engine};"
             f" --engine {options.engine} has: {able}"
         )
-    missing = [
-        name for name in sort_properties(options.properties) if name not in strategy.preserves
-    ]
+    missing = [name for name in sort_properties(options.required) if name not in strategy.preserves]
     if missing:
-        able = ", ".join(strategies_for(options.properties)) or "none"
+        able = ", ".join(strategies_for(options.required)) or "none"
         raise OptionError(
             f"strategy {strategy.name!r} does not preserve {', '.join(missing)};"
             f" strategies that do: {able}"

@@ -9,6 +9,7 @@ which one depends on how the threads share data:
 | races are asked for | `cpc`, which keeps them | `full` |
 | locks that only their holders release | `cpc`: critical sections are transactions | `cartesian` |
 | no such locks | `cartesian`: runs without conflicts become one step | `cpc` |
+| hangs are asked for, and the threads poll | `cpc`, or `stubborn` without locks | the other one |
 | more threads than vectors take | `cpc` | `stubborn` |
 
 Strategies that run schedules are never chosen: they need executions that end, and store nothing.
@@ -24,6 +25,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from mazurka.analysis.futures import find_pattern_locks
+from mazurka.errors import InternalError
 from mazurka.ir.program import Program
 from mazurka.search import CUT_SHORT, Chosen, Observer, Round, SearchOptions, SearchResult, Silent
 from mazurka.search.registry import load_strategy
@@ -76,16 +78,18 @@ def candidates_for(program: Program, options: SearchOptions) -> list[Candidate]:
     if len(program.threads) > MOST_THREADS:
         many = f"{len(program.threads)} threads"
         return [Candidate("cpc", many), Candidate("stubborn", "it was faster")]
-    first = [Candidate("cpc", "the threads use locks"), Candidate("cartesian", "it was faster")]
-    if not find_pattern_locks(program):
-        first = [Candidate("cartesian", "no locks"), Candidate("cpc", "it was faster")]
-    return first
+    other = "stubborn" if "hang" in options.properties else "cartesian"
+    if find_pattern_locks(program):
+        return [Candidate("cpc", "the threads use locks"), Candidate(other, "it was faster")]
+    return [Candidate(other, "no locks"), Candidate("cpc", "it was faster")]
 
 
 def run(
     program: Program, candidate: Candidate, options: SearchOptions, observer: Observer
 ) -> Chosen:
     strategy = load_strategy(candidate.strategy)
+    if not options.properties <= strategy.preserves:
+        raise InternalError(f"{strategy.name} does not preserve what it is asked for")
     return Chosen(strategy, candidate.reason, strategy.run(program, options, observer))
 
 

@@ -18,10 +18,12 @@ def add():
 
 
 def check():
+    global locked
     add()
     while swap(locked, True):
         pass
     assert n >= 1
+    locked = False
 
 
 threads = [add(), check()]

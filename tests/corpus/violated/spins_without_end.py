@@ -1,5 +1,5 @@
-# expect: holds
-"""A thread that spins for ever is no deadlock."""
+# expect: violated hang "spinner and spinner#2 go round loops for ever"
+"""Threads that spin for ever are no deadlock, but a hang."""
 
 from mazurka.model import Bool
 
