@@ -13,6 +13,7 @@ from dataclasses import replace
 from mazurka.analysis.quiet_loops import may_hang
 from mazurka.errors import MazurkaError
 from mazurka.frontend.registry import choose_language, load_frontend
+from mazurka.ir.passes.merge import Granularity
 from mazurka.ir.program import Check, Fault, Program
 from mazurka.report.answer import HOLDS, INCONCLUSIVE, UNSOUND, VIOLATED, Finding
 from mazurka.report.selection import Selection, select
@@ -21,7 +22,14 @@ from mazurka.report.verdict import Verdict, identify, scope_sentence
 from mazurka.search import Observer, SearchOptions, SearchResult, Strategy, Violation
 from mazurka.search.reading import Reading, granularity_of
 from mazurka.search.registry import chooser
-from mazurka.search.request import CheckOptions, choose_properties, choose_strategy, validate
+from mazurka.search.request import (
+    INDISPENSABLE,
+    USUAL,
+    CheckOptions,
+    choose_strategy,
+    sort_properties,
+    validate,
+)
 
 SELF_CHECK = "self-check"
 """How the notes of a self-check begin."""
@@ -77,6 +85,22 @@ def check_program(
     )
     verdict = judge(base, program, strategy, result, options, observer)
     return replace(verdict, scope=options.reading.scope(verdict.scope))
+
+
+def choose_properties(
+    options: CheckOptions, strategy: Strategy | None, program: Program
+) -> tuple[str, ...]:
+    """What a check is about: what was asked for, or what is usual.
+
+    Hangs are left out of what is usual where they cannot be looked for, unless the program's text
+    shows that there are none.
+    """
+    asked = USUAL if options.properties is None else options.properties
+    if options.properties is None and may_hang(program):
+        in_lines = granularity_of(options.reading) is Granularity.LINE
+        if in_lines or (strategy is not None and "hang" not in strategy.preserves):
+            asked = INDISPENSABLE
+    return sort_properties(asked)
 
 
 def explain_unchecked(result: SearchResult, options: CheckOptions) -> Iterator[str]:

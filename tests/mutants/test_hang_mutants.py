@@ -6,8 +6,12 @@ from typing import Any
 
 import pytest
 
+from mazurka.analysis import quiet_loops
+from mazurka.analysis.quiet_loops import is_change, list_facts, may_hang
+from mazurka.ir.expressions import Expr
 from mazurka.ir.interpreter import Interpreter, State
-from mazurka.ir.program import Program
+from mazurka.ir.program import Assign, Edge, Program, Thread
+from mazurka.ir.values.footprints import Footprints
 from mazurka.search import hangs
 from mazurka.search.hangs import Alone, changes_shared, find_own_cells, is_hang, walk_alone
 from mazurka.stateful.reference.full import explore
@@ -69,6 +73,45 @@ MUTANTS: list[tuple[str, str, Any, str]] = [
     ("program counters are shared", "changes_shared", any_write_counts,
      "chooses, and stays"),
 ]  # fmt: skip
+
+
+def any_counting(
+    footprints: Footprints, thread: Thread, number: int, part: list[Edge]
+) -> list[Edge]:
+    """Whoever adds to a cell counts, even if the cell is set back."""
+    stores = [(edge, store) for edge in part for store in edge.stores]
+    return [edge for edge, store in stores if quiet_loops._counts(store) is not None]
+
+
+def any_change(operation: Assign, known: list[tuple[Expr, int]]) -> bool:
+    return True
+
+
+def in_atomic_sections(footprints: Footprints, thread: Thread, edge: Edge) -> bool:
+    return any(is_change(store, list(list_facts(edge.guard))) for store in edge.stores)
+
+
+# name, attribute, replacement, a model that hangs
+TEXT_MUTANTS: list[tuple[str, str, Any, str]] = [
+    ("counters that start again count", "find_counting", any_counting, "counts and starts again"),
+    ("every write is a change", "is_change", any_change, "writes what is there"),
+    ("changes inside atomic sections stay", "is_loud", in_atomic_sections,
+     "takes back what it wrote"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("attribute", "replacement", "model"),
+    [mutant[1:] for mutant in TEXT_MUTANTS],
+    ids=[mutant[0] for mutant in TEXT_MUTANTS],
+)
+def test_mutant_excludes_a_hang_by_the_text(
+    monkeypatch: pytest.MonkeyPatch, attribute: str, replacement: Any, model: str
+) -> None:
+    assert hang_in(program_of(HANGING[model]))
+    assert may_hang(program_of(HANGING[model]))
+    monkeypatch.setattr(quiet_loops, attribute, replacement)
+    assert not may_hang(program_of(HANGING[model]))
 
 
 def hang_in(program: Program) -> bool:

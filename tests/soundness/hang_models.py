@@ -90,6 +90,34 @@ HANGING = {
                 n = choose(0, 1)
         threads = [spins()]
     """,
+    "counts and starts again": """
+        go = False
+        def spins():
+            k: Int[0, 3] = 0
+            while not go:
+                k = k + 1
+                if k == 3:
+                    k = 0
+        threads = [spins()]
+    """,
+    "writes what is there": """
+        go = False
+        x: Int[0, 1] = 0
+        def spins():
+            global x
+            while not go:
+                x = 0
+        threads = [spins()]
+    """,
+    "takes back what it wrote": """
+        n: Int[0, 2] = 0
+        def spins():
+            while True:
+                with atomic():
+                    fetch_add(n, 1)
+                    fetch_add(n, -1)
+        threads = [spins()]
+    """,
     "hidden behind one that goes round": """
         flag = [False, False]
         def idles():

@@ -6,10 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from mazurka.analysis.quiet_loops import may_hang
 from mazurka.errors import OptionError
 from mazurka.ir.passes.merge import Granularity
-from mazurka.ir.program import Program
 from mazurka.search.options import (
     ORDERS,
     PROPERTIES,
@@ -145,22 +143,6 @@ def choose_strategy(options: CheckOptions) -> Strategy | None:
         able = " or ".join(strategies_with(option))
         raise OptionError(f"{option.flag} needs --strategy {able}")
     return None
-
-
-def choose_properties(
-    options: CheckOptions, strategy: Strategy | None, program: Program
-) -> tuple[str, ...]:
-    """What a check is about: what was asked for, or what is usual.
-
-    Hangs are left out of what is usual where they cannot be looked for, unless the program's text
-    shows that there are none.
-    """
-    asked = USUAL if options.properties is None else options.properties
-    if options.properties is None and may_hang(program):
-        in_lines = granularity_of(options.reading) is Granularity.LINE
-        if in_lines or (strategy is not None and "hang" not in strategy.preserves):
-            asked = INDISPENSABLE
-    return sort_properties(asked)
 
 
 def require_able(strategy: Strategy, options: CheckOptions) -> Strategy:

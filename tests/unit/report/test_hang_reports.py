@@ -1,0 +1,108 @@
+"""A hang is shown with its loop, saved, and reproduced."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+import mazurka
+from mazurka.report.summary import Summary
+from mazurka.report.tracefile import NOT_REPRODUCED, REPRODUCED
+from mazurka.report.verdict import Verdict
+
+DOOR = """
+from mazurka.model import *
+
+wants = [False, False]
+
+def enter(me):
+    wants[me] = True
+    while wants[1 - me]:
+        yield_()
+    wants[me] = False
+
+def ends():
+    pass
+
+threads = [enter(0), enter(1), ends()]
+"""
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    path = tmp_path / "door.py"
+    path.write_text(DOOR, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def verdict(model: Path) -> Verdict:
+    return mazurka.check(model)
+
+
+def test_the_loops_are_told(verdict: Verdict) -> None:
+    assert verdict.violation is not None
+    assert verdict.violation.kind == "hang"
+    data = verdict.to_json()
+    assert data["property"] == ["assert", "deadlock", "hang"]
+    assert data["loop_start"] == 2
+    assert [(loop["thread"], loop["lines"], loop["reads"]) for loop in data["loops"]] == [  # type: ignore[attr-defined]
+        ("enter(0)", [8, 9], {"wants[1]": True}),
+        ("enter(1)", [8, 9], {"wants[0]": True}),
+    ]
+    statuses = [each["status"] for each in data["ending"]]  # type: ignore[attr-defined]
+    assert statuses == ["goes round", "goes round", "finished"]
+
+
+def test_the_report_shows_them(verdict: Verdict) -> None:
+    console = Console(width=100, record=True, file=io.StringIO())
+    Summary(console, verdict).print()
+    shown = console.export_text()
+    assert "from here on these steps are repeated for ever:" in shown
+    assert "enter(0), lines 8 and 9: while wants[1 - me]:   wants[1] is True" in shown
+    assert "also: ends (finished)" in shown
+
+
+def test_a_saved_hang_is_reproduced(verdict: Verdict, tmp_path: Path) -> None:
+    path = tmp_path / "hang.json"
+    mazurka.save_trace(path, verdict)
+    report = mazurka.replay(path)
+    assert report.outcome == REPRODUCED
+    assert report.finding == verdict.violation
+
+
+@pytest.mark.parametrize("start", [None, 0, 3, 99])
+def test_another_loop_is_not(verdict: Verdict, tmp_path: Path, start: int | None) -> None:
+    path = tmp_path / "hang.json"
+    mazurka.save_trace(path, verdict)
+    data = json.loads(path.read_text(encoding="utf-8"))
+    data["loop_start"] = start
+    path.write_text(json.dumps(data), encoding="utf-8")
+    assert mazurka.replay(path).outcome == NOT_REPRODUCED
+
+
+def test_strategies_that_cannot_look_for_hangs_say_what_they_checked(model: Path) -> None:
+    verdict = mazurka.check(model, strategy="cartesian")
+    assert verdict.verdict == "holds"
+    assert verdict.properties == ("assert", "deadlock")
+    with pytest.raises(mazurka.MazurkaError, match="does not preserve hang"):
+        mazurka.check(model, strategy="cartesian", properties=("hang",))
+    with pytest.raises(mazurka.MazurkaError, match="hangs cannot be looked for"):
+        mazurka.check(model, granularity="line", properties=("hang",))
+    assert mazurka.check(model, granularity="line").properties == ("assert", "deadlock")
+
+
+def test_every_strategy_excludes_hangs_where_no_loop_is_quiet(tmp_path: Path) -> None:
+    path = tmp_path / "counts.py"
+    path.write_text(
+        "from mazurka.model import *\nx: Int[0, 4] = 0\ndef count():\n    global x\n"
+        "    for _ in range(2):\n        x = (x + 1) % 5\nthreads = [count(), count()]\n",
+        encoding="utf-8",
+    )
+    verdict = mazurka.check(path, strategy="cartesian")
+    assert verdict.verdict == "holds"
+    assert verdict.properties == ("assert", "deadlock", "hang")
