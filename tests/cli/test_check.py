@@ -40,7 +40,7 @@ def test_the_json_is_complete(mazurka, model):
     assert set(data) >= KEYS
     assert data["tool"] == "mazurka"
     assert data["input"] == "deadlock.py"
-    assert data["property"] == ["assert", "deadlock"]
+    assert data["property"] == ["assert", "deadlock", "hang"]
     assert data["strategy"] == "full"
     assert set(data["stats"]) >= {
         "states", "transitions", "seconds", "peak_bytes", "bytes_per_state"
@@ -77,7 +77,7 @@ def test_people_see_the_verdict_first(mazurka, model):
     answer = mazurka("check", model("deadlock"))
     first, second = answer.out.splitlines()[:2]
     assert first.startswith("violated: deadlock")
-    assert second.startswith("  assertions and deadlocks")
+    assert second.startswith("  assertions, deadlocks and hangs")
     assert "waits for `forks[1]`, held by philosopher(1)" in answer.out
     assert mazurka("check", model("holds")).out.startswith("holds\n")
 
