@@ -91,7 +91,7 @@ def test_people_see_the_verdict_first(mazurka, model):
         (("check", "holds.py", "--order", "random"), "dfs, bfs"),
         (("check", "holds.py", "--movers", "guessed"), "inferred, static, declared"),
         (("compare", "holds.py", "--movers", "guessed"), "inferred, static, declared"),
-        (("check", "holds.py", "--property", "liveness"), "assert, deadlock, race"),
+        (("check", "holds.py", "--property", "liveness"), "assert, deadlock, hang, race"),
         (("check", "holds.py", "--property", ","), "at least one"),
         (("check", "holds.py", "-D", "N"), "NAME=VALUE"),
         (("check", "holds.py", "-D", "N=1", "-D", "N=2"), "two values"),

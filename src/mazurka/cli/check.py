@@ -89,7 +89,7 @@ def check(
             strategy=strategy,
             order=order,
             self_check=self_check,
-            properties=args.parse_list(properties, "--property") if properties else None,
+            properties=(None if properties is None else args.parse_list(properties, "--property")),
             reading=Reading(
                 language=language,
                 definitions=args.parse_definitions(define),
