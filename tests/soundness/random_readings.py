@@ -219,6 +219,12 @@ class ReadingWriter:
         few = f"[{entries[0]}] + [{', '.join(entries[1:])}]"
         test = self._condition()
         form = chance.randint(0, 6)
+        held = [tool for tool in self.tools if tool in ("lock", "rlock", "condition")]
+        if held and chance.random() < 0.3:  # the threads start while the module holds a lock
+            self._add(f"{held[0]}.acquire()")
+            form = 6
+        else:
+            held = []
         if form == 0:
             self._add(f"threads = {few}")
         elif form == 1:
@@ -238,7 +244,8 @@ class ReadingWriter:
             self._add(f"threads = {many}")
         self._add("<<start>>")
         for _ in range(chance.choice((0, 0, 0, 1))):
-            self._add(*self._statement(1))
+            self._add(*(self._assign() if held else self._statement(1)))
+        self._add(*(f"{tool}.release()" for tool in held[:1]))
 
     def _threads(self) -> None:
         """Threads that the module makes itself; it may do something of its own meanwhile."""
