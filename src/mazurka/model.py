@@ -15,10 +15,10 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, Self, TypeVar, overload
 
 __all__ = [
-    "Array", "Barrier", "Bool", "BoundedSemaphore", "Condition", "Event", "Handle", "Int",
-    "LifoQueue", "Mutex", "Queue", "RMutex", "RWLock", "Semaphore", "assume", "atomic", "cas",
-    "choose", "fetch_add", "invariant", "join", "protected_by", "spawn", "swap", "unprotected",
-    "unshared", "yield_",
+    "Array", "Barrier", "Bool", "BoundedSemaphore", "Channel", "Condition", "Event", "Handle",
+    "Int", "LifoQueue", "Mutex", "Queue", "RMutex", "RWLock", "Semaphore", "assume", "atomic",
+    "cas", "choose", "fetch_add", "invariant", "join", "protected_by", "select", "spawn", "swap",
+    "unprotected", "unshared", "yield_",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -174,18 +174,22 @@ class Barrier(ModelObject):
 
 
 class Queue(ModelObject):
-    """A first-in, first-out queue of numbers; `Queue(2, Int[0, 9])` declares their range."""
+    """A first-in, first-out queue of numbers, tuples of numbers, or frozen dataclasses of numbers.
+
+    `Queue(2, Int[0, 9])` declares the range of numbers, `Queue(2, (Int[0, 1], Int[0, 9]))` those of
+    the parts of tuples, and `Queue(2, Message)` a class.
+    """
 
     def __init__(self, maxsize: int = 0, type: Any = None) -> None: ...  # noqa: A002
 
-    def put(self, item: int) -> None:
-        """Append a number, waiting for space."""
+    def put(self, item: Any) -> None:
+        """Append an item, waiting for space."""
 
-    def get(self) -> int:
-        """Take a number, waiting for one."""
+    def get(self) -> Any:
+        """Take the oldest item, waiting for one."""
 
     def qsize(self) -> int:
-        """How many numbers there are."""
+        """How many items there are."""
 
     def empty(self) -> bool:
         """Whether there is nothing to get."""
@@ -202,6 +206,21 @@ class Queue(ModelObject):
 
 class LifoQueue(Queue):
     """A queue that gives back the newest number first."""
+
+
+class Channel(ModelObject):
+    """A rendezvous channel: `put` waits until another thread has taken the item with `get`.
+
+    `Channel(Int[0, 9])` declares what it carries, as for a `Queue`.
+    """
+
+    def __init__(self, type: Any = None) -> None: ...  # noqa: A002
+
+    def put(self, item: Any) -> None:
+        """Hand an item over, waiting for somebody who takes it."""
+
+    def get(self) -> Any:
+        """Take an item from a thread that hands one over, waiting for one."""
 
 
 class RWLock(ModelObject):
@@ -270,6 +289,15 @@ def fetch_add(place: Any, amount: int) -> int:
 def swap(place: Any, value: int) -> int:
     """In one step: store in the place and give its old value."""
     _only_checked("swap")
+
+
+def select(*queues: Any) -> tuple[int, Any]:
+    """Wait until one of several queues or channels has an item, and take it, in one step.
+
+    `which, item = select(orders, payments if open else None)` gives the position of the queue and
+    the item; None leaves a queue out.  If several have an item, every choice is explored.
+    """
+    _only_checked("select")
 
 
 def yield_() -> None:

@@ -20,7 +20,19 @@ SHARED = (
     "N = 2\nx: Int[0, 1] = 0\na = Array(Int[0, 1], 2)\n"
 )
 
+NOTE = (
+    "from dataclasses import dataclass\n@dataclass(frozen=True)\nclass Note:\n    kind: Int[0, 1]\n"
+)
+
 REFUSED = {
+    "changing item": body("q.put(Box(1))", before=QUEUE + "class Box:\n    n: Int[0, 1]\n"),
+    "number among tuples": body("q.put(1)", before="q = Queue(1, (Int, Int))\n"),
+    "tuple among numbers": body("q.put(1)", "q.put((1, 2))", before=QUEUE),
+    "tuple in a tuple": body("q.put((1, (2, 3)))", before=QUEUE),
+    "kinds of select": body("select(q, r)", before="q, r = Queue(1), Queue(1, (Int, Int))\n"),
+    "select of a lock": body("select(m)", before=LOCK),
+    "size of a channel": body("c.qsize()", before="c = Channel()\n"),
+    "frozen field": body("note = Note(0)", "note.kind = 1", before=NOTE),
     "division": body("x = 1 / 2"),
     "float": body("x = 0.5"),
     "large number": body("x = 99999999999999999999"),

@@ -35,6 +35,7 @@ VARIANTS = [
     ("bluetooth", {"FIXED": "1", "REQUESTS": "2"}, "holds"),
     ("bounded_buffer_one_condition", {"ALL": "1"}, "holds"),
     ("double_checked", {"PUBLISH_LAST": "1"}, "holds"),
+    ("leader_election", {"KEEP": "1"}, "violated"),
     ("philosophers", {"N": "7"}, "violated"),
     ("philosophers_waiter", {"SEATS": "4"}, "violated"),
 ]

@@ -111,6 +111,84 @@ def third():
     assert False, "gets its turn after both"
 """
 
+GETS_FROM_AN_EMPTY_QUEUE = """
+q = Queue(maxsize=1)
+def first():
+    global y
+    y = 1
+def second():
+    q.get()
+    assert y == 1, "before the first thread"
+def third():
+    q.put(1)
+"""
+
+PUTS_INTO_A_FULL_QUEUE = """
+q = Queue(maxsize=1)
+def first():
+    global y
+    y = 1
+def second():
+    q.put(1)
+    q.put(1)
+    assert y == 1, "before the first thread"
+def third():
+    q.get()
+"""
+
+TWO_WRITERS = """
+q = Queue(maxsize=2)
+def first():
+    q.put(1)
+def second():
+    q.put(2)
+def third():
+    assert q.get() == 1, "the second writer was faster"
+"""
+
+TWO_READERS = """
+q = Queue(maxsize=2)
+def first():
+    global x
+    q.put(0)
+    q.put(1)
+    x = q.get()
+def second():
+    global y
+    y = q.get()
+    assert y == 1, "the second reader was faster"
+"""
+
+LOOKS_AT_A_QUEUE = """
+q = Queue(maxsize=2)
+def first():
+    q.put(1)
+def second():
+    assert q.qsize() == 1, "looked before the put"
+"""
+
+SELECTS_FROM_TWO = """
+left, right = Queue(1, Int[0, 1]), Queue(1, Int[0, 1])
+def first():
+    left.put(0)
+    which, item = select(left, right)
+    assert which == 0, "the other queue had an item too"
+def second():
+    right.put(1)
+"""
+
+MEETS_IN_A_CHANNEL = """
+meeting = Channel(Int[0, 1])
+def first():
+    global y
+    y = 1
+def second():
+    meeting.put(1)
+    assert y == 1, "before the first thread"
+def third():
+    meeting.get()
+"""
+
 
 def started_again() -> Program:
     """A worker that has finished is started a second time, and runs into the writer."""
@@ -161,6 +239,13 @@ MODELS: dict[str, Callable[[], Program]] = {
     "goes round for ever": model(GOES_ROUND_FOR_EVER),
     "two go round for ever": model(TWO_GO_ROUND_FOR_EVER),
     "never ends": model(NEVER_ENDS),
+    "gets from an empty queue": model(GETS_FROM_AN_EMPTY_QUEUE),
+    "puts into a full queue": model(PUTS_INTO_A_FULL_QUEUE),
+    "two writers": model(TWO_WRITERS),
+    "two readers": model(TWO_READERS),
+    "looks at a queue": model(LOOKS_AT_A_QUEUE),
+    "selects from two queues": model(SELECTS_FROM_TWO),
+    "meets in a channel": model(MEETS_IN_A_CHANNEL),
     "started again": started_again,
     "observer that helps": observer_that_helps,
 }

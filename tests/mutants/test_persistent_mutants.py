@@ -14,7 +14,10 @@ from typing import Any
 import pytest
 
 from mazurka.analysis import futures as futures_module
-from mazurka.analysis.futures import NOTHING, CellSets, Futures, find_needed_locks
+from mazurka.analysis.cell_sets import NOTHING, CellSets
+from mazurka.analysis.channels import Channels, EdgeUse, End
+from mazurka.analysis.futures import Futures, find_needed_locks
+from mazurka.analysis.ownership import reach
 from mazurka.frontend.python.elaboration import elaborate
 from mazurka.ir.interpreter import State, Step
 from mazurka.ir.passes.prepare import prepare
@@ -88,6 +91,42 @@ def next_of_two(
     return None
 
 
+original_waiting = Channels.waiting
+original_taking = Channels.taking
+original_relate = Channels._relate
+
+
+def wait_for_nothing(end: End) -> Callable[[Channels, int, int], CellSets]:
+    """What is blocked at one end of a queue waits for nobody."""
+
+    def waiting(self: Channels, thread: int, location: int) -> CellSets:
+        edges = reach(self.program.threads[thread], location).edges
+        uses = [self.of_edge[thread][position] for position in edges]
+        if any(use is not None and use.end is end for use in uses):
+            return NOTHING
+        return original_waiting(self, thread, location)
+
+    return waiting
+
+
+def only_read(end: End) -> Callable[[Channels, int, int], CellSets]:
+    """Two threads at one end of a queue do not disturb each other."""
+
+    def taking(self: Channels, thread: int, position: int) -> CellSets:
+        found, use = original_taking(self, thread, position), self.of_edge[thread][position]
+        if use is not None and use.end is end:
+            return CellSets(reads=found.reads)
+        return found
+
+    return taking
+
+
+def without_looks(self: Channels, number: int, position: int) -> EdgeUse | None:
+    """Looking at a queue is nothing."""
+    found = original_relate(self, number, position)
+    return found if found is None or found.end is not None else None
+
+
 # name, object, attribute, replacement, the model, the proviso
 MUTANTS: list[tuple[str, Any, str, Any, str, Proviso]] = [
     ("guards read nothing", Futures, "_of_guard", reads_nothing, "a guard is a read",
@@ -108,6 +147,20 @@ MUTANTS: list[tuple[str, Any, str, Any, str, Proviso]] = [
      "goes round for ever", Proviso.STICKY),
     ("steps without an end can stand alone", ThreadAttempt, "dead_end", False,
      "never ends", Proviso.STACK),
+    ("empty queues forgotten", Channels, "waiting", wait_for_nothing(End.GETTING),
+     "gets from an empty queue", Proviso.STACK),
+    ("full queues forgotten", Channels, "waiting", wait_for_nothing(End.PUTTING),
+     "puts into a full queue", Proviso.STACK),
+    ("a second writer forgotten", Channels, "taking", only_read(End.PUTTING),
+     "two writers", Proviso.STACK),
+    ("a second reader forgotten", Channels, "taking", only_read(End.GETTING),
+     "two readers", Proviso.STACK),
+    ("looks at queues forgotten", Channels, "_relate", without_looks,
+     "looks at a queue", Proviso.STACK),
+    ("the other queues of a select forgotten", Channels, "attempting", lambda *_: NOTHING,
+     "selects from two queues", Proviso.STACK),
+    ("senders that wait at a channel forgotten", Channels, "waiting",
+     wait_for_nothing(End.PUTTING), "meets in a channel", Proviso.STACK),
     ("no thread is started again", futures_module, "find_restartable_threads", no_threads,
      "started again", Proviso.STACK),
     ("observers may write", Futures, "observers_meddle", property(lambda _: False, lambda *_: None),

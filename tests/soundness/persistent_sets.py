@@ -3,7 +3,8 @@
 The definition (Godefroid 1996): T, steps that are enabled in s, is persistent if nothing that can
 happen from s without a step of T is dependent with a step of T.  Here everything that can happen is
 followed through all states it leads to.  Dependence is asked for twice: do the two steps touch a
-cell that one of them writes; and do they commute, each leaving the other as it was.
+cell that one of them writes; and do they commute, each leaving the other as it was.  Of a queue
+whose ends are independent (`mazurka.analysis.channels`) only the second is asked.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from mazurka.analysis.channels import find_channels
 from mazurka.ir.interpreter import State, Step
 from mazurka.ir.program import Program
 from mazurka.ir.remembering import share_interpreter
@@ -46,6 +48,8 @@ class Space:
     def __init__(self, program: Program, whole: StateSpace) -> None:
         self.program = program
         self.interpreter = share_interpreter(program)
+        channels = find_channels(program).channels.values()
+        self.queues = frozenset(cell for channel in channels for cell in channel.cells)
         self.steps = {
             state: {
                 Move(step.thread, choice): step for choice, step in self.interpreter.steps(state)
@@ -83,6 +87,7 @@ class Space:
         """Whether the steps have a cell in common that one of them writes."""
         common = one.footprint_writes & (other.footprint_reads | other.footprint_writes)
         common |= one.footprint_reads & other.footprint_writes
+        common -= self.queues
         return f"both use {sorted(common)}" if common else ""
 
     def _disturb(self, state: State, move: Move, step: Step, chosen: Move, planned: Step) -> str:

@@ -48,7 +48,7 @@ def test_counts_and_verdict_are_the_same(first: int) -> None:
             assert found.statistics.states == len(written.states), where
             assert found.statistics.transitions == written.transitions, where
             assert (found.violation is not None) == bool(whole.kinds - {"bound"}), where
-            assert ("bound" in whole.kinds) == bool(found.limits), where
+            assert ("bound" in written.kinds) == bool(found.limits), where
             if found.violation is not None:
                 assert found.violation.kind in whole.kinds, where
                 assert replays(program, found.violation), where

@@ -27,6 +27,10 @@ the thread is IDLE then, and is not started a second time.
 thread that has finished does nothing more, unless it may be started again
 (`mazurka.analysis.restarts`): then it may execute all of its code from every location.
 
+*Queues* that are channels (`mazurka.analysis.channels`) appear as their two ends, never as their
+cells: what a step does to them follows from its location.  So `Futures.using` adds the ends to the
+footprint of a step, and a step that is blocked reads those of `Channels.waiting` as well.
+
 *With locks held* by another thread that does not move, an edge is dead if it needs one of them, and
 so is an edge into an atomic section that cannot be left.  A section that may fail before it needs
 the lock is not dead, since a step that fails has happened; nor is one that may run for ever.
@@ -69,10 +73,11 @@ All of them begin again at one of its entry locations, so these are sticky, too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
+from mazurka.analysis.cell_sets import NOTHING, CellSets, bits
+from mazurka.analysis.channels import find_channels
 from mazurka.analysis.ownership import reach
 from mazurka.analysis.restarts import find_restartable_threads, find_unwatched_threads
 from mazurka.ir.expressions import Const
@@ -141,30 +146,13 @@ RESTING = (FINISHED, WRONG, IDLE)
 """The locations that no step leaves; only a creator can move a thread away from there."""
 
 
-@dataclass(frozen=True, slots=True)
-class CellSets:
-    """Cells that may be read and cells that may be written: bit n stands for address n."""
-
-    reads: int = 0
-    writes: int = 0
-
-    def __or__(self, other: CellSets) -> CellSets:
-        return CellSets(self.reads | other.reads, self.writes | other.writes)
-
-    def interferes(self, other: CellSets) -> bool:
-        """Whether one of the two writes a cell that the other one reads or writes."""
-        return bool(self.writes & (other.reads | other.writes) or self.reads & other.writes)
-
-
-NOTHING = CellSets()
-
-
 class Futures:
     """What each thread may touch now and later, by location."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
         self.footprints = Footprints(program)
+        self.channels = find_channels(program)
         self.beginnings = Ownership(program).beginnings
         self.restartable = find_restartable_threads(program)
         """The threads that may be started again, and so may always execute all of their code."""
@@ -179,11 +167,15 @@ class Futures:
         self.guards = [[self._of_guard(n, edge) for edge in each.edges] for n, each in numbered]
         """By thread and edge: what its guard may read."""
         self.operations = [
-            [self._of_operations(n, edge) for edge in each.edges] for n, each in numbered
+            [
+                self._of_operations(n, edge) | self.channels.taking(n, position)
+                for position, edge in enumerate(each.edges)
+            ]
+            for n, each in numbered
         ]
         """By thread and edge: what it may touch apart from its guard."""
         self.own = [self._find_own(thread) for thread in threads]
-        """By thread: the cells that each of its steps uses in addition to its footprint."""
+        """By thread: its own cells that each of its steps uses in addition to its footprint."""
         self._everywhere = [self._find_everywhere(thread) for thread in threads]
         self.needed = [
             [find_needed_locks(self.footprints, edge, n) for edge in each.edges]
@@ -215,6 +207,16 @@ class Futures:
             self._later[key] = _FutureUnderLocks(self, *key).find_by_location()
         return self._later[key][location]
 
+    def using(self, thread: int, location: int) -> CellSets:
+        """Return what a step from a location uses in addition to its footprint."""
+        channels = self.channels
+        if not channels.channels:
+            return self.own[thread]
+        found = self.own[thread] | channels.attempting(thread, location)
+        for position in reach(self.program.threads[thread], location).edges:
+            found |= channels.taking(thread, position)
+        return found
+
     def everywhere(self, thread: int) -> CellSets:
         """Return what a thread touches in any of its edges, reachable or not."""
         return self._everywhere[thread]
@@ -229,7 +231,7 @@ class Futures:
         automaton = self.program.threads[thread]
         if location in RESTING:
             return CellSets(reads=1 << automaton.counter)
-        found = self.own[thread]
+        found = self.using(thread, location)
         for position in reach(automaton, location).edges:
             found |= self.guards[thread][position] | self.operations[thread][position]
         return found
@@ -253,21 +255,14 @@ class Futures:
 
     def _of_operations(self, thread: int, edge: Edge) -> CellSets:
         touched = self.footprints.of_edge(replace(edge, guard=None))
-        others = ~self.mine[thread]
-        return CellSets(bits(touched.reads) & others, bits(touched.writes) & others)
+        hidden = self.mine[thread] | self.channels.cells
+        return CellSets(bits(touched.reads), bits(touched.writes)).without(hidden)
 
     def _of_guard(self, thread: int, edge: Edge) -> CellSets:
         if edge.guard is None:
             return NOTHING
         loads = self.footprints.loads(edge.guard, edge.choices)
-        return CellSets(reads=bits(loads) & ~self.mine[thread])
-
-
-def bits(cells: Iterable[int]) -> int:
-    found = 0
-    for cell in cells:
-        found |= 1 << cell
-    return found
+        return CellSets(reads=bits(loads)).without(self.mine[thread] | self.channels.cells)
 
 
 def _starts(edge: Edge, thread: Thread) -> bool:

@@ -135,6 +135,8 @@ class Kind(enum.StrEnum):
     LEAVE = "leave"
     PUT = "put"
     GET = "get"
+    HAND_OVER = "hand-over"
+    """Goes on after the item that was put into a rendezvous channel has been taken."""
     CREATE = "create"
     JOIN = "join"
     EXIT = "exit"

@@ -30,14 +30,15 @@ from mazurka.search import Move
 
 OPERATION = re.compile(
     r"(?P<verb>acquire|release|try to acquire|wait at|wake up at|notify_all|notify|wait for"
-    r"|arrive at|leave|join|put into|get from|set|clear|task_done|wait for the tasks of)"
+    r"|arrive at|leave|join|put into|get from|handed over through|set|clear"
+    r"|task_done|wait for the tasks of)"
     r"( .+?)?(?P<tail> to read| to write| \(read\)| \(write\))?"
 )
 """An operation's text: a verb, the object as the source calls it, and sometimes a manner."""
 INSPECTION = re.compile(r".*\.(?P<method>\w+)\(\)")
 CHOOSING = "choose"
 WAITING = re.compile(r"\.waiting\[(\d+)\]$")
-ITEM = re.compile(r"\.item\[\d+\]$")
+ITEM = re.compile(r"\.item\[\d+\](\.(?P<field>\w+)|\[\d+\])?$")
 
 ANSWERING = frozenset({Kind.GET, Kind.INSPECT, Kind.CHOOSE})
 """Kinds whose outcome is a value that the source may use without giving it a name."""
@@ -139,7 +140,7 @@ def hides(edge: Edge, cell: Cell) -> bool:
         return is_told(edge)
     if edge.kind is Kind.INSPECT:
         return cell.role in SYNCHRONIZING
-    return edge.kind in (Kind.PUT, Kind.GET) and cell.role is Role.SYNC
+    return edge.kind in (Kind.PUT, Kind.GET, Kind.HAND_OVER) and cell.role is Role.SYNC
 
 
 def _tell(taken: TakenEdge) -> Told:
@@ -151,7 +152,7 @@ def _tell(taken: TakenEdge) -> Told:
             return Told(_put(taken, text))
         case Kind.GET:
             name = text.removeprefix("get from ")
-            return Told(text, taken.own_result(), call=f"{name}.get()")
+            return Told(text, _got(taken), call=f"{name}.get()")
         case Kind.INSPECT:
             result = taken.own_result()
             late = text.endswith(".wait()") and not result
@@ -205,7 +206,28 @@ def _put(taken: TakenEdge, text: str) -> str:
     values = list(taken.written(ITEM).values())
     if not values and fault is not None and fault.misfit is not None:
         values = [fault.misfit.value]
-    return re.sub(r"^put into", f"put {values[0]} into", text) if values else text
+    shown = values[0] if len(values) == 1 else show_item(taken.program, taken.written(ITEM))
+    return re.sub(r"^put into", f"put {shown} into", text) if values else text
+
+
+def _got(taken: TakenEdge) -> Shown | None:
+    """The item that was taken out: a number, or all of its fields."""
+    cells = taken.program.cells
+    own = [a for a in taken.accesses if a.write and cells[a.address].owner == taken.step.thread]
+    if len(own) < 2:
+        return taken.own_result()
+    read = [a.address for a in taken.accesses if not a.write and is_part(cells[a.address], ITEM)]
+    return show_item(taken.program, dict(zip(read, (a.value for a in own), strict=False)))
+
+
+def show_item(program: Program, values: dict[int, int]) -> str:
+    """An item with several fields, as it is written: `(1, 2)`, `(kind=1, value=2)`."""
+    shown = []
+    for address, value in values.items():
+        match = ITEM.search(program.cells[address].name)
+        field_name = match["field"] if match is not None else None
+        shown.append(str(value) if field_name is None else f"{field_name}={value}")
+    return f"({', '.join(shown)})"
 
 
 def _writes_shared(taken: TakenEdge) -> bool:

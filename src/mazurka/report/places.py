@@ -10,7 +10,9 @@ from mazurka.ir.program import FINISHED, IDLE, WRONG, Cell, Program, Role, Span,
 Shown: TypeAlias = int | bool | str
 """A value as it appears in a trace: a number, a truth value, or the name of something."""
 
-PART = re.compile(r"\.(count|leaving|unfinished|(waiting|reader|item)\[\d+\])$")
+PART = re.compile(
+    r"\.(count|leaving|unfinished|(waiting|reader)\[\d+\]|item\[\d+\](\.\w+|\[\d+\])?)$"
+)
 """How the cells of a synchronization object that come after its first one are named."""
 STATUS = " status"
 """The cell that says whether a thread has ended is the thread's name with this behind it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mazurka.ir.interpreter import Access, Interpreter, Outcome, State, Step
@@ -20,6 +21,7 @@ WAITING = {
     Kind.LEAVE: "waits for the others at barrier {object}",
     Kind.PUT: "waits for queue {object} to have room",
     Kind.GET: "waits for queue {object} to have an item",
+    Kind.HAND_OVER: "waits for somebody to take what it has put into {object}",
     Kind.JOIN: "waits for {object} to end",
 }
 READER = re.compile(r"\.reader\[(\d+)\]$")
@@ -119,6 +121,11 @@ def waiting_reason(program: Program, step: Step, edge: Edge) -> str:
             return _unfinished(program, access)
     if edge.kind is Kind.ACQUIRE and any(_is_read(program, access) for access in seen):
         return _read(program, step, _object(program, step, seen, edge), seen)
+    if edge.kind is Kind.GET:
+        ways = [each for each in thread_edges(program, step, edge) if each.kind is Kind.GET]
+        if len(ways) > 1:
+            names = [f"`{_object(program, step, seen, each)}`" for each in ways]
+            return f"waits for one of {listed(names)} to have an item"
     template = WAITING.get(edge.kind)
     if template is None:
         return f"waits at `{edge.text}`" if edge.text else "waits"
@@ -140,6 +147,11 @@ def find_wanted(program: Program, step: Step, edge: Edge) -> tuple[str, tuple[in
     names = [program.cells[access.address].name for access in seen if access.value]
     readers = tuple(int(found[1]) for name in names if (found := READER.search(name)))
     return _object(program, step, seen, edge), readers
+
+
+def thread_edges(program: Program, step: Step, edge: Edge) -> Iterator[Edge]:
+    """The edges that leave the location of an edge."""
+    return program.threads[step.thread].edges_at(edge.source)
 
 
 def _held(program: Program, thread: int, access: Access) -> str:

@@ -131,7 +131,7 @@ from __future__ import annotations
     STACK_PROVISO,     # whether a set whose steps all close cycles is passed over
     COLUMNS,           # array by cell: its place in the bit sets below, -1 where no conflict can be
     COLUMN_WORDS,      # words of a bit set
-    OWN,               # by location code: what a step uses of its thread's own cells
+    OWN,               # by location code: what a step uses beside its footprint
     LATER,             # by pattern of locks and location code: what may be read later, and written
     PATTERNS,          # hash table: the locks held, as bits, and the number of the pattern
     PATTERN_CAPACITY,
@@ -175,7 +175,10 @@ HASHES = 117
     WALKS,             # how many walks there were
 ) = range(118, 126)  # fmt: skip
 
-BLOCK_WORDS = 126
+WAITING_FOR = 126
+"""By location code: what a step that is blocked reads beside its footprint (persistent sets)."""
+
+BLOCK_WORDS = 127
 
 # Where states lie: in a log, with their positions in the table; in the table itself; or nowhere,
 # and the table has some bits for each.

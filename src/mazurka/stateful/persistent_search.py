@@ -2,7 +2,8 @@
 
 `PersistentTables` enters in the search's block what the threads may touch later.  Sets of cells
 become bit sets over *columns*: only cells that one thread may write and another one use have a
-column, for nothing else can be in conflict.  For every set of locks that a thread turns out to hold
+column, for nothing else can be in conflict.  The ends of queues (`mazurka.analysis.channels`) have
+columns, their cells have none.  For every set of locks that a thread turns out to hold
 there is a table of its own, by location: what others may touch as long as they cannot get these
 locks (paper 004's `touch-now-later-LS`).  The first table is the one without locks; the others are
 made when the kernel first meets their pattern.
@@ -13,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from mazurka.analysis.cell_sets import NOTHING, CellSets
 from mazurka.analysis.futures import (
     RESTING,
-    CellSets,
     Futures,
     find_futures,
     find_pattern_locks,
@@ -69,11 +70,13 @@ class PersistentTables:
         cells = range(len(self.program.cells))
         self.view.keep(blocks.COLUMNS, Area.of(columns.get(cell, -1) for cell in cells))
         self.view.keep(blocks.NOW, Area(2 * self.column_words * threads))
-        own = Area(self.table_words)
+        own, waiting = Area(self.table_words), Area(self.table_words)
         for place, (thread, location) in enumerate(self.places):
             if location is not None:
                 self.put(own, place, self.own(thread, location))
+                self.put(waiting, place, self.waiting(thread, location))
         self.view.keep(blocks.OWN, own)
+        self.view.keep(blocks.WAITING_FOR, waiting)
         numbers = self.view.block.numbers
         numbers[blocks.COLUMN_WORDS], numbers[blocks.CELLS] = self.column_words, len(cells)
 
@@ -102,7 +105,15 @@ class PersistentTables:
     def own(self, thread: int, location: int) -> CellSets:
         """What a step uses beside its footprint; for a thread that rests, what it waits for."""
         futures = self.futures
-        return futures.now(thread, location) if location in RESTING else futures.own[thread]
+        if location in RESTING:
+            return futures.now(thread, location)
+        return futures.using(thread, location)
+
+    def waiting(self, thread: int, location: int) -> CellSets:
+        """What a step that is blocked reads beside its footprint: ends of queues."""
+        if location in RESTING:
+            return NOTHING
+        return self.futures.channels.waiting(thread, location)
 
     # --- what may happen later ----------------------------------------------------------------
 
@@ -173,16 +184,18 @@ def slot_of(held: int, capacity: int) -> int:
 
 
 def columns_of(program: Program, futures: Futures) -> list[int]:
-    """The cells that some thread may write and another one use."""
+    """The cells, and ends of queues, that some thread may write and another one use."""
     written = used = 0
     shared = 0
-    for thread in range(len(program.threads)):
+    for thread, automaton in enumerate(program.threads):
         touched = futures.everywhere(thread) | futures.now(thread, IDLE)
+        for location in range(len(automaton.locations)):
+            touched |= futures.channels.waiting(thread, location)
         both = touched.reads | touched.writes
         shared |= written & both | used & touched.writes
         written |= touched.writes
         used |= both
-    return [address for address in range(len(program.cells)) if shared >> address & 1]
+    return [address for address in range(shared.bit_length()) if shared >> address & 1]
 
 
 @dataclass(frozen=True, kw_only=True)

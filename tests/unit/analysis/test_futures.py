@@ -12,9 +12,10 @@ from tests.soundness.profiles import random_programs
 from tests.soundness.random_programs import random_program
 from tests.unit.ir.programs import Body, Builder, equals, load, put
 
-from mazurka.analysis.futures import NOTHING, CellSets, Futures, bits
+from mazurka.analysis.cell_sets import NOTHING, CellSets, bits
+from mazurka.analysis.futures import Futures
 from mazurka.ir.expressions import ZERO, Binary, Const, Element
-from mazurka.ir.interpreter import Interpreter
+from mazurka.ir.interpreter import Interpreter, Step
 from mazurka.ir.program import (
     FINISHED,
     FIRST_LOCATION,
@@ -36,12 +37,29 @@ def contains(larger: CellSets, smaller: CellSets) -> bool:
     return larger | smaller == larger
 
 
+def touched(futures: Futures, step: Step) -> CellSets:
+    """What a step touches; cells of queues whose ends are independent appear as ends."""
+    footprint = CellSets(bits(step.footprint_reads), bits(step.footprint_writes))
+    return footprint.without(futures.channels.cells)
+
+
+def assert_ends_are_used(futures: Futures, step: Step, here: int) -> None:
+    """A step that touches a queue uses one of its ends at least."""
+    now, later = futures.now(step.thread, here), futures.later(step.thread, here)
+    cells = step.footprint_reads | step.footprint_writes
+    for channel in futures.channels.channels.values():
+        if not cells.isdisjoint(channel.cells):
+            assert (now.reads | now.writes) & channel.both
+            assert (later.reads | later.writes) & channel.both or not step.happened
+
+
 def assert_covers(program: Program) -> None:
     futures, interpreter = Futures(program), Interpreter(program)
     for state in explore(program, races=False, limit=STATES).states:
         for _, step in interpreter.steps(state):
             thread, here = step.thread, interpreter.location(state, step.thread)
-            footprint = CellSets(bits(step.footprint_reads), bits(step.footprint_writes))
+            footprint = touched(futures, step)
+            assert_ends_are_used(futures, step, here)
             assert contains(futures.now(thread, here), footprint)
             if step.happened:
                 after = interpreter.location(step.state, thread)

@@ -1,15 +1,29 @@
-"""Queues of numbers: a count, the slots from the oldest to the newest, perhaps unfinished work."""
+"""Queues, and receiving from one of several: how `mazurka.ir.queues` appears to a front end."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 
-from mazurka.frontend.kit.arithmetic import binary
+from mazurka.frontend.kit.arithmetic import binary, both
 from mazurka.frontend.kit.builder import ThreadBuilder
-from mazurka.frontend.kit.shapes import CellForm, NumberShape, Reference, SyncShape
-from mazurka.ir.expressions import ONE, ZERO, Const, Element, Expr, Load
+from mazurka.frontend.kit.items import ItemForm
+from mazurka.frontend.kit.shapes import CellForm, Reference, SyncShape
+from mazurka.ir.expressions import ONE, ZERO, Choice, Const, Element, Expr, Load
 from mazurka.ir.program import Assign, Check, Fault, Kind, Operation, Role, Span
+from mazurka.ir.queues import (
+    FREE,
+    OFFERED,
+    TAKEN,
+    end_offer,
+    get_item,
+    has_item,
+    has_room,
+    has_status,
+    offer_item,
+    put_item,
+    take_offer,
+)
 
 UNBOUNDED_CAPACITY = 8
 """How many items fit into a queue whose program gives it no bound."""
@@ -19,9 +33,116 @@ SLOTS = 1
 
 
 @dataclass(frozen=True)
-class QueueShape(SyncShape):
+class Holder(SyncShape):
+    """What holds items on their way from one thread to another."""
+
+    item: ItemForm
+
+    def put(
+        self, build: ThreadBuilder, owner: Reference, fields: Sequence[Expr], span: Span
+    ) -> None:
+        """Wait for room, and put in an item; `owner` is pinned before the item is evaluated."""
+        raise NotImplementedError
+
+    def is_ready(self, owner: Reference) -> Expr:
+        """Return the condition for taking an item out."""
+        raise NotImplementedError
+
+    def take_out(self, owner: Reference, targets: Sequence[Expr]) -> tuple[Operation, ...]:
+        """Take an item out; slots that become free go back to their first value."""
+        raise NotImplementedError
+
+    def get(self, build: ThreadBuilder, owner: Reference, span: Span) -> list[Expr]:
+        """Wait for an item and take it out; returns its fields."""
+        owner = build.pin(owner, span)
+        targets = take_targets(build, self.item, span)
+        build.act(
+            Kind.GET,
+            span,
+            f"get from {owner.title}",
+            owner,
+            *self.take_out(owner, targets),
+            guard=self.is_ready(owner),
+        )
+        return [Load(target) for target in targets]
+
+
+def take_targets(build: ThreadBuilder, item: ItemForm, span: Span) -> list[Const]:
+    """Take temporaries for the fields of an item."""
+    return [Const(build.take_temporary(Role.INT, span)) for _ in item.fields]
+
+
+def select_item(
+    build: ThreadBuilder, ways: Sequence[tuple[Expr, Reference]], span: Span
+) -> tuple[Expr, list[Expr]]:
+    """Wait until one of several objects has an item, and take it out, in one step.
+
+    Each comes with a condition over the thread's own cells; where it does not hold, nothing is
+    taken from there.  If several have an item, each is tried.  Returns the position of the one that
+    was chosen, and the fields of the item.
+    """
+    automaton = build.require_automaton()
+    owners = [(condition, build.pin(owner, span)) for condition, owner in ways]
+    holders = [owner.shape for _, owner in owners if isinstance(owner.shape, Holder)]
+    targets = take_targets(build, holders[0].item, span)
+    which = Const(build.take_temporary(Role.INT, span))
+    automaton.atomic_depth += 1
+    chosen = Assign(which, Choice() if len(owners) > 1 else ZERO)
+    build.step(Kind.LOCAL, span, "select", operations=(chosen,), choices=len(owners))
+    automaton.atomic_depth -= 1
+    behind = automaton.new_label(span)
+    for number, ((condition, owner), holder) in enumerate(zip(owners, holders, strict=True)):
+        mine = binary("eq", Load(which), Const(number))
+        guard = both(mine, both(condition, holder.is_ready(owner)))
+        build.add_edge(
+            Kind.GET,
+            span,
+            f"get from {owner.title}",
+            behind,
+            operations=holder.take_out(owner, targets),
+            guard=guard,
+            atomic=True,
+            subject=owner.address,
+        )
+    automaton.current = None
+    automaton.place(behind, span)
+    return Load(which), [Load(target) for target in targets]
+
+
+@dataclass(frozen=True)
+class ChannelShape(Holder):
+    """A rendezvous channel: who puts in an item waits until somebody has taken it."""
+
+    @property
+    def title(self) -> str:
+        return "Channel"
+
+    def forms(self) -> tuple[CellForm, ...]:
+        return (CellForm("", FREE, TAKEN, Role.SYNC), *self.item.cells(0))
+
+    def zero(self) -> tuple[Expr, ...]:
+        return (ZERO, *self.item.empty())
+
+    def put(
+        self, build: ThreadBuilder, owner: Reference, fields: Sequence[Expr], span: Span
+    ) -> None:
+        base = owner.address
+        offer = offer_item(base, fields)
+        free, taken = has_status(base, FREE), has_status(base, TAKEN)
+        build.act(Kind.PUT, span, f"put into {owner.title}", owner, *offer, guard=free)
+        text = f"handed over through {owner.title}"
+        build.act(Kind.HAND_OVER, span, text, owner, *end_offer(base), guard=taken)
+
+    def is_ready(self, owner: Reference) -> Expr:
+        return has_status(owner.address, OFFERED)
+
+    def take_out(self, owner: Reference, targets: Sequence[Expr]) -> tuple[Operation, ...]:
+        return take_offer(owner.address, targets, self.item.empty())
+
+
+@dataclass(frozen=True)
+class QueueShape(Holder):
     capacity: int
-    element: NumberShape
     bounded: bool = True
     """Without a bound of its own, a queue that outgrows its slots is a limit of the analysis."""
     newest_first: bool = False
@@ -35,39 +156,28 @@ class QueueShape(SyncShape):
         return "LifoQueue" if self.newest_first else "Queue"
 
     def forms(self) -> tuple[CellForm, ...]:
-        element = self.element
         role = Role.SYNC
-        slots = tuple(
-            CellForm(f".item[{place}]", element.low, element.high, role, element.inferred)
-            for place in range(self.capacity)
-        )
+        slots = tuple(form for slot in range(self.capacity) for form in self.item.cells(slot))
         tasks = (CellForm(".unfinished", 0, MOST_UNFINISHED, role),) if self.counts_tasks else ()
         return (CellForm("", 0, self.capacity, role), *slots, *tasks)
 
     def zero(self) -> tuple[Expr, ...]:
-        first = Const(min(max(0, self.element.low), self.element.high))
-        if self.element.inferred:
-            first = ZERO
         tasks = (ZERO,) if self.counts_tasks else ()
-        return (ZERO, *(first,) * self.capacity, *tasks)
+        return (ZERO, *self.item.empty() * self.capacity, *tasks)
 
     def _tasks(self, owner: Reference) -> Expr:
-        return owner.cell(SLOTS + self.capacity)
+        return owner.cell(SLOTS + self.capacity * len(self.item.fields))
 
-    def put(self, build: ThreadBuilder, owner: Reference, item: Expr, span: Span) -> None:
-        """Wait for room, and put in an item; `owner` is pinned before the item is evaluated."""
-        count = Load(owner.address)
-        room = binary("lt", count, Const(self.capacity))
+    def put(
+        self, build: ThreadBuilder, owner: Reference, fields: Sequence[Expr], span: Span
+    ) -> None:
+        room = has_room(owner.address, self.capacity)
         message = f"`{owner.title}` holds more than {self.capacity} items{self.advice}"
         operations: list[Operation] = []
         if not self.bounded:
             operations.append(Check(room, Fault.BOUND, message))
-        slot = Element(owner.cell(SLOTS), count, self.capacity, 1)
-        operations += [
-            Assign(slot, item),
-            Assign(owner.address, binary("add", count, ONE)),
-            *self._one_more_task(owner),
-        ]
+        operations += put_item(owner.address, self.capacity, fields)
+        operations += self._one_more_task(owner)
         build.act(
             Kind.PUT,
             span,
@@ -86,30 +196,18 @@ class QueueShape(SyncShape):
         more = Assign(tasks, binary("add", Load(tasks), ONE))
         return Check(room, Fault.BOUND, message), more
 
-    def get(self, build: ThreadBuilder, owner: Reference, span: Span) -> Expr:
-        """Wait for an item and take it out; returns it."""
-        owner = build.pin(owner, span)
-        item, count = Const(build.take_temporary(Role.INT, span)), Load(owner.address)
-        build.act(
-            Kind.GET,
-            span,
-            f"get from {owner.title}",
-            owner,
-            *self._take_out(owner, item),
-            guard=binary("gt", count, ZERO),
-        )
-        return Load(item)
+    def is_ready(self, owner: Reference) -> Expr:
+        return has_item(owner.address)
 
-    def _take_out(self, owner: Reference, item: Const) -> tuple[Operation, ...]:
-        """Take an item out; slots that become free go back to their first value."""
-        slots = [owner.cell(SLOTS + place) for place in range(self.capacity)]
-        count, empty = Load(owner.address), self.zero()[SLOTS]
-        fewer = Assign(owner.address, binary("sub", count, ONE))
-        if self.newest_first:
-            newest = Element(slots[0], count, self.capacity, 1)
-            return (fewer, Assign(item, Load(newest)), Assign(newest, empty))
-        moves = [Assign(slot, Load(following)) for slot, following in pairwise(slots)]
-        return (Assign(item, Load(slots[0])), *moves, Assign(slots[-1], empty), fewer)
+    def take_out(self, owner: Reference, targets: Sequence[Expr]) -> tuple[Operation, ...]:
+        base, empty = owner.address, self.item.empty()
+        if not self.newest_first:
+            return get_item(base, self.capacity, targets, empty)
+        count, width = Load(base), len(targets)
+        newest = [Element(owner.cell(SLOTS + n), count, self.capacity, width) for n in range(width)]
+        taken = [Assign(target, Load(slot)) for target, slot in zip(targets, newest, strict=True)]
+        freed = [Assign(slot, value) for slot, value in zip(newest, empty, strict=True)]
+        return (Assign(base, binary("sub", count, ONE)), *taken, *freed)
 
     def size_now(self, build: ThreadBuilder, owner: Reference, span: Span) -> Expr:
         """How many items there are at this moment."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import ast
 
-from mazurka.frontend.kit.shapes import Blueprint, NumberShape, Reference
+from mazurka.frontend.kit.shapes import Blueprint, NumberShape, RecordShape, Reference
 from mazurka.frontend.python.containers import make_array
 from mazurka.frontend.python.lowering import Activation, LocalVariable, Lowering
-from mazurka.frontend.python.survey import walk_own_nodes
+from mazurka.frontend.python.survey import is_frozen, walk_own_nodes
 from mazurka.frontend.python.values import (
     Interval,
     Nothing,
@@ -33,6 +33,7 @@ def assign(low: Lowering, target: ast.expr, value: Value, node: ast.AST) -> None
         case ast.Tuple(targets) | ast.List(targets):
             assign_items(low, targets, value, node)
         case ast.Subscript() | ast.Attribute():
+            _check_frozen(low, target)
             place = low.designate(target)
             if isinstance(target, ast.Subscript) and isinstance(place, Number):
                 raise low.refuse(
@@ -53,6 +54,28 @@ def assign(low: Lowering, target: ast.expr, value: Value, node: ast.AST) -> None
             low.store(place, value.expr, low.span(node))
         case _:
             raise low.refuse(target, f"`{ast.unparse(target)}` cannot be assigned to in a model")
+
+
+def _check_frozen(low: Lowering, target: ast.expr) -> None:
+    """Refuse to change an instance of a frozen dataclass."""
+    if not isinstance(target, ast.Attribute):
+        return
+    classes = low.program.survey.classes.values()
+    names = {part for each in classes if is_frozen(each) for part in _field_names(each)}
+    if target.attr not in names:
+        return
+    owner = low.designate(target.value)
+    if isinstance(owner, Reference) and isinstance(owner.shape, RecordShape):
+        definition = low.program.survey.classes[owner.shape.name]
+        if is_frozen(definition):
+            raise low.refuse(
+                target, f"`{definition.name}` is frozen: `{ast.unparse(target)}` cannot be assigned"
+            )
+
+
+def _field_names(definition: ast.ClassDef) -> set[str]:
+    parts = (part.target for part in definition.body if isinstance(part, ast.AnnAssign))
+    return {part.id for part in parts if isinstance(part, ast.Name)}
 
 
 def _describe(place: Value) -> str:
@@ -131,7 +154,7 @@ def _list_value(low: Lowering, name: str, value: Sequence, node: ast.AST) -> Val
     blueprint = make_array(value.items) if value.growing else None
     if blueprint is not None:
         return blueprint
-    items = [copy_to_cell(low, name, item, node) for item in value.items]
+    items = [copy_to_cell(low, f"{name}[{n}]", item, node) for n, item in enumerate(value.items)]
     return Sequence(items, growing=value.growing, origin=(low.frame, low.uncertain))
 
 

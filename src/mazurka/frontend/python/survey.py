@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
@@ -205,6 +205,9 @@ class ModelSurvey:
     """The calls of `invariant` that are statements, wherever they stand."""
     watched: frozenset[str]
     """Names that invariants read."""
+    messages: frozenset[int | str]
+    """What is put into queues, as far as it can be seen: the lengths of tuples (0 for a number),
+    the names of classes."""
 
     def seen_by_threads(self, name: str) -> bool:
         """Whether some code besides the module's own statements uses a module-level name."""
@@ -264,7 +267,36 @@ def survey(module: ast.Module) -> ModelSurvey:
         frozenset(declarers),
         invariants,
         frozenset(name for call in invariants for name in find_free_names(call)),
+        frozenset(_find_messages(module, classes)),
     )
+
+
+def _find_messages(module: ast.Module, classes: Container[str]) -> Iterator[int | str]:
+    """Find what is put into queues where the source shows it."""
+    for node in ast.walk(module):
+        match node:
+            case ast.Call(ast.Attribute(_, "put"), [ast.Tuple(items), *_]):
+                yield len(items)
+            case ast.Call(ast.Attribute(_, "put"), [ast.Call(ast.Name(name)), *_]):
+                if name in classes:
+                    yield name
+            case ast.Call(ast.Attribute(_, "put"), [ast.Constant() | ast.BinOp(), *_]):
+                yield 0
+
+
+def is_frozen(definition: ast.ClassDef) -> bool:
+    """Whether a class is a dataclass whose instances do not change."""
+    for decorator in definition.decorator_list:
+        match decorator:
+            case ast.Call(_, _, keywords):
+                if any(
+                    keyword.arg == "frozen"
+                    and isinstance(keyword.value, ast.Constant)
+                    and keyword.value.value is True
+                    for keyword in keywords
+                ):
+                    return True
+    return False
 
 
 def _spellings(module: ast.Module, wanted: AbstractSet[str]) -> set[str]:

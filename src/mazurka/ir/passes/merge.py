@@ -137,6 +137,7 @@ PAUSES = frozenset(
         Kind.LEAVE,
         Kind.PUT,
         Kind.GET,
+        Kind.HAND_OVER,
         Kind.JOIN,
     }
 )

@@ -37,6 +37,7 @@ class Examined(NamedTuple):
     later: Any
     columns: Any
     own: Any
+    waiting_for: Any
     column_words: Any
     traits: Any
     footprint: Any
@@ -59,6 +60,7 @@ def examined_in(block: Any) -> Any:
         block[blocks.LATER],
         numbers_at(block[blocks.COLUMNS]),
         block[blocks.OWN],
+        block[blocks.WAITING_FOR],
         block[blocks.COLUMN_WORDS],
         numbers_at(block[blocks.TRAITS]),
         block[blocks.FOOTPRINT],
@@ -135,6 +137,10 @@ def probe(machine: Any, at: Any, source: Any, thread: Any) -> Any:
             entry = np.int64(peek(at.footprint, 2 + position))
             add_column(writes if entry & 1 else reads, at.columns[entry >> 1])
         note_outcome(at, bit, result)
+    if (at.sets[ENABLED] & ~at.sets[DEAD_END]) & bit == NONE:
+        for word in range(at.column_words):
+            waited_for = peek(at.waiting_for, 2 * at.column_words * at.places[thread] + word)
+            poke(reads, word, peek(reads, word) | waited_for)
     at.sets[KNOWN] |= bit
     return True
 

@@ -27,6 +27,11 @@ steps of some threads are explored, such that whatever the others do has nothing
 - *Reads* of the same cell are independent; the paper's touch relations do not tell them apart.
 - *Blocked threads* are disturbed by writes only, to what the attempt has read; threads that do not
   run (yet), by a write to their counter.
+- *Queues*: a put and a get of one queue are independent, whenever both are possible
+  (`mazurka.analysis.channels`, with the proof).  So an attempt is taken to be the same if its
+  thread goes the same way with the same values; what it writes into the queue's cells may have
+  moved by a slot.  A put for which the analysis has no room left is dependent on gets, and never
+  stands alone.
 
 **Theorem** (the paper's Theorem 1): the enabled steps T of a closure C in s are a persistent set:
 nothing that can happen from s before a step of T is dependent with one.  *Proof.*  Let t_1 ... t_n
@@ -82,11 +87,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from mazurka.analysis.cell_sets import CellSets, bits
 from mazurka.analysis.futures import (
     RESTING,
-    CellSets,
     Futures,
-    bits,
     find_futures,
     find_pattern_locks,
     find_sticky_locations,
@@ -165,7 +169,12 @@ class PersistentSets:
             return self.futures.now(thread, location)
         reads = bits(cell for step in steps for cell in step.footprint_reads)
         writes = bits(cell for step in steps for cell in step.footprint_writes)
-        return CellSets(reads, writes) | self.futures.own[thread]
+        channels = self.futures.channels
+        found = CellSets(reads, writes).without(channels.cells)
+        found |= self.futures.using(thread, location)
+        if any(step.happened for step in steps) and not any(map(is_dead_end, steps)):
+            return found
+        return found | channels.waiting(thread, location)
 
     # --- Algo 2 and Algo 3 --------------------------------------------------------------------
 
@@ -213,7 +222,7 @@ class PersistentSets:
             return True
         if self.relation is Relation.AMPLE:
             now = self.futures.now(one.thread, one.location)
-            return self.futures.everywhere(thread).interferes(now)
+            return one.dead_end or self.futures.everywhere(thread).interferes(now)
         return self.futures.later(thread, location, held).interferes(one.uses)  # 2(b)i
 
     def held_by(self, state: State, thread: int) -> frozenset[int]:

@@ -14,6 +14,60 @@ LINES = PRELUDE.count("\n")
 
 REFUSALS = [
     (
+        "mutable item",
+        "class Box:\n    n: Int[0, 1]\nq = Queue(1)\ndef f():\n    q.put(Box(1))\nthreads = [f()]\n",
+        "a queue holds items by value, and a `Box` can change; make it `@dataclass(frozen=True)`, or put a number that stands for it",
+        5,
+    ),
+    (
+        "number among tuples",
+        "q = Queue(1, (Int, Int))\ndef f():\n    q.put(1)\nthreads = [f()]\n",
+        "this queue holds (Int, Int), not numbers; put items of one kind",
+        3,
+    ),
+    (
+        "tuple among numbers",
+        "q = Queue(1)\ndef f():\n    q.put(1)\n    q.put((1, 2))\nthreads = [f()]\n",
+        "this queue holds Int; declare it: `Queue(type=(Int, Int))`",
+        4,
+    ),
+    (
+        "tuple in a tuple",
+        "q = Queue(1)\ndef f():\n    q.put((1, (2, 3)))\nthreads = [f()]\n",
+        "a tuple in a queue holds numbers, not a list",
+        3,
+    ),
+    (
+        "select of different kinds",
+        "q, r = Queue(1, Int), Queue(1, (Int, Int))\ndef f():\n    select(q, r)\nthreads = [f()]\n",
+        "`q` holds Int and `r` (Int, Int); `select` is for queues that hold items of one kind",
+        3,
+    ),
+    (
+        "select of a lock",
+        "m = Mutex()\ndef f():\n    select(m)\nthreads = [f()]\n",
+        "`select` takes queues and channels: `which, item = select(first, second)`, not an object (Mutex)",
+        3,
+    ),
+    (
+        "select of nothing",
+        "def f():\n    select()\nthreads = [f()]\n",
+        "`select` takes queues and channels: `which, item = select(first, second)`",
+        2,
+    ),
+    (
+        "size of a channel",
+        "c = Channel()\ndef f():\n    c.qsize()\nthreads = [f()]\n",
+        "`Channel.qsize` is not supported; use a Queue, which holds items",
+        3,
+    ),
+    (
+        "frozen field",
+        "@dataclass(frozen=True)\nclass Note:\n    kind: Int[0, 1]\ndef f():\n    note = Note(0)\n    note.kind = 1\nthreads = [f()]\n",
+        "`Note` is frozen: `note.kind` cannot be assigned",
+        6,
+    ),
+    (
         "first value",
         "x = 1 // 0\ndef f():\n    global x\n    x = 1\nthreads = [f()]\n",
         "the first value of `x` cannot be computed (a division by zero, or a number that does not fit in 64 bits); give it a number",

@@ -1,29 +1,141 @@
-"""`Queue`, `SimpleQueue` and `LifoQueue`, which hold numbers."""
+"""`Queue`, `SimpleQueue` and `LifoQueue`, rendezvous channels, and `select`."""
 
 from __future__ import annotations
 
 import ast
 from functools import partial
+from typing import TypeVar
 
-from mazurka.frontend.kit.queues import UNBOUNDED_CAPACITY, QueueShape
-from mazurka.frontend.kit.shapes import BOOLEAN, INTEGER, Blueprint, NumberShape, Reference
+from mazurka.frontend.kit.arithmetic import unary
+from mazurka.frontend.kit.items import ItemForm
+from mazurka.frontend.kit.queues import (
+    UNBOUNDED_CAPACITY,
+    ChannelShape,
+    Holder,
+    QueueShape,
+    select_item,
+)
+from mazurka.frontend.kit.shapes import (
+    BOOLEAN,
+    INTEGER,
+    ArrayShape,
+    Blueprint,
+    NumberShape,
+    RecordShape,
+    Reference,
+)
 from mazurka.frontend.python.arguments import evaluate_arguments, match_arguments
+from mazurka.frontend.python.containers import list_items
+from mazurka.frontend.python.expressions import truth_of
 from mazurka.frontend.python.lowering import Lowering, callable_name
+from mazurka.frontend.python.objects import make_blueprint
 from mazurka.frontend.python.primitives.methods import (
     Handler,
     Methods,
     methods_of,
     without_arguments,
 )
-from mazurka.frontend.python.values import Imported, Nothing, Number, Value, kind_of
+from mazurka.frontend.python.survey import is_frozen
+from mazurka.frontend.python.values import (
+    Imported,
+    Nothing,
+    Number,
+    RecordClass,
+    Sequence,
+    Value,
+    kind_of,
+)
+from mazurka.ir.expressions import ONE, Const, Expr, Load
+
+H = TypeVar("H", bound=Holder)
+
+
+class HolderMethods(Methods[H]):
+    """What holds items: `put` and `get`."""
+
+    def put(self, low: Lowering, owner: Reference, node: ast.Call) -> Value:
+        owner = low.pin(owner, low.span(node))
+        expr = _blocking_item(low, node, "put", ("item", "block", "timeout"))
+        fields = find_fields(low, self.shape, low.value(expr), expr)
+        self.shape.put(low, owner, fields, low.span(node))
+        return Nothing()
+
+    def get(self, low: Lowering, owner: Reference, node: ast.Call) -> Value:
+        _blocking_item(low, node, "get", ("block", "timeout"))
+        return make_item(self.shape.item, self.shape.get(low, owner, low.span(node)))
+
+
+def find_fields(low: Lowering, shape: Holder, value: Value, node: ast.expr) -> list[Expr]:
+    """Find the fields of an item that is put in; refuse one that does not fit."""
+    item = shape.item
+    match value:
+        case Number(expr) if item.is_plain:
+            return [expr]
+        case Sequence(items) if item.is_tuple and len(items) == len(item.fields):
+            numbers = [part.expr for part in items if isinstance(part, Number)]
+            if len(numbers) == len(items):
+                return numbers
+            other = next(part for part in items if not isinstance(part, Number))
+            raise low.refuse(node, f"a tuple in a queue holds numbers, not {kind_of(other)}")
+        case Blueprint(RecordShape() as record, initials) if record == item.record:
+            return list(initials)
+        case Reference(RecordShape() as record) if record == item.record:
+            return [
+                low.load(Reference(field, value.cell(offset), value.shared, value.title), span)
+                if value.shared
+                else Load(value.cell(offset))
+                for span in (low.span(node),)
+                for _, offset, field in record.placed()
+            ]
+    raise low.refuse(node, _explain_misfit(low, shape, value))
+
+
+def _explain_misfit(low: Lowering, shape: Holder, value: Value) -> str:
+    """Explain why something cannot be put in, and what to write instead."""
+    match value:
+        case Blueprint(RecordShape(name)) | Reference(RecordShape(name)):
+            if not is_frozen(low.program.survey.classes[name]):
+                return (
+                    f"a queue holds items by value, and a `{name}` can change; make it"
+                    " `@dataclass(frozen=True)`, or put a number that stands for it"
+                )
+            return f"this queue holds {shape.item.title}; declare it: `Queue(type={name})`"
+        case Sequence(items):
+            types = ", ".join(["Int"] * len(items))
+            return f"this queue holds {shape.item.title}; declare it: `Queue(type=({types}))`"
+        case Number():
+            return f"this queue holds {shape.item.title}, not numbers; put items of one kind"
+    return (
+        f"a queue holds numbers, not {kind_of(value)}; put a number that stands for it, such as -1"
+    )
+
+
+def make_item(item: ItemForm, fields: list[Expr]) -> Value:
+    """Make a value of the fields of an item that was taken out."""
+    if item.record is not None:
+        return Blueprint(item.record, tuple(fields))
+    numbers: list[Value] = [
+        Number(expr, shape == BOOLEAN) for expr, shape in zip(fields, item.fields, strict=True)
+    ]
+    return Sequence(numbers) if item.is_tuple else numbers[0]
+
+
+@methods_of(ChannelShape)
+class ChannelMethods(HolderMethods[ChannelShape]):
+    def named(self) -> dict[str, Handler]:
+        return {"put": self.put, "get": self.get}
+
+    def refused(self) -> dict[str, str]:
+        whole = dict.fromkeys(("qsize", "empty", "full"), "use a Queue, which holds items")
+        return whole | dict.fromkeys(("task_done", "join"), "`put` waits for the receiver already")
 
 
 @methods_of(QueueShape)
-class QueueMethods(Methods[QueueShape]):
+class QueueMethods(HolderMethods[QueueShape]):
     def named(self) -> dict[str, Handler]:
         return {
-            "put": self._put,
-            "get": self._get,
+            "put": self.put,
+            "get": self.get,
             "qsize": without_arguments("qsize", self.shape.size_now, boolean=False),
             "empty": without_arguments("empty", self.shape.empty),
             "full": without_arguments("full", self.shape.full),
@@ -37,23 +149,6 @@ class QueueMethods(Methods[QueueShape]):
             "get_nowait": "test `empty()` inside `with atomic():`, then `get`",
             "shutdown": "put a special number that means the end",
         }
-
-    def _put(self, low: Lowering, owner: Reference, node: ast.Call) -> Value:
-        owner = low.pin(owner, low.span(node))
-        expr = _blocking_item(low, node, "put", ("item", "block", "timeout"))
-        value = low.value(expr)
-        if not isinstance(value, Number):
-            raise low.refuse(
-                expr,
-                f"a queue holds numbers, not {kind_of(value)}; put a number that stands for it,"
-                " such as -1",
-            )
-        self.shape.put(low, owner, value.expr, low.span(node))
-        return Nothing()
-
-    def _get(self, low: Lowering, owner: Reference, node: ast.Call) -> Value:
-        _blocking_item(low, node, "get", ("block", "timeout"))
-        return Number(self.shape.get(low, owner, low.span(node)))
 
     def _join(self, low: Lowering, owner: Reference, node: ast.Call) -> Value:
         evaluate_arguments(low, node, (), "join")
@@ -90,16 +185,14 @@ def _priority_queue(low: Lowering, node: ast.Call) -> Value:
 def _make_queue(low: Lowering, node: ast.Call, *, newest_first: bool) -> Value:
     given = match_arguments(low, node, ("maxsize", "type"), "Queue")
     maxsize = low.constant(given["maxsize"], "the size of a Queue") if "maxsize" in given else 0
-    element = INTEGER
-    if "type" in given:
-        element = _element(low, low.value(given["type"]), given["type"])
+    item = _declared_item(low, given.get("type"), node)
     if maxsize > 1000:
         raise low.refuse(node, f"a Queue of {maxsize} items is too large; use a small `maxsize`")
     return Blueprint.default(
         QueueShape(
             low.program.threads,
+            item,
             maxsize if maxsize > 0 else UNBOUNDED_CAPACITY,
-            element,
             bounded=maxsize > 0,
             newest_first=newest_first,
             counts_tasks="task_done" in low.program.survey.calls,
@@ -114,7 +207,33 @@ callable_name("mazurka.model.Queue", "queue.Queue", "queue.SimpleQueue")(
 callable_name("mazurka.model.LifoQueue", "queue.LifoQueue")(partial(_make_queue, newest_first=True))
 
 
-def _element(low: Lowering, value: Value, node: ast.AST) -> NumberShape:
+@callable_name("mazurka.model.Channel")
+def _make_channel(low: Lowering, node: ast.Call) -> Value:
+    given = match_arguments(low, node, ("type",), "Channel")
+    item = _declared_item(low, given.get("type"), node)
+    return Blueprint.default(ChannelShape(low.program.threads, item))
+
+
+def _declared_item(low: Lowering, declared: ast.expr | None, node: ast.AST) -> ItemForm:
+    """Find what a queue holds: as declared, or as all `put` of the model show."""
+    if declared is not None:
+        value = low.value(declared)
+        if isinstance(value, Sequence):
+            fields = [_field(low, part, declared) for part in value.items]
+            return ItemForm(tuple(fields), is_tuple=True)
+        if isinstance(value, RecordClass):
+            return _record_item(low, value, declared)
+        return ItemForm((_field(low, value, declared),))
+    match list(low.program.survey.messages):
+        case [int(length)] if length:
+            return ItemForm((INTEGER,) * length, is_tuple=True)
+        case [str(name)] if is_frozen(low.program.survey.classes[name]):
+            return _record_item(low, RecordClass(low.program.survey.classes[name]), node)
+        case _:
+            return ItemForm()
+
+
+def _field(low: Lowering, value: Value, node: ast.AST) -> NumberShape:
     match value:
         case NumberShape():
             return value
@@ -124,5 +243,84 @@ def _element(low: Lowering, value: Value, node: ast.AST) -> NumberShape:
             return BOOLEAN
         case _:
             raise low.refuse(
-                node, f"a Queue holds numbers: give `Int[low, high]`, not {kind_of(value)}"
+                node,
+                "a Queue holds numbers, tuples of numbers and frozen dataclasses of numbers: give"
+                f" `Int[low, high]`, `(Int, Int)` or a class, not {kind_of(value)}",
             )
+
+
+def _record_item(low: Lowering, record: RecordClass, node: ast.AST) -> ItemForm:
+    name = record.definition.name
+    if not is_frozen(record.definition):
+        raise low.refuse(
+            node,
+            f"a queue holds items by value, and a `{name}` can change; make it"
+            " `@dataclass(frozen=True)`",
+        )
+    shape = make_blueprint(low, record, node).shape
+    assert isinstance(shape, RecordShape)
+    fields = [field for _, field in shape.fields if isinstance(field, NumberShape)]
+    if len(fields) < len(shape.fields) or not fields:
+        raise low.refuse(node, f"a queue holds records of numbers; `{name}` has other fields")
+    return ItemForm(tuple(fields), record=shape)
+
+
+SELECT = "`select` takes queues and channels: `which, item = select(first, second)`"
+
+
+@callable_name("mazurka.model.select")
+def _select(low: Lowering, node: ast.Call) -> Value:
+    """`which, item = select(first, second if ready else None)`: receive from one of several."""
+    automaton = low.require_automaton()
+    if automaton.atomic_depth and low.loop_depth > low.atomic_loops:
+        raise low.refuse(
+            node,
+            "`select` in a loop inside `atomic()` would choose any number of times in one step;"
+            " select before the section",
+        )
+    if node.keywords or not node.args:
+        raise low.refuse(node, SELECT)
+    ways = [way for argument in node.args for way in _find_ways(low, argument)]
+    owners = [owner for _, owner in ways]
+    forms = [owner.shape.item for owner in owners if isinstance(owner.shape, Holder)]
+    for owner, form in zip(owners, forms, strict=True):
+        if (form.is_tuple, form.record, len(form.fields)) != (
+            forms[0].is_tuple,
+            forms[0].record,
+            len(forms[0].fields),
+        ):
+            raise low.refuse(
+                node,
+                f"`{owners[0].title}` holds {forms[0].title} and `{owner.title}` {form.title};"
+                " `select` is for queues that hold items of one kind",
+            )
+    which, fields = select_item(low, ways, low.span(node))
+    return Sequence([Number(which), make_item(forms[0], fields)])
+
+
+def _find_ways(low: Lowering, node: ast.expr) -> list[tuple[Expr, Reference]]:
+    """Find what an argument of `select` names, each with the condition under which it counts."""
+    condition: Expr = ONE
+    match node:
+        case ast.IfExp(test, inner, ast.Constant(None)):
+            node = inner
+            condition = truth_of(low, low.value(test), test)
+        case ast.IfExp(test, ast.Constant(None), inner):
+            node = inner
+            condition = unary("not", truth_of(low, low.value(test), test))
+    if not isinstance(condition, Const):
+        condition = low.keep(condition, low.span(node))
+    value = low.value(node)
+    owners = list_items(low, value, node) if _is_list(value) else [value]
+    found = [owner for owner in owners or () if isinstance(owner, Reference)]
+    if not found or len(found) < len(owners or ()):
+        raise low.refuse(node, f"{SELECT}, not {kind_of(value)}")
+    if not all(isinstance(owner.shape, Holder) for owner in found):
+        raise low.refuse(node, f"{SELECT}, not {kind_of(found[0])}")
+    return [(condition, owner) for owner in found]
+
+
+def _is_list(value: Value) -> bool:
+    return isinstance(value, Sequence) or (
+        isinstance(value, Reference) and isinstance(value.shape, ArrayShape)
+    )

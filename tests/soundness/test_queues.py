@@ -1,0 +1,91 @@
+"""Queues whose ends are independent: nothing is lost, and queues without a bound are endless."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from random import Random
+
+import pytest
+
+from mazurka.analysis.channels import find_channels
+from mazurka.ir.native.step import native
+from mazurka.ir.program import Program
+from mazurka.search import SearchOptions, Silent
+from mazurka.stateful.persistent_search import Sets, search_persistent
+from mazurka.stateful.reference.full import StateSpace, explore
+from mazurka.stateful.reference.stubborn import explore_persistent
+from mazurka.stateful.variants import Proviso, Relation
+from tests.soundness.queue_programs import queue_program
+from tests.soundness.sharpening import sharpen
+from tests.soundness.test_persistent_sets import assert_nothing_is_lost, assert_persistent
+from tests.soundness.variants import prepared
+
+STATES = 200
+PROGRAMS = 40
+FIRST = 5_000
+OPTIONS = SearchOptions(properties=frozenset({"assert", "deadlock"}), stop_at_first=False)
+MUCH = 6
+"""Slots that programs as small as these do not fill."""
+
+
+@pytest.fixture(scope="module")
+def programs() -> list[tuple[str, Program, StateSpace]]:
+    return list(small_queue_programs(range(FIRST, FIRST + PROGRAMS)))
+
+
+def small_queue_programs(seeds: range) -> Iterator[tuple[str, Program, StateSpace]]:
+    for seed in seeds:
+        rng = Random(seed)
+        program = sharpen(queue_program(rng), rng, STATES)
+        if seed % 2:
+            program = prepared(program)
+        whole = explore(program, races=False, limit=STATES)
+        if whole.complete:
+            yield f"seed {seed}", program, whole
+
+
+def test_every_set_is_persistent(programs: list[tuple[str, Program, StateSpace]]) -> None:
+    for name, program, whole in programs:
+        assert_persistent(name, program, whole)
+
+
+def test_nothing_is_lost_or_added(programs: list[tuple[str, Program, StateSpace]]) -> None:
+    for name, program, whole in programs:
+        assert_nothing_is_lost(name, program, whole)
+
+
+def test_the_native_search_does_the_same(programs: list[tuple[str, Program, StateSpace]]) -> None:
+    for name, program, _ in programs[::2]:
+        for relation, proviso in product(Relation, Proviso):
+            where = f"{name}, {relation}, {proviso}"
+            written = explore_persistent(program, relation=relation, proviso=proviso)
+            how = Sets(relation=relation, proviso=proviso)
+            found = search_persistent(native(program), OPTIONS, Silent(), how)
+            assert found.statistics.states == len(written.states), where
+            assert found.statistics.transitions == written.transitions, where
+            assert (found.violation is not None) == bool(written.kinds - {"bound"}), where
+
+
+def test_most_queues_are_channels_and_save_states(
+    programs: list[tuple[str, Program, StateSpace]],
+) -> None:
+    assert sum(len(find_channels(program).channels) for _, program, _ in programs) > len(programs)
+    all_states = sum(len(whole.states) for _, _, whole in programs)
+    reduced = sum(len(explore_persistent(program).states) for _, program, _ in programs)
+    assert 3 * reduced < 2 * all_states
+
+
+def test_queues_without_a_bound_are_endless() -> None:
+    """A search that passes no bound has found what happens where the queues have more slots."""
+    answered = 0
+    for seed in range(2 * PROGRAMS):
+        few = queue_program(Random(seed), room=1)
+        search = explore_persistent(few, limit=STATES)
+        if not search.complete or "bound" in search.kinds:
+            continue
+        whole = explore(queue_program(Random(seed), room=MUCH), races=False, limit=4 * STATES)
+        if whole.complete and "bound" not in whole.kinds:
+            assert search.kinds == whole.kinds, seed
+            answered += "bound" in explore(few, races=False).kinds
+    assert answered
