@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import pytest
+
 from mazurka.ir.native.step import native
 from mazurka.ir.program import Program
 from mazurka.search import SearchOptions, SearchResult, Silent
+from mazurka.stateful import disk_search
 from mazurka.stateful.disk_search import LEAST_ROOM, STORE_SHARE, plan_room
 from mazurka.stateful.strategies.full import run
 
-EVERYTHING = frozenset({"assert", "deadlock", "race"})
+MEMORY = 1 << 24
+EVERYTHING = frozenset({"assert", "deadlock", "hang", "race"})
 
 
 def least_memory(program: Program) -> int:
@@ -23,7 +27,11 @@ def least_memory(program: Program) -> int:
 
 
 def search_disk(program: Program, **options: object) -> SearchResult:
-    return search_stored(program, store="disk", limit_bytes=least_memory(program), **options)
+    """The search has as much memory for everything else as it wants: walks to find hangs."""
+    with pytest.MonkeyPatch.context() as patch:
+        share = STORE_SHARE * least_memory(program) / MEMORY
+        patch.setattr(disk_search, "STORE_SHARE", share)
+        return search_stored(program, store="disk", limit_bytes=MEMORY, **options)
 
 
 def search_stored(program: Program, *, store: str = "memory", **options: object) -> SearchResult:

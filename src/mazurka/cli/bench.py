@@ -13,7 +13,7 @@ from mazurka.errors import OptionError
 
 EPILOG = "Example: mazurka bench speed --quick"
 
-NAMES = ("speed", "cpc", "optimistic", "cartesian", "context-bounded")
+NAMES = ("speed", "verdict", "cpc", "optimistic", "cartesian", "context-bounded")
 """Each is a module of `mazurka.bench`, whose `TABLE` is the benchmark."""
 
 
@@ -30,7 +30,8 @@ def bench(
     limit_time: Annotated[
         float | None,
         args.option(
-            "--limit-time S", "Stop each search after S seconds (context-bounded: 300, others: 60)."
+            "--limit-time S",
+            "Stop each search after S seconds (context-bounded, verdict: 300, others: 60).",
         ),
     ] = None,
     workers: Annotated[
@@ -38,7 +39,7 @@ def bench(
     ] = None,
     json: args.Json = False,
 ) -> int:
-    """Run a benchmark; speed compares with SPIN where it is installed."""
+    """Run a benchmark; speed and verdict compare with SPIN where it is installed."""
 
     def action() -> int:
         if name not in NAMES:
