@@ -6,17 +6,30 @@ from typing import Annotated, Any
 
 import typer
 
+from mazurka.cli.completion import (
+    Completer,
+    complete_among,
+    complete_list,
+    engines,
+    properties,
+)
 from mazurka.errors import OptionError
 from mazurka.frontend.registry import frontend_names
 from mazurka.search import one_of
 
 
-def option(form: str, text: str) -> Any:
-    """Make an option of a command from how it is written: `-D --define NAME=VALUE`."""
+def option(form: str, text: str, offered: Completer | None = None) -> Any:
+    """Make an option of a command from how it is written: `-D --define NAME=VALUE`.
+
+    The shell offers the words of `dfs|bfs` by itself, other values by `offered`.
+    """
     words = form.split()
     names = [word for word in words if word.startswith("-")]
     metavar = words[-1] if len(names) < len(words) else None
-    return typer.Option(*names, metavar=metavar, help=text)
+    choices = (metavar or "").split("|")
+    if offered is None and len(choices) > 1 and all(word.islower() for word in choices):
+        offered = complete_among(lambda: choices)
+    return typer.Option(*names, metavar=metavar, help=text, autocompletion=offered)
 
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="A Python model, or exported JSON.")]
@@ -26,6 +39,7 @@ Language = Annotated[
         "--language NAME",
         f"The language of FILE: {', '.join(frontend_names())}; unless given, its name or"
         " content tells.",
+        complete_among(frontend_names),
     ),
 ]
 Define = Annotated[
@@ -38,6 +52,7 @@ Property = Annotated[
         "--property LIST",
         "What to check, separated by commas: assert, deadlock, hang, race."
         " Range, index and lock errors are always checked.",
+        complete_list(properties),
     ),
 ]
 UsualProperty = Annotated[
@@ -50,7 +65,12 @@ UsualProperty = Annotated[
 ]
 Order = Annotated[str, option("--order dfs|bfs", "Depth-first or breadth-first.")]
 Engine = Annotated[
-    str, option("--engine NAME|auto", "The engine that searches; auto takes the strategy's.")
+    str,
+    option(
+        "--engine NAME|auto",
+        "The engine that searches; auto takes the strategy's.",
+        complete_among(engines),
+    ),
 ]
 LimitTime = Annotated[float | None, option("--limit-time S", "Stop after this many seconds.")]
 LimitMemory = Annotated[

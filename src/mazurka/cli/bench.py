@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from mazurka.cli import arguments as args
+from mazurka.cli.completion import complete_among
 from mazurka.cli.failures import guarded
 from mazurka.errors import OptionError
 
@@ -19,7 +20,12 @@ NAMES = ("speed", "verdict", "cpc", "optimistic", "cartesian", "context-bounded"
 
 def bench(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help=f"What to measure: {', '.join(NAMES)}.")
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help=f"What to measure: {', '.join(NAMES)}.",
+            autocompletion=complete_among(lambda: NAMES),
+        ),
     ],
     quick: Annotated[
         bool, args.option("--quick", "Small instances: a look, not a measurement.")

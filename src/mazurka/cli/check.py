@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mazurka.cli import arguments as args
+from mazurka.cli.completion import complete_among, strategies_or_auto
 from mazurka.cli.failures import guarded, print_json
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def check(
         args.option(
             "--strategy NAME|auto",
             "How to search, see below; auto chooses, and says why; mazurka compare FILE runs all.",
+            complete_among(strategies_or_auto),
         ),
     ] = "auto",
     order: args.Order = "dfs",

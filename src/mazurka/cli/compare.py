@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from mazurka.cli import arguments as args
+from mazurka.cli import completion
 from mazurka.cli.failures import guarded, print_json
 from mazurka.report.answer import EXIT_STATUS, INCONCLUSIVE
 
@@ -17,7 +18,12 @@ def compare(
     context: typer.Context,
     file: args.File,
     strategies: Annotated[
-        str | None, args.option("--strategies A,B,C", "The strategies; all unless given.")
+        str | None,
+        args.option(
+            "--strategies A,B,C",
+            "The strategies; all unless given.",
+            completion.complete_list(completion.strategies),
+        ),
     ] = None,
     engine: args.Engine = "auto",
     order: args.Order = "dfs",

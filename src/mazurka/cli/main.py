@@ -22,7 +22,6 @@ app = typer.Typer(
     name="mazurka",
     help="Verify concurrent programs: assertions, deadlocks, hangs, data races.",
     epilog="Example: mazurka check examples/philosophers.py -D N=3",
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

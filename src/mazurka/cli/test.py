@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mazurka.cli import arguments as args
+from mazurka.cli.completion import complete_among, strategies_of_tests
 from mazurka.cli.failures import guarded, print_json
 from mazurka.errors import OptionError
 
@@ -49,6 +50,7 @@ def explore_tests(
             "--strategy NAME",
             "How to search: algorithm2 (the default), algorithm1, cb-dfs, optimal-dpor,"
             " source-dpor, dpor, sleep-sets, random, pct.",
+            complete_among(strategies_of_tests),
         ),
     ] = None,
     seed: Annotated[int | None, args.option("--seed N", "For random and pct schedules.")] = None,
