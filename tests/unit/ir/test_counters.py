@@ -87,3 +87,29 @@ def test_threads_that_are_started_in_a_loop(ranges):
 def test_counters_without_a_bound_are_refused(ranges, lines):
     with pytest.raises(UnboundedError):
         ranges(body(*lines))
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "advice"),
+    [
+        ("x = 0\ny = 0\n"
+         "def f():\n    global x, y\n    while True:\n        y += 1\n        x = y\n",
+         (4, 1), "declare it, for example `y: Int[0, 10] = 0`"),
+        ("def f(p=0):\n    while True:\n        p += 1\n",
+         (3, 7), "for example `count: Int[0, 10] = p`"),
+        ("class Box:\n    def __init__(self):\n        self.n = 0\nb = Box()\n"
+         "def f():\n    while True:\n        b.n += 1\n",
+         (5, 9), "for example `self.n: Int[0, 10] = ...`"),
+        ("class Box:\n    m: Int[0, 1]\n    n: int = 0\nb = Box()\n"
+         "def f():\n    while True:\n        b.n += 1\n",
+         (5, 5), "for example `n: Int[0, 10] = 0`"),
+        ("q = Queue(2)\ndef f():\n    q.put(0)\n    while True:\n        q.put(q.get() + 1)\n",
+         (3, 1), "the items of `q` (they may grow without limit); declare them, for example"
+         " `Queue(2, Int[0, 10])`"),
+    ],
+)  # fmt: skip
+def test_advice_points_to_the_declaration(ranges, text, place, advice):
+    with pytest.raises(UnboundedError) as caught:
+        ranges(f"{text}threads = [f()]\n")
+    assert (caught.value.line, caught.value.column) == place
+    assert advice in caught.value.message

@@ -8,8 +8,8 @@ cells while the program is elaborated; an address is a position in its list.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from mazurka.errors import MazurkaError
 from mazurka.frontend.kit.arithmetic import binary, fits
@@ -26,6 +26,8 @@ class CellForm:
     high: int
     role: Role
     inferred: bool = False
+    span: Span | None = None
+    """Where it is declared, if that is not where the object is made."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ class ArrayShape(Shape):
 
     def forms(self) -> tuple[CellForm, ...]:
         return tuple(
-            CellForm(f"[{position}]{form.suffix}", form.low, form.high, form.role, form.inferred)
+            replace(form, suffix=f"[{position}]{form.suffix}")
             for position in range(self.length)
             for form in self.element.forms()
         )
@@ -114,6 +116,8 @@ class RecordShape(Shape):
 
     name: str
     fields: tuple[tuple[str, Shape], ...]
+    spans: Mapping[str, Span] = field(default_factory=dict, compare=False)
+    """Where the fields are declared; what is missing is unknown."""
 
     @property
     def title(self) -> str:
@@ -121,7 +125,7 @@ class RecordShape(Shape):
 
     def forms(self) -> tuple[CellForm, ...]:
         return tuple(
-            CellForm(f".{name}{form.suffix}", form.low, form.high, form.role, form.inferred)
+            replace(form, suffix=f".{name}{form.suffix}", span=form.span or self.spans.get(name))
             for name, shape in self.fields
             for form in shape.forms()
         )
@@ -226,7 +230,8 @@ class Storage:
             title, low, high = name + form.suffix, form.low, form.high
             if not (form.inferred or low <= first <= high) or not (fits(low) and fits(high)):
                 raise MazurkaError.at(span, _explain_range(title, low, high, first))
-            self.add(CellDraft(title, low, high, first, owner, form.role, form.inferred, span))
+            place = form.span or span
+            self.add(CellDraft(title, low, high, first, owner, form.role, form.inferred, place))
         return base
 
 

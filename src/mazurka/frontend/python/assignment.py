@@ -333,6 +333,17 @@ def bind_parameter(
     low.frames.pop()
 
 
+def point_to_parameter(
+    low: Lowering, frame: Activation, name: str, function: ast.FunctionDef
+) -> None:
+    """Note of a parameter's cell, if it has one, that it is declared in the function's head."""
+    variable = frame.variables.get(name)
+    arguments = function.args
+    for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+        if argument.arg == name and isinstance(variable, LocalVariable):
+            low.program.storage.cells[variable.cell].span = low.span(argument)
+
+
 def _is_simple_value(value: Value) -> bool:
     match value:
         case Number(expr) | Reference(_, expr) | ThreadHandle(expr):

@@ -6,7 +6,7 @@ import ast
 
 from mazurka.frontend.kit.shapes import RecordShape, Reference, SyncShape
 from mazurka.frontend.python.arguments import bind_parameters
-from mazurka.frontend.python.assignment import bind_parameter, copy_to_cell
+from mazurka.frontend.python.assignment import bind_parameter, copy_to_cell, point_to_parameter
 from mazurka.frontend.python.lowering import CALLS, Activation, LocalVariable, Lowering, expression
 from mazurka.frontend.python.objects import find_method, instantiate
 from mazurka.frontend.python.primitives.methods import find_methods
@@ -112,6 +112,7 @@ def inline(
     overlay, low.overlay = low.overlay, {}
     for parameter, value in values.items():
         bind_parameter(low, frame, parameter, value, node)
+        point_to_parameter(low, frame, parameter, definition)
     low.frames.append(frame)
     for parameter in values:
         low.mark_bound(parameter)

@@ -29,7 +29,7 @@ from mazurka.frontend.python import (  # noqa: F401 - handlers: together they ar
 )
 from mazurka.frontend.python.annotations import understand_annotations
 from mazurka.frontend.python.assertions import build_observer
-from mazurka.frontend.python.assignment import bind_parameter
+from mazurka.frontend.python.assignment import bind_parameter, point_to_parameter
 from mazurka.frontend.python.declarations import Declarations
 from mazurka.frontend.python.lowering import (
     CALLS,
@@ -165,3 +165,5 @@ def _bind_arguments(low: Lowering, plan: FunctionThread, frame: Activation) -> N
             frame.variables[name] = cell
         else:
             bind_parameter(low, frame, name, value, node)
+        if plan.function is not None:
+            point_to_parameter(low, frame, name, plan.function)

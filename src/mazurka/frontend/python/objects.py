@@ -103,10 +103,29 @@ def _from_fields(low: Lowering, definition: ast.ClassDef, node: ast.Call) -> Blu
 
 
 def _assemble(low: Lowering, definition: ast.ClassDef, parts: dict[str, Blueprint]) -> Blueprint:
+    spans = {name: low.span(node) for name, node in _declarations(definition).items()}
     if sum(len(part.initials) for part in parts.values()) > MOST_CELLS:
         raise low.refuse(definition, f"`{definition.name}` is too large: over {MOST_CELLS:,} cells")
-    shape = RecordShape(definition.name, tuple((n, part.shape) for n, part in parts.items()))
+    fields = tuple((name, part.shape) for name, part in parts.items())
+    shape = RecordShape(definition.name, fields, spans)
     return Blueprint(shape, tuple(i for part in parts.values() for i in part.initials))
+
+
+def _declarations(definition: ast.ClassDef) -> dict[str, ast.AST]:
+    """Find where a class says what its fields are: in its body, or in `__init__`."""
+    found: dict[str, ast.AST] = {}
+    for part in definition.body:
+        match part:
+            case ast.AnnAssign(ast.Name(name)):
+                found[name] = part
+            case ast.FunctionDef("__init__", body=body):
+                for line in body:
+                    match line:
+                        case ast.Assign([ast.Attribute(ast.Name(), name)]):
+                            found[name] = line
+                        case ast.AnnAssign(ast.Attribute(ast.Name(), name)):
+                            found[name] = line
+    return found
 
 
 def _number_shape(low: Lowering, annotation: ast.expr) -> NumberShape | None:

@@ -28,8 +28,8 @@ from dataclasses import dataclass, replace
 
 from mazurka.errors import MazurkaError, UnsupportedError
 from mazurka.ir.expressions import Binary, Conditional, Const, Expr, Unary, children, walk
-from mazurka.ir.program import Assign, Cell, Edge, Program, Role
-from mazurka.ir.values.counters import bound_counters
+from mazurka.ir.program import Assign, Cell, Edge, Program, Role, Span, split_lines
+from mazurka.ir.values.counters import bound_counters, find_causes
 from mazurka.ir.values.evaluation import EMPTY, MOST_POINTS, Lookup, ValueSet
 from mazurka.ir.values.facts import Facts
 from mazurka.ir.values.fixpoint import Analysis
@@ -68,7 +68,7 @@ def infer_ranges(program: Program, *, wraps: bool = False) -> Inference:
         bounded = _declare(bounded, counters)
         analysis = _analyse(bounded, wraps)
     values = analysis.all_values()
-    _refuse_unbounded(program, values)
+    _refuse_unbounded(program, analysis, values)
     cells = tuple(map(_fill, program.cells, values))
     at = tuple(thread.known for thread in analysis.threads)
     result = Inference(replace(program, cells=cells), at, values)
@@ -104,7 +104,7 @@ def _fill(cell: Cell, values: ValueSet) -> Cell:
     return replace(cell, points=listed) if listed and cell.role in _LISTED_ROLES else cell
 
 
-def _refuse_unbounded(program: Program, values: tuple[ValueSet, ...]) -> None:
+def _refuse_unbounded(program: Program, analysis: Analysis, values: tuple[ValueSet, ...]) -> None:
     unbounded = [
         address
         for address, cell in enumerate(program.cells)
@@ -112,25 +112,56 @@ def _refuse_unbounded(program: Program, values: tuple[ValueSet, ...]) -> None:
     ]
     if not unbounded:
         return
-    # An unbounded counter makes all cells that copy it unbounded; a shared one is likely the cause.
-    cells = program.cells
-    worst = min(unbounded, key=lambda a: (*_rank_suspect(cells[a]), a))
+    # An unbounded counter makes all cells unbounded that are computed from it.
+    cells, causes = program.cells, find_causes(analysis)
+    worst = min(unbounded, key=lambda a: (a not in causes, *_rank_suspect(cells[a]), a))
     cell = cells[worst]
     where, what, advice = cell.span, f"`{cell.name}`", "give it a range"
-    if cell.is_temporary:
+    queue = _ITEM.fullmatch(cell.name) if cell.role is Role.SYNC else None
+    if queue is not None:
+        what = f"the items of `{queue[1]}`"
+        advice = f"declare them, for example {_suggest_queue(program, cell, queue[1])}"
+    elif cell.is_temporary:
         where = next((e.span for e in program.edges if _grows(e, worst)), where)
         what = "a value that is computed here"
         advice = "keep it small, for example with a remainder"
     elif where is not None and where.file.endswith(".py"):
         low = min(cell.initial, -10 if values[worst].low < min(cell.initial, 0) else 0)
         advice = f"declare it, for example {_suggest_declaration(program, cell, low)}"
-    wrong = f"no range can be derived for {what} (it may grow without limit)"
+        if _is_parameter(program, cell):
+            ends = f"Int[{low}, {max(cell.initial, 10)}]"
+            advice = (
+                "the range of a parameter is that of its first value; use a variable with a range"
+                f" instead, for example `count: {ends} = {cell.name}`"
+            )
+    they = "they" if queue is not None else "it"
+    wrong = f"no range can be derived for {what} ({they} may grow without limit)"
     raise UnboundedError.at(where, f"{wrong}; {advice}")
 
 
-def _rank_suspect(cell: Cell) -> tuple[bool, bool, bool]:
-    """Return a sort key that puts those cells first that are the most likely cause."""
-    return cell.is_temporary, cell.span is None, cell.owner is not None
+def _rank_suspect(cell: Cell) -> tuple[bool, bool, bool, bool]:
+    """Return a sort key that puts those cells first that are the easiest to declare."""
+    part_of_queue = cell.role is Role.SYNC
+    return cell.is_temporary, cell.span is None, part_of_queue, cell.owner is not None
+
+
+_ITEM = re.compile(r"(.+)\.item\[\d+\].*")
+
+
+def _suggest_queue(program: Program, cell: Cell, name: str) -> str:
+    """Suggest a declaration of what a queue holds."""
+    made = re.search(r"\w*Queue\b", _source_at(program, cell.span))
+    kind = made[0] if made else "Queue"
+    slots = sum(each.name.startswith(f"{name}.item[") for each in program.cells)
+    return f"`{kind}({slots}, Int[0, 10])`"
+
+
+def _source_at(program: Program, span: Span | None) -> str:
+    """Return the source line from a place on; empty if it is not known."""
+    lines = split_lines(program.sources.get(span.file, "")) if span is not None else []
+    if span is None or not 0 < span.line <= len(lines):
+        return ""
+    return lines[span.line - 1][max(span.column - 1, 0) :]
 
 
 def _grows(edge: Edge, address: int) -> bool:
@@ -149,9 +180,24 @@ def _suggest_declaration(program: Program, cell: Cell, low: int) -> str:
         made = _write_array_type(program, owner + dot + name, ends)
         return f"`{name} = {made}`{hint.replace('import ', 'import Array, ')}"
     plain = f"`{short}: {ends} = {cell.initial}`"
+    declared = _source_at(program, cell.span)
+    if field := re.match(rf"\w+\.{re.escape(short)}\b", declared):
+        return f"`{field[0]}: {ends} = ...`{hint}"
+    if dot and re.match(rf"{re.escape(short)}\s*:", declared):
+        return plain + hint
     if dot:
         return f"{plain} in its class, or `self.{short}: {ends} = ...` in `__init__`{hint}"
     return plain + hint
+
+
+def _is_parameter(program: Program, cell: Cell) -> bool:
+    """Whether a cell is declared in the head of a function, judged by what is around the name."""
+    span = cell.span
+    if span is None or not span.end_column or not _source_at(program, span).startswith(cell.name):
+        return False
+    whole = _source_at(program, replace(span, column=1))
+    before, after = whole[: span.column - 1].rstrip(), whole[span.end_column - 1 :].lstrip()
+    return before.endswith(("(", ",", "*")) or after.startswith((",", ")"))
 
 
 def _write_array_type(program: Program, name: str, element: str) -> str:

@@ -44,7 +44,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from mazurka.ir.expressions import Binary, Conditional, Const, Expr, Load
+from mazurka.ir.expressions import Binary, Conditional, Const, Expr, Load, walk
 from mazurka.ir.program import FIRST_LOCATION, search_depth_first
 from mazurka.ir.values.evaluation import MOST_CELLS, ValueSet
 from mazurka.ir.values.facts import Facts
@@ -103,16 +103,35 @@ class Growth:
     targets: frozenset[int]
     origin: Origin | None
     """None where nothing is known about the value."""
+    reads: frozenset[int]
+    """The cells without a range from which the value is computed, as far as they are named."""
 
 
 def bound_counters(analysis: Analysis) -> dict[int, Bounds]:
     """Find ranges for cells to which the analysis gives none; others are not in the result."""
-    open_cells = {
+    open_cells = find_open(analysis)
+    return Counters(analysis, open_cells).bound() if open_cells else {}
+
+
+def find_open(analysis: Analysis) -> frozenset[int]:
+    """Find the cells for which no range is declared, and none is known so far."""
+    return frozenset(
         address
         for address, cell in enumerate(analysis.cells)
         if cell.inferred and not is_modest(analysis.value(address))
-    }
-    return Counters(analysis, frozenset(open_cells)).bound() if open_cells else {}
+    )
+
+
+def find_causes(analysis: Analysis) -> frozenset[int]:
+    """Find the cells that have no range though all that they are computed from has one."""
+    counters = Counters(analysis, find_open(analysis))
+    counters.bound()
+    causes: set[int] = set()
+    for group in counters.groups():
+        reads = {base for each in counters.growth if each.targets & group for base in each.reads}
+        if not group & counters.found.keys() and reads - group <= counters.found.keys():
+            causes |= group
+    return frozenset(causes)
 
 
 class Counters:
@@ -134,7 +153,13 @@ class Counters:
                 targets = self.cells.intersection(members(store.targets))
                 if targets:
                     origin = self.trace(store.operation.value, store.facts)
-                    yield Growth(thread, store, targets, origin)
+                    reads = origin.bases if origin is not None else self._named(store)
+                    yield Growth(thread, store, targets, origin, reads)
+
+    def _named(self, store: KnownStore) -> frozenset[int]:
+        loads = (part for part in walk(store.operation.value) if isinstance(part, Load))
+        named = (part.address.value for part in loads if isinstance(part.address, Const))
+        return self.cells.intersection(named)
 
     def trace(self, expr: Expr, facts: Facts) -> Origin | None:
         """Find where a value comes from; None if it may be anything."""
@@ -201,19 +226,19 @@ class Counters:
 
     def bound(self) -> dict[int, Bounds]:
         """Find the ranges of all groups that have one."""
-        for group in self._groups():
+        for group in self.groups():
             bounds = self._bound_group(group)
             if bounds is not None and fits(bounds):
                 self.found.update(dict.fromkeys(group, bounds))
         return self.found
 
-    def _groups(self) -> list[frozenset[int]]:
+    def groups(self) -> list[frozenset[int]]:
         """Return the cells that depend on each other, in groups; each after those it reads."""
         reads: dict[int, set[int]] = defaultdict(set)
         read_by: dict[int, set[int]] = defaultdict(set)
         for each in self.growth:
             for target in each.targets:
-                for base in each.origin.bases if each.origin is not None else ():
+                for base in each.reads:
                     reads[target].add(base)
                     read_by[base].add(target)
         finished, _ = search_depth_first(sorted(self.cells), lambda cell: sorted(read_by[cell]))
