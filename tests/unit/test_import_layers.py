@@ -16,6 +16,7 @@ HOME = Path(mazurka.__file__).parent
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("version", "errors", "model"),
+    ("deadline",),
     ("ir",),
     ("ir.values",),
     ("ir.passes",),

@@ -4,39 +4,51 @@ Importing Numba takes longer than checking a small model.  So the first use of a
 `run(address)` of `mazurka.stateful.kernels.<name>`, and stores the object code in the user's cache
 directory under a key made of everything it depends on: the kernels' sources, the versions of
 Python, Numba and LLVM's binding, and the processor.  Later runs only load it.
+
+Whoever needs one kernel will soon need another, and nobody likes to wait twice.  So the first use
+of any compiles all that are missing, in processes side by side (`build_side_by_side`).  What they
+do not deliver is compiled here.
 """
 
 from __future__ import annotations
 
 import ctypes
 import hashlib
+import math
 import os
 import platform
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
-from importlib import import_module, metadata
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import llvmlite.binding as llvm
 
 from mazurka.search import Observer
+from mazurka.search.resources import processors
+from mazurka.stateful.kernel_builders import build_side_by_side, share_out
+from mazurka.stateful.kernel_compiler import compile_kernel
 
 SOURCES = Path(__file__).parent
-PARTS = {
-    "depth_first": "the engine",
-    "breadth_first": "the breadth-first engine",
-    "store": "the engine for large searches",
-    "transactions": "the engine for transactions",
-    "cartesian": "the engine for cartesian vectors",
-    "persistent": "the engine for persistent sets",
-    "sorted_runs": "the engine for states on disk",
+KERNELS = {
+    "depth_first": 1.2,
+    "store": 0.4,
+    "breadth_first": 0.5,
+    "persistent": 1.8,
+    "transactions": 2.1,
+    "cartesian": 2.7,
+    "sorted_runs": 0.8,
 }
-"""What kernels are called in messages."""
+"""All kernels, and about how many seconds of a processor each takes to compile."""
+START_SECONDS = 0.8
+"""About how long a process takes before it begins to compile."""
+MOST_BUILDERS = 3
+"""With more processes each compiles again what the kernels share."""
 MAGIC = b"mazurka kernel 1\n"
 
 _loaded: dict[str, tuple[Any, Callable[[int], int]]] = {}
@@ -51,23 +63,44 @@ _CONVENTION = ctypes.CFUNCTYPE(
 def kernel(name: str, observer: Observer) -> Callable[[int], int]:
     """The function `run` of a kernel module, as native code.  It runs without the GIL."""
     with _loading:
-        return _kernel(name, observer)
+        if name not in _loaded:
+            _loaded[name] = _load(*_obtain(name, observer))
+        return _loaded[name][1]
 
 
-def _kernel(name: str, observer: Observer) -> Callable[[int], int]:
-    if name not in _loaded:
-        stored = _read(_path(name))
-        if stored is None:
-            part = PARTS.get(name, f"the engine ({name})")
-            observer.notice(f"preparing {part}, first run only (some seconds)")
-            stored = _compile(name)
-            if not _write(_path(name), *stored):
-                observer.notice(
-                    f"the engine cannot be kept in {cache_directory()} and is prepared anew each"
-                    " time; MAZURKA_CACHE_DIR names another place"
-                )
-        _loaded[name] = _load(*stored)
-    return _loaded[name][1]
+def _obtain(name: str, observer: Observer) -> tuple[str, bytes]:
+    """The symbol and the object code of a kernel: from the cache, or compiled and put there."""
+    stored = _read(_path(name))
+    if stored is None:
+        stored = _build_missing(name, observer)
+    if stored is None:
+        stored = _compile(name)
+        if not _write(_path(name), *stored):
+            observer.notice(
+                f"the engine cannot be kept in {cache_directory()} and is prepared anew each"
+                " time; MAZURKA_CACHE_DIR names another place"
+            )
+    return stored
+
+
+def _build_missing(name: str, observer: Observer) -> tuple[str, bytes] | None:
+    """Let other processes compile all kernels that are not there; None where they fail."""
+    costs = {each: cost for each, cost in KERNELS.items() if _read(_path(each)) is None}
+    groups = share_out(costs, min(processors(), MOST_BUILDERS))
+    longest = max((sum(costs[each] for each in group) for group in groups), default=0)
+    seconds = math.ceil(START_SECONDS + longest)
+    observer.notice(f"preparing the engine, first run only (about {seconds} s)")
+    if name not in costs or not _is_writable(cache_directory()):
+        return None
+    build_side_by_side(groups)
+    return _read(_path(name))
+
+
+def build(names: Sequence[str]) -> None:
+    """Compile kernels and put them into the cache; for a process that does nothing else."""
+    for name in names:
+        if _read(_path(name)) is None:  # or somebody else has done it meanwhile
+            _write(_path(name), *compile_kernel(name, _machine(), quick=True))
 
 
 def cache_directory() -> Path:
@@ -116,60 +149,7 @@ def _machine() -> Any:
 
 def _compile(name: str) -> tuple[str, bytes]:
     """The symbol and the object code of a kernel."""
-    from numba import types
-
-    function = import_module(f"mazurka.stateful.kernels.{name}").run
-    with _numba_settings():
-        function.compile(types.int64(types.int64))
-    (result,) = function.overloads.values()
-    symbol = result.fndesc.llvm_func_name
-    module = llvm.parse_assembly(result.library.get_llvm_str())
-    machine = _machine()
-    _keep_only(module, symbol, machine)
-    _require_self_contained(module)
-    return symbol, machine.emit_object(module)
-
-
-@contextmanager
-def _numba_settings() -> Iterator[None]:
-    """Have Numba optimize little: it does so for each function alone, `_keep_only` for the whole.
-
-    States are a few words, so loops are short and vectors do not pay."""
-    from numba.core import config
-
-    options = ("OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE")
-    kept = {option: getattr(config, option) for option in options}
-    wanted = {**dict.fromkeys(options, 0), "OPT": type(kept["OPT"])(1)}
-    try:
-        for option, value in wanted.items():
-            setattr(config, option, value)
-        yield
-    finally:
-        for option, value in kept.items():
-            setattr(config, option, value)
-
-
-def _keep_only(module: Any, symbol: str, machine: Any) -> None:
-    """Make one function of all of them, and optimize it as one."""
-    for function in module.functions:
-        if not function.is_declaration and function.name != symbol:
-            function.linkage = "internal"
-    options = llvm.create_pipeline_tuning_options(speed_level=3)
-    options.loop_vectorization = options.slp_vectorization = False
-    builder = llvm.create_pass_builder(machine, options)
-    builder.getModulePassManager().run(module, builder)
-
-
-def _require_self_contained(module: Any) -> None:
-    """Kernels must need nothing of Numba's run time: it will not be there."""
-    known = ("llvm.", "memcpy", "memset", "memmove")
-    missing = [
-        function.name
-        for function in module.functions
-        if function.is_declaration and not function.name.startswith(known)
-    ]
-    if missing:
-        raise AssertionError(f"a kernel needs {', '.join(missing)}")
+    return compile_kernel(name, _machine())
 
 
 def _load(symbol: str, code: bytes) -> tuple[Any, Callable[[int], int]]:
@@ -199,6 +179,14 @@ def _write(path: Path, symbol: str, code: bytes) -> bool:
             whole.write_bytes(content)
             os.replace(whole, path)
         return True
+    return False
+
+
+def _is_writable(folder: Path) -> bool:
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder):
+            return True
     return False
 
 

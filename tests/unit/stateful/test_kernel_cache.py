@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from mazurka.deadline import TimeLimitError, time_limit
 from mazurka.search import Silent, Statistics
-from mazurka.stateful import blocks, kernel_cache
+from mazurka.stateful import blocks, kernel_builders, kernel_cache
 from mazurka.stateful.memory import Area
 from mazurka.stateful.store import FIRST_CAPACITY, Store
 
@@ -46,6 +47,7 @@ def builds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
 
     monkeypatch.setenv("MAZURKA_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(kernel_cache, "_compile", build)
+    monkeypatch.setattr(kernel_cache, "build_side_by_side", lambda groups: None)
     monkeypatch.setattr(kernel_cache, "_loaded", {})
     return built
 
@@ -86,6 +88,65 @@ def test_a_loaded_kernel_is_used_again(builds: list[str]) -> None:
     first = kernel_cache.kernel("store", Silent())
     assert kernel_cache.kernel("store", Silent()) is first
     assert builds == ["store"]
+
+
+def test_all_missing_kernels_are_announced_once_and_built_together(
+    builds: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[list[str]] = []
+
+    def build_all(groups: list[list[str]]) -> None:
+        for group in groups:
+            asked.append(group)
+            for name in group:
+                kernel_cache._write(kernel_cache._path(name), *compiled_store())
+
+    monkeypatch.setattr(kernel_cache, "build_side_by_side", build_all)
+    listener = Listener()
+    for name in ("store", "depth_first", "cartesian"):
+        kernel_cache.kernel(name, listener)
+    assert sorted(name for group in asked for name in group) == sorted(kernel_cache.KERNELS)
+    assert builds == []
+    (notice,) = listener.notices
+    assert notice.startswith("preparing the engine, first run only (about ")
+
+
+def test_every_kernel_is_listed() -> None:
+    """A kernel that is not would be compiled on its own, when somebody already waits."""
+    folder = kernel_cache.SOURCES / "kernels"
+    whole = {path.stem for path in folder.glob("*.py") if "\ndef run(" in path.read_text()}
+    assert set(kernel_cache.KERNELS) == whole
+
+
+def test_a_process_builds_kernels(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("MAZURKA_CACHE_DIR", str(tmp_path))
+    kernel_builders.build_side_by_side([["store"]])
+    monkeypatch.setattr(kernel_cache, "_loaded", {})
+    monkeypatch.setattr(kernel_cache, "_compile", lambda name: pytest.fail("it is there"))
+    use_kernel()
+
+
+def test_a_time_limit_ends_the_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel_builders, "PROGRAM", "import time; time.sleep(3)")
+    with time_limit(0.01), pytest.raises(TimeLimitError, match="while preparing the engine"):
+        kernel_builders.build_side_by_side([["store"]])
+    (process,) = kernel_builders.left_behind
+    assert process.poll() is None  # the next run finds what it compiles
+    process.kill()
+    process.wait()
+    kernel_builders.left_behind.clear()
+
+
+def test_a_process_that_cannot_start_does_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel_builders.sys, "executable", "")
+    kernel_builders.build_side_by_side([["store"]])
+
+
+def test_processes_have_about_as_much_to_do() -> None:
+    costs = {"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0}
+    groups = kernel_builders.share_out(costs, 2)
+    assert sorted(sum(costs[name] for name in group) for group in groups) == [5.0, 5.0]
+    assert kernel_builders.share_out({"a": 1.0}, 2) == [["a"]]
 
 
 def flipped(content: bytes) -> bytes:
