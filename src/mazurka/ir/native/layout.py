@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from mazurka.ir.expressions import Const, Expr, Load, walk
 from mazurka.ir.interpreter import State, find_choice_bounds
-from mazurka.ir.passes.liveness import Start, find_starts, find_stored_locals
+from mazurka.ir.passes.liveness import Start, can_rest, find_starts, find_stored_locals
 from mazurka.ir.program import IDLE, WRONG, Assign, Check, Edge, Mode, Program, Thread
 from mazurka.ir.values.evaluation import cannot_fault, evaluate
 from mazurka.ir.values.footprints import Footprints, cell_values
@@ -184,13 +184,6 @@ def find_resting_locations(
     if any(can_fault(footprints, thread, edge) for edge in thread.edges):
         found.add(WRONG)
     return tuple(sorted(found))
-
-
-def can_rest(thread: Thread, location: int) -> bool:
-    mode = thread.locations[location].mode
-    if mode is Mode.MERGED:
-        return not thread.is_exhaustive(location)
-    return mode is Mode.VISIBLE
 
 
 def can_fault(footprints: Footprints, thread: Thread, edge: Edge) -> bool:

@@ -24,7 +24,8 @@ import llvmlite.binding as llvm
 
 from mazurka.ir.interpreter import ATOMIC_LIMIT
 from mazurka.ir.native.expressions import Context, ThreadText, is_public
-from mazurka.ir.native.layout import Layout, can_rest, make_layout, may_leave_range
+from mazurka.ir.native.layout import Layout, make_layout, may_leave_range
+from mazurka.ir.passes.liveness import can_rest
 from mazurka.ir.program import (
     FAULTS,
     FIRST_LOCATION,

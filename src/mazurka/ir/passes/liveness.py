@@ -27,11 +27,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from mazurka.deadline import check_time
 from mazurka.ir.expressions import Binary, Const, Expr, Load
 from mazurka.ir.passes.held import conjuncts
-from mazurka.ir.program import IDLE, WRONG, Assign, Check, Edge, Kind, Mode, Program, Thread
+from mazurka.ir.program import (
+    IDLE,
+    WRONG,
+    Assign,
+    Check,
+    Edge,
+    Kind,
+    Mode,
+    Program,
+    Thread,
+    search_depth_first,
+)
 from mazurka.ir.values.evaluation import evaluate
 from mazurka.ir.values.footprints import Footprints
+
+PHASE = "looking for dead variables"
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,9 +198,21 @@ def _reset_thread(cells: _Locals) -> Thread:
     dirty = cells.dirty(live)
     locations = []
     for location, place in enumerate(thread.locations):
-        dead = dirty[location] & ~live[location] if place.mode is not Mode.ATOMIC else 0
+        check_time(PHASE)
+        dead = dirty[location] & ~live[location] if can_rest(thread, location) else 0
         locations.append(replace(place, resets=cells.addresses(dead)))
     return replace(thread, locations=tuple(locations))
+
+
+def can_rest(thread: Thread, location: int) -> bool:
+    """Whether a step of the thread can end at a location, other than by a fault or a start.
+
+    Only there are cells reset: in a long function without shared accesses nearly all locations are
+    merged, and each would list all locals before it."""
+    mode = thread.locations[location].mode
+    if mode is Mode.MERGED:
+        return not thread.is_exhaustive(location)
+    return mode is Mode.VISIBLE
 
 
 def find_stored_locals(program: Program) -> set[int]:
@@ -198,8 +224,9 @@ def find_stored_locals(program: Program) -> set[int]:
         cells = _Locals(footprints, number, thread, foreign, [])
         kept = [~cells.mask(location.resets) for location in thread.locations]
         dirty = cells.dirty(kept)
-        for location, place in enumerate(thread.locations):
-            if place.mode is not Mode.ATOMIC:
+        for location in range(len(thread.locations)):
+            check_time(PHASE)
+            if can_rest(thread, location):
                 stored.update(cells.addresses(dirty[location] & kept[location]))
     return stored
 
@@ -223,6 +250,9 @@ class _Locals:
         ]
         self.bits = {address: 1 << position for position, address in enumerate(self.cells)}
         self.effects = [_find_effect(footprints, edge, self.bits) for edge in thread.edges]
+        roots = (thread.entry, *range(len(thread.locations)))
+        self.backwards, _ = search_depth_first(roots, thread.successors)
+        """Locations in postorder: those to which an edge leads come first, loops aside."""
         self.given = self.mask(tuple(foreign))
         self.starts = starts
 
@@ -230,7 +260,13 @@ class _Locals:
         return sum(self.bits.get(address, 0) for address in addresses)
 
     def addresses(self, mask: int) -> tuple[int, ...]:
-        return tuple(address for address in self.cells if self.bits[address] & mask)
+        """List the cells of a set; most sets are small, whatever the number of cells."""
+        found = []
+        while mask:
+            lowest = mask & -mask
+            found.append(self.cells[lowest.bit_length() - 1])
+            mask ^= lowest
+        return tuple(found)
 
     def live(self) -> list[int]:
         """Find what some path from each location, or from a later start, reads before a write."""
@@ -249,16 +285,20 @@ class _Locals:
 
     def reads_first(self) -> list[int]:
         """Find what some path from each location reads before writing it."""
-        edges = self.thread.edges
-        live = [0] * len(self.thread.locations)
-        work = list(range(len(edges)))
-        while work:
-            position = work.pop()
-            edge, effect = edges[position], self.effects[position]
-            before = live[edge.source] | effect.uses | (live[edge.target] & ~effect.kills)
-            if before != live[edge.source]:
-                live[edge.source] = before
-                work.extend(self.thread.arriving[edge.source])
+        thread = self.thread
+        live = [0] * len(thread.locations)
+        changed = True
+        while changed:
+            changed = False
+            for location in self.backwards:
+                check_time(PHASE)
+                before = live[location]
+                for position in thread.outgoing[location]:
+                    effect, after = self.effects[position], live[thread.edges[position].target]
+                    before |= effect.uses | (after & ~effect.kills)
+                if before != live[location]:
+                    live[location] = before
+                    changed = True
         return live
 
     def dirty(self, kept: list[int]) -> list[int]:
@@ -270,17 +310,20 @@ class _Locals:
         thread = self.thread
         dirty = [0] * len(thread.locations)
         dirty[thread.entry] = self.given
-        work = list(range(len(thread.edges)))
-        while work:
-            position = work.pop()
-            edge = thread.edges[position]
-            leaving = dirty[edge.source]
-            if thread.locations[edge.source].mode is Mode.VISIBLE:
-                leaving &= kept[edge.source]
-            after = dirty[edge.target] | leaving | self.effects[position].writes
-            if after != dirty[edge.target]:
-                dirty[edge.target] = after
-                work.extend(thread.outgoing[edge.target])
+        changed = True
+        while changed:
+            changed = False
+            for location in reversed(self.backwards):
+                check_time(PHASE)
+                leaving = dirty[location]
+                if thread.locations[location].mode is Mode.VISIBLE:
+                    leaving &= kept[location]
+                for position in thread.outgoing[location]:
+                    target = thread.edges[position].target
+                    after = dirty[target] | leaving | self.effects[position].writes
+                    if after != dirty[target]:
+                        dirty[target] = after
+                        changed = True
         for effect in self.effects:
             dirty[WRONG] |= effect.writes  # a fault can come from the middle of any edge
         dirty[WRONG] |= self.given

@@ -63,10 +63,19 @@ def _track_live(program: Program, number: int, order: list[int]) -> tuple[tuple[
                 live[location] = mask
                 changed = True
     shared: dict[int, tuple[int, ...]] = {}
+    addresses = list(bits)
     for mask in live:
         if mask not in shared:
-            shared[mask] = tuple(address for address, bit in bits.items() if mask & bit)
+            shared[mask] = tuple(_members(mask, addresses))
     return tuple(shared[mask] for mask in live)
+
+
+def _members(mask: int, addresses: list[int]) -> Iterator[int]:
+    """Iterate over the addresses whose bits are in a set; most sets are small."""
+    while mask:
+        lowest = mask & -mask
+        yield addresses[lowest.bit_length() - 1]
+        mask ^= lowest
 
 
 def _effect(program: Program, number: int, edge: Edge, bits: dict[int, int]) -> tuple[int, int]:
