@@ -7,10 +7,12 @@ authors of Mazurka can.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 
 from mazurka.analysis.quiet_loops import may_hang
+from mazurka.deadline import TimeLimitError, seconds_left, time_limit
 from mazurka.errors import MazurkaError
 from mazurka.frontend.registry import choose_language, load_frontend
 from mazurka.ir.passes.merge import Granularity
@@ -18,7 +20,7 @@ from mazurka.ir.program import Check, Fault, Program
 from mazurka.report.answer import HOLDS, INCONCLUSIVE, UNSOUND, VIOLATED, Finding
 from mazurka.report.selection import Selection, select
 from mazurka.report.trace import Trace, confirm
-from mazurka.report.verdict import Verdict, identify, scope_sentence
+from mazurka.report.verdict import Times, Verdict, identify, scope_sentence
 from mazurka.search import Observer, SearchOptions, SearchResult, Strategy, Violation
 from mazurka.search.reading import Reading, granularity_of
 from mazurka.search.registry import chooser
@@ -33,6 +35,10 @@ from mazurka.search.request import (
 
 SELF_CHECK = "self-check"
 """How the notes of a self-check begin."""
+UNENDED = "the search did not come to its end"
+LEAST_SECONDS = 1e-9
+LAST_SHARE = 0.05
+"""The part of a time limit that replaying a violation may take when the time is up."""
 HIDDEN_DEADLOCKS = (
     "a thread that fails an assertion stops, and a state with a stopped thread is no deadlock;"
     " with --property assert,deadlock failing assertions are found, too"
@@ -40,12 +46,17 @@ HIDDEN_DEADLOCKS = (
 
 
 def check_file(path: str, options: CheckOptions, observer: Observer) -> Verdict:
-    """Load a file and check it."""
+    """Load a file and check it; a time limit is for all of it."""
+    started = time.perf_counter()
     validate(options)
     strategy = choose_strategy(options)
     options = name_language(path, options)
-    program = load_program(path, options.reading)
-    return check_program(path, program, strategy, options, observer)
+    with time_limit(options.limit_seconds):
+        try:
+            program = load_program(path, options.reading)
+        except TimeLimitError as error:
+            return give_up(start_verdict(path, strategy, options), error, started)
+        return check_program(path, program, strategy, options, observer, started=started)
 
 
 def check_program(
@@ -54,37 +65,97 @@ def check_program(
     strategy: Strategy | None,
     options: CheckOptions,
     observer: Observer,
+    *,
+    started: float | None = None,
 ) -> Verdict:
-    """Search a prepared program and judge what comes back; without a strategy choose one."""
+    """Search a prepared program and judge what comes back; without a strategy choose one.
+
+    `started` is when the preparation of the program began (`time.perf_counter`)."""
+    started = time.perf_counter() if started is None else started
     properties = choose_properties(options, strategy, program)
     options = replace(options, properties=properties)
-    search = options.for_search()
+    search = limit_to_rest(options.for_search())
     if not may_hang(program):
         search = replace(search, properties=search.properties - {"hang"})
+    base = start_verdict(path, strategy, options)
     choice = None
-    if strategy is None:
-        chosen = chooser(options.engine)(program, search, observer)
-        strategy, choice, result = chosen.strategy, chosen.reason, chosen.result
-    else:
-        result = strategy.run(program, search, observer)
+    try:
+        if strategy is None:
+            chosen = chooser(options.engine)(program, search, observer)
+            strategy, choice, result = chosen.strategy, chosen.reason, chosen.result
+        else:
+            result = strategy.run(program, search, observer)
+    except TimeLimitError as error:
+        return give_up(base, error, started)
+    found = time.perf_counter()
     options = replace(options, order=result.order or options.order)
-    base = Verdict(
-        input=path,
-        verdict=INCONCLUSIVE,
-        properties=properties,
+    base = replace(
+        base,
+        order=options.order,
+        asked=options,
         engine=strategy.engine,
         strategy=strategy.name,
-        order=options.order,
         statistics=result.statistics,
         subject=identify(path, options.reading, program),
         notes=(*result.notes, *explain_unchecked(result, options)),
         classification=result.classification,
         rounds=result.rounds,
-        asked=options,
         choice=choice,
     )
-    verdict = judge(base, program, strategy, result, options, observer)
-    return replace(verdict, scope=options.reading.scope(verdict.scope))
+    try:
+        verdict = judge(base, program, strategy, result, options, observer)
+    except TimeLimitError as error:
+        return give_up(base, error, started)
+    verdict = replace(verdict, scope=options.reading.scope(verdict.scope))
+    if options.deterministic:
+        return without_times(verdict)
+    return replace(verdict, times=measure_times(base, started, found))
+
+
+def limit_to_rest(options: SearchOptions) -> SearchOptions:
+    """Preparing the program has taken some of the time."""
+    left = seconds_left()
+    return options if left is None else replace(options, limit_seconds=max(left, LEAST_SECONDS))
+
+
+def start_verdict(path: str, strategy: Strategy | None, options: CheckOptions) -> Verdict:
+    """What is known of a verdict before anything has been searched."""
+    return Verdict(
+        input=path,
+        verdict=INCONCLUSIVE,
+        properties=sort_properties(options.required),
+        engine=strategy.engine if strategy is not None else None,
+        strategy=strategy.name if strategy is not None else None,
+        order=options.order,
+        asked=options,
+    )
+
+
+def give_up(base: Verdict, error: TimeLimitError, started: float) -> Verdict:
+    """The verdict where the time was up before a search could come to its own end."""
+    times = measure_times(base, started, time.perf_counter())
+    notes = base.notes
+    if base.asked is not None and base.asked.self_check and base.statistics is None:
+        notes = (*notes, f"{SELF_CHECK}: not done, since {UNENDED}")
+    scope = f"{error.message}: nothing is known"
+    return replace(base, limits=("time",), scope=scope, notes=notes, times=times)
+
+
+def without_times(verdict: Verdict) -> Verdict:
+    """The same verdict, in which nothing took any time."""
+    rounds = tuple(
+        replace(earlier, statistics=replace(earlier.statistics, seconds=0.0))
+        for earlier in verdict.rounds
+    )
+    assert verdict.statistics is not None
+    return replace(verdict, statistics=replace(verdict.statistics, seconds=0.0), rounds=rounds)
+
+
+def measure_times(base: Verdict, started: float, found: float) -> Times:
+    """Divide the time: what was not spent searching before the answer was found is preparation."""
+    searching = base.total_seconds
+    preparing = max(found - started - searching, 0.0)
+    return Times(preparing, searching, time.perf_counter() - found)
 
 
 def choose_properties(
@@ -107,7 +178,7 @@ def explain_unchecked(result: SearchResult, options: CheckOptions) -> Iterator[s
     """Why there was no self-check, though it was asked for."""
     if options.self_check and not any(note.startswith(SELF_CHECK) for note in result.notes):
         ended = result.violation is None and not result.limits
-        why = "this strategy has none" if ended else "the search did not come to its end"
+        why = "this strategy has none" if ended else UNENDED
         yield f"{SELF_CHECK}: not done, since {why}"
 
 
@@ -123,7 +194,8 @@ def judge(
     limits, reduction = result.limits, strategy.name if strategy.reduces else None
     if result.violation is not None:
         shown = choose_counterexample(program, strategy, result.violation, options, observer)
-        finding, trace = replay_violation(program, shown.violation, observer)
+        with time_limit(time_to_replay(options)):
+            finding, trace = replay_violation(program, shown.violation, observer)
         if finding.kind != Fault.BOUND:
             scope = scope_sentence(VIOLATED, base.properties, result.statistics, limits, reduction)
             return replace(
@@ -144,6 +216,15 @@ def judge(
     verdict = INCONCLUSIVE if limits or result.statistics.coverage is not None else HOLDS
     scope = scope_sentence(verdict, base.properties, result.statistics, limits, reduction)
     return replace(base, verdict=verdict, limits=limits, scope=scope)
+
+
+def time_to_replay(options: CheckOptions) -> float | None:
+    """How long a replay may take: what is left, and at least a twentieth of the time limit, so that
+    what was found in the last moment is told."""
+    left = seconds_left()
+    if left is None or options.limit_seconds is None:
+        return None
+    return max(left, LAST_SHARE * options.limit_seconds)
 
 
 def may_fail(program: Program) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from mazurka.checking import check_program, load_program, name_language
+from mazurka.deadline import time_limit
 from mazurka.errors import OptionError
 from mazurka.report.verdict import UNREDUCED, Verdict
 from mazurka.search import Observer, Strategy
@@ -71,14 +72,16 @@ def compare_file(
         raise OptionError(f"no strategy can answer this; for these properties there are: {able}")
     refuse_what_none_listens_to(chosen, options)
     options = name_language(path, options)
-    program = load_program(path, options.reading)
+    with time_limit(options.limit_seconds):
+        program = load_program(path, options.reading)
     verdicts: list[Verdict] = []
     for strategy in chosen:
         if verdicts and INTERRUPTED in verdicts[-1].limits:
             left_out.append((strategy.name, INTERRUPTED))
             continue
         wanted = options_for(strategy, options)
-        verdicts.append(check_program(path, program, strategy, wanted, observer))
+        with time_limit(wanted.limit_seconds):
+            verdicts.append(check_program(path, program, strategy, wanted, observer))
     return Comparison(path, sort_properties(options.required), tuple(verdicts), tuple(left_out))
 
 

@@ -170,7 +170,7 @@ def test_an_error_with_a_column_shows_the_line_and_a_caret(mazurka, model, comma
 
 @pytest.mark.parametrize(
     ("option", "value", "limit"),
-    [("--limit-time", "0.2", "time"), ("--limit-memory", "1", "memory")],
+    [("--limit-time", "2", "time"), ("--limit-memory", "1", "memory")],
 )
 def test_limits_end_in_status_3_with_statistics(mazurka, model, option, value, limit):
     answer = mazurka("check", model("large"), "--strategy", "full", option, value, "--json")

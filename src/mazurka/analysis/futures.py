@@ -80,6 +80,7 @@ from mazurka.analysis.cell_sets import NOTHING, CellSets, bits
 from mazurka.analysis.channels import find_channels
 from mazurka.analysis.ownership import reach
 from mazurka.analysis.restarts import find_restartable_threads, find_unwatched_threads
+from mazurka.deadline import check_time
 from mazurka.ir.expressions import Const
 from mazurka.ir.passes.held import Ownership, conjuncts, owner_values
 from mazurka.ir.program import (
@@ -339,6 +340,7 @@ class _FutureUnderLocks:
                 arriving[edge.target].append(edge.source)
         work = list(range(len(found)))
         while work:
+            check_time("analysing what threads may do later")
             target = work.pop()
             for source in arriving[target]:
                 more = found[source] | found[target]

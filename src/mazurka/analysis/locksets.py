@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from mazurka.deadline import check_time
 from mazurka.ir.expressions import Const, Expr
 from mazurka.ir.passes.held import Ownership, find_shown_values
 from mazurka.ir.program import DEAD_ENDS, Check, Edge, Mode, Operation, Program, Role
@@ -147,6 +148,7 @@ class ThreadAccesses:
             starts[location] = frozenset()
             work.append(location)
         while work:
+            check_time("analysing locks")
             location = work.pop()
             before = starts[location]
             assert before is not None

@@ -66,6 +66,12 @@ def check(
             "--self-check", "Repeat the search on the interpreter, invariants asserted (slow)."
         ),
     ] = False,
+    deterministic: Annotated[
+        bool,
+        args.option(
+            "--deterministic", "Answer with the same counts and text every time, without times."
+        ),
+    ] = False,
     no_merge: args.NoMerge = False,
     granularity: args.Granularity = None,
     max_threads: args.MaxThreads = 8,
@@ -91,6 +97,7 @@ def check(
             strategy=strategy,
             order=order,
             self_check=self_check,
+            deterministic=deterministic,
             properties=(None if properties is None else args.parse_list(properties, "--property")),
             reading=Reading(
                 language=language,

@@ -6,11 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from mazurka.deadline import seconds_left
 from mazurka.ir.program import Fault, Program
 from mazurka.search import Move, Observer, SearchOptions, SearchResult, Violation
 
 CHEAP_SECONDS = 3.0
 """How long `auto` looks for a counterexample with fewer context switches."""
+
+CHEAP_TRANSITIONS = 1 << 22
+"""The same with `--deterministic`, in transitions."""
 
 TOO_LONG = 10_000
 """A schedule of more steps than this is nothing for people."""
@@ -62,7 +66,7 @@ def select(
     if found.kind == Fault.BOUND or len(found.path) < 2:
         return as_found
     if wanted == "auto" and not breadth_first:
-        options = replace(options, limit_seconds=CHEAP_SECONDS)
+        options = _limit(options, CHEAP_SECONDS, CHEAP_TRANSITIONS)
     elif wanted != "switches":
         return replace(as_found, alternative=Alternative("--counterexample switches", FEWEST))
     shortest: Violation | None = None
@@ -98,9 +102,19 @@ def _shortest(
         return None
     seconds = max(CHEAP_SECONDS, len(found.path) * REPLAY_SECONDS)
     observer.message("looking for a shorter counterexample")
-    result = search(replace(options, order="bfs", limit_seconds=seconds, stop_at_first=True))
+    limited = _limit(options, seconds, CHEAP_TRANSITIONS)
+    result = search(replace(limited, order="bfs", stop_at_first=True))
     violation = result.violation
     return None if violation is None or violation.kind == Fault.BOUND else violation
+
+
+def _limit(options: SearchOptions, seconds: float, transitions: int) -> SearchOptions:
+    """Limit a search that is not asked for: it has half of what is left of the time, and where
+    nothing may depend on time, a number of transitions."""
+    if options.deterministic:
+        return replace(options, limit_transitions=transitions)
+    left = seconds_left()
+    return replace(options, limit_seconds=seconds if left is None else min(seconds, left / 2))
 
 
 def _cost(violation: Violation) -> tuple[int, int]:

@@ -17,7 +17,7 @@ from mazurka.report.selection import Alternative
 from mazurka.report.terminal import safe
 from mazurka.report.trace import Trace
 from mazurka.report.tracefile import REPRODUCED, ReplayReport
-from mazurka.report.verdict import Verdict, limit_name
+from mazurka.report.verdict import Times, Verdict, limit_name
 from mazurka.report.words import counted
 from mazurka.search import BITSTATE, Statistics
 from mazurka.search.registry import AUTO, load_strategy
@@ -62,6 +62,9 @@ class Summary(Prose):
         self.print_blank()
         if self.verdict.statistics is not None:
             self.print_line(self.describe_statistics(self.verdict.statistics), "dim")
+        if self.verdict.times is not None:
+            shown = self.verdict.trace is not None
+            self.print_line(describe_times(self.verdict.times, explained=shown), "dim")
         if self.verdict.classification and not self.tabled:
             shared = describe_sharing(self.verdict.classification, len(self.verdict.searches))
             self.print_line(f"{shared} (--classification shows more)", "dim")
@@ -206,6 +209,14 @@ STORE_ADVICE = (
     "--store disk keeps visited states on disk; --store bitstate keeps some bits of each in memory,"
     " and looks for violations only"
 )
+
+
+def describe_times(times: Times, *, explained: bool) -> str:
+    """`0.42 s in all: 0.30 s preparing, 0.12 s searching`."""
+    parts = [f"{times.preparing:.2f} s preparing", f"{times.searching:.2f} s searching"]
+    if explained:
+        parts.append(f"{times.explaining:.2f} s explaining")
+    return f"{times.elapsed:.2f} s in all: {', '.join(parts)}"
 
 
 def cost_text(other: Alternative) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
+from mazurka.deadline import check_time
 from mazurka.ir.interpreter import Access, FaultReport, Interpreter, Outcome, State, Step
 from mazurka.ir.program import Fault, Kind, Program, Role
 from mazurka.report.answer import Finding
@@ -185,6 +186,8 @@ def run_schedule(
     state, last, number = program.initial_state(), None, 0
     for number, (move, before, step) in enumerate(replay_steps(program, moves, whole=whole), 1):
         values.note(step, before)
+        if number % 256 == 0:
+            check_time("replaying the counterexample")
         if told is not None and number % TELLING == 0:
             told(number)
         state, last = step.state, step

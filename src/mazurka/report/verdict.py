@@ -90,6 +90,22 @@ PROPERTY_NAMES = {
 ALWAYS = "range, index and lock errors"
 
 
+@dataclass(frozen=True)
+class Times:
+    """What the time of a check was spent on, in seconds."""
+
+    preparing: float
+    """Reading and analysing the program, compiling it, and the engine if that was not there."""
+    searching: float
+    """All rounds of the search together."""
+    explaining: float
+    """Choosing the counterexample and replaying it."""
+
+    @property
+    def elapsed(self) -> float:
+        return self.preparing + self.searching + self.explaining
+
+
 @dataclass(kw_only=True)
 class Verdict(Answer):
     """The result of a check.  A counterexample is in `violation` and `trace`, and was replayed."""
@@ -110,6 +126,8 @@ class Verdict(Answer):
     asked: CheckOptions | None = None
     choice: str | None = None
     """Why `auto` has chosen the strategy, where it has."""
+    times: Times | None = None
+    """What the time was spent on; None after an error."""
 
     @property
     def options(self) -> dict[str, object]:
@@ -160,7 +178,7 @@ class Verdict(Answer):
         """Counts are the last round's; the time and the memory of all rounds are there too."""
         statistics = self.statistics
         if statistics is None:
-            return {}
+            return self._times_json()
         return {
             **size_json(statistics),
             "depth": statistics.depth,
@@ -168,6 +186,16 @@ class Verdict(Answer):
             **self._storage_json(statistics),
             "rounds": len(self.searches),
             "total_seconds": round(self.total_seconds, 6),
+            **self._times_json(),
+        }
+
+    def _times_json(self) -> dict[str, object]:
+        if self.times is None:
+            return {}
+        return {
+            "preparing_seconds": round(self.times.preparing, 6),
+            "explaining_seconds": round(self.times.explaining, 6),
+            "elapsed_seconds": round(self.times.elapsed, 6),
         }
 
     def _storage_json(self, statistics: Statistics) -> dict[str, object]:

@@ -15,7 +15,15 @@ TAKEN = frozenset(
     (
         *("file", "path", "help", "json", "observer", "engine", "strategy", "strategies", "order"),
         *("property", "properties", "language", "define", "definitions", "merge", "no_merge"),
-        *("granularity", "max_threads", "max_depth", "self_check", "explore_all", "classification"),
+        *(
+            "granularity",
+            "max_threads",
+            "max_depth",
+            "self_check",
+            "deterministic",
+            "explore_all",
+            "classification",
+        ),
         *("limit_time", "limit_seconds", "limit_memory", "limit_bytes"),
         *("counterexample", "trace", "full_trace"),
     )
@@ -88,6 +96,12 @@ class SearchOptions:
     """Repeat the search in the plainest way there is, its invariants asserted, and compare."""
     cancelled: Callable[[], bool] | None = None
     """Asked between slices whether somebody else has found the answer meanwhile."""
+    share_bytes: int | None = None
+    """The part of `limit_bytes` to begin with, where other searches have the rest."""
+    more_bytes: Callable[[], int] | None = None
+    """Asked where the share is used up: how large it is by now."""
+    deterministic: bool = False
+    """Let nothing depend on how long something takes."""
     tuning: Mapping[str, object] = field(default_factory=dict)
     """The strategy's own options, by name, where they are not as usual."""
 

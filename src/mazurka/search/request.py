@@ -52,6 +52,8 @@ class CheckOptions:
     explore_all: bool = False
     counterexample: str = "auto"
     self_check: bool = False
+    deterministic: bool = False
+    """The same answer every time, to the letter: nothing depends on time, and none is told."""
     tuning: Mapping[str, object] = field(default_factory=dict)
     """Values of the options that strategies declare, by name; what is missing is as usual."""
 
@@ -63,6 +65,7 @@ class CheckOptions:
             **self.reading.to_json(),
             **{name: self.tuning.get(name, declared[name].default) for name in declared},
             "explore_all": self.explore_all,
+            "deterministic": self.deterministic,
             "limit_seconds": self.limit_seconds,
             "limit_bytes": self.limit_bytes,
         }
@@ -80,6 +83,7 @@ class CheckOptions:
             limit_seconds=self.limit_seconds,
             limit_bytes=self.limit_bytes,
             self_check=self.self_check,
+            deterministic=self.deterministic,
             tuning=self.tuning,
         )
 
@@ -99,6 +103,11 @@ def validate(options: CheckOptions) -> None:
         ("--max-depth", options.reading.max_depth),
     ):
         require_positive(name, value)
+    if options.deterministic and options.limit_seconds is not None:
+        raise OptionError(
+            "--deterministic and --limit-time contradict each other: how far a search comes in a"
+            " time is never the same; smaller constants (-D NAME=VALUE) make it shorter"
+        )
     if options.tuning:
         validate_tuning(options.tuning)
 

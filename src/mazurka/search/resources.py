@@ -68,6 +68,11 @@ def _address_space_bytes() -> list[int]:
     return []
 
 
+def address_space_is_limited() -> bool:
+    """Whether several searches, which reserve much more than they use, may be too many."""
+    return bool(_address_space_bytes())
+
+
 def default_limit_bytes() -> int:
     """Enough for a hundred million states; never more than three quarters of what is available.
 

@@ -50,6 +50,8 @@ class Statistics:
     """The most that the search has had on disk, where it keeps states there."""
     coverage: float | None = None
     """The estimated part of the states that was visited, where some may have been passed over."""
+    expanded: int | None = None
+    """For searches by vectors: how many states have had their vectors made."""
     executions: int | None = None
     """For searches over schedules: how many runs came to an end: all threads have ended, none can
     move, or one has failed.  A run that the search cuts off, for any reason, does not count."""

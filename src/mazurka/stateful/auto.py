@@ -1,195 +1,217 @@
 """`--strategy auto`: a strategy for those who have not studied them.
 
 Most models are small, and nothing beats a plain search of a small state space.  So the unreduced
-search tries first, for `PILOT_TRANSITIONS`.  What it leaves unfinished is worth a reduction, and
-which one depends on how the threads share data:
+search tries first, for `PILOT_TRANSITIONS`.  What it leaves unfinished is worth a reduction.  Each
+that can answer what is asked has a trial of `TRIAL_TRANSITIONS`; one that comes to its end has the
+answer.  Otherwise the trials show what to expect (`TrialSearch.cost`):
 
-| program | first choice | beside it |
-|---|---|---|
-| races are asked for | `cpc`, which keeps them | `full` |
-| locks that only their holders release | `cpc`: critical sections are transactions | `cartesian` |
-| no such locks | `cartesian`: runs without conflicts become one step | `cpc` |
-| hangs are asked for, and the threads poll | `cpc`, or `stubborn` without locks | the other one |
-| more threads than vectors take | `cpc` | `stubborn` |
+- `cpc`, `stubborn` and `lock-patterns`: how many successors a state has, compared with `full`.  A
+  reduction that leaves out half of them at each state leaves out far more than half of the states.
+- `cartesian`: how many steps a vector has, compared with the successors of a state in `full`.  A
+  vector whose prefixes have one step each is a plain expansion, and costs more.
 
-Strategies that run schedules are never chosen: they need executions that end, and store nothing.
+Not tried are `ample`, `cpc-strict` and `cycle-detection`, which search no less than `stubborn` and
+`cpc`; `optimistic`, which takes at least the transitions of `cpc`; and strategies that run
+schedules, which need executions that end.
 
-The guess may be wrong, so where there is a second processor the other strategy searches on it, and
-whoever comes to an end first has the answer.  Both are sound, so it does not matter who it is.
+All this is decided by counts, never by clocks, so that the choice is the same every time.  But it
+is a guess.  Where there are more processors, the next best strategies search beside the first
+choice, and whoever comes to an end first has the answer (`mazurka.stateful.race`).  All are sound,
+so it does not matter who it is, but for the counts; `--deterministic` does without.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from mazurka.analysis.futures import find_pattern_locks
-from mazurka.errors import InternalError
+from mazurka.analysis.futures import find_futures, find_pattern_locks
+from mazurka.errors import UnsupportedError
 from mazurka.ir.program import Program
-from mazurka.search import CUT_SHORT, Chosen, Observer, Round, SearchOptions, SearchResult, Silent
+from mazurka.search import (
+    CUT_SHORT,
+    Chosen,
+    Observer,
+    Round,
+    SearchOptions,
+    SearchResult,
+    Statistics,
+    Strategy,
+)
 from mazurka.search.registry import load_strategy
-from mazurka.search.resources import default_limit_bytes, processors
-from mazurka.stateful.cartesian_search import MOST_THREADS
+from mazurka.search.resources import address_space_is_limited, processors
+from mazurka.stateful import cartesian_search, persistent_search
+from mazurka.stateful.race import Contender, Race, is_answer
 
 PILOT = "full"
 PILOT_TRANSITIONS = 1 << 15
-
-
-@dataclass(frozen=True)
-class Candidate:
-    strategy: str
-    reason: str
+TRIAL_TRANSITIONS = 1 << 14
+VECTORS = "cartesian"
+MOST_RACING = 3
+EFFORT = {PILOT: 1.0, "cpc": 1.8, "stubborn": 3.0, "lock-patterns": 3.0}
+"""What a transition costs, in transitions of the plain search; measured by `benchmarks/auto.py`."""
+GAIN = 2.6
+"""How a smaller number of successors shows in all transitions: where a reduction leaves a part p
+of the successors, it takes about p to the power of `GAIN` of the transitions (same benchmark)."""
+VECTORS_COST, NO_GAIN = 0.7, 1.5
+LEAST_STEPS = 1.6
+"""Vectors of fewer steps than so many plain expansions are not worth making."""
+CLOSING = 1.1
+"""So few states are stored for each that has its vector: the search is about to end."""
+DEEP = 8
+"""If less than this part of the states has been left, little is known of their successors."""
 
 
 def search(program: Program, options: SearchOptions, observer: Observer) -> Chosen:
     """Try the plain search, and where it takes long, what suits the program."""
     if options.order != "dfs":
-        reason = "breadth-first"
-        return run(program, Candidate(PILOT, reason), options, observer)
-    first = replace(options, limit_transitions=PILOT_TRANSITIONS, self_check=False)
-    pilot = load_strategy(PILOT).run(program, first, observer)
-    if "transitions" not in pilot.limits or ends_at_violation(pilot, options):
-        reason = "few states"
-        if options.self_check and CUT_SHORT.isdisjoint(pilot.limits):
-            return run(program, Candidate(PILOT, reason), options, observer)
-        return Chosen(load_strategy(PILOT), reason, pilot)
-    left = options
-    if options.limit_seconds is not None:
-        seconds = max(options.limit_seconds - pilot.statistics.seconds, 1e-9)
-        left = replace(options, limit_seconds=seconds)
-    candidates = candidates_for(program, options)[: processors()]
-    observer.message(f"{candidates[0].strategy}: {candidates[0].reason}")
-    chosen = Portfolio(program, candidates, left, observer).run()
-    return replace(chosen, result=count_as_round(pilot, chosen.result))
+        return run(program, Contender(load_strategy(PILOT), "breadth-first"), options, observer)
+    pilot = try_out(program, PILOT, PILOT_TRANSITIONS, options, observer)
+    assert pilot is not None
+    if not pilot.is_unfinished(options):
+        return accept(program, pilot, "few states", options, observer)
+    trials = [pilot]
+    for name in find_candidates(program, options):
+        trial = try_out(program, name, TRIAL_TRANSITIONS, options, observer)
+        if trial is None:
+            continue
+        if not trial.is_unfinished(options):
+            chosen = accept(program, trial, "its trial came to an end", options, observer)
+            return replace(chosen, result=count_as_rounds(trials, chosen.result))
+        trials.append(trial)
+    contenders = rank(trials, len(program.threads))
+    alone = options.deterministic or address_space_is_limited()
+    racing = 1 if alone else min(processors(), MOST_RACING)
+    observer.message(f"{contenders[0].strategy.name}: {contenders[0].reason}")
+    chosen = Race(program, contenders[:racing], options, observer).run()
+    return replace(chosen, result=count_as_rounds(trials, chosen.result))
 
 
-def ends_at_violation(result: SearchResult, options: SearchOptions) -> bool:
-    return result.violation is not None and options.stop_at_first
+def find_candidates(program: Program, options: SearchOptions) -> Iterator[str]:
+    """Name the reductions that are sound for what is asked, and that can search the program."""
+    names = []
+    if len(program.threads) <= cartesian_search.MOST_THREADS:
+        names.append(VECTORS)
+    names.append("cpc")
+    few = len(program.threads) <= persistent_search.MOST_THREADS
+    if few and not find_futures(program).observers_meddle:
+        names.append("lock-patterns" if find_pattern_locks(program) else "stubborn")
+    for name in names:
+        strategy = load_strategy(name)
+        if strategy.sound and options.properties <= strategy.preserves:
+            yield name
 
 
-def candidates_for(program: Program, options: SearchOptions) -> list[Candidate]:
-    """What suits a program, the best guess first."""
-    if "race" in options.properties:
-        return [
-            Candidate("cpc", "it keeps data races"),
-            Candidate("full", "it was faster"),
-        ]
-    if len(program.threads) > MOST_THREADS:
-        many = f"{len(program.threads)} threads"
-        return [Candidate("cpc", many), Candidate("stubborn", "it was faster")]
-    other = "stubborn" if "hang" in options.properties else "cartesian"
-    if find_pattern_locks(program):
-        return [Candidate("cpc", "the threads use locks"), Candidate(other, "it was faster")]
-    return [Candidate(other, "no locks"), Candidate("cpc", "it was faster")]
+@dataclass(frozen=True)
+class TrialSearch:
+    """The beginning of a search, and what it shows."""
+
+    strategy: Strategy
+    result: SearchResult
+
+    @property
+    def statistics(self) -> Statistics:
+        return self.result.statistics
+
+    def is_unfinished(self, options: SearchOptions) -> bool:
+        """Whether the end of the trial is all that has ended the search."""
+        cut = CUT_SHORT.intersection(self.result.limits)
+        return cut == {"transitions"} and not is_answer(self.result, options)
+
+    def successors(self, threads: int) -> float:
+        """How many successors a state has in this search.
+
+        The states on the stack have been left by one transition each up to now, and a search may
+        go down for long before it comes back, so they do not count."""
+        counts = self.statistics
+        left = counts.states - counts.depth
+        if left * DEEP < counts.states:
+            return float(threads)
+        return min((counts.transitions - counts.depth) / left, float(threads))
+
+    def cost(self, unreduced: float, threads: int) -> float:
+        """What the whole search may cost, compared with the plain one."""
+        if self.strategy.name == VECTORS:
+            return self.cost_of_vectors(unreduced)
+        part = self.successors(threads) / unreduced
+        return float(EFFORT[self.strategy.name] * part**GAIN)
+
+    def cost_of_vectors(self, unreduced: float) -> float:
+        if self.statistics.states < CLOSING * self.vectors:
+            return 0.0
+        return VECTORS_COST if self.steps(unreduced) >= LEAST_STEPS else NO_GAIN
+
+    @property
+    def vectors(self) -> int:
+        return max(self.statistics.expanded or 0, 1)
+
+    def steps(self, unreduced: float) -> float:
+        """How many plain expansions a vector stands for."""
+        return self.statistics.transitions / self.vectors / unreduced
+
+    def reason(self, unreduced: float, threads: int) -> str:
+        """What speaks for the strategy, for people."""
+        if self.strategy.name == PILOT:
+            return "no reduction leaves out enough"
+        if self.strategy.name == VECTORS:
+            return f"{self.steps(unreduced):.1f} steps of each thread at a time"
+        return (
+            f"{self.successors(threads):.1f} successors a state,"
+            f" {unreduced:.1f} without a reduction"
+        )
+
+
+def try_out(
+    program: Program, name: str, transitions: int, options: SearchOptions, observer: Observer
+) -> TrialSearch | None:
+    """Begin a search; None for a reduction that cannot search this program."""
+    short = replace(options, limit_transitions=transitions, self_check=False)
+    strategy = load_strategy(name)
+    try:
+        return TrialSearch(strategy, strategy.run(program, short, observer))
+    except UnsupportedError:
+        if name == PILOT:
+            raise
+        return None
+
+
+def rank(trials: list[TrialSearch], threads: int) -> list[Contender]:
+    """The strategies that were tried, the most promising first; vectors are never the last of
+    those that race, because they are the hardest to judge."""
+    unreduced = trials[0].successors(threads)
+    ranked = sorted(trials, key=lambda trial: trial.cost(unreduced, threads))
+    for position, trial in enumerate(ranked[2:], 2):
+        if trial.strategy.name == VECTORS:
+            ranked.insert(1, ranked.pop(position))
+    return [Contender(trial.strategy, trial.reason(unreduced, threads)) for trial in ranked]
+
+
+def accept(
+    program: Program, trial: TrialSearch, reason: str, options: SearchOptions, observer: Observer
+) -> Chosen:
+    """Take a trial that came to its end as the answer; a self-check needs another search."""
+    if options.self_check and CUT_SHORT.isdisjoint(trial.result.limits):
+        return run(program, Contender(trial.strategy, reason), options, observer)
+    return Chosen(trial.strategy, reason, trial.result)
 
 
 def run(
-    program: Program, candidate: Candidate, options: SearchOptions, observer: Observer
+    program: Program, contender: Contender, options: SearchOptions, observer: Observer
 ) -> Chosen:
-    strategy = load_strategy(candidate.strategy)
-    if not options.properties <= strategy.preserves:
-        raise InternalError(f"{strategy.name} does not preserve what it is asked for")
-    return Chosen(strategy, candidate.reason, strategy.run(program, options, observer))
+    return Race(program, [contender], options, observer).run()
 
 
-def count_as_round(pilot: SearchResult, result: SearchResult) -> SearchResult:
-    """A result with the pilot as its first round."""
-    reason = f"more than {PILOT_TRANSITIONS:,} transitions: a reduction may pay"
-    classes = tuple(replace(cell, round=cell.round + 1) for cell in result.classification)
-    rounds = (Round(pilot.statistics, reason), *result.rounds)
-    return replace(result, rounds=rounds, classification=classes)
+def count_as_rounds(trials: list[TrialSearch], result: SearchResult) -> SearchResult:
+    """A result with the trials before it as its first rounds."""
+    earlier = [
+        Round(trial.statistics, f"{trial.strategy.name} was tried for {limit:,} transitions")
+        for trial, limit in zip(trials, tried_for(trials), strict=True)
+    ]
+    classes = tuple(
+        replace(cell, round=cell.round + len(earlier)) for cell in result.classification
+    )
+    return replace(result, rounds=(*earlier, *result.rounds), classification=classes)
 
 
-class Background(Silent):
-    """The observer of a search that runs beside another one: it may say why there is a pause."""
-
-    def __init__(self, observer: Observer) -> None:
-        self.observer = observer
-
-    def notice(self, text: str) -> None:
-        self.observer.notice(text)
-
-
-class Portfolio:
-    """Several searches at the same time; the first one that comes to its end has the answer."""
-
-    def __init__(
-        self,
-        program: Program,
-        candidates: Sequence[Candidate],
-        options: SearchOptions,
-        observer: Observer,
-    ) -> None:
-        self.program = program
-        self.candidates = candidates
-        self.observer = observer
-        self.over = threading.Event()
-        self.answers: dict[int, Chosen] = {}
-        self.errors: list[BaseException] = []
-        self.interrupted = False
-        room = options.limit_bytes or default_limit_bytes()
-        self.options = replace(
-            options, limit_bytes=max(room // len(candidates), 1), cancelled=self.over.is_set
-        )
-
-    def run(self) -> Chosen:
-        if len(self.candidates) == 1:
-            return run(self.program, self.candidates[0], self.options, self.observer)
-        others = [
-            threading.Thread(target=self.work, args=(position,), daemon=True)
-            for position in range(1, len(self.candidates))
-        ]
-        for other in others:
-            other.start()
-        self.work(0)
-        try:
-            for other in others:
-                other.join()
-        except KeyboardInterrupt:
-            self.interrupted = True
-            self.over.set()
-            for other in others:
-                other.join()
-        return self.best()
-
-    def work(self, position: int) -> None:
-        observer = self.observer if position == 0 else Background(self.observer)
-        try:
-            chosen = run(self.program, self.candidates[position], self.options, observer)
-        except BaseException as error:  # whatever it is, it is raised where somebody sees it
-            self.errors.append(error)
-            self.over.set()
-            return
-        self.answers[position] = chosen
-        if is_answer(chosen.result, self.options) or "interrupted" in chosen.result.limits:
-            self.over.set()
-
-    def best(self) -> Chosen:
-        """An answer if there is one, else whatever the first choice has to say."""
-        if self.errors:
-            raise self.errors[0]
-        for chosen in self.answers.values():
-            if is_answer(chosen.result, self.options):
-                return chosen
-        chosen = self.answers[0]
-        if self.interrupted:
-            limits = tuple({*chosen.result.limits, "interrupted"} - {"cancelled"})
-            chosen = replace(chosen, result=replace(chosen.result, limits=limits))
-        return replace(chosen, result=self.with_shared_memory(chosen))
-
-    def with_shared_memory(self, chosen: Chosen) -> SearchResult:
-        """A search that came to the end of its memory had only a part of what the user allows."""
-        result = chosen.result
-        if "memory" not in result.limits or self.options.limit_bytes is None:
-            return result
-        note = (
-            f"{len(self.candidates)} searches ran side by side and shared the memory,"
-            f" {self.options.limit_bytes / 1e6:,.4g} MB each;"
-            f" --strategy {chosen.strategy.name} alone has all of it"
-        )
-        return replace(result, notes=(*result.notes, note))
-
-
-def is_answer(result: SearchResult, options: SearchOptions) -> bool:
-    return ends_at_violation(result, options) or CUT_SHORT.isdisjoint(result.limits)
+def tried_for(trials: list[TrialSearch]) -> list[int]:
+    return [PILOT_TRANSITIONS] + [TRIAL_TRANSITIONS] * (len(trials) - 1)

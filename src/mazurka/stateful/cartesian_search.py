@@ -62,7 +62,7 @@ class VectorView(ProgramView):
         self.keep(blocks.OWNERS, Area.of(owners))
         self.keep(blocks.MARKS, Area(len(cells) * blocks.MARK_FIELDS))
         self.keep(blocks.MARK_EPOCH, Area(len(cells)))
-        numbers[blocks.RECORDING_STEP] = native.recording_step.address
+        numbers[blocks.RECORDING_STEP] = self.code(record=True)
         numbers[blocks.CELLS], numbers[blocks.EDGES] = len(cells), len(self.program.edges)
         numbers[blocks.CYCLE_RULE] = RULES.index(how.rule)
         numbers[blocks.LOOPS_COUNTED] = how.finished is Finished.LOOPS
@@ -254,6 +254,10 @@ class CartesianSearch(KernelSearch):
         """The states whose vectors have been made, or are to be made."""
         return {self.schedules.state_at(position) for position in range(self.store.size)}
 
+    @property
+    def expanded(self) -> int:
+        return self.numbers[blocks.POSITION]
+
     def slice(self, budget: int) -> bool:
         self.numbers[blocks.JOB] = blocks.JOB_SEARCH
         return super().slice(budget)
@@ -275,7 +279,7 @@ class CartesianSearch(KernelSearch):
     def available_bytes(self) -> int:
         """What the arrays of the vector may take."""
         used = self.store.used_bytes() + self.other_bytes() - self.view.vector_bytes
-        return self.limit_bytes - used
+        return self.conductor.limit_bytes - used
 
     def deal_with(self, reason: int) -> bool:
         if reason in VECTOR_TROUBLES:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
+from mazurka.deadline import seconds_left
 from mazurka.errors import InternalError
 from mazurka.ir.interpreter import Interpreter, Outcome, State, is_deadlock
 from mazurka.ir.native.step import NativeProgram
@@ -18,6 +19,8 @@ from mazurka.search.resources import default_limit_bytes
 SLICE_TRANSITIONS = 1 << 18
 FIRST_SLICE = 1 << 12
 """The first slices are short, so that a time limit of a fraction of a second holds."""
+LEAST_SLICE = 1 << 10
+"""Shorter slices are not worth the way to the kernel."""
 
 
 class Conductor:
@@ -33,22 +36,26 @@ class Conductor:
         self.options = options
         self.observer = observer
         self.interpreter = Interpreter(native.program)
-        self.limit_bytes = options.limit_bytes or default_limit_bytes()
+        self.limit_bytes = options.share_bytes or options.limit_bytes or default_limit_bytes()
         self.statistics = Statistics()
         self.other_bytes = 0
         """What the search takes beside its table: stack, origins."""
         self.violation: Violation | None = None
         self.pending: Callable[[], Violation] | None = None
         self.limits: list[str] = []
+        self.limit_seconds = options.limit_seconds
+        """What the search may take; less than was asked for where preparing has taken some."""
 
     def run(self, search_slice: Callable[[int], bool]) -> SearchResult:
         """Call `search_slice(budget)` until it says that the search is over, or a limit does."""
         started = time.perf_counter()
+        left = [each for each in (self.options.limit_seconds, seconds_left()) if each is not None]
+        self.limit_seconds = min(left, default=None)
         budget = FIRST_SLICE
         try:
             over = False
             while not over:
-                over = search_slice(budget)
+                over = search_slice(self.fit(budget))
                 budget = min(2 * budget, SLICE_TRANSITIONS)
                 seconds = time.perf_counter() - started
                 self.statistics = replace(self.statistics, seconds=seconds)
@@ -62,8 +69,16 @@ class Conductor:
             self.violation = self.pending()
         return SearchResult(statistics, self.violation, tuple(self.limits))
 
+    def fit(self, budget: int) -> int:
+        """The part of a budget that does not take longer than half the time that is left."""
+        seconds, transitions = self.statistics.seconds, self.statistics.transitions
+        if self.limit_seconds is None or not seconds:
+            return budget
+        left = max(self.limit_seconds - seconds, 0.0)
+        return max(min(budget, int(transitions / seconds * left / 2)), LEAST_SLICE)
+
     def limit_reached(self, seconds: float) -> bool:
-        if self.options.limit_seconds is not None and seconds >= self.options.limit_seconds:
+        if self.limit_seconds is not None and seconds >= self.limit_seconds:
             self.limits.append("time")
             return True
         most = self.options.limit_transitions
@@ -73,9 +88,18 @@ class Conductor:
         if self.options.cancelled is not None and self.options.cancelled():
             self.limits.append("cancelled")
             return True
-        if self.statistics.table_bytes + self.other_bytes > self.limit_bytes:
+        used = self.statistics.table_bytes + self.other_bytes
+        if used > self.limit_bytes and not self.obtain_memory():
             return self.out_of_memory()
         return False
+
+    def obtain_memory(self) -> bool:
+        """Ask for more memory than the search began with; whether there is some."""
+        more = self.options.more_bytes() if self.options.more_bytes is not None else 0
+        if more <= self.limit_bytes:
+            return False
+        self.limit_bytes = more
+        return True
 
     def out_of_memory(self) -> bool:
         return self.out_of("memory")

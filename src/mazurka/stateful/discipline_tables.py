@@ -29,7 +29,7 @@ class DisciplineTables:
         self.program = discipline.program
         self.lock_numbers = {lock: number for number, lock in enumerate(discipline.locks)}
         numbers = view.block.numbers
-        numbers[blocks.RECORDING_STEP] = view.native.recording_step.address
+        numbers[blocks.RECORDING_STEP] = view.code(record=True)
         numbers[blocks.CELLS] = len(self.program.cells)
         numbers[blocks.EDGES] = len(self.program.edges)
         numbers[blocks.MOVER_USE] = MOVER_USES.index(mover_use)

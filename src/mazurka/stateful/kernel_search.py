@@ -37,7 +37,8 @@ class KernelSearch:
         self.numbers = view.block.numbers
         self.inline = inline
         self.conductor = Conductor(view.native, options, observer)
-        self.limit_bytes = self.conductor.limit_bytes
+        self.limit_bytes = options.limit_bytes or self.conductor.limit_bytes
+        """What the search may ever have: so much address space is reserved."""
         self.record_words = self.layout.words + extra_words
         self.store = self.make_store(observer, inline=inline)
         self.kernel = kernel(self.kernel_name, observer)
@@ -47,7 +48,8 @@ class KernelSearch:
             self.view.block,
             self.record_words,
             inline=inline,
-            limit_bytes=self.limit_bytes,
+            limit_bytes=self.conductor.limit_bytes,
+            reserved_bytes=self.limit_bytes,
             observer=observer,
         )
 
@@ -88,8 +90,7 @@ class KernelSearch:
         numbers, conductor, position = self.numbers, self.conductor, self.numbers[self.where]
         match reason:
             case blocks.STORE_FULL:
-                grown = self.store.grow(self.mark_bytes() + self.other_bytes())
-                return not grown and conductor.out_of_memory()
+                return not self.grow_store() and conductor.out_of_memory()
             case blocks.STACK_FULL:
                 return conductor.out_of_memory()
             case blocks.FOOTPRINT_FULL:
@@ -107,6 +108,16 @@ class KernelSearch:
             case blocks.RACE:
                 return conductor.confirm_race(self.words_at(position), lambda: self.path(position))
         return reason == blocks.DONE
+
+    def grow_store(self) -> bool:
+        """Make room for more states; False where there is no memory, and none to be had."""
+        other = self.mark_bytes() + self.other_bytes()
+        if self.store.grow(other):
+            return True
+        if not self.conductor.obtain_memory():
+            return False
+        self.store.limit_bytes = self.conductor.limit_bytes
+        return self.store.grow(other)
 
     def report_deadlock(self, position: int) -> bool:
         return self.conductor.confirm_deadlock(self.words_at(position), lambda: self.path(position))
@@ -126,6 +137,7 @@ class KernelSearch:
             table_bytes=self.store.used_bytes() + marks,
             peak_bytes=self.store.peak_bytes + marks,
             disk_bytes=self.disk_bytes(),
+            expanded=self.expanded,
         )
         self.conductor.count(statistics, other_bytes=self.other_bytes() + self.view.walk_bytes())
 
@@ -140,6 +152,11 @@ class KernelSearch:
     @property
     def depth(self) -> int:
         return self.numbers[blocks.DEEPEST]
+
+    @property
+    def expanded(self) -> int | None:
+        """The states whose vectors have been made, in searches that make some."""
+        return None
 
     def mark_bytes(self) -> int:
         """What is kept for each state beside the store."""

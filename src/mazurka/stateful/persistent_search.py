@@ -22,6 +22,7 @@ from mazurka.analysis.futures import (
     find_pattern_locks,
     find_sticky_locations,
 )
+from mazurka.deadline import check_time
 from mazurka.ir.native.step import NativeProgram
 from mazurka.ir.program import IDLE, Program
 from mazurka.search import Move, Observer, SearchOptions, SearchResult
@@ -141,6 +142,7 @@ class PersistentTables:
         held = self.patterns[pattern]
         first = pattern * len(self.places)
         for number, (thread, location) in enumerate(self.places):
+            check_time("analysing what threads may do later")
             if location is not None:
                 self.put(self.later, first + number, self.futures.later(thread, location, held))
 
@@ -230,8 +232,7 @@ class PersistentSearch(StackSearch):
         view.block.words[blocks.ACTING] = sum(acting)
         view.lengthen_footprint(SHORT_FOOTPRINT)
         is_ample = self.how.relation is Relation.AMPLE  # it needs no footprints
-        code = view.native
-        numbers[blocks.RECORDING_STEP] = (code.step if is_ample else code.recording_step).address
+        numbers[blocks.RECORDING_STEP] = view.code(record=not is_ample)
         numbers[blocks.STACK_PROVISO] = self.how.proviso is Proviso.STACK
 
     def path(self, frame: int) -> tuple[Move, ...]:

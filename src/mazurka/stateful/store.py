@@ -26,17 +26,19 @@ class Store:
         *,
         inline: bool,
         limit_bytes: int,
+        reserved_bytes: int | None = None,
         observer: Observer,
         capacity: int = FIRST_CAPACITY,
     ) -> None:
-        """`capacity`: the slots of the first table."""
+        """`reserved_bytes`: what the limit may become later.  `capacity`: the slots of the first
+        table."""
         assert not inline or words == 1
         self.block = block
         self.words = words
         self.inline = inline
         self.limit_bytes = limit_bytes
         self.observer = observer
-        self.log = Area(1 if inline else limit_bytes // 8, scattered=True)
+        self.log = Area(1 if inline else (reserved_bytes or limit_bytes) // 8, scattered=True)
         self.peak_bytes = 0
         self.use(Area(capacity, scattered=True))
         numbers = block.numbers

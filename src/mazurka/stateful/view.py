@@ -31,6 +31,8 @@ class ProgramView:
         self.block = Area(blocks.BLOCK_WORDS)
         self.kept: dict[int, Area] = {}
         self.race_wanted = "race" in options.properties
+        self.quick = options.limit_transitions is not None
+        """The search will be short: compiling well would take longer."""
         self.refuse_too_large()
         self.enter_program(options)
         if self.race_wanted:
@@ -52,6 +54,10 @@ class ProgramView:
                 f"one step has {most:,} nondeterministic outcomes; a search takes at most"
                 f" {MOST_CHOICES:,}: choose in several steps, or from a smaller range"
             )
+
+    def code(self, *, record: bool) -> int:
+        """The address of the step function."""
+        return self.native.code(record=record, quick=self.quick).address
 
     def keep(self, position: int, area: Area) -> None:
         """Enter an array's address, and keep the array alive."""
@@ -75,7 +81,7 @@ class ProgramView:
         unwanted = set() if "assert" in options.properties else {Fault.ASSERT}
         wanted = (1 << code for code, fault in enumerate(FAULTS, 1) if fault not in unwanted)
         numbers = self.block.numbers
-        numbers[blocks.STEP] = self.native.step.address
+        numbers[blocks.STEP] = self.code(record=False)
         numbers[blocks.WORDS] = self.layout.words
         numbers[blocks.THREADS] = len(slots)
         numbers[blocks.CHOICES_LENGTH] = len(choices)
@@ -98,7 +104,7 @@ class ProgramView:
     def enter_races(self) -> None:
         cells, edges = self.program.cells, self.program.edges
         numbers = self.block.numbers
-        numbers[blocks.RECORDING_STEP] = self.native.recording_step.address
+        numbers[blocks.RECORDING_STEP] = self.code(record=True)
         numbers[blocks.CELLS], numbers[blocks.EDGES] = len(cells), len(edges)
         self.keep(blocks.RACING, Area.of(cell.can_race for cell in cells))
         self.keep(blocks.INDIVISIBLE, Area.of(edge.indivisible for edge in edges))

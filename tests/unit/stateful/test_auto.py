@@ -8,12 +8,13 @@ import pytest
 
 from mazurka import check
 from mazurka.checking import load_program
-from mazurka.errors import OptionError
+from mazurka.errors import OptionError, UnsupportedError
 from mazurka.ir.program import Program
-from mazurka.search import SearchOptions, Silent, Strategy
+from mazurka.search import SearchOptions, SearchResult, Silent, Statistics, Strategy
 from mazurka.search.reading import Reading
 from mazurka.search.registry import load_strategy
 from mazurka.stateful import auto
+from mazurka.stateful.auto import TrialSearch
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 LOCKS = ("philosophers_ordered", {"N": "9"})
@@ -26,14 +27,10 @@ def example(name: str, definitions: dict[str, str] | None = None) -> Program:
     return load_program(str(EXAMPLES / f"{name}.py"), reading)
 
 
-def names(program: Program, **options: object) -> list[str]:
-    wanted = SearchOptions(**options)  # type: ignore[arg-type]
-    return [candidate.strategy for candidate in auto.candidates_for(program, wanted)]
-
-
 @pytest.fixture
 def tiny_pilot(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(auto, "PILOT_TRANSITIONS", 100)
+    monkeypatch.setattr(auto, "TRIAL_TRANSITIONS", 100)
 
 
 def test_small_programs_are_searched_whole() -> None:
@@ -42,15 +39,79 @@ def test_small_programs_are_searched_whole() -> None:
     assert chosen.reason == "few states"
 
 
+def candidates(program: Program, *properties: str) -> list[str]:
+    return list(
+        auto.find_candidates(program, SearchOptions(properties=frozenset(properties or SAFE)))
+    )
+
+
 def test_candidates_depend_on_locks_and_properties() -> None:
-    assert names(example(*LOCKS), properties=SAFE) == ["cpc", "cartesian"]
-    assert names(example(*NO_LOCKS), properties=SAFE) == ["cartesian", "cpc"]
-    assert names(example(*LOCKS), properties=frozenset({"race"})) == ["cpc", "full"]
+    assert candidates(example(*LOCKS)) == ["cartesian", "cpc", "lock-patterns"]
+    assert candidates(example(*NO_LOCKS)) == ["cartesian", "cpc", "stubborn"]
+    assert candidates(example(*LOCKS), "race") == ["cpc"]
 
 
-def test_many_threads_are_too_many_for_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(auto, "MOST_THREADS", 1)
-    assert names(example(*LOCKS), properties=SAFE) == ["cpc", "stubborn"]
+def test_candidates_are_sound_for_what_is_asked() -> None:
+    for asked in (SAFE, frozenset({"race"}), frozenset({"assert"})):
+        for name in candidates(example(*LOCKS), *asked):
+            strategy = load_strategy(name)
+            assert strategy.sound
+            assert asked <= strategy.preserves
+
+
+def test_many_threads_are_too_many_for_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(auto.cartesian_search, "MOST_THREADS", 1)
+    assert candidates(example(*LOCKS)) == ["cpc", "lock-patterns"]
+    monkeypatch.setattr(auto.persistent_search, "MOST_THREADS", 1)
+    assert candidates(example(*LOCKS)) == ["cpc"]
+
+
+def trial(name: str, **counts: int) -> TrialSearch:
+    return TrialSearch(
+        load_strategy(name), SearchResult(Statistics(**counts), limits=("transitions",))
+    )
+
+
+FULL = trial("full", states=1000, transitions=4000, depth=0)
+
+
+def order(*trials: TrialSearch) -> list[str]:
+    return [each.strategy.name for each in auto.rank([FULL, *trials], threads=5)]
+
+
+def test_a_reduction_without_effect_loses_against_the_plain_search() -> None:
+    same = trial("cpc", states=1000, transitions=3900, depth=0)
+    assert order(same) == ["full", "cpc"]
+
+
+def test_the_reduction_that_leaves_fewest_successors_wins() -> None:
+    weak = trial("cpc", states=1000, transitions=2500, depth=0)
+    strong = trial("stubborn", states=1000, transitions=1200, depth=0)
+    assert order(weak, strong) == ["stubborn", "cpc", "full"]
+
+
+def test_states_on_the_stack_say_nothing_about_successors() -> None:
+    """800 of 1000 states are on the stack, each left once; the others have 4.5 successors each."""
+    deep = trial("full", states=1000, transitions=800 + 900, depth=800)
+    assert deep.successors(threads=9) == pytest.approx(4.5)
+    straight_down = trial("full", states=1000, transitions=1000, depth=990)
+    assert straight_down.successors(threads=9) == 9
+
+
+def test_vectors_of_single_steps_do_not_pay_and_long_ones_do() -> None:
+    short = trial("cartesian", states=900, transitions=2000, expanded=500)
+    long = trial("cartesian", states=900, transitions=5000, expanded=500)
+    closing = trial("cartesian", states=510, transitions=2000, expanded=500)
+    strong = trial("cpc", states=1000, transitions=1200, depth=0)
+    assert order(short) == ["full", "cartesian"]
+    assert order(long) == ["cartesian", "full"]
+    assert order(strong, closing) == ["cartesian", "cpc", "full"]
+
+
+def test_vectors_are_second_at_least() -> None:
+    short = trial("cartesian", states=900, transitions=2000, expanded=500)
+    strong = trial("cpc", states=1000, transitions=1200, depth=0)
+    assert order(strong, short) == ["cpc", "cartesian", "full"]
 
 
 @pytest.mark.parametrize(("name", "definitions"), [LOCKS, NO_LOCKS])
@@ -61,11 +122,21 @@ def test_large_programs_are_reduced(
     monkeypatch.setattr(auto, "processors", lambda: processors)
     program = example(name, definitions)
     chosen = auto.search(program, SearchOptions(), Silent())
-    candidates = names(program, properties=SAFE)[:processors]
-    assert chosen.strategy.name in candidates
+    assert chosen.strategy.name in candidates(program)
     assert (chosen.result.limits, chosen.result.violation) == ((), None)
     pilot = chosen.result.rounds[0]
     assert pilot.statistics.transitions >= auto.PILOT_TRANSITIONS
+    assert pilot.reason == "full was tried for 32,768 transitions"
+
+
+def test_the_choice_is_the_same_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(auto, "processors", lambda: 8)
+    program = example(*NO_LOCKS)
+    options = SearchOptions(deterministic=True)
+    first, second = (auto.search(program, options, Silent()) for _ in range(2))
+    assert (first.strategy.name, first.reason) == (second.strategy.name, second.reason)
+    one, other = first.result.statistics, second.result.statistics
+    assert (one.states, one.transitions) == (other.states, other.transitions)
 
 
 @pytest.mark.usefixtures("tiny_pilot")
@@ -82,53 +153,22 @@ def test_a_limit_is_for_all_searches_together() -> None:
     assert chosen.result.limits == ("time",)
 
 
-@pytest.mark.parametrize(("processors", "told"), [(1, False), (2, True)])
-def test_searches_that_share_the_memory_say_so(
-    processors: int, told: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(auto, "processors", lambda: processors)
-    program = example("peterson_filter", {"N": "4"})
-    chosen = auto.search(program, SearchOptions(limit_bytes=3_000_000), Silent())
-    assert chosen.result.limits == ("memory",)
-    note = (
-        "2 searches ran side by side and shared the memory, 1.5 MB each;"
-        f" --strategy {chosen.strategy.name} alone has all of it"
-    )
-    assert chosen.result.notes == ((note,) if told else ())
-
-
 @pytest.mark.usefixtures("tiny_pilot")
-def test_an_error_in_the_background_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reduction_that_cannot_search_a_program_is_passed_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     real = load_strategy("cartesian")
 
-    def fail(*_: object) -> object:
-        raise ZeroDivisionError
+    def refuse(*_: object) -> object:
+        raise UnsupportedError("too many of something")
 
-    broken = Strategy(real.name, "", real.preserves, real.orders, fail)  # type: ignore[arg-type]
-    monkeypatch.setattr(auto, "processors", lambda: 2)
+    unable = Strategy(real.name, "", real.preserves, real.orders, refuse)  # type: ignore[arg-type]
     monkeypatch.setattr(
-        auto, "load_strategy", lambda name: broken if name == "cartesian" else load_strategy(name)
+        auto, "load_strategy", lambda name: unable if name == "cartesian" else load_strategy(name)
     )
-    with pytest.raises(ZeroDivisionError):
-        auto.search(example(*LOCKS), SearchOptions(), Silent())
-
-
-@pytest.mark.usefixtures("tiny_pilot")
-def test_an_interrupted_search_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Impatient(Silent):
-        def progress(self, statistics: object) -> None:
-            if load_strategy("cpc") and self.told:
-                raise KeyboardInterrupt
-
-        def message(self, text: str) -> None:
-            self.told = True
-
-        told = False
-
-    monkeypatch.setattr(auto, "processors", lambda: 2)
-    program = example("peterson_filter", {"N": "5"})
-    chosen = auto.search(program, SearchOptions(), Impatient())
-    assert chosen.result.limits == ("interrupted",)
+    chosen = auto.search(example("bakery"), SearchOptions(deterministic=True), Silent())
+    assert chosen.strategy.name != "cartesian"
+    assert chosen.result.limits == ()
 
 
 def test_tuning_needs_a_named_strategy() -> None:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import TypedDict, Unpack
 
+from mazurka.deadline import check_time
 from mazurka.errors import FrontendError, MazurkaError
 from mazurka.frontend.kit.shapes import Blueprint, CellDraft, Reference, Storage
 from mazurka.ir.expressions import Const, Expr
@@ -119,6 +120,7 @@ class Automaton:
             kind = Kind.ATOMIC if kind is Kind.ACCESS else kind
         done = tuple(operations)
         edge = Edge(self.current, target.location, kind, span, operations=done, text=text, **parts)
+        check_time("reading the model")
         self.edges.append(edge)
         target.bound = self.bound if target.bound is None else target.bound & self.bound
 

@@ -12,6 +12,8 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
+from mazurka.deadline import check_time
+
 ATOMIC_WRITERS = frozenset({"cas", "fetch_add", "swap"})
 CREATORS = frozenset({"spawn", "Thread"})
 MUTATORS = frozenset({"append"})
@@ -24,6 +26,7 @@ def walk_own_nodes(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
     """Walk through the nodes of a piece of code, but not into functions and classes in it."""
     waiting = list(body)[::-1]
     while waiting:
+        check_time("reading the model")
         node = waiting.pop()
         yield node
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):

@@ -16,12 +16,16 @@ is quicker to write and easier to read than objects for every instruction.
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import threading
 from dataclasses import dataclass
-from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import llvmlite.binding as llvm
 
+from mazurka.deadline import check_time, seconds_left
 from mazurka.ir.interpreter import ATOMIC_LIMIT
 from mazurka.ir.native.expressions import Context, ThreadText, is_public
 from mazurka.ir.native.layout import Layout, make_layout, may_leave_range
@@ -47,8 +51,18 @@ ENDED = -3
 INVALID = -4
 LARGE_PROGRAM = 400
 """From this many edges on, the code is optimized less."""
-HUGE_PROGRAM = 4_000
+HUGE_PROGRAM = 1_500
 """From this many edges on, it is hardly optimized: compiling must not dominate the search."""
+SECONDS_A_CHARACTER = (0.4e-6, 2e-6, 2.5e-6)
+"""About how long LLVM takes for each character of assembly, by speed: where there is a time limit,
+what would take a large part of it is optimized less, and compiled where it can be stopped."""
+COMPILER = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from mazurka.ir.native.step import emit_object
+sys.stdout.buffer.write(emit_object(sys.stdin.buffer.read().decode(), speed=int(sys.argv[2])))
+"""
+"""What the other process runs; its arguments: where Mazurka is, and the speed."""
 
 
 class _StepText(ThreadText):
@@ -69,6 +83,7 @@ class _StepText(ThreadText):
         self.chooses = context.chooses[number]
 
     def generate(self) -> str:
+        check_time("compiling the model")
         self.label("start")
         self.guards(self.start, first=True)
         while self.passed:
@@ -371,19 +386,42 @@ class NativeProgram:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.layout = make_layout(program)
+        self._compiled: dict[tuple[bool, bool], NativeStep] = {}
+        self._compiling = threading.Lock()
 
-    @cached_property
+    @property
     def step(self) -> NativeStep:
-        return self._compile(record=False)
+        return self.code(record=False)
 
-    @cached_property
+    @property
     def recording_step(self) -> NativeStep:
-        return self._compile(record=True)
+        return self.code(record=True)
 
-    def _compile(self, *, record: bool) -> NativeStep:
+    def code(self, *, record: bool, quick: bool = False) -> NativeStep:
+        """Return the step function; for a short search `quick`ly compiled code will do, unless
+        there is better code already."""
+        with self._compiling:
+            found = self._compiled.get((record, False))
+            if found is None and quick:
+                found = self._compiled.get((record, True))
+            if found is None:
+                found = self._compiled[record, quick] = self._compile(record=record, quick=quick)
+            return found
+
+    def _compile(self, *, record: bool, quick: bool) -> NativeStep:
         edges = len(self.program.edges)
-        speed = 0 if edges >= HUGE_PROGRAM else 1 if edges >= LARGE_PROGRAM else 2
-        return compile_assembly(generate_assembly(self.layout, record=record), speed=speed)
+        speed = 1 if edges >= LARGE_PROGRAM else 2
+        if quick or edges >= HUGE_PROGRAM:
+            speed = 0
+        text = generate_assembly(self.layout, record=record)
+        left = seconds_left()
+        if left is None:
+            return compile_assembly(text, speed=speed)
+        if len(text) * SECONDS_A_CHARACTER[speed] > left / 4:
+            speed = 0
+        if len(text) * SECONDS_A_CHARACTER[speed] < left / 20:
+            return compile_assembly(text, speed=speed)
+        return compile_within_limit(text, speed=speed)
 
 
 def native(program: Program) -> NativeProgram:
@@ -396,20 +434,58 @@ def native(program: Program) -> NativeProgram:
 
 
 def compile_assembly(text: str, *, speed: int) -> NativeStep:
+    """Compile in this process; nothing can interrupt LLVM."""
+    module, machine = optimize_assembly(text, speed=speed)
+    engine = llvm.create_mcjit_compiler(module, machine)
+    engine.finalize_object()
+    return NativeStep(engine, engine.get_function_address("step"))
+
+
+def compile_within_limit(text: str, *, speed: int) -> NativeStep:
+    """Compile in another process, which is stopped where the time limit comes first."""
+    check_time("compiling the model")
+    command = [sys.executable, "-c", COMPILER, str(Path(__file__).parents[3]), str(speed)]
+    try:
+        done = subprocess.run(
+            command, input=text.encode(), capture_output=True, check=True, timeout=seconds_left()
+        )
+    except subprocess.TimeoutExpired:
+        check_time("compiling the model")
+        raise
+    except (OSError, subprocess.CalledProcessError):  # there may be no other processes here
+        return compile_assembly(text, speed=speed)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), make_machine(speed))
+    engine.add_object_file(llvm.ObjectFileRef.from_data(done.stdout))
+    engine.finalize_object()
+    return NativeStep(engine, engine.get_function_address("step"))
+
+
+def emit_object(text: str, *, speed: int) -> bytes:
+    """Compile to object code, which another process can load."""
+    module, machine = optimize_assembly(text, speed=speed)
+    code: bytes = machine.emit_object(module)
+    return code
+
+
+def make_machine(speed: int) -> Any:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_default_triple()
-    machine = target.create_target_machine(
+    return target.create_target_machine(
         cpu=llvm.get_host_cpu_name(),
         features=llvm.get_host_cpu_features().flatten(),
         opt=speed,
+        jit=True,
     )
+
+
+def optimize_assembly(text: str, *, speed: int) -> tuple[Any, Any]:
+    """Parse and optimize; return the module, and the machine that it is for."""
+    machine = make_machine(speed)
     module = llvm.parse_assembly(text)
     module.verify()
     options = llvm.create_pipeline_tuning_options(speed_level=speed)
     builder = llvm.create_pass_builder(machine, options)
     if speed:
         builder.getModulePassManager().run(module, builder)
-    engine = llvm.create_mcjit_compiler(module, machine)
-    engine.finalize_object()
-    return NativeStep(engine, engine.get_function_address("step"))
+    return module, machine

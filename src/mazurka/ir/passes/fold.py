@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from mazurka.deadline import check_time
 from mazurka.ir.expressions import Conditional, Const, Expr, Load, children, rebuild
 from mazurka.ir.passes.ranges import Inference
 from mazurka.ir.program import Assign, Edge, Kind, Operation, Program, Thread
@@ -45,6 +46,7 @@ class _Folder:
 
     def leaving(self, location: int) -> dict[int, Edge]:
         """Return the folded edges of a location by position, without those that are never taken."""
+        check_time("folding constants")
         folded: dict[int, Edge] = {}
         for position in self.thread.outgoing[location]:
             edge = self.edge(self.thread.edges[position], location)

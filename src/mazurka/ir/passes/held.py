@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from mazurka.deadline import check_time
 from mazurka.ir.expressions import ONE, ZERO, Binary, Conditional, Const, Expr, Load
 from mazurka.ir.program import Assign, Check, Edge, Program, Role
 from mazurka.ir.values.evaluation import evaluate, members
@@ -169,6 +170,7 @@ class Ownership:
         for location in work:
             held[location] = frozenset()
         while work:
+            check_time("looking for lock checks that cannot fail")
             location = work.pop()
             facts = held[location]
             assert facts is not None

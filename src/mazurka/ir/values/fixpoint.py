@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from mazurka.deadline import check_time
 from mazurka.ir.expressions import Const, Element, Expr, Load, children, walk
 from mazurka.ir.program import WRONG, Assign, Edge, Kind, Mode, Program, Role, search_depth_first
 from mazurka.ir.values.evaluation import EMPTY, MOST_ADDRESSES, MOST_POINTS, ValueSet, from_points
@@ -55,6 +56,7 @@ def _track_live(program: Program, number: int, order: list[int]) -> tuple[tuple[
     while changed:
         changed = False
         for location in reversed(order):
+            check_time("deriving ranges")
             mask = live[location]
             for position in thread.outgoing[location]:
                 uses, kills = effects[position]
@@ -328,6 +330,7 @@ class Analysis:
 
     def visit(self, number: int, location: int, record: Recorder) -> None:
         """Take all edges of a location, from what is known there."""
+        check_time("deriving ranges")
         facts = self.threads[number]
         self.reader = number, location
         self.patience -= 1

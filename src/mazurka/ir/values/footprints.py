@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from mazurka.deadline import check_time
 from mazurka.ir.expressions import Const, Expr, Load, walk
 from mazurka.ir.program import Cell, Edge, Program
 from mazurka.ir.values.evaluation import EMPTY, ValueSet, evaluate, from_points, members
@@ -72,6 +73,7 @@ class Footprints:
                 yield from self.targets(part.address, choices)
 
     def of_edge(self, edge: Edge) -> Touched:
+        check_time("analysing the model")
         reads = {cell for expr in edge.expressions for cell in self.loads(expr, edge.choices)}
         writes = {
             cell for store in edge.stores for cell in self.targets(store.address, edge.choices)

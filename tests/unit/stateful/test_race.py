@@ -1,0 +1,139 @@
+"""Searches side by side: the first to end has the answer, and they share one budget of memory."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from mazurka.errors import UnsupportedError
+from mazurka.ir.program import Program
+from mazurka.search import (
+    Observer,
+    SearchOptions,
+    SearchResult,
+    Silent,
+    Statistics,
+    Strategy,
+    Violation,
+)
+from mazurka.stateful.race import RIVAL_SHARE, Contender, Race
+
+PROGRAM = Program("nothing", (), ())
+DONE = SearchResult(Statistics(states=7))
+CANCELLED = SearchResult(Statistics(states=1), limits=("cancelled",))
+NO_MEMORY = SearchResult(Statistics(states=1), limits=("memory",))
+PATIENCE = 20.0
+
+Run = Callable[[SearchOptions], SearchResult]
+
+
+def race(*searches: Run, limit_bytes: int = 800) -> Race:
+    def strategy(number: int, search: Run) -> Strategy:
+        def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
+            return search(options)
+
+        return Strategy(f"s{number}", "", SearchOptions().properties, ("dfs",), run)
+
+    contenders = [
+        Contender(strategy(number, search), f"reason {number}")
+        for number, search in enumerate(searches)
+    ]
+    return Race(PROGRAM, contenders, SearchOptions(limit_bytes=limit_bytes), Silent())
+
+
+def until_cancelled(options: SearchOptions) -> SearchResult:
+    assert options.cancelled is not None
+    wait_until(options.cancelled)
+    return CANCELLED
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    pause = threading.Event()
+    for _ in range(int(PATIENCE / 0.001)):
+        if condition():
+            return
+        pause.wait(0.001)
+    pytest.fail("it never happened")
+
+
+def test_whoever_ends_first_has_the_answer() -> None:
+    for first, second, name in (
+        (lambda options: DONE, until_cancelled, "s0"),
+        (until_cancelled, lambda options: DONE, "s1"),
+    ):
+        chosen = race(first, second).run()
+        assert (chosen.strategy.name, chosen.result) == (name, DONE)
+        assert chosen.reason == f"reason {name[1]}"
+
+
+def test_a_violation_is_an_answer() -> None:
+    found = SearchResult(Statistics(), Violation("assert", ()))
+    assert race(until_cancelled, lambda options: found).run().result is found
+
+
+def test_alone_a_search_has_all_the_memory() -> None:
+    seen: list[SearchOptions] = []
+
+    def search(options: SearchOptions) -> SearchResult:
+        seen.append(options)
+        return DONE
+
+    race(search).run()
+    assert (seen[0].limit_bytes, seen[0].share_bytes) == (800, None)
+
+
+def test_the_first_choice_gets_the_memory_of_the_others() -> None:
+    rivals: list[int | None] = []
+
+    def first(options: SearchOptions) -> SearchResult:
+        assert options.share_bytes == 800 - 2 * (800 // RIVAL_SHARE)
+        assert options.more_bytes is not None
+        assert options.more_bytes() == 800  # it waits until the others have stopped
+        assert len(rivals) == 2
+        return DONE
+
+    def rival(options: SearchOptions) -> SearchResult:
+        result = until_cancelled(options)
+        rivals.append(options.share_bytes)
+        return result
+
+    assert race(first, rival, rival).run().strategy.name == "s0"
+    assert rivals == [100, 100]
+
+
+def test_others_get_the_memory_of_a_first_choice_that_has_stopped() -> None:
+    def rival(options: SearchOptions) -> SearchResult:
+        more = options.more_bytes
+        assert more is not None
+        wait_until(lambda: more() == 800)
+        return DONE
+
+    chosen = race(lambda options: NO_MEMORY, rival).run()
+    assert (chosen.strategy.name, chosen.result) == ("s1", DONE)
+
+
+def test_without_an_answer_the_first_choice_speaks() -> None:
+    chosen = race(lambda options: NO_MEMORY, lambda options: NO_MEMORY).run()
+    assert (chosen.strategy.name, chosen.result.limits) == ("s0", ("memory",))
+
+
+def test_errors_are_raised_but_a_rival_may_be_unable() -> None:
+    def fail(options: SearchOptions) -> SearchResult:
+        raise ZeroDivisionError
+
+    def refuse(options: SearchOptions) -> SearchResult:
+        raise UnsupportedError("too many threads")
+
+    with pytest.raises(ZeroDivisionError):
+        race(until_cancelled, fail).run()
+    assert race(lambda options: DONE, refuse).run().result is DONE
+    with pytest.raises(UnsupportedError):
+        race(refuse, until_cancelled).run()
+
+
+def test_an_interrupted_search_ends_the_others() -> None:
+    stopped = SearchResult(Statistics(), limits=("interrupted",))
+    chosen = race(lambda options: stopped, until_cancelled).run()
+    assert chosen.result.limits == ("interrupted",)

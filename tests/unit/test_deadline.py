@@ -1,0 +1,100 @@
+"""A time limit holds in every phase of a check; the clock here moves when a test says so."""
+
+from __future__ import annotations
+
+from contextvars import copy_context
+from pathlib import Path
+
+import pytest
+
+from mazurka import check, checking
+from mazurka.deadline import TimeLimitError, check_time, seconds_left, time_limit
+from mazurka.errors import OptionError
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_without_a_limit_there_is_time() -> None:
+    assert seconds_left() is None
+    check_time("waiting")
+    with time_limit(None):
+        assert seconds_left() is None
+
+
+def test_the_phase_is_named_where_the_time_is_up() -> None:
+    clock = Clock()
+    with time_limit(5, clock):
+        clock.now = 4
+        assert seconds_left() == 1
+        check_time("reading the model")
+        clock.now = 6
+        assert seconds_left() == 0
+        with pytest.raises(TimeLimitError, match="reached while reading the model"):
+            check_time("reading the model")
+    assert seconds_left() is None
+
+
+def test_a_limit_holds_in_a_copied_context() -> None:
+    clock = Clock()
+    with time_limit(5, clock):
+        context = copy_context()
+    clock.now = 2
+    assert context.run(seconds_left) == 3
+
+
+PHASES = {
+    "reading the model": "frontend.kit.program",
+    "deriving ranges": "ir.values.fixpoint",
+    "folding constants": "ir.passes.fold",
+    "looking for dead variables": "ir.passes.liveness",
+    "compiling the model": "ir.native.step",
+}
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_a_check_that_runs_out_of_time_says_where(
+    phase: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The clock jumps when the phase begins."""
+    clock = Clock()
+
+    def jump(name: str) -> None:
+        clock.now = 100
+        check_time(name)
+
+    monkeypatch.setattr(f"mazurka.{PHASES[phase]}.check_time", jump)
+    monkeypatch.setattr(checking, "time_limit", lambda seconds: time_limit(seconds, clock))
+    verdict = check(EXAMPLES / "peterson.py", limit_seconds=10)
+    assert (verdict.verdict, verdict.limits) == ("inconclusive", ("time",))
+    assert verdict.scope == f"the time limit was reached while {phase}: nothing is known"
+    assert "preparing_seconds" in verdict.to_json()["stats"]  # type: ignore[operator]
+
+
+def test_times_are_told_and_add_up() -> None:
+    verdict = check(EXAMPLES / "peterson.py")
+    times = verdict.times
+    assert times is not None
+    assert times.searching == verdict.total_seconds
+    assert times.elapsed == times.preparing + times.searching + times.explaining
+    assert min(times.preparing, times.searching, times.explaining) >= 0
+
+
+@pytest.mark.parametrize("model", ["peterson", "philosophers"])
+def test_a_deterministic_answer_is_the_same_to_the_letter(model: str) -> None:
+    path = EXAMPLES / f"{model}.py"
+    first, second = (check(path, deterministic=True).to_json() for _ in range(2))
+    assert first == second
+    assert first["stats"]["total_seconds"] == 0  # type: ignore[index]
+
+
+def test_a_deterministic_answer_has_no_time_limit() -> None:
+    with pytest.raises(OptionError, match="contradict each other"):
+        check(EXAMPLES / "peterson.py", deterministic=True, limit_seconds=5)
