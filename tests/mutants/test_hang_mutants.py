@@ -7,17 +7,22 @@ from typing import Any
 import pytest
 
 from mazurka.analysis import quiet_loops
+from mazurka.analysis.laws import MoverUse
 from mazurka.analysis.quiet_loops import is_change, list_facts, may_hang
 from mazurka.ir.expressions import Expr
 from mazurka.ir.interpreter import Interpreter, State
 from mazurka.ir.program import Assign, Edge, Program, Thread
 from mazurka.ir.values.footprints import Footprints
-from mazurka.search import hangs
+from mazurka.search import SearchOptions, Silent, hangs
 from mazurka.search.hangs import Alone, changes_shared, find_own_cells, is_hang, walk_alone
+from mazurka.search.registry import load_strategy
+from mazurka.stateful.reference.cpc import explore_transactions
 from mazurka.stateful.reference.full import explore
 from mazurka.stateful.reference.stubborn import StubbornSearch, explore_persistent
+from mazurka.stateful.variants import Completion
 from tests.soundness.hang_models import HANGING, NOT_HANGING
 from tests.soundness.mover_models import program_of
+from tests.soundness.reductions import Subject
 
 MODELS = {**HANGING, **NOT_HANGING}
 
@@ -132,6 +137,20 @@ def test_mutant_is_told_by_the_components(
     assert hang_in(program) == expected
     monkeypatch.setattr(hangs, attribute, replacement)
     assert hang_in(program) != expected
+
+
+def test_hangs_behind_a_choice_inside_a_transaction() -> None:
+    """A thread chooses to go round by both-movers; its commit point has another way to an end."""
+    program = Subject(5810).program()
+    assert explore(program, hangs=True).hangs
+    use = MoverUse.BLOCKING
+    strict, _ = explore_transactions(program, Completion.EVERY_STATE, mover_use=use, hangs=True)
+    assert strict.hangs
+    mutant, _ = explore_transactions(program, Completion.COMMIT_POINTS, mover_use=use, hangs=True)
+    assert not mutant.hangs, "L19 where hangs are asked for"
+    options = SearchOptions(properties=frozenset({"hang"}))
+    for name in ("cpc", "optimistic"):
+        assert load_strategy(name).run(program, options, Silent()).violation is not None
 
 
 def test_hangs_behind_a_dropped_proviso(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,7 +26,7 @@ def transaction_strategy(
         from mazurka.stateful.transactions import TransactionSearch, mover_use_for
 
         how = Transaction(
-            completion=completion,
+            completion=completion_for(completion, options),
             mover_use=mover_use or mover_use_for(options),
             inner_loop=inner_loop,
         )
@@ -41,6 +41,20 @@ def transaction_strategy(
         weakness=weakness,
         options=(MOVERS,),
     )
+
+
+def completion_for(completion: Completion, options: SearchOptions) -> Completion:
+    """How transactions are completed: where hangs are asked for, L19 does not count.
+
+    With it, a thread that goes round by both-movers for ever would withhold the other threads if
+    its commit point has another way to an end.
+
+    A fault behind such a state is found from the commit point, since the both-movers can be taken
+    back.  A hang may consist of just these steps.
+    """
+    if "hang" in options.properties and completion is Completion.COMMIT_POINTS:
+        return Completion.EVERY_STATE
+    return completion
 
 
 def persistent_strategy(name: str, summary: str, relation: Relation) -> Strategy:

@@ -10,6 +10,9 @@ The ignoring problem: a committed transaction that never ends would keep the oth
 for ever.  When a commit point is popped and nothing below it has ended its transaction, all threads
 are scheduled there (`stateful.kernels.transactions.must_end`).
 
+Where hangs are asked for, all committed states are completed, as `cpc-strict` does
+(`stateful.families.completion_for`).
+
 Keeps assertions and all other faults.  Deadlocks and races are kept, too, because right movers
 count as non-movers where these are asked for (`stateful.transactions.mover_use_for`).
 Deviations from the paper: `stateful.reference.cpc`.
