@@ -40,7 +40,7 @@ LEAST_SECONDS = 1e-9
 LAST_SHARE = 0.05
 """The part of a time limit that replaying a violation may take when the time is up."""
 HIDDEN_DEADLOCKS = (
-    "a thread that fails an assertion stops, and a state with a stopped thread is no deadlock;"
+    "a thread that fails an assertion stops, and a state with such a thread is no deadlock;"
     " with --property assert,deadlock failing assertions are found, too"
 )
 

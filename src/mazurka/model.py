@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, Self, TypeVar, overloa
 __all__ = [
     "Array", "Barrier", "Bool", "BoundedSemaphore", "Channel", "Condition", "Event", "Handle",
     "Int", "LifoQueue", "Mutex", "Queue", "RMutex", "RWLock", "Semaphore", "assume", "atomic",
-    "cas", "choose", "fetch_add", "invariant", "join", "protected_by", "select", "spawn", "swap",
+    "await_", "cas", "choose", "fetch_add", "invariant", "join", "protected_by", "select", "spawn",
+    "swap",
     "unprotected", "unshared", "yield_",
 ]  # fmt: skip
 
@@ -260,6 +261,11 @@ class Handle(ModelObject):
 def assume(condition: Any) -> None:
     """Leave out executions in which the condition does not hold here: the thread stops."""
     _only_checked("assume")
+
+
+def await_(condition: Any) -> None:
+    """Wait until the condition holds; it is evaluated in one step."""
+    _only_checked("await_")
 
 
 def atomic() -> AbstractContextManager[None]:

@@ -186,7 +186,7 @@ def test_limits_end_in_status_3_with_statistics(mazurka, model, option, value, l
 
 
 def test_an_error_of_ours_asks_for_a_report(mazurka, model, monkeypatch):
-    monkeypatch.setattr("mazurka.report.trace.is_deadlock", lambda program, state: False)
+    monkeypatch.setattr("mazurka.report.trace.examine_standstill", lambda interpreter, state: None)
     answer = mazurka("check", model("deadlock"))
     assert answer.status == 2
     assert "report this as a bug" in answer.err

@@ -175,10 +175,10 @@ class DisciplinedThread(LockingThread):
         self.step(Kind.ASSUME, guard=ZERO if self.rng.random() < 0.2 else self._condition())
 
     def do_guard(self) -> None:
-        """An access that blocks until a condition holds, perhaps with an effect."""
+        """Wait until a condition holds, perhaps with an effect once it does."""
         cells = self.sharing.loose
         effects = [Assign(Const(cell), self.value()) for cell in cells[: self.rng.randint(0, 1)]]
-        self.step(Kind.ACCESS, *effects, guard=self._condition())
+        self.step(Kind.ACCESS if effects else Kind.UNTIL, *effects, guard=self._condition())
 
     # --- loops ---------------------------------------------------------------------------------
 

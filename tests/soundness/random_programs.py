@@ -128,7 +128,7 @@ class _Body(ThreadBuilder):
     def statement(self, here: int, following: int, starts: list[int]) -> None:
         kinds = ["read", "write", "local", "branch", "acquire", "release", "assert", "choose"]
         kinds += ["pointer", "element", "assume", "cas", "down", "up", "write", "read"]
-        kinds += ["branch", "pick", "acquire", "release"]
+        kinds += ["branch", "pick", "acquire", "release", "await"]
         if self.generator.faults:
             kinds += ["break_open"]
         if not self.in_atomic:
@@ -274,6 +274,14 @@ class _Body(ThreadBuilder):
         shared = Load(Const(self.rng.choice(self.names.variables)))
         test = self.rng.choice((Binary("ge", shared, ONE), self.expression(1), ZERO))
         self.edge(here, following, Kind.ASSUME, guard=test)
+
+    def do_await(self, here: int, following: int, starts: list[int]) -> None:
+        """Wait for a condition over one shared variable, or two that are read in one step."""
+        one, other = (Load(Const(self.rng.choice(self.names.variables))) for _ in range(2))
+        test = self.rng.choice(
+            (Binary("ge", one, ONE), Binary("eq", one, other), self.expression(1))
+        )
+        self.edge(here, following, Kind.UNTIL, guard=test)
 
     def do_cas(self, here: int, following: int, starts: list[int]) -> None:
         place = Const(self.rng.choice(self.names.variables))

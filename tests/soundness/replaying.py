@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from mazurka.ir.interpreter import Interpreter, Outcome, State
+from mazurka.analysis.standstill import is_deadlock
+from mazurka.ir.interpreter import Interpreter, State
 from mazurka.ir.program import Fault, Program
 from mazurka.search import PROPERTIES, Violation
 from mazurka.search.hangs import is_hang
@@ -30,7 +31,7 @@ def replays(
             return False
         state, fault = step.state, step.fault
     if violation.kind == "deadlock":
-        return fault is None and _is_deadlock(interpreter, state)
+        return fault is None and is_deadlock(interpreter, state)
     if violation.kind == "race":
         if fault is not None or violation.racing is None:
             return False
@@ -51,12 +52,3 @@ def _goes_round(interpreter: Interpreter, violation: Violation, state: State) ->
     for move in violation.path[violation.loop_start :]:
         end = interpreter.step(end, move.thread, move.choice).state
     return end == state and len(violation.path) > (violation.loop_start or 0)
-
-
-def _is_deadlock(interpreter: Interpreter, state: State) -> bool:
-    outcomes = {
-        step.outcome
-        for _, step in interpreter.steps(state)
-        if not interpreter.program.threads[step.thread].observer
-    }
-    return outcomes <= {Outcome.WAITS, Outcome.FINISHED} and Outcome.WAITS in outcomes

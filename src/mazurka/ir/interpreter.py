@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 import itertools
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -52,11 +52,6 @@ class Outcome(enum.StrEnum):
     FINISHED = "finished"
     INVALID = "invalid"
     FAULT = "fault"
-
-
-def is_deadlock(outcomes: Set[Outcome]) -> bool:
-    """Whether steps with these outcomes are a deadlock: a thread waits, and none is stopped."""
-    return Outcome.WAITS in outcomes and outcomes <= {Outcome.WAITS, Outcome.FINISHED}
 
 
 class Access(NamedTuple):
@@ -334,6 +329,13 @@ class Interpreter:
             footprint_writes=frozenset(writes),
             fault=fault,
         )
+
+    def last_tried_edge(self, state: State, thread: int, choice: int = 0) -> int | None:
+        """Return the number of the edge whose guard a step evaluates last; None if it has none."""
+        run = StepRun(self.program, state, thread, choice)
+        run.edge = -1
+        self.finish(run, state)
+        return None if run.edge < 0 else run.edge
 
     def value(
         self, state: State, thread: int, expr: Expr, run: type[StepRun] = StepRun

@@ -114,6 +114,8 @@ class Kind(enum.StrEnum):
     """A read-modify-write operation, or an edge of an `atomic` section."""
     ASSERT = "assert"
     ASSUME = "assume"
+    UNTIL = "until"
+    """Waits until a condition over data holds (`await_`); reads all of it in one step."""
     YIELD = "yield"
     ACQUIRE = "acquire"
     TRY_ACQUIRE = "try-acquire"
@@ -142,7 +144,9 @@ class Kind(enum.StrEnum):
     EXIT = "exit"
 
 
-PLAIN_KINDS = frozenset({Kind.LOCAL, Kind.CHOOSE, Kind.ACCESS, Kind.ASSERT, Kind.ASSUME})
+PLAIN_KINDS = frozenset(
+    {Kind.LOCAL, Kind.CHOOSE, Kind.ACCESS, Kind.ASSERT, Kind.ASSUME, Kind.UNTIL}
+)
 """Edges that do ordinary reads and writes; all others synchronize."""
 
 
@@ -264,6 +268,9 @@ class Thread:
     """False for a thread that another one creates: it starts at IDLE."""
     observer: bool = False
     """A thread that only checks a global property; it never counts as waiting."""
+    left_out: tuple[Edge, ...] = ()
+    """Edges that no step takes, behind assumptions that never hold.  They are there to be read:
+    what the thread would do decides which waits its assumptions excuse."""
 
     @cached_property
     def outgoing(self) -> tuple[tuple[int, ...], ...]:

@@ -82,6 +82,8 @@ def to_json(program: Program) -> dict[str, object]:
 def _thread_json(thread: Thread) -> dict[str, object]:
     """Convert a thread to its fields, the long ones last."""
     found = _fields(thread)
+    if not thread.left_out:
+        del found["left_out"]
     return found | {name: found.pop(name) for name in ("locations", "edges")}
 
 
@@ -130,6 +132,9 @@ class Reader:
         if name not in self.value:
             raise self.wrong(f"has no `{name}`")
         return Reader(self.value[name], f"{self.path}.{name}" if self.path else name)
+
+    def has(self, name: str) -> bool:
+        return isinstance(self.value, dict) and name in self.value
 
     def items(self) -> list[Reader]:
         if not isinstance(self.value, list):
@@ -292,6 +297,9 @@ def _thread(reader: Reader, cells: int) -> Thread:
         edges=reader.field("edges").each(lambda item: _edge(item, last)),
         active=reader.field("active").flag(),
         observer=reader.field("observer").flag(),
+        left_out=reader.field("left_out").each(lambda item: _edge(item, last))
+        if reader.has("left_out")
+        else (),
     )
 
 

@@ -32,9 +32,11 @@ OPERATION = re.compile(
     r"(?P<verb>acquire|release|try to acquire|wait at|wake up at|notify_all|notify|wait for"
     r"|arrive at|leave|join|put into|get from|handed over through|set|clear"
     r"|task_done|wait for the tasks of)"
-    r"( .+?)?(?P<tail> to read| to write| \(read\)| \(write\))?"
+    r"( .+?)?(?P<tail> to read| to write| \(read\)| \(write\)| until .+)?"
 )
 """An operation's text: a verb, the object as the source calls it, and sometimes a manner."""
+UNTIL = " until "
+"""What stands between a condition variable and what a thread waits for."""
 INSPECTION = re.compile(r".*\.(?P<method>\w+)\(\)")
 CHOOSING = "choose"
 WAITING = re.compile(r"\.waiting\[(\d+)\]$")
@@ -186,7 +188,8 @@ def find_object(taken: TakenEdge) -> str | None:
     address = Interpreter(program).value(taken.cells, taken.step.thread, edge.subject)
     if address is None or not 0 < address < len(program.cells):
         return None
-    return object_name(program, address, edge.text or str(edge.kind))
+    said, _, _ = (edge.text or str(edge.kind)).partition(UNTIL)
+    return object_name(program, address, said)
 
 
 def name_object(text: str, name: str) -> str:

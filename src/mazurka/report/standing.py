@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
+from mazurka.analysis.standstill import examine_standstill
 from mazurka.ir.interpreter import Access, Interpreter, Outcome, State, Step
 from mazurka.ir.program import Edge, Kind, Program, Role
-from mazurka.report.places import RESTING, object_name, source_line, thread_name
+from mazurka.report.operations import UNTIL, place_name
+from mazurka.report.places import (
+    RESTING,
+    is_hidden,
+    object_name,
+    shown_value,
+    source_line,
+    thread_name,
+)
 from mazurka.report.words import listed
 
+UNNOTIFIED = "waits to be notified on "
 WAITING = {
     Kind.ACQUIRE: "waits for {object}",
-    Kind.WAKE: "waits to be notified on {object}",
-    Kind.WAIT: "waits to be notified on {object}",
+    Kind.WAKE: UNNOTIFIED + "{object}",
+    Kind.WAIT: UNNOTIFIED + "{object}",
     Kind.DOWN: "waits for semaphore {object}",
     Kind.AWAIT: "waits for event {object} to be set",
     Kind.ARRIVE: "waits at barrier {object}",
@@ -24,6 +34,8 @@ WAITING = {
     Kind.HAND_OVER: "waits for somebody to take what it has put into {object}",
     Kind.JOIN: "waits for {object} to end",
 }
+EXCUSED = "; a stopped thread could end this"
+"""What is added where a wait does not count for a deadlock."""
 READER = re.compile(r"\.reader\[(\d+)\]$")
 
 
@@ -58,15 +70,23 @@ class Standing:
 def find_standings(program: Program, state: State, last: Step | None) -> tuple[Standing, ...]:
     """One entry for each thread, in order; those that only watch a property stand nowhere."""
     interpreter = Interpreter(program)
+    still = examine_standstill(interpreter, state)
+    excused = still.waiting - still.deadlocked if still and still.stopped else frozenset[int]()
     return tuple(
-        _standing(program, interpreter, state, number, last)
+        _standing(program, interpreter, state, number, last, excused=number in excused)
         for number, thread in enumerate(program.threads)
         if not thread.observer
     )
 
 
 def _standing(
-    program: Program, interpreter: Interpreter, state: State, thread: int, last: Step | None
+    program: Program,
+    interpreter: Interpreter,
+    state: State,
+    thread: int,
+    last: Step | None,
+    *,
+    excused: bool,
 ) -> Standing:
     name = program.threads[thread].name
     location = interpreter.location(state, thread)
@@ -74,10 +94,12 @@ def _standing(
     edge = None
     span = last.fault.span if last is not None and last.fault and last.thread == thread else None
     if not status:
-        step = interpreter.step(state, thread)
-        edge = blocking_edge(program, location, step)
+        choice, step = _attempt(interpreter, state, thread)
+        edge = blocking_edge(interpreter, state, step, choice)
         status, reason = _status(program, step, edge)
         span = edge.span if edge is not None else None
+    if excused:
+        reason += EXCUSED
     if span is None:
         return Standing(thread, name, status, "", 0, "", reason)
     source = source_line(program, span)
@@ -93,25 +115,43 @@ def _status(program: Program, step: Step, edge: Edge | None) -> tuple[str, str]:
             return "waits", waiting_reason(program, step, edge)
         case Outcome.WAITS:
             return "waits", "waits"
+        case Outcome.STOPPED if edge is not None:
+            return "stopped", f"stopped at line {edge.span.line} by `{edge.text}`"
         case Outcome.STOPPED:
-            return "stopped", "stopped by an assumption that does not hold"
+            return "stopped", "stopped"
         case Outcome.FINISHED:
             return "finished", "finished"
         case _:
             return "ready", "could go on"
 
 
-def blocking_edge(program: Program, location: int, step: Step) -> Edge | None:
+def _attempt(interpreter: Interpreter, state: State, thread: int) -> tuple[int, Step]:
+    """The choice that tells most about a thread: one that moves, else one that waits."""
+    tried = list(interpreter.steps_of(state, thread))
+    for wanted in (Outcome.MOVED, Outcome.FAULT, Outcome.WAITS):
+        for choice, step in tried:
+            if step.outcome is wanted:
+                return choice, step
+    return tried[0]
+
+
+def blocking_edge(
+    interpreter: Interpreter, state: State, step: Step, choice: int = 0
+) -> Edge | None:
     """The edge whose guard failed last, which may lie inside an atomic section."""
+    program = interpreter.program
     if step.edges:
         return program.edges[step.edges[0]]
-    if step.accesses:
-        return program.edges[step.accesses[-1].edge]
-    return next(program.threads[step.thread].edges_at(location), None)
+    tried = interpreter.last_tried_edge(state, step.thread, choice)
+    return None if tried is None else program.edges[tried]
 
 
 def waiting_reason(program: Program, step: Step, edge: Edge) -> str:
     """What a blocked thread waits for, told from what its failed guards have read."""
+    if edge.kind is Kind.UNTIL:
+        return _until(program, step, edge)
+    if edge.kind is Kind.WAKE and UNTIL in edge.text:
+        return _until_notified(program, step, edge)
     seen = [access for access in step.accesses if program.edges[access.edge].source == edge.source]
     for access in reversed(seen):
         role = program.cells[access.address].role
@@ -152,6 +192,61 @@ def find_wanted(program: Program, step: Step, edge: Edge) -> tuple[str, tuple[in
 def thread_edges(program: Program, step: Step, edge: Edge) -> Iterator[Edge]:
     """The edges that leave the location of an edge."""
     return program.threads[step.thread].edges_at(edge.source)
+
+
+def _until(program: Program, step: Step, edge: Edge) -> str:
+    """The condition that does not hold, and the values that it was evaluated with."""
+    condition = edge.text.removeprefix("await ")
+    return f"waits until `{condition}`{_values(program, step.thread, step.accesses)}"
+
+
+def _values(program: Program, thread: int, accesses: Iterable[Access]) -> str:
+    """What was read, in parentheses; empty if that was nothing."""
+    values = {
+        place_name(program, address, thread): shown_value(program, address, value)
+        for address, value, write, _ in accesses
+        if not (write or is_hidden(program.cells[address]))
+    }
+    found = ", ".join(f"{place} is {value}" for place, value in values.items())
+    return f" ({found})" if found else ""
+
+
+def _until_notified(program: Program, step: Step, edge: Edge) -> str:
+    """A `wait_for`: what its predicate says by now, and whether the thread was notified."""
+    said, _, condition = edge.text.partition(UNTIL)
+    told = replace(edge, text=said)
+    reason = waiting_reason(program, step, told)
+    holds, accesses = _ask_predicate(program, step, edge, condition)
+    values = _values(program, step.thread, accesses)
+    if not reason.startswith(UNNOTIFIED):  # it has been notified, and needs the lock
+        return f"{reason}, to see whether `{condition}`"
+    if holds:
+        return f"{reason}, although `{condition}` holds by now{values}"
+    return f"waits until `{condition}`{values}; not notified on {reason.removeprefix(UNNOTIFIED)}"
+
+
+PREDICATE_STEPS = 200
+"""How many steps of a predicate are taken to see what it says."""
+
+
+def _ask_predicate(
+    program: Program, step: Step, edge: Edge, condition: str
+) -> tuple[bool | None, list[Access]]:
+    """Let a thread evaluate its predicate as if it had woken up here; None if that has no end."""
+    interpreter, accesses = Interpreter(program), list[Access]()
+    cells = list(step.state)
+    cells[program.threads[step.thread].counter] = edge.target
+    state = tuple(cells)
+    for _ in range(PREDICATE_STEPS):
+        taken = interpreter.step(state, step.thread)
+        if taken.outcome is not Outcome.MOVED:
+            break
+        texts = [program.edges[number].text for number in taken.edges]
+        accesses += taken.accesses
+        if condition in texts or f"not ({condition})" in texts:
+            return condition in texts, accesses
+        state = taken.state
+    return None, accesses
 
 
 def _held(program: Program, thread: int, access: Access) -> str:

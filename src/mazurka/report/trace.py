@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
+from mazurka.analysis.standstill import examine_standstill
 from mazurka.deadline import check_time
-from mazurka.ir.interpreter import Access, FaultReport, Interpreter, Outcome, State, Step
+from mazurka.ir.interpreter import Access, FaultReport, Interpreter, State, Step
 from mazurka.ir.program import Fault, Kind, Program, Role
 from mazurka.report.answer import Finding
 from mazurka.report.operations import TraceRow, answers, hides, make_row, place_name
@@ -235,25 +236,14 @@ def confirm(
     return finding, trace
 
 
-def is_deadlock(program: Program, state: State) -> bool:
-    """No thread can move, at least one waits, none is stopped; observers do not count."""
-    waiting = False
-    for _, step in Interpreter(program).steps(state):
-        if program.threads[step.thread].observer:
-            continue
-        if step.happened or step.outcome is Outcome.STOPPED:
-            return False
-        waiting |= step.outcome is Outcome.WAITS
-    return waiting
-
-
 def _deadlock(program: Program, replay: Replay) -> Finding:
     if replay.last is not None and replay.last.fault is not None:
         raise ReplayMismatch("the schedule ends in a fault, not in a deadlock")
-    if not is_deadlock(program, replay.state):
+    found = examine_standstill(Interpreter(program), replay.state)
+    if found is None or not found.deadlocked:
         raise ReplayMismatch("the state at the end of the schedule is no deadlock")
     ending = find_standings(program, replay.state, replay.last)
-    waiting = [standing for standing in ending if standing.status == "waits"]
+    waiting = [standing for standing in ending if standing.thread in found.deadlocked]
     who = "1 thread waits" if len(waiting) == 1 else f"{len(waiting)} threads wait"
     message = f"no thread can move, {who} for ever"
     return Finding("deadlock", message, waiting[0].file, waiting[0].line)

@@ -177,19 +177,24 @@ HASHES = 117
 
 WAITING_FOR = 126
 """By location code: what a step that is blocked reads beside its footprint (persistent sets)."""
+ENDS = 127
+"""In which ways executions were seen to end: ENDS_... flags."""
 
-BLOCK_WORDS = 127
+BLOCK_WORDS = 128
 
 # Where states lie: in a log, with their positions in the table; in the table itself; or nowhere,
 # and the table has some bits for each.
 LOGGED, IN_TABLE, AS_BITS = range(3)
 
+# The ways in which executions end: nobody moves, and no thread is stopped, or some thread is.
+ENDS_FREELY, ENDS_STOPPED = 1, 2
+
 SUCCESSOR_WORDS = 4
 """What the buffer holds for each successor beside its state."""
 
 # Why a search came back to Python.
-SLICE, DONE, STORE_FULL, STACK_FULL, FAULT, DEADLOCK, RACE, FOOTPRINT_FULL, BROKEN = range(9)
-PREFIXES_FULL, PASSED_FULL, STUCK = range(9, 12)
+SLICE, DONE, STORE_FULL, STACK_FULL, FAULT, STUCK, RACE, FOOTPRINT_FULL, BROKEN = range(9)
+PREFIXES_FULL, PASSED_FULL = 9, 10
 PATTERN_MISSING = 12
 OUTBOX_FULL, FOUND = 13, 14
 HANG, WALK_FULL = 15, 16

@@ -55,9 +55,9 @@ class BreadthFirst(KernelSearch):
     def deal_with(self, reason: int) -> bool:
         return self.next_level() if reason == blocks.DONE else super().deal_with(reason)
 
-    def report_deadlock(self, position: int) -> bool:
+    def examine_stuck(self, position: int) -> bool:
         """The kernel has passed the state when it finds that nothing follows it."""
-        return super().report_deadlock(position - 1)
+        return super().examine_stuck(position - 1)
 
     def report_hang(self, position: int) -> bool:
         """The kernel has passed this state, too."""

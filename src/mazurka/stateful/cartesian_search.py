@@ -8,10 +8,11 @@ move and its length; the steps themselves are found again on the interpreter.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from mazurka.errors import UnsupportedError
 from mazurka.ir.interpreter import Interpreter, State
@@ -36,8 +37,8 @@ SHORT_FOOTPRINT = 64
 RULES = (CycleRule.RETURN, CycleRule.LITERAL, CycleRule.TABLE1)
 BOUND_WANTED = 1 << FAULTS.index(Fault.BOUND) + 1
 VECTOR_TROUBLES = (blocks.FOOTPRINT_FULL, blocks.PREFIXES_FULL, blocks.PASSED_FULL)
-WAITS, STOPPED = -1, -2
-"""What the step function says of a thread that cannot move now, and of a failed assumption."""
+WAITS = -1
+"""What the step function says of a thread that waits."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,6 +132,13 @@ class PrefixRecord:
         return bool(self.flags & blocks.PREFIX_FIRST_MOVED)
 
 
+class PrefixEnd(NamedTuple):
+    """An end of a prefix at which its thread is stuck: how it gets there, and whether it waits."""
+
+    moves: Moves
+    waits: bool
+
+
 class VectorSchedules:
     """How to get to what a search has found."""
 
@@ -201,39 +209,52 @@ class VectorSchedules:
                     last = Move(last.thread, self.only_choice(state, last.thread))
                 yield state, last, partial(self.path_through, position, moves)
 
-    def deadlock(self, position: int) -> tuple[State, Callable[[], Moves]]:
-        """One to which the vector of the state at a position leads, and how to get there.
+    def standstills(self, position: int) -> Iterator[tuple[State, Callable[[], Moves]]]:
+        """The states to which the vector of the state at a position leads, in which nobody moves
+        and somebody waits; and how to get there.
 
         The steps to the ends of different prefixes are independent: they can be taken in any order.
+        Of ends at which a thread is stuck at the same place, for the same reason and by the same
+        cells, one is enough: whether threads are deadlocked depends on nothing else.
         """
-        start = state = self.state_at(position)
-        moves: list[Move] = []
-        for end in self.stuck_ends():
-            moves += self.walk(start, end.first, end.length)[0]
-        for move in moves:
-            state = self.interpreter.step(state, move.thread, move.choice).state
-        return state, partial(self.path_through, position, tuple(moves))
+        start = self.state_at(position)
+        for ends in itertools.product(*self.stuck_ends(start)):
+            if any(end.waits for end in ends):
+                moves, state = tuple(move for end in ends for move in end.moves), start
+                for move in moves:
+                    state = self.interpreter.step(state, move.thread, move.choice).state
+                yield state, partial(self.path_through, position, moves)
 
-    def stuck_ends(self) -> Iterator[PrefixRecord]:
-        """For each thread that does not observe a prefix at whose end it is stuck."""
+    def stuck_ends(self, start: State) -> Iterator[list[PrefixEnd]]:
+        """For each thread that does not observe, the ends of prefixes at which it is stuck."""
         every = list(self.prefixes())
         for number, thread in enumerate(self.view.program.threads):
             if thread.observer:
                 continue
             own = [prefix for prefix in every if prefix.first.thread == number]
-            moves_first = any(prefix.moves_first for prefix in own)
-            stuck = [
-                prefix
-                for prefix in own
-                if prefix.moves_first == moves_first and prefix.result < 0
-                if prefix.result != STOPPED
-            ]
-            yield min(stuck, key=lambda prefix: prefix.result != WAITS)
+            if any(prefix.moves_first for prefix in own):
+                yield self.different_ends(start, own)
+            else:
+                yield [PrefixEnd((), any(prefix.result == WAITS for prefix in own))]
+
+    def different_ends(self, start: State, prefixes: list[PrefixRecord]) -> list[PrefixEnd]:
+        found: dict[object, PrefixEnd] = {}
+        for prefix in prefixes:
+            if not prefix.moves_first or prefix.result >= 0:
+                continue
+            thread = prefix.first.thread
+            moves, state = self.walk(start, prefix.first, prefix.length)
+            steps = [step for _, step in self.interpreter.steps_of(state, thread)]
+            reads = frozenset(cell for step in steps for cell in step.footprint_reads)
+            reason = self.interpreter.location(state, thread), prefix.result, reads
+            found.setdefault(reason, PrefixEnd(moves, prefix.result == WAITS))
+        return list(found.values())
 
 
 class CartesianSearch(KernelSearch):
     kernel_name = "cartesian"
     where = blocks.POSITION
+    many_stuck = False
     view: VectorView
 
     def __init__(
@@ -249,6 +270,7 @@ class CartesianSearch(KernelSearch):
         self.view.keep(blocks.LENGTHS, Area(self.limit_bytes // ORIGIN_BYTES))
         self.enter_initial_state(blocks.BUFFER, self.layout.words)
         self.schedules = VectorSchedules(self.view, self.store, self.conductor.interpreter)
+        self.conductor.stops.sampled = True
 
     def covered(self) -> set[State]:
         """The states whose vectors have been made, or are to be made."""
@@ -296,9 +318,11 @@ class CartesianSearch(KernelSearch):
             if conductor.confirm_fault(list(self.layout.pack(state)), move, path):
                 return True
         if self.numbers[blocks.STUCK_TOGETHER]:
-            state, path = self.schedules.deadlock(position)
-            if conductor.confirm_deadlock(list(self.layout.pack(state)), path):
-                return True
+            for state, path in self.schedules.standstills(position):
+                if conductor.examine_stuck(list(self.layout.pack(state)), path):
+                    return True
+                if conductor.violation is not None:
+                    break
         if conductor.violation is not None:
             self.look_away(self.view)
         return False

@@ -6,11 +6,14 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
+from mazurka.analysis.standstill import examine_standstill, is_deadlock
+from mazurka.analysis.stops import Stops
 from mazurka.deadline import seconds_left
 from mazurka.errors import InternalError
-from mazurka.ir.interpreter import Interpreter, Outcome, State, is_deadlock
+from mazurka.ir.interpreter import Interpreter, Outcome, State
 from mazurka.ir.native.step import NativeProgram
 from mazurka.ir.program import Fault
+from mazurka.ir.remembering import share_interpreter
 from mazurka.search import Move, Observer, SearchOptions, SearchResult, Statistics, Violation
 from mazurka.search.hangs import is_hang, make_hang
 from mazurka.search.races import races_between
@@ -36,6 +39,8 @@ class Conductor:
         self.options = options
         self.observer = observer
         self.interpreter = Interpreter(native.program)
+        self.remembering = share_interpreter(native.program)
+        self.stops = Stops(native.program)
         self.limit_bytes = options.share_bytes or options.limit_bytes or default_limit_bytes()
         self.statistics = Statistics()
         self.other_bytes = 0
@@ -67,7 +72,11 @@ class Conductor:
         statistics = replace(self.statistics, seconds=seconds)
         if self.pending is not None:
             self.violation = self.pending()
-        return SearchResult(statistics, self.violation, tuple(self.limits))
+        notes: tuple[str, ...] = ()
+        if self.violation is None:
+            properties = self.options.properties
+            notes = self.stops.notes(complete=not self.limits, properties=properties)
+        return SearchResult(statistics, self.violation, tuple(self.limits), notes)
 
     def fit(self, budget: int) -> int:
         """The part of a budget that does not take longer than half the time that is left."""
@@ -132,10 +141,16 @@ class Conductor:
         kind = str(step.fault.fault)
         return self.record_violation(lambda: Violation(kind, (*path(), move)))
 
-    def confirm_deadlock(self, words: list[int], path: Callable[[], tuple[Move, ...]]) -> bool:
-        steps = [step for _, step in self.interpreter.steps(self.unpack(words))]
-        outcomes = {step.outcome for step in steps if not self.is_observer(step.thread)}
-        if not is_deadlock(outcomes):
+    def examine_stuck(self, words: list[int], path: Callable[[], tuple[Move, ...]]) -> bool:
+        """Look at a state in which nobody moves, and somebody waits or is stopped."""
+        state = self.unpack(words)
+        found = examine_standstill(self.remembering, state)
+        if found is None:
+            raise InternalError("nobody moves in the native code, but somebody in the interpreter")
+        if not found.deadlocked:
+            self.stops.note(state, found)
+            return False
+        if not is_deadlock(self.interpreter, state):
             raise InternalError("a deadlock in the native code is none in the interpreter")
         return self.record_violation(lambda: Violation("deadlock", path()))
 
@@ -144,9 +159,6 @@ class Conductor:
         if not is_hang(self.interpreter, state):
             raise InternalError("a hang in the native code is none in the interpreter")
         return self.record_violation(lambda: make_hang(self.interpreter, state, path()))
-
-    def is_observer(self, thread: int) -> bool:
-        return self.native.program.threads[thread].observer
 
     def confirm_race(self, words: list[int], path: Callable[[], tuple[Move, ...]]) -> bool:
         state = self.unpack(words)

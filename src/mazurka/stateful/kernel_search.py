@@ -20,6 +20,8 @@ class KernelSearch:
     kernel_name: str
     where: int
     """The place of the block that says where in the search something was found."""
+    many_stuck = True
+    """Whether the kernel comes back for each state in which nobody moves."""
 
     def __init__(
         self,
@@ -80,8 +82,16 @@ class KernelSearch:
 
     def slice(self, budget: int) -> bool:
         """Run one slice and deal with its outcome; whether the search is over."""
+        end = self.numbers[blocks.TRANSITIONS] + budget
         self.numbers[blocks.BUDGET] = budget
         reason = self.kernel(self.view.block.address)
+        while reason == blocks.STUCK and self.many_stuck:
+            # There may be very many of these states; what else is done after a slice can wait.
+            if self.examine_stuck(self.numbers[self.where]):
+                self.count()
+                return True
+            self.numbers[blocks.BUDGET] = max(end - self.numbers[blocks.TRANSITIONS], 0)
+            reason = self.kernel(self.view.block.address)
         self.count()
         return self.deal_with(reason)
 
@@ -99,8 +109,8 @@ class KernelSearch:
                 move = Move(numbers[blocks.MOVE_THREAD], numbers[blocks.MOVE_CHOICE])
                 words = self.words_at(position)
                 return conductor.confirm_fault(words, move, lambda: self.path(position))
-            case blocks.DEADLOCK:
-                return self.report_deadlock(position)
+            case blocks.STUCK:
+                return self.examine_stuck(position)
             case blocks.HANG:
                 return self.report_hang(position)
             case blocks.WALK_FULL:
@@ -119,8 +129,9 @@ class KernelSearch:
         self.store.limit_bytes = self.conductor.limit_bytes
         return self.store.grow(other)
 
-    def report_deadlock(self, position: int) -> bool:
-        return self.conductor.confirm_deadlock(self.words_at(position), lambda: self.path(position))
+    def examine_stuck(self, position: int) -> bool:
+        """Look at a state in which nobody moves."""
+        return self.conductor.examine_stuck(self.words_at(position), lambda: self.path(position))
 
     def report_hang(self, position: int) -> bool:
         """One is enough: the states of a hang are many, and each is one."""
@@ -129,6 +140,7 @@ class KernelSearch:
 
     def count(self) -> None:
         """Keep the books."""
+        self.conductor.stops.ended_freely = bool(self.numbers[blocks.ENDS] & blocks.ENDS_FREELY)
         marks = self.mark_bytes()
         statistics = Statistics(
             states=self.states,

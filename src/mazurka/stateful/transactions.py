@@ -30,7 +30,7 @@ from mazurka.stateful.discipline_tables import DisciplineTables
 from mazurka.stateful.kernel_cache import kernel
 from mazurka.stateful.kernel_search import StackSearch
 from mazurka.stateful.memory import Area
-from mazurka.stateful.variants import MOVERS, Transaction
+from mazurka.stateful.variants import MOVERS, Completion, Transaction
 
 LOOK_AHEAD = 8
 """How many successors are made before the first is looked up, where all threads are explored."""
@@ -59,6 +59,7 @@ class TransactionRound(StackSearch):
         self.broken: Broken | None = None
         self.broken_at: tuple[State, Step] | None = None
         self.last_transition = 0
+        self.conductor.stops.sampled = how.completion is Completion.NONE
         self.enter_search()
 
     def enter_search(self) -> None:

@@ -64,8 +64,13 @@ class _Answering:
         self.bytes_before = resident_bytes()
 
     def answer(self) -> SearchResult:
-        found = self.explore(IRExecution(self.program))
-        notes = (STARTED_AGAIN,) if self.again else ()
+        execution = IRExecution(self.program)
+        found = self.explore(execution)
+        notes: tuple[str, ...] = (STARTED_AGAIN,) if self.again else ()
+        if not found.failures:
+            notes += execution.stops.notes(
+                complete=not found.limits, properties=self.options.properties
+            )
         result = SearchResult(count_statistics(found), find_violation(found), found.limits, notes)
         if not self.options.self_check or CUT_SHORT.intersection(found.limits):
             return result

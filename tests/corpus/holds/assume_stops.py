@@ -1,5 +1,5 @@
 # expect: holds
-"""A thread stopped by an assumption is no deadlock, whoever waits for it."""
+"""A wait that a thread stopped by an assumption could end is no deadlock."""
 
 from mazurka.model import Bool, Semaphore, assume
 

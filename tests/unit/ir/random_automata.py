@@ -88,7 +88,7 @@ def random_edge(
     chance: random.Random, number: int, source: int, guard: Expr | None, modes: list[Mode]
 ) -> Edge:
     operations = [random_operation(chance, number) for _ in range(chance.randint(0, 3))]
-    kind = chance.choice((Kind.LOCAL, Kind.ACCESS, Kind.ASSUME))
+    kind = chance.choice((Kind.LOCAL, Kind.ACCESS, Kind.ASSUME, Kind.UNTIL))
     # Merged locations form no cycle: a step through them must end.
     first = source + 1 if modes[source] is Mode.MERGED else 3
     target = chance.choice(

@@ -66,7 +66,7 @@ threads = [fails(), one(), other()]
 
 
 def test_deadlocks_hidden_by_a_failed_assertion_are_mentioned(tmp_path: Path) -> None:
-    """By definition a state with a stopped thread is no deadlock; the verdict says so."""
+    """By definition a state with a failed thread is no deadlock; the verdict says so."""
     model = tmp_path / "model.py"
     model.write_text(HIDDEN, encoding="utf-8")
     verdict = check(model, properties=("deadlock",))

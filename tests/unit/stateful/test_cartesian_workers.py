@@ -147,11 +147,11 @@ def test_interruption_ends_the_workers() -> None:
 def test_python_looks_at_one_deadlock_only(monkeypatch: pytest.MonkeyPatch, workers: int) -> None:
     """Vectors are not made again on the interpreter where they contain nothing, or no news."""
     looked: list[int] = []
-    deadlock = VectorSchedules.deadlock
+    standstills = VectorSchedules.standstills
     monkeypatch.setattr(
         VectorSchedules,
-        "deadlock",
-        lambda self, position: looked.append(position) or deadlock(self, position),
+        "standstills",
+        lambda self, position: looked.append(position) or standstills(self, position),
     )
     result = search(model(PHILOSOPHERS), workers, stop_at_first=False)
     assert result.violation is not None

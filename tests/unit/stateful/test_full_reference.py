@@ -39,6 +39,10 @@ def waiting(*others: str) -> Program:
                 other.edge(here, here, kind=Kind.YIELD)
             case "stopped" | "observer stopped":
                 other.edge(here, FINISHED, kind=Kind.ASSUME, guard=equals(x, 1))
+            case "stopped helper":
+                following = other.at()
+                other.edge(here, following, kind=Kind.ASSUME, guard=equals(x, 1))
+                other.edge(following, FINISHED, put(x, 1))
             case "fails":
                 other.edge(here, FINISHED, Check(Const(0), Fault.ASSERT, "always"))
             case "ends" | "idle":
@@ -55,7 +59,8 @@ def waiting(*others: str) -> Program:
         (("ends",), True),
         (("idle",), True),  # never created: it cannot help
         (("moves",), False),
-        (("stopped",), False),  # the assumption cuts this branch off
+        (("stopped",), True),  # whatever it would do, it would not help
+        (("stopped helper",), False),  # the assumption cuts off the branch in which it helps
         (("fails",), False),  # so does a fault, once it has happened
         (("observer waits",), True),
         (("observer moves",), True),  # an observer's moves do not count

@@ -91,7 +91,7 @@ class ThreadBuilder:
                 " calls",
             )
         automaton = self.require_automaton()
-        atomic = parts.get("atomic", False) or automaton.atomic_depth > 0
+        atomic = parts.get("atomic", False) or automaton.atomic_depth > 0 or kind is Kind.UNTIL
         accesses = _find_accesses(parts.get("guard"), operations)
         wrong = f"`{text}` uses a temporary after its release: call release() after the statement"
         FrontendError.unless(not any(map(_is_released, accesses)), span, wrong)

@@ -285,20 +285,28 @@ class ConditionShape(SyncShape):
     # --- operations ----------------------------------------------------------------------------
 
     def wait(
-        self, build: ThreadBuilder, owner: Reference, span: Span, *, timed: bool = False
+        self,
+        build: ThreadBuilder,
+        owner: Reference,
+        span: Span,
+        *,
+        timed: bool = False,
+        until: str = "",
     ) -> Expr:
         """Release the lock, wait for a notification, and take the lock again.
 
         With `timed` the thread may also wake up without one; returns whether it was notified.
+        `until` is what the thread waits for, in the words of the source, if the wait says so.
         """
         lock = self.lock_of(owner)
-        count = self._enter_queue(build, owner, lock, span)
+        manner = f" until {until}" if until else ""
+        count = self._enter_queue(build, owner, lock, span, manner)
         owned = self.lock.take(build, lock)
         if self.lock.depth:
             owned = (Assign(lock.address, build.me), Assign(lock.cell(1), count))
         free = binary("eq", Load(lock.address), ZERO)
         notified = both(negate(self._waits(build, owner)), free)
-        text = f"wake up at {owner.title}"
+        text = f"wake up at {owner.title}{manner}"
         if not timed:
             build.act(Kind.WAKE, span, text, owner, *owned, guard=notified)
             return ONE
@@ -314,7 +322,7 @@ class ConditionShape(SyncShape):
         )
 
     def _enter_queue(
-        self, build: ThreadBuilder, owner: Reference, lock: Reference, span: Span
+        self, build: ThreadBuilder, owner: Reference, lock: Reference, span: Span, manner: str
     ) -> Expr:
         """Join the waiters and let go of the lock in one step; returns how often it was held."""
         operations: list[Operation] = [self._must_hold(build, owner, "wait")]
@@ -324,7 +332,7 @@ class ConditionShape(SyncShape):
             operations += [Assign(kept, Load(lock.cell(1))), Assign(lock.cell(1), ZERO)]
             count = Load(kept)
         operations += [self._enqueue(build, owner), Assign(lock.address, ZERO)]
-        build.act(Kind.WAIT, span, f"wait at {owner.title}", owner, *operations)
+        build.act(Kind.WAIT, span, f"wait at {owner.title}{manner}", owner, *operations)
         return count
 
     def notify(self, build: ThreadBuilder, owner: Reference, span: Span, *, count: int = 1) -> None:

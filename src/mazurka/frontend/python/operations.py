@@ -15,6 +15,7 @@ from mazurka.frontend.kit.arithmetic import binary, select, unary
 from mazurka.frontend.kit.program import Label
 from mazurka.frontend.kit.shapes import ArrayShape, NumberShape, Reference
 from mazurka.frontend.python.arguments import match_arguments
+from mazurka.frontend.python.assertions import refuse_tuple
 from mazurka.frontend.python.containers import (
     bind_loop_variables,
     list_items,
@@ -176,7 +177,7 @@ def _choice(low: Lowering, node: ast.Call, count: int, value: Expr, role: Role =
 def _assume(low: Lowering, node: ast.Call) -> Value:
     condition = require_one_argument(low, node)
     text = f"assume {ast.unparse(condition)}"
-    test = _direct_condition(low, condition)
+    test = _direct_condition(low, condition, most_reads=1)
     if test is None:
         test = truth_of(low, low.value(condition), condition)
     if isinstance(test, Const) and test.value:
@@ -185,8 +186,47 @@ def _assume(low: Lowering, node: ast.Call) -> Value:
     return Nothing()
 
 
-def _direct_condition(low: Lowering, condition: ast.expr) -> Expr | None:
-    """Evaluate a condition as a guard that reads at most one shared cell itself; None for others.
+@callable_name("mazurka.model.await_")
+def _await(low: Lowering, node: ast.Call) -> Value:
+    """Wait until a condition holds, which is evaluated in one step whatever it reads."""
+    condition = require_one_argument(low, node)
+    refuse_tuple(low, condition)
+    text, automaton = f"await {ast.unparse(condition)}", low.require_automaton()
+    test = _direct_condition(low, condition)
+    if test is not None:
+        if not (isinstance(test, Const) and test.value):
+            low.step(Kind.UNTIL, low.span(node), text, guard=test)
+        return Nothing()
+    if not automaton.atomic_depth:
+        _begin_evaluation(low, node, text)
+    automaton.atomic_depth += 1
+    test = truth_of(low, low.value(condition), condition)
+    automaton.atomic_depth -= 1
+    low.step(Kind.UNTIL, low.span(node), text, guard=test)
+    return Nothing()
+
+
+def _begin_evaluation(low: Lowering, node: ast.Call, text: str) -> None:
+    """Begin a section in which a condition is evaluated, and which waits as a whole.
+
+    Unlike an `atomic()` section it begins with a plain edge, so its reads can race: whether a
+    condition is one expression or calls a function makes no difference.
+    """
+    automaton = low.require_automaton()
+    low.atomic_loops = low.loop_depth
+    automaton.atomic_depth = 1
+    inside = automaton.new_label(low.span(node))
+    automaton.atomic_depth = 0
+    low.add_edge(Kind.UNTIL, low.span(node), text, inside)
+    automaton.current = None
+    automaton.place(inside, low.span(node))
+
+
+def _direct_condition(
+    low: Lowering, condition: ast.expr, most_reads: int | None = None
+) -> Expr | None:
+    """Evaluate a condition as a guard that reads shared cells itself, at most so many of them;
+    None if that is not possible.
 
     Such a thread simply waits for its condition, without a state for having read too early.
     """
@@ -196,7 +236,8 @@ def _direct_condition(low: Lowering, condition: ast.expr) -> Expr | None:
     low.direct = 0
     test = truth_of(low, low.value(condition), condition)
     reads, low.direct = low.direct, None
-    if reads <= 1 and len(automaton.edges) == edges:
+    few = most_reads is None or reads <= most_reads
+    if few and len(automaton.edges) == edges:
         return test
     del automaton.edges[edges:], automaton.locations[locations:]
     automaton.current, automaton.bound = current, bound

@@ -33,7 +33,7 @@ from mazurka.ir.passes.liveness import find_carried_over
 from mazurka.ir.program import FIRST_LOCATION, Kind, Location, Mode, Program, Thread
 from mazurka.ir.values.footprints import Footprints
 
-MERGEABLE = frozenset({Kind.LOCAL, Kind.ASSERT, Kind.ASSUME})
+MERGEABLE = frozenset({Kind.LOCAL, Kind.ASSERT, Kind.ASSUME, Kind.UNTIL})
 
 
 def merge_local_steps(program: Program) -> Program:
@@ -128,6 +128,7 @@ GRANULARITIES = tuple(str(granularity) for granularity in Granularity)
 PAUSES = frozenset(
     {
         Kind.ASSUME,
+        Kind.UNTIL,
         Kind.YIELD,
         Kind.ACQUIRE,
         Kind.WAKE,

@@ -19,8 +19,17 @@ from mazurka.stateful import blocks
 from mazurka.stateful.kernels.hangs import hang_at, is_quiet
 from mazurka.stateful.kernels.machine import block_at, compiled, machine_in, peek, poke
 from mazurka.stateful.kernels.races import RACE_FOUND, TOO_LONG, race_at
+from mazurka.stateful.kernels.stack import note_end
 from mazurka.stateful.kernels.store import fetch_logged, hash_record, insert_logged, tables_in
-from mazurka.stateful.kernels.successors import WAITING, fault_of, gather, move_of, successors_in
+from mazurka.stateful.kernels.successors import (
+    MOVED,
+    STOPPED,
+    WAITING,
+    fault_of,
+    gather,
+    move_of,
+    successors_in,
+)
 
 POSITION_SHIFT = np.uint64(blocks.ORIGIN_POSITION_SHIFT)
 THREAD_SHIFT = np.uint64(blocks.ORIGIN_THREAD_SHIFT)
@@ -113,8 +122,9 @@ def run(address: Any) -> Any:
         position += 1
         if reason != blocks.DONE:
             break
-        if flags == WAITING and machine.deadlock_wanted and not same:
-            reason = blocks.DEADLOCK
+        stuck = flags & MOVED == 0 and machine.deadlock_wanted and not same
+        if stuck and note_end(block, flags & WAITING != 0, flags & STOPPED != 0):
+            reason = blocks.STUCK
             break
     block[blocks.SIZE], block[blocks.POSITION] = size, position
     block[blocks.TRANSITIONS], block[blocks.SUCCESSOR] = transitions, first

@@ -19,7 +19,13 @@ from mazurka.stateful import blocks
 from mazurka.stateful.kernels.hangs import hang_at
 from mazurka.stateful.kernels.machine import block_at, compiled, machine_in, peek, poke
 from mazurka.stateful.kernels.races import RACE_FOUND, TOO_LONG, race_at
-from mazurka.stateful.kernels.stack import note_fault, pause_at, push_initial, write_back
+from mazurka.stateful.kernels.stack import (
+    note_end,
+    note_fault,
+    pause_at,
+    push_initial,
+    write_back,
+)
 from mazurka.stateful.kernels.store import (
     NOTHING,
     copy_words,
@@ -45,8 +51,7 @@ STARTED = np.uint64(8)
 BRANCHED = np.uint64(16)
 FLAGS = np.uint64(31)
 MOVING = np.uint64(MOVED)
-DEADLOCKED = np.uint64(WAITING)
-MATTERING = np.uint64(MOVED | WAITING | STOPPED)
+WAITS, STOPS = np.uint64(WAITING), np.uint64(STOPPED)
 
 CHOICE_SHIFT = np.uint64(blocks.CHOICE_SHIFT)
 CHOICE_MASK = np.uint64((1 << blocks.CHOICE_BITS) - 1)
@@ -173,9 +178,11 @@ def run(address: Any) -> Any:
         height -= 1
         if reason != blocks.DONE:
             break
-        if machine.deadlock_wanted and flags & MATTERING == DEADLOCKED:
-            block[blocks.FRAME] = top
-            reason = blocks.DEADLOCK
-            break
+        if machine.deadlock_wanted and flags & MOVING == NOTHING:
+            waits, stopped = flags & WAITS != NOTHING, flags & STOPS != NOTHING
+            if note_end(block, waits, stopped):
+                block[blocks.FRAME] = top
+                reason = blocks.STUCK
+                break
     write_back(block, size, height, deepest, transitions)
     return reason

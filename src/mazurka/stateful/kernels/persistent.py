@@ -65,7 +65,7 @@ def run(address: Any) -> Any:
         fresh = flags & CHOSEN == 0
         stuck = False
         if fresh:
-            chosen, complete, deadlocked, missing = choose(machine, block, tables, at, source)
+            chosen, complete, looked_at, missing = choose(machine, block, tables, at, source)
             if missing != blocks.DONE:
                 reason = missing
                 break
@@ -77,8 +77,8 @@ def run(address: Any) -> Any:
                 poke(remaining, top, chosen & (chosen - ONE))
             flags |= CHOSEN
             poke(frames, top, frame_word(flags, choice, thread, 0))
-            if deadlocked:
-                reason = blocks.DEADLOCK
+            if looked_at:
+                reason = blocks.STUCK
                 block[blocks.FRAME] = top
                 if not stuck:
                     break

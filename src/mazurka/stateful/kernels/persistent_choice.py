@@ -32,6 +32,7 @@ from mazurka.stateful.kernels.persistent_sets import (
     relate,
     size_of,
 )
+from mazurka.stateful.kernels.stack import note_end
 from mazurka.stateful.kernels.store import ABSENT, fetch_slot, find_logged, hash_record
 
 
@@ -163,8 +164,8 @@ def leaves_marked(machine: Any, block: Any, tables: Any, at: Any, source: Any, t
 
 @compiled
 def choose(machine: Any, block: Any, tables: Any, at: Any, source: Any) -> Any:
-    """The threads to try in a state; whether these are all, as far as is known; whether it is a
-    deadlock; and what was missing.
+    """The threads to try in a state; whether these are all, as far as is known; whether nobody
+    moves, so that Python has to look at it; and what was missing.
     """
     begin(machine, at, source)
     if block[blocks.RELATION] == blocks.PERSISTENT_AMPLE:
@@ -174,9 +175,10 @@ def choose(machine: Any, block: Any, tables: Any, at: Any, source: Any) -> Any:
     if missing != blocks.DONE:
         return chosen, complete, False, missing
     acting = np.uint64(block[blocks.ACTING])
-    deadlocked = False
+    looked_at = False
     if machine.deadlock_wanted and chosen & acting == NONE:
         missing = probe_all(machine, at, source)
-        stuck = (at.sets[ENABLED] | at.sets[STOPPED_SET]) & acting == NONE
-        deadlocked = stuck and at.sets[WAITING] & acting != NONE
-    return chosen, complete, deadlocked, missing
+        if missing == blocks.DONE and at.sets[ENABLED] & acting == NONE:
+            waits, stopped = at.sets[WAITING] & acting, at.sets[STOPPED_SET] & acting
+            looked_at = note_end(block, waits != NONE, stopped != NONE)
+    return chosen, complete, looked_at, missing

@@ -43,6 +43,18 @@ def note_fault(block: Any, frame: Any, thread: Any, choice: Any) -> Any:
 
 
 @compiled
+def note_end(block: Any, waits: Any, stopped: Any) -> Any:
+    """Note that nobody moves in a state; whether Python has to look at it.
+
+    Whether it is a deadlock is decided there (`mazurka.analysis.standstill`).  States in which
+    nobody waits, but some thread is stopped, matter only once: Python learns which one.
+    """
+    known = block[blocks.ENDS]
+    block[blocks.ENDS] = known | (blocks.ENDS_STOPPED if stopped else blocks.ENDS_FREELY)
+    return waits or (stopped and known & blocks.ENDS_STOPPED == 0)
+
+
+@compiled
 def write_back(block: Any, size: Any, height: Any, deepest: Any, transitions: Any) -> Any:
     """Keep what the loop had in registers for the next slice."""
     block[blocks.SIZE], block[blocks.HEIGHT], block[blocks.DEEPEST] = size, height, deepest

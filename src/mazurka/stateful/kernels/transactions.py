@@ -63,7 +63,13 @@ from mazurka.stateful.kernels.records import (
     mark_cpc,
     variant,
 )
-from mazurka.stateful.kernels.stack import note_fault, pause_at, push_initial, write_back
+from mazurka.stateful.kernels.stack import (
+    note_end,
+    note_fault,
+    pause_at,
+    push_initial,
+    write_back,
+)
 from mazurka.stateful.kernels.store import (
     fetch_logged,
     fetch_slot,
@@ -336,10 +342,11 @@ def run(address: Any) -> Any:
             poke_byte(info, place, peek_byte(info, place) & ~blocks.INFO_ON_STACK)
         if reason != blocks.DONE:
             break
-        stuck = blocks.FRAME_MOVED | blocks.FRAME_WAITING | blocks.FRAME_STOPPED
-        if flags & XEND and machine.deadlock_wanted and flags & stuck == blocks.FRAME_WAITING:
-            block[blocks.FRAME] = top
-            reason = blocks.DEADLOCK
-            break
+        if flags & XEND and machine.deadlock_wanted and flags & blocks.FRAME_MOVED == 0:
+            waits, stopped = flags & blocks.FRAME_WAITING != 0, flags & blocks.FRAME_STOPPED != 0
+            if note_end(block, waits, stopped):
+                block[blocks.FRAME] = top
+                reason = blocks.STUCK
+                break
     write_back(block, size, height, deepest, transitions)
     return reason

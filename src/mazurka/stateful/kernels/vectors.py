@@ -242,19 +242,18 @@ def calc_cv(machine: Any, block: Any, source: Any, budget: Any) -> Any:
 
 @compiled
 def stuck_together(machine: Any, vector: Any, count: Any) -> Any:
-    """Whether the prefixes, one of each thread that does not observe, lead to a deadlock.
+    """Whether the prefixes, one of each thread that does not observe, lead to a standstill.
 
-    Each thread must get to a place where it is blocked or finished, and one of them to a place
-    where it is blocked.  Where it begins it is stuck only if none of its choices lets it move; and
-    an assumption that fails is no deadlock.
+    Each thread must get to a place where it does not move, and one of them to a place where it
+    waits.  Where it begins it is stuck only if none of its choices lets it move.  Whether this is a
+    deadlock, and with which of the ends, is decided in Python.
     """
     fields, prefix, waits = vector.prefixes, 0, False
     for thread in range(machine.threads):
         first = prefix
-        moved, stopped = False, False
+        moved = False
         while prefix < count and fields[prefix * FIELDS + blocks.PREFIX_THREAD] == thread:
             moved = moved or fields[prefix * FIELDS + blocks.PREFIX_FLAGS] & FIRST_MOVED != 0
-            stopped = stopped or fields[prefix * FIELDS + blocks.PREFIX_RESULT] == STOPPED
             prefix += 1
         if machine.observers[thread] != 0:
             continue
@@ -262,7 +261,7 @@ def stuck_together(machine: Any, vector: Any, count: Any) -> Any:
         for end in range(first, prefix):
             result = fields[end * FIELDS + blocks.PREFIX_RESULT]
             goes = fields[end * FIELDS + blocks.PREFIX_FLAGS] & FIRST_MOVED != 0
-            if result < 0 and result != STOPPED and goes == moved and (moved or not stopped):
+            if result < 0 and goes == moved:
                 stuck = True
                 waits = waits or result == WAITS
         if not stuck:

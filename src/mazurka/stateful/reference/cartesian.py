@@ -53,6 +53,8 @@ combination of prefixes that all end blocked is examined (`stuck_together`): let
 deadlock d.  If some thread completes a prefix, the proof goes on from there with a shorter run.  If
 not, each thread stands inside its prefixes, before a step that others have not affected and that
 does not happen in d; so it is a loop, and d is the combination of the states before these loops.
+The same holds of every state in which nobody moves, whether threads wait there, have ended or are
+stopped by assumptions; which of them are deadlocks is decided for each (`analysis.standstill`).
 Conversely such a combination can be reached: what comes before a loop is no last step.  Threads
 that observe may stand anywhere; their steps can be left out of σ unless they complete a prefix.
 States, races and other properties of several threads at a time are not preserved; a thread that
@@ -67,7 +69,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from mazurka.ir.interpreter import FaultReport, Outcome, State, Step, is_deadlock
+from mazurka.analysis.standstill import is_deadlock
+from mazurka.ir.interpreter import FaultReport, Outcome, State, Step
 from mazurka.ir.program import IDLE, Program
 from mazurka.ir.remembering import share_interpreter
 from mazurka.search import Move
@@ -319,11 +322,13 @@ def stuck_together(program: Program, start: State, vector: list[Prefix]) -> Iter
         for number, thread in enumerate(program.threads)
         if not thread.observer
     ]
+    interpreter = share_interpreter(program)
     for combination in itertools.product(*ends):
         outcomes = frozenset[Outcome]().union(*(end.outcomes for end in combination))
-        if is_deadlock(outcomes):
+        state = together(start, combination)
+        if Outcome.WAITS in outcomes and is_deadlock(interpreter, state):
             moves = tuple(move for end in combination for move in end.moves)
-            yield StuckEnd(together(start, combination), outcomes, moves)
+            yield StuckEnd(state, outcomes, moves)
 
 
 def stuck_ends(prefixes: list[Prefix]) -> Iterator[StuckEnd]:

@@ -24,7 +24,8 @@ from dataclasses import dataclass, field
 
 from mazurka.analysis.discipline import Broken, Discipline
 from mazurka.analysis.laws import Mover, MoverUse
-from mazurka.ir.interpreter import FaultReport, Outcome, State, Step, is_deadlock
+from mazurka.analysis.standstill import is_deadlock
+from mazurka.ir.interpreter import FaultReport, Outcome, State, Step
 from mazurka.ir.program import Program
 from mazurka.ir.remembering import share_interpreter
 from mazurka.search import Move
@@ -175,8 +176,8 @@ class Transactions:
 
     def all_explored(self, q: Record) -> None:
         self.scheduled.append(q.state)
-        outcomes = q.outcomes
-        if is_deadlock(outcomes):
+        stuck = q.outcomes.isdisjoint({Outcome.MOVED, Outcome.FAULT})
+        if stuck and Outcome.WAITS in q.outcomes and is_deadlock(self.interpreter, q.state):
             self.deadlocks.append(q.state)
         if self.races_wanted:
             moved = [

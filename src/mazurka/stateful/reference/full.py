@@ -10,7 +10,9 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from mazurka.ir.interpreter import FaultReport, Outcome, State, Step
+from mazurka.analysis.standstill import examine_standstill
+from mazurka.analysis.stops import Stops
+from mazurka.ir.interpreter import FaultReport, Interpreter, State, Step
 from mazurka.ir.program import DEAD_ENDS, Program
 from mazurka.ir.remembering import share_interpreter
 from mazurka.search import Move
@@ -31,6 +33,8 @@ class StateSpace:
     """State, the two moves, and the address they collide on."""
     hangs: list[State] = field(default_factory=list)
     """One state of each, where they were asked for."""
+    stops: Stops | None = field(default=None, compare=False)
+    """The states in which nobody moves because of an assumption."""
     complete: bool = True
 
     @property
@@ -65,7 +69,7 @@ def explore(
 ) -> StateSpace:
     """Visit all states of a program, or the first `limit` of them, or until `stop` says so."""
     interpreter = share_interpreter(program)
-    found = StateSpace()
+    found = StateSpace(stops=Stops(program))
     start = program.initial_state()
     found.states[start] = None
     queue: deque[State] = deque([start])
@@ -75,13 +79,7 @@ def explore(
             return found
         state = queue.popleft()
         moved: list[tuple[Move, Step]] = []
-        waiting = stopped = False
         for choice, step in interpreter.steps(state):
-            observer = program.threads[step.thread].observer
-            if step.outcome is Outcome.WAITS:
-                waiting |= not observer
-            elif step.outcome is Outcome.STOPPED:
-                stopped |= not observer
             if not step.happened:
                 continue
             move = Move(step.thread, choice)
@@ -97,9 +95,8 @@ def explore(
                     return found
                 found.states[step.state] = (state, move)
                 queue.append(step.state)
-        others = [m for m, s in moved if not program.threads[s.thread].observer]
-        if not others and waiting and not stopped:
-            found.deadlocks.append(state)
+        if all(program.threads[step.thread].observer for _, step in moved):
+            note_end(found, interpreter, state)
         if races:
             found.races.extend(
                 (state, first, second, address)
@@ -108,6 +105,16 @@ def explore(
     if hangs:
         found.hangs = find_hangs(program, found.states)
     return found
+
+
+def note_end(found: StateSpace, interpreter: Interpreter, state: State) -> None:
+    """Look at a state in which nobody moves."""
+    end = examine_standstill(interpreter, state)
+    assert end is not None
+    assert found.stops is not None
+    if end.deadlocked:
+        found.deadlocks.append(state)
+    found.stops.note(state, end)
 
 
 def is_dead_end(step: Step) -> bool:

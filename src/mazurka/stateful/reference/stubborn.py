@@ -44,11 +44,13 @@ would be among those of `later(j)`, and j in C.  With lock patterns: i has not m
 that it held in s is still its own (`futures.find_pattern_locks`), and j has taken no edge that
 needs it; `later(j, held)` has left out nothing else.
 
-**Deadlocks are preserved.**  Let w lead from s to a deadlock.  It contains a step of T, which would
-otherwise still be possible; the first can be moved to the front, where the reduced search takes it,
-and the rest is shorter.  Steps of observers do not count: if T has no others, w may contain none of
-it; then go on as with faults.  An observer that only looks changes nothing for those who wait;
-where one writes there is no reduction at all (`Futures.observers_meddle`).
+**Deadlocks are preserved**, and so are all states in which nobody moves, whether threads wait there
+or are stopped: the proof uses nothing else.  Let w lead from s to such a state.  It contains a step
+of T, which would otherwise still be possible; the first can be moved to the front, where the
+reduced search takes it, and the rest is shorter.  Steps of observers do not count: if T has no
+others, w may contain none of it; then go on as with faults.  An observer that only looks changes
+nothing for those who wait; where one writes there is no reduction at all
+(`Futures.observers_meddle`).
 
 **Hangs are preserved.**  Let w lead from s to a hang.  If it contains a step of T, the first is
 moved to the front.  If not, any step of T can be put in front of w: it is still possible at the end
@@ -95,7 +97,8 @@ from mazurka.analysis.futures import (
     find_pattern_locks,
     find_sticky_locations,
 )
-from mazurka.ir.interpreter import FaultReport, State, Step, is_deadlock
+from mazurka.analysis.standstill import is_deadlock
+from mazurka.ir.interpreter import FaultReport, State, Step
 from mazurka.ir.program import Program
 from mazurka.ir.remembering import share_interpreter
 from mazurka.search import Move
@@ -314,13 +317,8 @@ class StubbornSearch:
 
     def look_for_deadlock(self, state: State, attempts: list[ThreadAttempt]) -> None:
         threads = self.sets.program.threads
-        outcomes = {
-            step.outcome
-            for attempt in attempts
-            if not threads[attempt.thread].observer
-            for _, step in attempt.steps
-        }
-        if is_deadlock(outcomes):
+        stuck = not any(a.enabled and not threads[a.thread].observer for a in attempts)
+        if stuck and is_deadlock(self.sets.interpreter, state):
             self.deadlocks.append(state)
 
 

@@ -27,8 +27,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mazurka.ir.interpreter import Interpreter, Outcome, State, Step, is_deadlock
+from mazurka.analysis.standstill import examine_standstill
+from mazurka.analysis.stops import Stops
+from mazurka.ir.interpreter import Interpreter, Outcome, State, Step
 from mazurka.ir.program import FINISHED, WRONG, Program
+from mazurka.ir.remembering import share_interpreter
 from mazurka.ir.values.footprints import Footprints
 from mazurka.stateless.models.fixed_points import Point, PointTable
 from mazurka.stateless.models.views import View, Views
@@ -68,6 +71,7 @@ class IRExecution(Foresight):
         self.returned: str | None = None
         """Where a step began that has led back to where the run had been before."""
         self.failures: list[Failed] = []
+        self.stops = Stops(program)
         self._last: Decider | None = None
 
     @property
@@ -125,12 +129,20 @@ class IRExecution(Foresight):
         self.moves.append(move)
 
     def deadlocked(self) -> bool:
-        """Whether threads wait, none can go on, and nothing else has stopped one."""
+        """Whether threads wait that no stopped thread could help; nobody moves here."""
         outcomes: set[Outcome] = set()
         for thread, view in zip(self.program.threads, self.known[-1], strict=True):
             if not thread.observer:
                 outcomes |= view.outcomes
-        return is_deadlock(outcomes)
+        if Outcome.STOPPED not in outcomes:
+            self.stops.ended_freely |= Outcome.WAITS not in outcomes
+            return Outcome.WAITS in outcomes
+        if Outcome.WAITS not in outcomes and self.stops.stopped:
+            return False
+        found = examine_standstill(share_interpreter(self.program), self.state)
+        assert found is not None
+        self.stops.note(self.state, found)
+        return bool(found.deadlocked)
 
     def rewind(self, depth: int) -> None:
         """Stand where the first `depth` steps led."""

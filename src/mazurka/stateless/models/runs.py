@@ -17,8 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
+from mazurka.analysis.standstill import is_deadlock
 from mazurka.errors import UnsupportedError
-from mazurka.ir.interpreter import State, Step, is_deadlock
+from mazurka.ir.interpreter import State, Step
 from mazurka.ir.program import FINISHED, WRONG, Fault, Program
 from mazurka.ir.remembering import share_interpreter
 from mazurka.ir.values.footprints import Footprints
@@ -195,10 +196,5 @@ class _ModelRun:
             cells[address] = value
 
     def deadlocked(self) -> bool:
-        """Whether threads wait, none can go on, and nothing else has stopped one."""
-        outcomes = {
-            self.runs.interpreter.step(self.state, number).outcome
-            for number, thread in enumerate(self.program.threads)
-            if not thread.observer
-        }
-        return is_deadlock(outcomes)
+        """Whether nobody moves, and threads wait that no stopped thread could help."""
+        return is_deadlock(self.runs.interpreter, self.state)

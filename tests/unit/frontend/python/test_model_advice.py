@@ -43,7 +43,7 @@ ADVICE = [
     ("call with arguments in spawn", "def g(x): pass\ndef f():\n    spawn(g(1))", "a thread runs a function of the model, not None; its arguments are given apart, so that it is not called here: `spawn(g, 1)`"),
     ("class for a lock", "l = Mutex\ndef f():\n    with l: pass", "`with l` needs a lock; this is `mazurka.model.Mutex`; make one: `l = Mutex()`"),
     ("method of a class for a lock", "l = threading.Lock\ndef f():\n    l.acquire()", "`threading.Lock.acquire` is not part of the model language; did you forget the parentheses of `Lock()`?"),
-    ("wait in atomic", "c = Condition()\ndef f():\n    with atomic():\n        with c: c.wait()", "`c.wait()` inside `atomic()` can never go through: others would have to run and notify in the middle of the step; put it outside, or use `assume`"),
+    ("wait in atomic", "c = Condition()\ndef f():\n    with atomic():\n        with c: c.wait()", "`c.wait()` inside `atomic()` can never go through: others would have to run and notify in the middle of the step; put it outside, or use `await_`"),
     ("classes of classes", "class A0:\n    v: Int[0, 1]\n" + "".join(f"class A{i}:\n    l: A{i - 1}\n    r: A{i - 1}\n" for i in range(1, 30)) + "x = A29()\ndef f(): pass", "`A14` is too large: over 10,000 cells"),
 ]  # fmt: skip
 

@@ -133,7 +133,7 @@ class ConditionMethods(Methods[ConditionShape]):
             raise low.refuse(
                 node,
                 f"`{owner.title}.wait()` inside `atomic()` can never go through: others would have"
-                " to run and notify in the middle of the step; put it outside, or use `assume`",
+                " to run and notify in the middle of the step; put it outside, or use `await_`",
             )
         return Number(self.shape.wait(low, owner, low.span(node), timed=timed), boolean=True)
 
@@ -150,10 +150,12 @@ class ConditionMethods(Methods[ConditionShape]):
         automaton.place(head, span)
         low.loop_depth += 1
         test = given["predicate"]
-        low.branch_at(test, truth_of(low, call_predicate(low, function, test), test), after, again)
+        until = _condition_text(test)
+        holds = truth_of(low, call_predicate(low, function, test), test)
+        low.branch(holds, low.span(test), until, after, again)
         automaton.place(again, span)
         if low.reachable:
-            self.shape.wait(low, owner, span)
+            self.shape.wait(low, owner, span, until=until)
             automaton.jump(head, span)
         low.loop_depth -= 1
         automaton.place(after, span)
@@ -164,6 +166,13 @@ class ConditionMethods(Methods[ConditionShape]):
         count = low.constant(given["n"], "the argument of `notify`") if "n" in given else 1
         self.shape.notify(low, owner, low.span(node), count=count)
         return Nothing()
+
+
+def _condition_text(predicate: ast.expr) -> str:
+    """What a predicate asks, as it is shown to users."""
+    if isinstance(predicate, ast.Lambda):
+        return ast.unparse(predicate.body)
+    return f"{ast.unparse(predicate)}()"
 
 
 @callable_name("mazurka.model.Condition", "threading.Condition")

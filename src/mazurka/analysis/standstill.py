@@ -1,0 +1,268 @@
+"""States in which nobody moves: which threads wait for each other, and which for a stopped thread.
+
+A thread that an assumption stops takes no more steps, yet it stands for executions that are left
+out, not for a thread that is gone: had the assumption held, the thread might have ended the waits
+of others.  So a wait counts for a deadlock only if no stopped thread could end it.  "Could" is
+judged by the program text (`docs/semantics.md`, *Violations*):
+
+    Let W be the threads that wait in a state in which nobody moves.  D, the deadlocked threads, is
+    the largest subset of W such that no thread outside of D may write a cell which the step of a
+    thread in D reads in this state.  Outside of D are the threads stopped by an assumption, the
+    other threads of W, and the threads that one of these may start.  What such a thread may write
+    is what the code from its location on may write, if all assumptions held, without edges that
+    need a lock which a thread in D holds, if only holders release it.
+
+*There is a largest such set*, since the union of two is one, too: there are fewer threads outside
+of the union, and more locks are held by it.  `find_deadlocked` starts with W and removes threads
+until nothing has to be removed; it never removes a thread of the largest set, since what is outside
+may write no less than in the definition.
+
+*A thread in D never moves again*, whatever the assumptions of the stopped threads are.  Consider
+the first step of a run from this state that writes what a thread in D reads, or moves a thread in
+D.  It is not a step of D: a step depends on the thread's own cells and on what it reads
+(`_read_beside` adds what others may write of its own cells, and the ends of queues, for which
+queues' cells stand in no set of `Futures`), and neither has changed.
+So it is a step of a thread outside, which has come there through its own code; and through no edge
+that needs a lock of D, since D still holds it (`futures.find_pattern_locks`).  So the cell is among
+those that the thread may write, and the other thread would not be in D.
+
+If no thread is stopped, nobody is outside of W, and D is W.  A thread that has failed excuses
+everything, as the rest of its execution is not there to be judged.  For the same reason a thread
+outside of D excuses everything if every path of its code fails (`assert False`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from mazurka.analysis.cell_sets import bits
+from mazurka.analysis.futures import RESTING, Futures, find_futures, find_pattern_locks
+from mazurka.ir.expressions import ZERO, Const
+from mazurka.ir.interpreter import Interpreter, Outcome, State, Step
+from mazurka.ir.program import (
+    WRONG,
+    Check,
+    Edge,
+    Fault,
+    Kind,
+    Program,
+    Thread,
+)
+
+LOCKS, KNOWN = "_pattern_locks", "_known_standstills"
+UNJUDGED, LIFTED = "_unjudged_locations", "_without_assumptions"
+MOST_KNOWN = 20_000
+"""How many answers are remembered at the same time."""
+EVERYTHING = -1
+"""All cells, as bits."""
+
+
+@dataclass(frozen=True)
+class Standstill:
+    """A state in which no thread can move, apart from observers."""
+
+    waiting: frozenset[int]
+    """The threads that wait."""
+    stopped: frozenset[int]
+    """The threads at an assumption that does not hold, at least with one of their choices."""
+    failed: bool
+    """Whether a thread has failed."""
+    deadlocked: frozenset[int]
+    """Those that wait and that no stopped thread could help."""
+
+    @property
+    def is_excused(self) -> bool:
+        """Whether threads wait, and it is no deadlock because of an assumption."""
+        return bool(self.waiting and not self.deadlocked and not self.failed)
+
+
+def examine_standstill(interpreter: Interpreter, state: State) -> Standstill | None:
+    """Find out who waits in a state in which nobody moves; None if a thread can move."""
+    program = interpreter.program
+    waiting: dict[int, int] = {}
+    stopped: set[int] = set()
+    failed = False
+    for number, thread in enumerate(program.threads):
+        if thread.observer:
+            continue
+        steps = [step for _, step in interpreter.steps_of(state, number)]
+        outcomes = {step.outcome for step in steps}
+        if outcomes & {Outcome.MOVED, Outcome.FAULT}:
+            return None
+        if interpreter.location(state, number) == WRONG:
+            failed = True
+        elif Outcome.STOPPED in outcomes:
+            stopped.add(number)
+        elif Outcome.WAITS in outcomes:
+            waiting[number] = _reads_of(steps)
+    found: frozenset[int] = frozenset()
+    if waiting and not failed:
+        found = find_deadlocked(program, state, waiting, stopped)
+    return Standstill(frozenset(waiting), frozenset(stopped), failed, found)
+
+
+def _reads_of(steps: Iterable[Step]) -> int:
+    return bits(cell for step in steps for cell in step.footprint_reads)
+
+
+def is_deadlock(interpreter: Interpreter, state: State) -> bool:
+    """Whether nobody moves in a state and somebody waits whom no stopped thread could help."""
+    found = examine_standstill(interpreter, state)
+    return found is not None and bool(found.deadlocked)
+
+
+def find_deadlocked(
+    program: Program, state: State, waiting: Mapping[int, int], stopped: Collection[int]
+) -> frozenset[int]:
+    """Find the waiting threads whose waits no stopped thread could end.
+
+    `waiting` has for each thread the cells that its step reads here, as bits.  The answer depends
+    on these, on where the threads are and on who holds which lock, and is remembered by them.
+    """
+    if not stopped:
+        return frozenset(waiting)
+    judged = lift_assumptions(program)
+    known: dict[Hashable, frozenset[int]] = judged.__dict__.setdefault(KNOWN, {})
+    places = tuple([state[thread.counter] for thread in program.threads])
+    owners = tuple([state[lock] for lock in _find_locks(judged)])
+    key = places, owners, tuple(waiting.items()), tuple(sorted(stopped))
+    found = known.get(key)
+    if found is None:
+        if len(known) == MOST_KNOWN:
+            known.clear()
+        found = known[key] = _compute_deadlocked(judged, state, waiting, stopped)
+    return found
+
+
+def _compute_deadlocked(
+    judged: Program, state: State, waiting: Mapping[int, int], stopped: Collection[int]
+) -> frozenset[int]:
+    futures = find_futures(judged)
+    reads = {
+        thread: seen | _read_beside(futures, state, thread) for thread, seen in waiting.items()
+    }
+    found = frozenset(waiting)
+    while True:
+        outside = {*stopped, *(waiting.keys() - found)}
+        held = frozenset(lock for lock in _find_locks(judged) if state[lock] - 1 in found)
+        written = _may_write(futures, state, outside, held)
+        helped = {thread for thread in found if reads[thread] & written}
+        if not helped:
+            return found
+        found -= helped
+
+
+def _read_beside(futures: Futures, state: State, thread: int) -> int:
+    """What a blocked step reads beside its footprint: cells of its own, and ends of queues."""
+    place = state[futures.program.threads[thread].counter]
+    beside = futures.using(thread, place) | futures.channels.waiting(thread, place)
+    return beside.reads
+
+
+def _find_locks(program: Program) -> frozenset[int]:
+    """Find the locks that only their holders can release; they are kept in the program."""
+    locks: frozenset[int] | None = program.__dict__.get(LOCKS)
+    if locks is None:
+        locks = program.__dict__[LOCKS] = find_pattern_locks(program)
+    return locks
+
+
+def lift_assumptions(program: Program) -> Program:
+    """Return the program by which excuses are judged: all assumptions hold.
+
+    It has the code that is left out because an assumption never holds; it is kept in the program.
+    """
+    found: Program | None = program.__dict__.get(LIFTED)
+    if found is None:
+        threads = tuple(
+            replace(thread, edges=tuple(map(_lift, (*thread.edges, *thread.left_out))))
+            for thread in program.threads
+        )
+        found = program.__dict__[LIFTED] = replace(program, threads=threads)
+    return found
+
+
+def _lift(edge: Edge) -> Edge:
+    return replace(edge, guard=None) if edge.kind is Kind.ASSUME else edge
+
+
+def _may_write(
+    futures: Futures, state: State, threads: Collection[int], held: frozenset[int]
+) -> int:
+    """Find the cells that these threads, and those that they may start, may write from here."""
+    counters = [thread.counter for thread in futures.program.threads]
+    resting = {n for n, counter in enumerate(counters) if state[counter] in RESTING}
+    unjudged = _find_unjudged_locations(futures.program)
+    active, written = set(threads), 0
+    while active:
+        for thread in active:
+            place = state[counters[thread]]
+            places = futures.beginnings[thread] if place in RESTING else (place,)
+            if not unjudged[thread].isdisjoint(places):
+                return EVERYTHING
+            written |= futures.later(thread, place, held).writes
+        active = {thread for thread in resting if written >> counters[thread] & 1}
+        resting -= active
+    return written
+
+
+def _find_unjudged_locations(program: Program) -> list[frozenset[int]]:
+    """Find for each thread the locations from which nothing can be said of what it may write.
+
+    From there every path fails, or some path leads to a store at a computed address in code that is
+    left out: which addresses these are has not been derived.
+    """
+    found: list[frozenset[int]] | None = program.__dict__.get(UNJUDGED)
+    if found is None:
+        found = program.__dict__[UNJUDGED] = [
+            frozenset(_find_doomed(thread) | _find_ways_to_wild_stores(thread))
+            for thread in program.threads
+        ]
+    return found
+
+
+def _find_doomed(thread: Thread) -> set[int]:
+    found: set[int] = set()
+    while more := {
+        location
+        for location, leaving in enumerate(thread.outgoing)
+        if leaving and location not in found
+        if all(_always_fails(edge) or edge.target in found for edge in thread.edges_at(location))
+    }:
+        found |= more
+    return found
+
+
+def _find_ways_to_wild_stores(thread: Thread) -> set[int]:
+    found = {edge.source for edge in thread.left_out if _is_wild(edge)}
+    work = list(found)
+    while work:
+        for position in thread.arriving[work.pop()]:
+            source = thread.edges[position].source
+            if source not in found:
+                found.add(source)
+                work.append(source)
+    return found
+
+
+def _is_wild(edge: Edge) -> bool:
+    return not all(isinstance(store.address, Const) for store in edge.stores)
+
+
+def _always_fails(edge: Edge) -> bool:
+    """Whether taking an edge is a failure of the program; a bound of the analysis is none."""
+    return any(
+        isinstance(operation, Check)
+        and operation.condition == ZERO
+        and operation.fault is not Fault.BOUND
+        for operation in edge.operations
+    )
+
+
+def find_failed_assumptions(interpreter: Interpreter, state: State, thread: int) -> Iterator[int]:
+    """The numbers of the edges at which a thread is stopped, with one choice or another."""
+    for choice, step in interpreter.steps_of(state, thread):
+        edge = interpreter.last_tried_edge(state, thread, choice)
+        if step.outcome is Outcome.STOPPED and edge is not None:
+            yield edge

@@ -1,0 +1,158 @@
+"""States in which nobody moves: threads that are called deadlocked never move again.
+
+Whether a wait is excused is judged by the program text.  Here it is held against what can happen:
+in the same program with all assumptions taken away, from the same state on.  The set of deadlocked
+threads is also found by trying all sets of threads, with futures that are worked out edge by edge.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+from random import Random
+
+from mazurka.analysis.futures import find_needed_locks, find_pattern_locks
+from mazurka.analysis.standstill import Standstill, examine_standstill
+from mazurka.ir.expressions import ZERO
+from mazurka.ir.interpreter import Interpreter, State
+from mazurka.ir.program import FINISHED, IDLE, Check, Edge, Fault, Kind, Program, Thread
+from mazurka.ir.values.footprints import Footprints
+from mazurka.stateful.reference.full import explore
+from tests.soundness.stopping_programs import stopping_program
+from tests.soundness.variants import prepared
+
+STATES = 600
+"""What is explored of a program, and of what may follow without its assumptions."""
+PROGRAMS = 100
+MOST_ENDS = 6
+"""How many states of a program are looked at."""
+
+
+def programs() -> Iterator[tuple[int, Program]]:
+    for seed in range(PROGRAMS):
+        program = stopping_program(Random(seed))
+        yield seed, prepared(program) if seed % 2 else program
+
+
+def standstills(program: Program) -> Iterator[tuple[State, Standstill]]:
+    """Some states in which threads wait and others are stopped."""
+    interpreter = Interpreter(program)
+    seen = 0
+    for state in explore(program, races=False, limit=STATES).states:
+        found = examine_standstill(interpreter, state)
+        if found is not None and found.stopped and found.waiting and not found.failed:
+            yield state, found
+            seen += 1
+            if seen == MOST_ENDS:
+                return
+
+
+def without_assumptions(program: Program, state: State) -> Program:
+    """The program begun at a state, every assumption a step that can be taken."""
+    threads = tuple(
+        replace(
+            thread,
+            edges=tuple(
+                replace(edge, guard=None) if edge.kind is Kind.ASSUME else edge
+                for edge in (*thread.edges, *thread.left_out)
+            ),
+        )
+        for thread in program.threads
+    )
+    cells = tuple(
+        replace(cell, initial=value) for cell, value in zip(program.cells, state, strict=True)
+    )
+    return replace(program, threads=threads, cells=cells)
+
+
+def test_deadlocked_threads_never_move_again_whatever_the_assumptions() -> None:
+    deadlocks = excused = rescued = 0
+    for seed, program in programs():
+        for state, found in standstills(program):
+            after = explore(without_assumptions(program, state), races=False, limit=STATES)
+            moved = {origin[1].thread for origin in after.states.values() if origin is not None}
+            moved |= {move.thread for _, move, _ in after.faults}
+            assert not moved & found.deadlocked, f"seed {seed}"
+            deadlocks += bool(found.deadlocked)
+            excused += not found.deadlocked
+            rescued += bool(moved & found.waiting)
+    assert min(deadlocks, excused, rescued) > 5, (deadlocks, excused, rescued)
+
+
+def test_the_largest_set_is_found() -> None:
+    compared = 0
+    for seed, program in programs():
+        for state, found in standstills(program):
+            sets = [
+                frozenset(chosen)
+                for size in range(len(found.waiting) + 1)
+                for chosen in itertools.combinations(sorted(found.waiting), size)
+                if is_closed(program, state, found, frozenset(chosen))
+            ]
+            assert found.deadlocked == frozenset().union(*sets), f"seed {seed}"
+            compared += 1
+    assert compared > 20
+
+
+def is_closed(program: Program, state: State, found: Standstill, chosen: frozenset[int]) -> bool:
+    """Whether nobody outside may write what these threads read, by the definition's words."""
+    interpreter = Interpreter(program)
+    program = without_assumptions(program, state)
+    held = {lock for lock in find_pattern_locks(program) if state[lock] - 1 in chosen}
+    written = may_write(program, state, found.stopped | (found.waiting - chosen), held)
+    if written is None:
+        return not chosen
+    for thread in chosen:
+        reads: set[int] = set()
+        for _, step in interpreter.steps_of(state, thread):
+            reads |= step.footprint_reads
+        own = {a for a, cell in enumerate(program.cells) if cell.owner == thread}
+        if written & (reads | own):
+            return False
+    return True
+
+
+def is_doomed(thread: Thread, location: int, passed: frozenset[int] = frozenset()) -> bool:
+    """Whether every path from a location fails."""
+    edges = list(thread.edges_at(location))
+    return (
+        bool(edges)
+        and location not in passed
+        and all(
+            always_fails(edge) or is_doomed(thread, edge.target, passed | {location})
+            for edge in edges
+        )
+    )
+
+
+def may_write(
+    program: Program, state: State, threads: frozenset[int], held: set[int]
+) -> set[int] | None:
+    """What the threads, and those that they start, may write; None if that is not to be judged."""
+    written: set[int] = set()
+    work = [(thread, state[program.threads[thread].counter]) for thread in threads]
+    seen = set(work)
+    while work:
+        thread, place = work.pop()
+        if is_doomed(program.threads[thread], place):
+            return None
+        for edge in program.threads[thread].edges_at(place):
+            footprints = Footprints(program)
+            if find_needed_locks(footprints, edge, thread) & held:
+                continue
+            touched = footprints.of_edge(edge).writes
+            written |= touched
+            following = {(thread, edge.target)}
+            for number, other in enumerate(program.threads):
+                if other.counter in touched and state[other.counter] in (IDLE, FINISHED):
+                    following |= {(number, n) for n in range(3, len(other.locations))}
+            work += following - seen
+            seen |= following
+        written.add(program.threads[thread].counter)
+    return written
+
+
+def always_fails(edge: Edge) -> bool:
+    checks = [each for each in edge.operations if isinstance(each, Check)]
+    return any(c.condition == ZERO and c.fault is not Fault.BOUND for c in checks)

@@ -1,0 +1,109 @@
+"""What a report says of threads that wait: their condition, and the values it reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import mazurka
+
+HEAD = """
+from mazurka.model import *
+
+turn: Int[0, 3] = 0
+flags = Array(Bool, 2)
+m = Mutex()
+
+def change():
+    global turn
+    turn = 3
+    flags[0] = True
+
+def called(n):
+    return turn == n and flags[0]
+"""
+
+
+def reasons(path: Path, body: str) -> list[str]:
+    model = path / "model.py"
+    model.write_text(f"{HEAD}\ndef f(i):\n{body}\n\nthreads = [f(1), change()]\n")
+    verdict = mazurka.check(model)
+    assert verdict.trace is not None
+    return [one.reason for one in verdict.trace.ending if one.status == "waits"]
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (
+            "    await_(turn == i or flags[i])",
+            "waits until `turn == i or flags[i]` (turn is 3, flags[1] is False)",
+        ),
+        ("    await_(called(i))", "waits until `called(i)` (turn is 3)"),
+        (
+            "    with atomic():\n        flags[1] = True\n        await_(m.locked())",
+            "waits until `m.locked()` (m is free)",
+        ),
+        ("    await_(False)", "waits until `False`"),
+    ],
+)
+def test_a_thread_waits_for_its_condition(tmp_path: Path, body: str, reason: str) -> None:
+    assert reasons(tmp_path, body) == [reason]
+
+
+WAITERS = """
+from mazurka.model import *
+
+n: Int[0, 2] = 0
+begun: Bool = False
+c = Condition()
+
+def enough():
+    return n > 1
+
+def waits():
+    global begun
+    with c:
+        begun = True
+        c.wait_for(PREDICATE)
+
+def counts():
+    global n
+    await_(begun)
+    with c:
+        n = VALUE
+        REST
+
+threads = [waits(), counts()]
+"""
+
+
+@pytest.mark.parametrize(
+    ("predicate", "value", "rest", "reason"),
+    [
+        ("lambda: n > 1", 1, "c.notify()", "waits until `n > 1` (n is 1); not notified on `c`"),
+        ("enough", 1, "c.notify()", "waits until `enough()` (n is 1); not notified on `c`"),
+        (
+            "lambda: n > 1",
+            2,
+            "pass",
+            "waits to be notified on `c`, although `n > 1` holds by now (n is 2)",
+        ),
+        (
+            "lambda: n > 1",
+            2,
+            "c.notify()\n        c.acquire()",
+            "waits for `c`, held by counts, to see whether `n > 1`",
+        ),
+    ],
+)
+def test_wait_for_tells_its_predicate(
+    tmp_path: Path, predicate: str, value: int, rest: str, reason: str
+) -> None:
+    model = tmp_path / "model.py"
+    text = WAITERS.replace("PREDICATE", predicate).replace("VALUE", str(value))
+    model.write_text(text.replace("REST", rest))
+    verdict = mazurka.check(model)
+    assert verdict.trace is not None
+    assert reason in {one.reason for one in verdict.trace.ending}
