@@ -39,6 +39,7 @@ def check(
     limit_bytes: int | None = None,
     explore_all: bool = False,
     counterexample: str = "auto",
+    symmetry: bool = True,
     observer: Observer | None = None,
     **tuning: object,
 ) -> Verdict:
@@ -50,6 +51,7 @@ def check(
     hold, so a test can say `assert mazurka.check("model.py", definitions={"N": 3})`.  The options
     that strategies have of their own are given by name:
     `check("model.py", strategy="stubborn", proviso="sticky")`.
+    With `symmetry=False` states that differ only in the numbers of alike threads are counted apart.
     """
     options = CheckOptions(
         engine=engine,
@@ -63,6 +65,7 @@ def check(
         limit_bytes=limit_bytes,
         explore_all=explore_all,
         counterexample=counterexample,
+        symmetry=symmetry,
         tuning=tuning,
     )
     return check_file(os.fspath(path), options, observer or Silent())
@@ -83,6 +86,7 @@ def compare(
     max_depth: int = 8,
     limit_seconds: float | None = None,
     limit_bytes: int | None = None,
+    symmetry: bool = True,
     observer: Observer | None = None,
     **tuning: object,
 ) -> Comparison:
@@ -95,6 +99,7 @@ def compare(
         limit_seconds=limit_seconds,
         limit_bytes=limit_bytes,
         explore_all=True,
+        symmetry=symmetry,
         tuning=tuning,
     )
     names = tuple(strategies) if strategies is not None else None

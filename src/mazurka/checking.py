@@ -99,6 +99,7 @@ def check_program(
         subject=identify(path, options.reading, program),
         notes=(*result.notes, *explain_unchecked(result, options)),
         classification=result.classification,
+        interchangeable=result.interchangeable,
         rounds=result.rounds,
         choice=choice,
     )
@@ -192,16 +193,20 @@ def judge(
 ) -> Verdict:
     """Turn a search's result into a verdict; a violation counts only once it is confirmed."""
     limits, reduction = result.limits, strategy.name if strategy.reduces else None
+
+    def describe(verdict: str, limits: tuple[str, ...]) -> str:
+        figures, alike = result.statistics, result.interchangeable
+        return scope_sentence(verdict, base.properties, figures, limits, reduction, alike)
+
     if result.violation is not None:
         shown = choose_counterexample(program, strategy, result.violation, options, observer)
         with time_limit(time_to_replay(options)):
             finding, trace = replay_violation(program, shown.violation, observer)
         if finding.kind != Fault.BOUND:
-            scope = scope_sentence(VIOLATED, base.properties, result.statistics, limits, reduction)
             return replace(
                 base,
                 verdict=VIOLATED,
-                scope=scope,
+                scope=describe(VIOLATED, limits),
                 limits=limits,
                 violation=finding,
                 trace=trace,
@@ -214,8 +219,7 @@ def judge(
     if "deadlock" in base.properties and "assert" not in base.properties and may_fail(program):
         base = replace(base, notes=(*base.notes, HIDDEN_DEADLOCKS))
     verdict = INCONCLUSIVE if limits or result.statistics.coverage is not None else HOLDS
-    scope = scope_sentence(verdict, base.properties, result.statistics, limits, reduction)
-    return replace(base, verdict=verdict, limits=limits, scope=scope)
+    return replace(base, verdict=verdict, limits=limits, scope=describe(verdict, limits))
 
 
 def time_to_replay(options: CheckOptions) -> float | None:

@@ -21,9 +21,10 @@ from mazurka.frontend.python import load_model
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program
 from mazurka.report.verdict import Verdict
-from mazurka.search import Silent, Strategy
+from mazurka.search import SearchOptions, Silent, Strategy
 from mazurka.search.registry import load_strategy, strategy_names
 from mazurka.search.request import USUAL, CheckOptions
+from mazurka.stateful.quotient import code_for
 from mazurka.stateful.reference.full import StateSpace, explore
 from tests.soundness.schedules import ends
 
@@ -66,9 +67,11 @@ class Expectation:
         movers: str = "inferred",
         properties: tuple[str, ...] | None = None,
         limit_seconds: float | None = None,
+        symmetry: bool = True,
     ) -> Verdict:
         return check(
             self.path,
+            symmetry=symmetry,
             limit_seconds=limit_seconds,
             order=order,
             merge=merge,
@@ -90,6 +93,7 @@ class Expectation:
         all_: bool = False,
         movers: str = "inferred",
         limit_seconds: float | None = None,
+        symmetry: bool = True,
     ) -> Verdict:
         """The verdict on the model's program, which is made once for many strategies."""
         options = CheckOptions(
@@ -99,6 +103,7 @@ class Expectation:
             tuning={"movers": movers},
             properties=self.properties,
             limit_seconds=limit_seconds,
+            symmetry=symmetry,
         )
         return check_program(str(self.path), program, strategy, options, Silent())
 
@@ -266,18 +271,23 @@ def require_reduced_verdict(
 
 def require_agreement(expected: Expectation) -> None:
     """The reference interpreter finds the same violations, with and without merging, and no others;
-    with merging, the native search has counted as many states and transitions."""
+    with merging, the native search has counted as many states and transitions, and with symmetry as
+    many states as there are up to renaming."""
     found = expected.reference()
     if not found.complete:
         return
     assert expected.kinds_in(found) == expected.kinds
-    full = load_strategy("full")
+    program, full = expected.program(), load_strategy("full")
+    symmetry = code_for(program, SearchOptions(symmetry=True)).symmetry
     for order in ("dfs", "bfs"):
-        verdict = expected.verdict_on(expected.program(), full, order=order, all_=True)
-        statistics = verdict.statistics
-        assert statistics is not None
-        assert statistics.states == len(found.states)
-        assert statistics.transitions == found.transitions
+        apart = expected.verdict_on(program, full, order=order, all_=True, symmetry=False)
+        assert apart.statistics is not None
+        assert apart.statistics.states == len(found.states)
+        assert apart.statistics.transitions == found.transitions
+        if symmetry is not None:
+            together = expected.verdict_on(program, full, order=order, all_=True)
+            assert together.statistics is not None
+            assert together.statistics.states == len(set(map(symmetry.canonical, found.states)))
     unmerged = expected.reference(merge=False)
     if unmerged.complete:
         assert expected.kinds_in(unmerged) == expected.kinds

@@ -56,7 +56,7 @@ class _Names:
     semaphore: int = 0
 
 
-class _Generator(ProgramBuilder):
+class Generator(ProgramBuilder):
     def __init__(self, rng: Random, *, faults: bool) -> None:
         super().__init__(rng, "random", rng.randint(2, 4))
         self.faults = faults
@@ -87,16 +87,16 @@ class _Generator(ProgramBuilder):
 
     def thread(self, number: int, created: bool) -> Thread:
         active = not (created and number == self.threads - 1)
-        body = _Body(self, number)
+        body = Body(self, number)
         length = self.rng.randint(2, 6)
         body.generate(length, creates=created and number == 0)
         return body.thread(active=active)
 
 
-class _Body(ThreadBuilder):
+class Body(ThreadBuilder):
     """One thread: a line of statements, some of which jump back or ahead."""
 
-    def __init__(self, generator: _Generator, number: int) -> None:
+    def __init__(self, generator: Generator, number: int) -> None:
         super().__init__(generator, number)
         self.generator = generator
         self.names = generator.names
@@ -335,4 +335,4 @@ class _Body(ThreadBuilder):
 
 def random_program(rng: Random, *, faults: bool = True) -> Program:
     """A program to test with; with `faults=False` its steps go wrong by bounds only."""
-    return _Generator(rng, faults=faults).generate()
+    return Generator(rng, faults=faults).generate()

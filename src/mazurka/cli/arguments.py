@@ -80,6 +80,14 @@ LimitMemory = Annotated[
         "Stop the search at this many megabytes; 4000 unless given, less where there is less.",
     ),
 ]
+NoSymmetry = Annotated[
+    bool,
+    option(
+        "--no-symmetry",
+        "Tell alike threads apart: keep states that differ only in the numbers of threads which"
+        " run the same code.",
+    ),
+]
 NoMerge = Annotated[
     bool, option("--no-merge", "Keep local steps apart, as the papers count states.")
 ]

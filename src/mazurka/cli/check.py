@@ -72,6 +72,7 @@ def check(
             "--deterministic", "Answer with the same counts and text every time, without times."
         ),
     ] = False,
+    no_symmetry: args.NoSymmetry = False,
     no_merge: args.NoMerge = False,
     granularity: args.Granularity = None,
     max_threads: args.MaxThreads = 8,
@@ -111,6 +112,7 @@ def check(
             limit_bytes=args.megabytes(limit_memory),
             explore_all=explore_all,
             counterexample=counterexample,
+            symmetry=not no_symmetry,
             tuning=context.obj,
         )
         printed = args.choose_form(form, json)

@@ -33,6 +33,7 @@ def compare(
     json: args.Json = False,
     limit_time: args.LimitTime = None,
     limit_memory: args.LimitMemory = None,
+    no_symmetry: args.NoSymmetry = False,
     no_merge: args.NoMerge = False,
     granularity: args.Granularity = None,
     max_threads: args.MaxThreads = 8,
@@ -66,6 +67,7 @@ def compare(
                 max_depth=max_depth,
                 limit_seconds=args.seconds(limit_time),
                 limit_bytes=args.megabytes(limit_memory),
+                symmetry=not no_symmetry,
                 observer=observer,
                 **context.obj,
             )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mazurka.ir.program import Assign, Check, Edge, Program
-from mazurka.report.answer import HOLDS, INCONCLUSIVE, UNSOUND, Answer
+from mazurka.report.answer import HOLDS, INCONCLUSIVE, UNSOUND, VIOLATED, Answer
 from mazurka.report.selection import Alternative
 from mazurka.report.trace import Trace
 from mazurka.report.words import counted, listed
@@ -81,6 +81,8 @@ NAMED_LIMITS = {
     BITSTATE: "states are stored as bits, and some may have been missed",
     UNSOUND: "the strategy is unsound by design",
 }
+MOST_NAMES = 3
+"""Interchangeable threads that are named one by one."""
 PROPERTY_NAMES = {
     "assert": "assertions",
     "deadlock": "deadlocks",
@@ -123,6 +125,8 @@ class Verdict(Answer):
     alternative: Alternative | None = None
     counterexample: str | None = None
     """How the trace was chosen: `found`, `shortest` or `switches`."""
+    interchangeable: tuple[tuple[str, ...], ...] = ()
+    """The threads that the search took as one up to renaming, by class."""
     asked: CheckOptions | None = None
     choice: str | None = None
     """Why `auto` has chosen the strategy, where it has."""
@@ -161,6 +165,7 @@ class Verdict(Answer):
             "definitions": dict(self.subject.reading.definitions) if self.subject else {},
             "options": self.options,
             "stats": self._stats_json(),
+            "interchangeable": [list(names) for names in self.interchangeable],
             "rounds": self._rounds_json(),
             "classification": [cell_json(cell) for cell in self.classification] or None,
             "violation": self.violation.to_json() if self.violation else None,
@@ -259,22 +264,37 @@ def coverage_text(coverage: float | None) -> str:
     return f"about {percent:.2f} %"
 
 
+def name_threads(classes: Sequence[Sequence[str]]) -> str:
+    """`a and b, of c, d and 3 more`."""
+    texts = []
+    for names in classes:
+        shown = list(names) if len(names) <= MOST_NAMES else [*names[: MOST_NAMES - 1]]
+        more = len(names) - len(shown)
+        texts.append(listed([*shown, f"{more} more"] if more else shown))
+    return ", of ".join(texts)
+
+
 def scope_sentence(
     verdict: str,
     properties: tuple[str, ...],
     statistics: Statistics,
     limits: tuple[str, ...],
     reduction: str | None = None,
+    interchangeable: Sequence[Sequence[str]] = (),
 ) -> str:
     """What a verdict covers, so that nobody takes it for more.
 
     A reduction, which is named, has not examined every reachable state, and does not say so, even
-    though the verdict is about all of them.
+    though the verdict is about all of them.  Threads that were taken as one are named, too, unless
+    there is a counterexample, which speaks for itself.
     """
     what = property_list(properties)
     if properties:
         what = f"{what}, and {ALWAYS}"
-    by = f" (reduced by {reduction})" if reduction else ""
+    means = [f"reduced by {reduction}"] if reduction else []
+    if interchangeable and verdict != VIOLATED:
+        means.append(f"up to renaming of {name_threads(interchangeable)}")
+    by = f" ({', '.join(means)})" if means else ""
     if limits == (UNSOUND,):
         count = counted(statistics.states, "state")
         if statistics.executions is not None:
@@ -285,12 +305,13 @@ def scope_sentence(
         return f"{what}: {extent_text(statistics)}, by estimate {part} of those that were met"
     if verdict == INCONCLUSIVE:
         return f"{what}: {extent_text(statistics)}{by}, others were not"
-    if verdict == HOLDS and not by:
+    if verdict == HOLDS and not reduction:
         number, noun = statistics.executions, "execution"
         if number is None:
             number, noun = statistics.states, "reachable state"
         return (
             f"{what}: {f'the only {noun}' if number == 1 else f'all {number:,} {noun}s'} examined"
+            f"{by}"
         )
     if verdict == HOLDS and statistics.executions is not None:
         same = "differs from it" if statistics.executions == 1 else "differs from one of these"

@@ -23,6 +23,8 @@ TAKEN = frozenset(
             "deterministic",
             "explore_all",
             "classification",
+            "symmetry",
+            "no_symmetry",
         ),
         *("limit_time", "limit_seconds", "limit_memory", "limit_bytes"),
         *("counterexample", "trace", "full_trace"),
@@ -92,6 +94,9 @@ class SearchOptions:
     limit_bytes: int | None = None
     limit_transitions: int | None = None
     """Stop after about so many transitions; for searches that try something out."""
+    symmetry: bool = False
+    """Keep one state of those that differ only in the numbers of interchangeable threads, where the
+    strategy can do that."""
     self_check: bool = False
     """Repeat the search in the plainest way there is, its invariants asserted, and compare."""
     cancelled: Callable[[], bool] | None = None

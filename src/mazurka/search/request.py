@@ -54,6 +54,8 @@ class CheckOptions:
     self_check: bool = False
     deterministic: bool = False
     """The same answer every time, to the letter: nothing depends on time, and none is told."""
+    symmetry: bool = True
+    """Take interchangeable threads as one, where the strategy can do that."""
     tuning: Mapping[str, object] = field(default_factory=dict)
     """Values of the options that strategies declare, by name; what is missing is as usual."""
 
@@ -64,6 +66,7 @@ class CheckOptions:
             "strategy": self.strategy,
             **self.reading.to_json(),
             **{name: self.tuning.get(name, declared[name].default) for name in declared},
+            "symmetry": self.symmetry,
             "explore_all": self.explore_all,
             "deterministic": self.deterministic,
             "limit_seconds": self.limit_seconds,
@@ -82,6 +85,7 @@ class CheckOptions:
             stop_at_first=not self.explore_all,
             limit_seconds=self.limit_seconds,
             limit_bytes=self.limit_bytes,
+            symmetry=self.symmetry,
             self_check=self.self_check,
             deterministic=self.deterministic,
             tuning=self.tuning,

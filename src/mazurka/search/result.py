@@ -101,6 +101,8 @@ class SearchResult:
     notes: tuple[str, ...] = field(default=())
     classification: tuple[CellClass, ...] = ()
     """For searches that classify cells: every shared cell."""
+    interchangeable: tuple[tuple[str, ...], ...] = ()
+    """The names of threads that were taken as one up to renaming, by class."""
     rounds: tuple[Round, ...] = ()
     """The rounds before the last one, whose statistics are `statistics`."""
     order: str | None = None

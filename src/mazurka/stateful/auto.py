@@ -10,6 +10,9 @@ answer.  Otherwise the trials show what to expect (`TrialSearch.cost`):
 - `cartesian`: how many steps a vector has, compared with the successors of a state in `full`.  A
   vector whose prefixes have one step each is a plain expansion, and costs more.
 
+Where threads are interchangeable, what a search expects is divided by the number of their renamings
+if it takes them as one, as `full`, `stubborn` and `lock-patterns` do.
+
 Not tried are `ample`, `cpc-strict` and `cycle-detection`, which search no less than `stubborn` and
 `cpc`; `optimistic`, which takes at least the transitions of `cpc`; and strategies that run
 schedules, which need executions that end.
@@ -24,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from math import factorial, prod
 
 from mazurka.analysis.futures import find_futures, find_pattern_locks
 from mazurka.errors import UnsupportedError
@@ -113,6 +117,11 @@ class TrialSearch:
     def statistics(self) -> Statistics:
         return self.result.statistics
 
+    @property
+    def renamings(self) -> int:
+        """Up to how many states of the program the search takes as one: alike threads."""
+        return prod(factorial(len(names)) for names in self.result.interchangeable)
+
     def is_unfinished(self, options: SearchOptions) -> bool:
         """Whether the end of the trial is all that has ended the search."""
         cut = CUT_SHORT.intersection(self.result.limits)
@@ -179,7 +188,7 @@ def rank(trials: list[TrialSearch], threads: int) -> list[Contender]:
     """The strategies that were tried, the most promising first; vectors are never the last of
     those that race, because they are the hardest to judge."""
     unreduced = trials[0].successors(threads)
-    ranked = sorted(trials, key=lambda trial: trial.cost(unreduced, threads))
+    ranked = sorted(trials, key=lambda trial: trial.cost(unreduced, threads) / trial.renamings)
     for position, trial in enumerate(ranked[2:], 2):
         if trial.strategy.name == VECTORS:
             ranked.insert(1, ranked.pop(position))

@@ -173,9 +173,10 @@ HASHES = 117
     WALK_TABLE,        # hash table: the number of the walk, and a position in WALK
     WALK_CAPACITY,
     WALKS,             # how many walks there were
-) = range(118, 126)  # fmt: skip
+    WALK_STEP,         # address of the step function for walks, which renames no threads
+) = range(118, 127)  # fmt: skip
 
-WAITING_FOR = 126
+WAITING_FOR = 127
 """By location code: what a step that is blocked reads beside its footprint (persistent sets)."""
 ENDS = 127
 """In which ways executions were seen to end: ENDS_... flags."""

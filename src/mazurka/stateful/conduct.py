@@ -18,6 +18,7 @@ from mazurka.search import Move, Observer, SearchOptions, SearchResult, Statisti
 from mazurka.search.hangs import is_hang, make_hang
 from mazurka.search.races import races_between
 from mazurka.search.resources import default_limit_bytes
+from mazurka.stateful.quotient import name_classes, unfold
 
 SLICE_TRANSITIONS = 1 << 18
 FIRST_SLICE = 1 << 12
@@ -76,7 +77,13 @@ class Conductor:
         if self.violation is None:
             properties = self.options.properties
             notes = self.stops.notes(complete=not self.limits, properties=properties)
-        return SearchResult(statistics, self.violation, tuple(self.limits), notes)
+        return SearchResult(
+            statistics,
+            self.violation,
+            tuple(self.limits),
+            notes,
+            interchangeable=name_classes(self.native),
+        )
 
     def fit(self, budget: int) -> int:
         """The part of a budget that does not take longer than half the time that is left."""
@@ -139,7 +146,9 @@ class Conductor:
                 self.limits.append(step.fault.message)
             return False
         kind = str(step.fault.fault)
-        return self.record_violation(lambda: Violation(kind, (*path(), move)))
+        return self.record_violation(
+            lambda: unfold(self.native, Violation(kind, (*path(), move)))[0]
+        )
 
     def examine_stuck(self, words: list[int], path: Callable[[], tuple[Move, ...]]) -> bool:
         """Look at a state in which nobody moves, and somebody waits or is stopped."""
@@ -152,13 +161,18 @@ class Conductor:
             return False
         if not is_deadlock(self.interpreter, state):
             raise InternalError("a deadlock in the native code is none in the interpreter")
-        return self.record_violation(lambda: Violation("deadlock", path()))
+        return self.record_violation(lambda: unfold(self.native, Violation("deadlock", path()))[0])
 
     def confirm_hang(self, words: list[int], path: Callable[[], tuple[Move, ...]]) -> bool:
         state = self.unpack(words)
         if not is_hang(self.interpreter, state):
             raise InternalError("a hang in the native code is none in the interpreter")
-        return self.record_violation(lambda: make_hang(self.interpreter, state, path()))
+
+        def make() -> Violation:
+            real, there = unfold(self.native, Violation("hang", path()))
+            return make_hang(Interpreter(self.native.origin), there or state, real.path)
+
+        return self.record_violation(make)
 
     def confirm_race(self, words: list[int], path: Callable[[], tuple[Move, ...]]) -> bool:
         state = self.unpack(words)
@@ -171,7 +185,9 @@ class Conductor:
         if not races:
             raise InternalError("a race in the native code is none in the interpreter")
         first, second, _ = races[0]
-        return self.record_violation(lambda: Violation("race", path(), (first, second)))
+        return self.record_violation(
+            lambda: unfold(self.native, Violation("race", path(), (first, second)))[0]
+        )
 
     def record_violation(self, make: Callable[[], Violation]) -> bool:
         """Keep the first violation; later ones only matter to the counts.

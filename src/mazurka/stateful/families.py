@@ -61,11 +61,11 @@ def persistent_strategy(name: str, summary: str, relation: Relation) -> Strategy
     """A strategy that searches with persistent sets made in a certain way."""
 
     def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
-        from mazurka.ir.native.step import native
         from mazurka.stateful.persistent_search import Sets, search_persistent
+        from mazurka.stateful.quotient import code_for
 
         how = Sets(relation=relation, proviso=Proviso(options.value(PROVISO)))
-        result = search_persistent(native(program), options, observer, how)
+        result = search_persistent(code_for(program, options), options, observer, how)
         if not options.self_check or CUT_SHORT.intersection(result.limits):
             return result
         from mazurka.stateful.self_check import check_persistent

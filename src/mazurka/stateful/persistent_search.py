@@ -23,13 +23,14 @@ from mazurka.analysis.futures import (
     find_sticky_locations,
 )
 from mazurka.deadline import check_time
-from mazurka.ir.native.step import NativeProgram
+from mazurka.ir.native.step import NativeProgram, native
 from mazurka.ir.program import IDLE, Program
 from mazurka.search import Move, Observer, SearchOptions, SearchResult
 from mazurka.stateful import blocks
 from mazurka.stateful.discipline_tables import enter_locks
 from mazurka.stateful.kernel_search import StackSearch
 from mazurka.stateful.memory import Area
+from mazurka.stateful.quotient import has_alike_places
 from mazurka.stateful.variants import Proviso, Relation
 from mazurka.stateful.view import ProgramView
 
@@ -263,6 +264,10 @@ def search_persistent(
 ) -> SearchResult:
     """Search with persistent sets, or without reduction where there are none to be had."""
     reason = why_unreduced(code.program)
+    if how.proviso is Proviso.STICKY and not has_alike_places(
+        code, find_sticky_locations(code.program)
+    ):
+        code = native(code.origin)
     if reason is None:
         return PersistentSearch(code, options, observer, how).run()
     from mazurka.stateful.depth_first import DepthFirst

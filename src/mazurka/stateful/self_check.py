@@ -16,6 +16,7 @@ from mazurka.errors import InternalError
 from mazurka.ir.interpreter import State
 from mazurka.ir.program import Program
 from mazurka.search import SearchOptions, SearchResult
+from mazurka.stateful.quotient import code_for
 from mazurka.stateful.reference.cartesian import Cartesian
 from mazurka.stateful.reference.cpc import GivenUp, assert_theorem_2, explore_transactions
 from mazurka.stateful.reference.full import explore
@@ -35,11 +36,13 @@ OPTIONAL = {"assert", "deadlock", "hang", "race"}
 
 
 def check_full(program: Program, options: SearchOptions, result: SearchResult) -> str:
+    code = code_for(program, options)
     found = explore(
-        program,
+        code.program,
         races="race" in options.properties,
         hangs="hang" in options.properties,
         stop=_time_is_up(options),
+        symmetry=code.symmetry,
     )
     if not found.complete:
         return UNFINISHED
@@ -98,12 +101,14 @@ def check_persistent(
     proviso: Proviso,
     result: SearchResult,
 ) -> str:
+    code = code_for(program, options)
     done = explore_persistent(
-        program,
+        code.program,
         relation=relation,
         proviso=proviso,
         hangs="hang" in options.properties,
         stop=_time_is_up(options),
+        symmetry=code.symmetry,
     )
     if not done.complete:
         return UNFINISHED

@@ -121,6 +121,8 @@ class ProgramView:
                 if address not in own:
                     masks.words[thread * words + slot.word] |= slot.mask << slot.shift
         self.keep(blocks.SHARED_MASKS, masks)
+        taken = self.native.code(record=False, quick=self.quick)
+        numbers[blocks.WALK_STEP] = self.native.plain_address(taken)
         numbers[blocks.HANG_WANTED], numbers[blocks.STATE_WORDS] = True, words
         self.lengthen_walks(FIRST_WALK)
 

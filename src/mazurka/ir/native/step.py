@@ -27,6 +27,7 @@ import llvmlite.binding as llvm
 
 from mazurka.deadline import check_time, seconds_left
 from mazurka.ir.interpreter import ATOMIC_LIMIT
+from mazurka.ir.native.canonical import fitting_symmetry, generate_canonical_step
 from mazurka.ir.native.expressions import Context, ThreadText, is_public
 from mazurka.ir.native.layout import Layout, make_layout, may_leave_range
 from mazurka.ir.passes.liveness import can_rest
@@ -43,6 +44,7 @@ from mazurka.ir.program import (
     Mode,
     Program,
 )
+from mazurka.ir.symmetry import Symmetry
 from mazurka.ir.values.footprints import Footprints
 
 WAITS = -1
@@ -51,6 +53,8 @@ ENDED = -3
 INVALID = -4
 LARGE_PROGRAM = 400
 """From this many edges on, the code is optimized less."""
+PLAIN_STEP = "plain_step"
+"""The name of the step function where another one makes its results canonical."""
 HUGE_PROGRAM = 1_500
 """From this many edges on, it is hardly optimized: compiling must not dominate the search."""
 SECONDS_A_CHARACTER = (0.4e-6, 2e-6, 2.5e-6)
@@ -332,7 +336,7 @@ def _table(name: str, values: list[int]) -> str:
     return f"@{name} = internal constant [{len(values)} x i64] [{body}]"
 
 
-def generate_assembly(layout: Layout, *, record: bool) -> str:
+def generate_assembly(layout: Layout, *, record: bool, name: str = "step") -> str:
     """Generate the LLVM assembly of a program's step function."""
     program = layout.program
     large = len(program.edges) >= LARGE_PROGRAM
@@ -355,7 +359,7 @@ def generate_assembly(layout: Layout, *, record: bool) -> str:
     cases = " ".join(f"i64 {n}, label %t{n}" for n in range(len(program.threads)))
     dispatch = [
         "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
-        "define i64 @step(i64 %src, i64 %thread, i64 %choice, i64 %dst, i64 %footprint) {",
+        f"define i64 @{name}(i64 %src, i64 %thread, i64 %choice, i64 %dst, i64 %footprint) {{",
         "  %from = inttoptr i64 %src to ptr",
         "  %to = inttoptr i64 %dst to ptr",
         "  %fp = inttoptr i64 %footprint to ptr",
@@ -381,11 +385,22 @@ class NativeStep:
 
 
 class NativeProgram:
-    """A prepared program with its layout and its native step functions, compiled on demand."""
+    """A prepared program with its layout and its native step functions, compiled on demand.
 
-    def __init__(self, program: Program) -> None:
+    With a symmetry, steps lead to canonical states.  `origin` is the program that the user knows,
+    where `program` was derived from it.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        symmetry: Symmetry | None = None,
+        origin: Program | None = None,
+    ) -> None:
         self.program = program
+        self.origin = origin or program
         self.layout = make_layout(program)
+        self.symmetry = fitting_symmetry(self.layout, symmetry)
         self._compiled: dict[tuple[bool, bool], NativeStep] = {}
         self._compiling = threading.Lock()
 
@@ -408,12 +423,25 @@ class NativeProgram:
                 found = self._compiled[record, quick] = self._compile(record=record, quick=quick)
             return found
 
+    def plain_address(self, step: NativeStep) -> int:
+        """The address of the function in the same code that leaves threads in their places."""
+        if self.symmetry is None:
+            return step.address
+        address: int = step.engine.get_function_address(PLAIN_STEP)
+        return address
+
+    def _assembly(self, *, record: bool) -> str:
+        if self.symmetry is None:
+            return generate_assembly(self.layout, record=record)
+        text = generate_assembly(self.layout, record=record, name=PLAIN_STEP)
+        return text + generate_canonical_step(self.layout, self.symmetry, PLAIN_STEP)
+
     def _compile(self, *, record: bool, quick: bool) -> NativeStep:
         edges = len(self.program.edges)
         speed = 1 if edges >= LARGE_PROGRAM else 2
         if quick or edges >= HUGE_PROGRAM:
             speed = 0
-        text = generate_assembly(self.layout, record=record)
+        text = self._assembly(record=record)
         left = seconds_left()
         if left is None:
             return compile_assembly(text, speed=speed)
@@ -424,12 +452,15 @@ class NativeProgram:
         return compile_within_limit(text, speed=speed)
 
 
-def native(program: Program) -> NativeProgram:
-    """Return a program's native code; it is cached in the program."""
+def native(
+    program: Program, symmetry: Symmetry | None = None, origin: Program | None = None
+) -> NativeProgram:
+    """Return a program's native code, with or without symmetry; it is cached in the program."""
     kept: dict[str, object] = program.__dict__
-    found = kept.get("_native")
+    key = "_native" if symmetry is None else "_native_canonical"
+    found = kept.get(key)
     if not isinstance(found, NativeProgram):
-        found = kept["_native"] = NativeProgram(program)
+        found = kept[key] = NativeProgram(program, symmetry, origin)
     return found
 
 

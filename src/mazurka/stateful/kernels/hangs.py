@@ -40,7 +40,11 @@ def changes_shared(block: Any, before: Any, after: Any, thread: Any) -> Any:
 
 @compiled
 def is_quiet(block: Any, successors: Any, count: Any, source: Any) -> Any:
-    """Whether none of the successors in the buffer has come about by a change of a shared cell."""
+    """Whether none of the successors in the buffer has come about by a change of a shared cell.
+
+    Where steps lead to canonical states, the successors do not tell; then any state may be."""
+    if block[blocks.WALK_STEP] != block[blocks.STEP]:
+        return True
     for successor in range(count):
         target = successors.states + 8 * block[blocks.WORDS] * successor
         thread = np.int64(peek(successors.threads, successor))
@@ -86,7 +90,7 @@ def walk_alone(machine: Any, block: Any, source: Any, thread: Any) -> Any:
             if count >= room:
                 return NO_ROOM
             target = states + 8 * words * count
-            result = call_step(machine.step, here, thread, choice, target, 0)
+            result = call_step(block[blocks.WALK_STEP], here, thread, choice, target, 0)
             if result < 0:
                 stopped |= result == STOPPED_STEP
                 continue
@@ -112,7 +116,7 @@ def hang_at(machine: Any, block: Any, source: Any) -> Any:
     """HANG if the state at address `source` is one, WALK_FULL if there is no room to find out."""
     spare = block[blocks.WALK]
     for thread in range(machine.threads):
-        result = call_step(machine.step, source, thread, np.int64(0), spare, 0)
+        result = call_step(block[blocks.WALK_STEP], source, thread, np.int64(0), spare, 0)
         if result < 0 or machine.observers[thread] != 0:
             continue
         if result >> 32 != 0 or changes_shared(block, source, spare, thread):

@@ -15,7 +15,9 @@ from mazurka.analysis.stops import Stops
 from mazurka.ir.interpreter import FaultReport, Interpreter, State, Step
 from mazurka.ir.program import DEAD_ENDS, Program
 from mazurka.ir.remembering import share_interpreter
+from mazurka.ir.symmetry import CanonicalInterpreter, Symmetry
 from mazurka.search import Move
+from mazurka.search.hangs import is_hang
 from mazurka.search.races import races_between
 from mazurka.stateful.reference.hangs import find_hangs
 
@@ -66,9 +68,15 @@ def explore(
     hangs: bool = False,
     limit: int | None = None,
     stop: Callable[[], bool] = lambda: False,
+    symmetry: Symmetry | None = None,
 ) -> StateSpace:
-    """Visit all states of a program, or the first `limit` of them, or until `stop` says so."""
-    interpreter = share_interpreter(program)
+    """Visit all states of a program, or the first `limit` of them, or until `stop` says so.
+
+    With a symmetry only canonical states are visited: one of each set of renamings.
+    """
+    interpreter: Interpreter = share_interpreter(program)
+    if symmetry is not None:
+        interpreter = CanonicalInterpreter(interpreter, symmetry)
     found = StateSpace(stops=Stops(program))
     start = program.initial_state()
     found.states[start] = None
@@ -102,8 +110,11 @@ def explore(
                 (state, first, second, address)
                 for first, second, address in races_between(program, moved)
             )
-    if hangs:
+    if hangs and symmetry is None:
         found.hangs = find_hangs(program, found.states)
+    if hangs and symmetry is not None:
+        plain = share_interpreter(program)
+        found.hangs = [state for state in found.states if is_hang(plain, state)]
     return found
 
 

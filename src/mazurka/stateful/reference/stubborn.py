@@ -78,6 +78,8 @@ A step that does not end (`livelock`, `bound`) has no successor to go on from.  
 one gives way in the same manner.  States, races and other properties of several threads at a time
 are not preserved.
 
+**With symmetry** the search runs over canonical states (`mazurka.stateful.quotient` has the proof).
+
 **`Relation.AMPLE`** is the static rule that SPIN uses, as a baseline: the first thread whose step
 from its location, whatever the state, has nothing in common with any code of any other thread is
 explored alone, unless the proviso forbids it; if there is none, all are.  The theorem holds: the
@@ -98,9 +100,10 @@ from mazurka.analysis.futures import (
     find_sticky_locations,
 )
 from mazurka.analysis.standstill import is_deadlock
-from mazurka.ir.interpreter import FaultReport, State, Step
+from mazurka.ir.interpreter import FaultReport, Interpreter, State, Step
 from mazurka.ir.program import Program
 from mazurka.ir.remembering import share_interpreter
+from mazurka.ir.symmetry import CanonicalInterpreter, Symmetry
 from mazurka.search import Move
 from mazurka.search.hangs import is_hang
 from mazurka.stateful.reference.full import is_dead_end
@@ -142,10 +145,14 @@ class PersistentSets:
         program: Program,
         relation: Relation = Relation.LOCK_PATTERNS,
         proviso: Proviso = Proviso.STACK,
+        symmetry: Symmetry | None = None,
     ) -> None:
         self.program = program
         self.relation = relation
-        self.interpreter = share_interpreter(program)
+        self.plain = share_interpreter(program)
+        self.interpreter: Interpreter = self.plain
+        if symmetry is not None:
+            self.interpreter = CanonicalInterpreter(self.plain, symmetry)
         self.futures: Futures = find_futures(program)
         self.everyone = frozenset(range(len(program.threads)))
         self.locks = (
@@ -312,7 +319,7 @@ class StubbornSearch:
                 yield step
 
     def look_for_hang(self, state: State) -> None:
-        if self.hangs_wanted and is_hang(self.sets.interpreter, state):
+        if self.hangs_wanted and is_hang(self.sets.plain, state):
             self.hangs.append(state)
 
     def look_for_deadlock(self, state: State, attempts: list[ThreadAttempt]) -> None:
@@ -330,9 +337,10 @@ def explore_persistent(
     hangs: bool = False,
     limit: int | None = None,
     stop: Callable[[], bool] = lambda: False,
+    symmetry: Symmetry | None = None,
 ) -> StubbornSearch:
-    """Search a program with this reduction."""
-    sets = PersistentSets(program, relation, proviso)
+    """Search a program with this reduction, and with symmetry over canonical states only."""
+    sets = PersistentSets(program, relation, proviso, symmetry)
     search = StubbornSearch(sets, proviso, limit, stop, hangs_wanted=hangs)
     search.search()
     return search

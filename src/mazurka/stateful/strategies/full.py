@@ -1,7 +1,8 @@
 """Every interleaving, unreduced: what all reductions are measured against.
 
-Visits each reachable state once, depth-first or breadth-first.  It delays no thread, so there is
-no ignoring problem, and it keeps every property Mazurka knows.
+Visits each reachable state once, depth-first or breadth-first, or one of each set of states that
+differ only in the numbers of interchangeable threads (`mazurka.stateful.quotient`).  It delays no
+thread, so there is no ignoring problem, and it keeps every property Mazurka knows.
 
 Where the visited states do not fit into memory, `--store disk` keeps them in files: a breadth-first
 search, complete as any other (`mazurka.stateful.disk_search`).  `--store bitstate` keeps a few bits
@@ -24,6 +25,8 @@ def run(program: Program, options: SearchOptions, observer: Observer) -> SearchR
     store = StoreKind(options.value(STORE))
     if store is StoreKind.BITSTATE and options.order == "dfs":
         return run_bitstate(program, options, observer)
+    if store is StoreKind.DISK:
+        options = replace(options, order="bfs")
     search = run_on_disk if store is StoreKind.DISK else run_in_memory
     result = search(program, options, observer)
     if not options.self_check or CUT_SHORT.intersection(result.limits):
@@ -34,28 +37,28 @@ def run(program: Program, options: SearchOptions, observer: Observer) -> SearchR
 
 
 def run_in_memory(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
-    from mazurka.ir.native.step import native
     from mazurka.stateful.breadth_first import BreadthFirst
     from mazurka.stateful.depth_first import DepthFirst
+    from mazurka.stateful.quotient import code_for
 
     kind = BreadthFirst if options.order == "bfs" else DepthFirst
-    return kind(native(program), options, observer).run()
+    return kind(code_for(program, options), options, observer).run()
 
 
 def run_on_disk(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
-    from mazurka.ir.native.step import native
     from mazurka.stateful.disk_search import DiskSearch
+    from mazurka.stateful.quotient import code_for
     from mazurka.stateful.sorted_files import ScratchDirectory
 
     with ScratchDirectory(options.value(STORE_DIR)) as scratch:
-        return DiskSearch(native(program), options, observer, scratch).run()
+        return DiskSearch(code_for(program, options), options, observer, scratch).run()
 
 
 def run_bitstate(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
-    from mazurka.ir.native.step import native
     from mazurka.stateful.bitstate import Bitstate
+    from mazurka.stateful.quotient import code_for
 
-    return Bitstate(native(program), options, observer).run()
+    return Bitstate(code_for(program, options), options, observer).run()
 
 
 def refuse(options: SearchOptions) -> None:

@@ -1,0 +1,85 @@
+"""Judge searches with symmetry by every renaming, on many random programs.
+
+    python benchmarks/symmetry.py --seconds 600 --seed 0
+
+The programs have threads of the same code; half of them also give a thread's number away now and
+then, and some start and join them one after the other.  `tests/soundness/renaming.py` says what
+must be true of each.  Exit status 1 if something is not, with the seed.  Run from the root.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import traceback
+from pathlib import Path
+from random import Random
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from tests.soundness.renaming import (
+    RELATIONS,
+    draw_started,
+    draw_subject,
+    require_automorphisms,
+    require_gathered,
+    require_one_of_each,
+    require_persistent,
+)
+
+import mazurka.ir.native.step
+from mazurka.stateful.variants import Proviso
+
+# Each program is searched for a few milliseconds: optimizing its code takes longer than that.
+mazurka.ir.native.step.HUGE_PROGRAM = 0
+
+
+def judge_started(seed: int) -> bool:
+    """Judge a program that starts its threads one after the other."""
+    subject = draw_started(Random(seed), faults=seed % 3 != 0)
+    if subject is None:
+        return False
+    for strategy in RELATIONS:
+        for proviso in Proviso:
+            require_gathered(subject, strategy, proviso)
+    return True
+
+
+def judge(seed: int) -> bool:
+    """Judge one program; whether it has interchangeable threads, and few enough states."""
+    if seed % 4 == 3:
+        return judge_started(seed)
+    subject = draw_subject(Random(seed), faults=seed % 3 != 0, leaks=seed % 2 == 0)
+    if subject is None:
+        return False
+    require_automorphisms(subject)
+    for order in ("dfs", "bfs"):
+        require_one_of_each(subject, order)
+    for strategy in RELATIONS:
+        for proviso in Proviso:
+            require_persistent(subject, strategy, proviso)
+    return True
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=600)
+    parser.add_argument("--seed", type=int, default=0, help="the seed of the first program")
+    options = parser.parse_args()
+    end = time.monotonic() + options.seconds
+    seed, judged, wrong = options.seed, 0, 0
+    while time.monotonic() < end:
+        try:
+            judged += judge(seed)
+        except Exception:
+            wrong += 1
+            print(f"seed {seed}:")
+            traceback.print_exc(file=sys.stdout)
+        seed += 1
+    print(f"{seed - options.seed:,} programs, {judged:,} judged, {wrong:,} disagreements")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
