@@ -38,10 +38,11 @@ from dataclasses import dataclass, replace
 
 from mazurka.analysis.cell_sets import bits
 from mazurka.analysis.futures import RESTING, Futures, find_futures, find_pattern_locks
-from mazurka.ir.expressions import ZERO, Const
+from mazurka.ir.expressions import ZERO, Const, Expr
 from mazurka.ir.interpreter import Interpreter, Outcome, State, Step
 from mazurka.ir.program import (
     WRONG,
+    Cell,
     Check,
     Edge,
     Fault,
@@ -49,9 +50,11 @@ from mazurka.ir.program import (
     Program,
     Thread,
 )
+from mazurka.ir.values.footprints import Footprints
+from mazurka.ir.values.intervals import LARGEST, SMALLEST
 
 LOCKS, KNOWN = "_pattern_locks", "_known_standstills"
-UNJUDGED, LIFTED = "_unjudged_locations", "_without_assumptions"
+DOOMED, LIFTED = "_doomed_locations", "_without_assumptions"
 MOST_KNOWN = 20_000
 """How many answers are remembered at the same time."""
 EVERYTHING = -1
@@ -179,8 +182,34 @@ def lift_assumptions(program: Program) -> Program:
             replace(thread, edges=tuple(map(_lift, (*thread.edges, *thread.left_out))))
             for thread in program.threads
         )
-        found = program.__dict__[LIFTED] = replace(program, threads=threads)
+        found = _widen_cells(replace(program, threads=threads))
+        program.__dict__[LIFTED] = found
     return found
+
+
+def _widen_cells(program: Program) -> Program:
+    """Let cells have the values that code which is left out might store: no analysis has seen it.
+
+    They decide where stores at computed addresses may lead.
+    """
+    left_out = [edge for thread in program.threads for edge in thread.left_out]
+    while True:
+        footprints, cells = Footprints(program), list(program.cells)
+        for edge in left_out:
+            for store in edge.stores:
+                for address in footprints.targets(store.address, edge.choices):
+                    cells[address] = _widen(cells[address], store.value)
+        if tuple(cells) == program.cells:
+            return program
+        program = replace(program, cells=tuple(cells))
+
+
+def _widen(cell: Cell, value: Expr) -> Cell:
+    if not isinstance(value, Const):
+        return replace(cell, low=SMALLEST, high=LARGEST, points=None)
+    points = None if cell.points is None else tuple(sorted({*cell.points, value.value}))
+    low, high = min(cell.low, value.value), max(cell.high, value.value)
+    return replace(cell, low=low, high=high, points=points)
 
 
 def _lift(edge: Edge) -> Edge:
@@ -193,13 +222,13 @@ def _may_write(
     """Find the cells that these threads, and those that they may start, may write from here."""
     counters = [thread.counter for thread in futures.program.threads]
     resting = {n for n, counter in enumerate(counters) if state[counter] in RESTING}
-    unjudged = _find_unjudged_locations(futures.program)
+    doomed = _find_doomed_locations(futures.program)
     active, written = set(threads), 0
     while active:
         for thread in active:
             place = state[counters[thread]]
             places = futures.beginnings[thread] if place in RESTING else (place,)
-            if not unjudged[thread].isdisjoint(places):
+            if not doomed[thread].isdisjoint(places):
                 return EVERYTHING
             written |= futures.later(thread, place, held).writes
         active = {thread for thread in resting if written >> counters[thread] & 1}
@@ -207,22 +236,15 @@ def _may_write(
     return written
 
 
-def _find_unjudged_locations(program: Program) -> list[frozenset[int]]:
-    """Find for each thread the locations from which nothing can be said of what it may write.
-
-    From there every path fails, or some path leads to a store at a computed address in code that is
-    left out: which addresses these are has not been derived.
-    """
-    found: list[frozenset[int]] | None = program.__dict__.get(UNJUDGED)
+def _find_doomed_locations(program: Program) -> list[frozenset[int]]:
+    """Find for each thread the locations from which every path leads to a failure."""
+    found: list[frozenset[int]] | None = program.__dict__.get(DOOMED)
     if found is None:
-        found = program.__dict__[UNJUDGED] = [
-            frozenset(_find_doomed(thread) | _find_ways_to_wild_stores(thread))
-            for thread in program.threads
-        ]
+        found = program.__dict__[DOOMED] = [_find_doomed(thread) for thread in program.threads]
     return found
 
 
-def _find_doomed(thread: Thread) -> set[int]:
+def _find_doomed(thread: Thread) -> frozenset[int]:
     found: set[int] = set()
     while more := {
         location
@@ -231,23 +253,7 @@ def _find_doomed(thread: Thread) -> set[int]:
         if all(_always_fails(edge) or edge.target in found for edge in thread.edges_at(location))
     }:
         found |= more
-    return found
-
-
-def _find_ways_to_wild_stores(thread: Thread) -> set[int]:
-    found = {edge.source for edge in thread.left_out if _is_wild(edge)}
-    work = list(found)
-    while work:
-        for position in thread.arriving[work.pop()]:
-            source = thread.edges[position].source
-            if source not in found:
-                found.add(source)
-                work.append(source)
-    return found
-
-
-def _is_wild(edge: Edge) -> bool:
-    return not all(isinstance(store.address, Const) for store in edge.stores)
+    return frozenset(found)
 
 
 def _always_fails(edge: Edge) -> bool:
