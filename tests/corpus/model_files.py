@@ -278,16 +278,20 @@ def require_agreement(expected: Expectation) -> None:
         return
     assert expected.kinds_in(found) == expected.kinds
     program, full = expected.program(), load_strategy("full")
-    symmetry = code_for(program, SearchOptions(symmetry=True)).symmetry
     for order in ("dfs", "bfs"):
         apart = expected.verdict_on(program, full, order=order, all_=True, symmetry=False)
         assert apart.statistics is not None
         assert apart.statistics.states == len(found.states)
         assert apart.statistics.transitions == found.transitions
-        if symmetry is not None:
+        code = code_for(program, SearchOptions(symmetry=True, order=order))
+        if code.symmetry is not None:
+            whole = found if code.program is program else explore(code.program, hangs=True)
+            assert expected.kinds_in(whole) == expected.kinds
             together = expected.verdict_on(program, full, order=order, all_=True)
             assert together.statistics is not None
-            assert together.statistics.states == len(set(map(symmetry.canonical, found.states)))
+            assert together.statistics.states == len(
+                set(map(code.symmetry.canonical, whole.states))
+            )
     unmerged = expected.reference(merge=False)
     if unmerged.complete:
         assert expected.kinds_in(unmerged) == expected.kinds
