@@ -13,9 +13,10 @@ from mazurka.ir.expressions import Expr
 from mazurka.ir.interpreter import Interpreter, State
 from mazurka.ir.program import Assign, Edge, Program, Thread
 from mazurka.ir.values.footprints import Footprints
-from mazurka.search import SearchOptions, Silent, hangs
-from mazurka.search.hangs import Alone, changes_shared, find_own_cells, is_hang, walk_alone
+from mazurka.search import SearchOptions, Silent
 from mazurka.search.registry import load_strategy
+from mazurka.stateful import hangs
+from mazurka.stateful.hangs import Alone, changes_shared, find_own_cells, is_hang, walk_alone
 from mazurka.stateful.reference.cpc import explore_transactions
 from mazurka.stateful.reference.full import explore
 from mazurka.stateful.reference.stubborn import StubbornSearch, explore_persistent

@@ -8,8 +8,8 @@ from mazurka.analysis.standstill import is_deadlock
 from mazurka.ir.interpreter import Interpreter, State
 from mazurka.ir.program import Fault, Program
 from mazurka.search import PROPERTIES, Violation
-from mazurka.search.hangs import is_hang
 from mazurka.search.races import race_address
+from mazurka.stateful.hangs import is_hang
 
 
 def replays(

@@ -9,8 +9,8 @@ from mazurka.analysis.quiet_loops import may_hang
 from mazurka.ir.interpreter import Interpreter
 from mazurka.ir.remembering import share_interpreter
 from mazurka.search import SearchOptions, Silent
-from mazurka.search.hangs import is_hang
 from mazurka.search.registry import load_all
+from mazurka.stateful.hangs import is_hang
 from mazurka.stateful.minimize import fewest_switches
 from mazurka.stateful.reference.cpc import explore_transactions
 from mazurka.stateful.reference.full import explore
@@ -78,6 +78,15 @@ def test_random_programs() -> None:
                 comparison = compare(oracle, strategy, options)
                 assert comparison.agreement is Agreement.AGREES, f"seed {seed}: {comparison}"
     assert hanging > len(POLLING) // 8
+
+
+def test_starting_a_thread_that_runs_is_a_change() -> None:
+    """One goes round and starts the other again, which may stand at its beginning already."""
+    program = Subject(7205).program()
+    interpreter = share_interpreter(program)
+    whole = explore(program, hangs=True)
+    assert not whole.hangs
+    assert not any(is_hang(interpreter, state) for state in whole.states)
 
 
 def test_the_transactions_of_the_reference_find_hangs() -> None:

@@ -1,6 +1,6 @@
 """Which programs cannot hang, by their text alone: no thread can go round quietly for ever.
 
-A hang (`mazurka.search.hangs`) needs a thread that goes round a cycle of its automaton for ever,
+A hang (`mazurka.stateful.hangs`) needs a thread that goes round a cycle of its automaton for ever,
 without changing a shared cell and without a failure.  Two kinds of edges are on no such cycle:
 
 - *Loud* edges: taking one is a whole step, and surely changes a shared cell.  Taking a lock is one:

@@ -21,8 +21,8 @@ from mazurka.report.places import Shown, is_hidden, object_name, shown_value, so
 from mazurka.report.spinning import Spinning, describe_hang, follow_loop, mark_spinning
 from mazurka.report.standing import Standing, find_standings
 from mazurka.search import Move, Violation
-from mazurka.search.hangs import is_hang
 from mazurka.search.races import race_address
+from mazurka.stateful.hangs import is_hang
 
 KEPT_ROWS = 20_000
 """Of a longer trace only the beginning and the end are told, half of this number each."""

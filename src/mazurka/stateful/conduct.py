@@ -15,9 +15,9 @@ from mazurka.ir.native.step import NativeProgram
 from mazurka.ir.program import Fault
 from mazurka.ir.remembering import share_interpreter
 from mazurka.search import Move, Observer, SearchOptions, SearchResult, Statistics, Violation
-from mazurka.search.hangs import is_hang, make_hang
 from mazurka.search.races import races_between
 from mazurka.search.resources import default_limit_bytes
+from mazurka.stateful.hangs import is_hang, make_hang
 from mazurka.stateful.quotient import name_classes, unfold
 
 SLICE_TRANSITIONS = 1 << 18

@@ -31,7 +31,7 @@ go on for ever without w becoming shorter.
   location on the cycle of canonical states, too.
 
 **Hangs.**  Whether a state is a hang depends on what each thread can do alone
-(`mazurka.search.hangs`), which a renaming maps to what its image can do alone.  So a renaming of a
+(`stateful.hangs`), which a renaming maps to what its image can do alone.  So a renaming of a
 hang is a hang, and the states of hangs are closed under steps in the quotient, too: the one that a
 depth-first search meets last pushes nothing.  Walks of one thread alone are made on the program
 itself: with steps to canonical states, the thread would have another number from step to step.

@@ -8,8 +8,8 @@ from mazurka.errors import UnsupportedError
 from mazurka.ir.native.step import NativeProgram
 from mazurka.ir.program import FAULTS, Fault
 from mazurka.search import SearchOptions
-from mazurka.search.hangs import find_own_cells
 from mazurka.stateful import blocks
+from mazurka.stateful.hangs import find_own_cells
 from mazurka.stateful.memory import Area
 
 MOST_THREADS = 255

@@ -1,6 +1,6 @@
 """Looks for hangs in one state: do threads go round for ever, and nothing shared changes again?
 
-`mazurka.search.hangs` has the same check in plain Python, with the proofs, and is the one to read
+`mazurka.stateful.hangs` has the same check in plain Python, with the proofs, and is the one to read
 first.  Each thread walks alone from the state.  The states of its walk lie in an array of their
 own, with a hash table whose entries carry the number of the walk, so that nothing is cleared
 between two walks.  Most states are dismissed by the first step of some thread.

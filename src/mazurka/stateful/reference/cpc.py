@@ -29,8 +29,8 @@ from mazurka.ir.interpreter import FaultReport, Outcome, State, Step
 from mazurka.ir.program import Program
 from mazurka.ir.remembering import share_interpreter
 from mazurka.search import Move
-from mazurka.search.hangs import is_hang
 from mazurka.search.races import races_between
+from mazurka.stateful.hangs import is_hang
 from mazurka.stateful.reference.full import is_dead_end
 from mazurka.stateful.variants import Completion
 

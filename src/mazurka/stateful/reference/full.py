@@ -17,8 +17,8 @@ from mazurka.ir.program import DEAD_ENDS, Program
 from mazurka.ir.remembering import share_interpreter
 from mazurka.ir.symmetry import CanonicalInterpreter, Symmetry
 from mazurka.search import Move
-from mazurka.search.hangs import is_hang
 from mazurka.search.races import races_between
+from mazurka.stateful.hangs import is_hang
 from mazurka.stateful.reference.hangs import find_hangs
 
 

@@ -2,7 +2,7 @@
 
 A hang is a bottom component of the graph (its states can be reached from each other, and no step
 leaves it) in which some thread moves, no step changes a shared cell, and no thread is stopped.
-`mazurka.search.hangs` proves that its check of one state finds the same.  Components by Tarjan,
+`mazurka.stateful.hangs` proves that its check of one state finds the same.  Components by Tarjan,
 *Depth-first search and linear graph algorithms* (1972).
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from mazurka.ir.interpreter import Interpreter, Outcome, State, Step
 from mazurka.ir.program import Program
 from mazurka.ir.remembering import share_interpreter
-from mazurka.search.hangs import changes_shared, find_own_cells
+from mazurka.stateful.hangs import changes_shared, find_own_cells
 
 
 def find_hangs(program: Program, states: Iterable[State]) -> list[State]:

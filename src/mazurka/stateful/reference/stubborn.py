@@ -105,7 +105,7 @@ from mazurka.ir.program import Program
 from mazurka.ir.remembering import share_interpreter
 from mazurka.ir.symmetry import CanonicalInterpreter, Symmetry
 from mazurka.search import Move
-from mazurka.search.hangs import is_hang
+from mazurka.stateful.hangs import is_hang
 from mazurka.stateful.reference.full import is_dead_end
 from mazurka.stateful.variants import Proviso, Relation
 

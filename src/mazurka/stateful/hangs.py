@@ -26,7 +26,10 @@ by swapping 1 into a cell that contains 1 is no change.
 
 A cell counts as a thread's own if it is local, and no other thread's code reads it.  A program
 counter that others only compare with the reserved locations (`FINISHED`, `WRONG`, `IDLE`) counts as
-its thread's own: these comparisons do not tell where a thread is that moves.
+its thread's own: these comparisons do not tell where a thread is that moves.  Of a thread that
+another one might start although it runs (no front end makes such a program), cells that other
+threads' code writes are not its own either: whether starting it changes anything depends on where
+it is.  Any other thread's cells are written by others only while it does not run.
 """
 
 from __future__ import annotations
@@ -35,6 +38,7 @@ import enum
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from mazurka.analysis.restarts import find_restartable_threads
 from mazurka.ir.expressions import Binary, Const, Expr, Load, children
 from mazurka.ir.interpreter import Interpreter, Outcome, State
 from mazurka.ir.program import FIRST_LOCATION, Program
@@ -160,7 +164,7 @@ def _compute_own_cells(program: Program) -> tuple[frozenset[int], ...]:
     footprints = Footprints(program)
     counters = {thread.counter for thread in program.threads}
     seen: set[int] = set()
-    """Local cells that another thread's code reads."""
+    """Local cells that matter to another thread's code."""
     for number, thread in enumerate(program.threads):
         for edge in thread.edges:
             for expr in edge.expressions:
@@ -169,6 +173,13 @@ def _compute_own_cells(program: Program) -> tuple[frozenset[int], ...]:
                         foreign = program.cells[cell].owner != number
                         if foreign and (tells_place or cell not in counters):
                             seen.add(cell)
+    restartable = find_restartable_threads(program)
+    for number, thread in enumerate(program.threads):
+        for edge in thread.edges:
+            for cell in footprints.of_edge(edge).writes:
+                owner = program.cells[cell].owner
+                if owner in restartable and owner != number:
+                    seen.add(cell)
     own: list[set[int]] = [set() for _ in program.threads]
     for address, each in enumerate(program.cells):
         if each.owner is not None and address not in seen:
