@@ -50,7 +50,11 @@ AS_COMMANDS = [
     "work_queue",
 ]
 
-MEASURED = {"seconds", "total_seconds", "states_per_second", "peak_bytes", "bytes_per_state"}
+MEASURED = {"seconds", "total_seconds", "states_per_second", "peak_bytes", "bytes_per_state"} | {
+    "preparing_seconds",
+    "explaining_seconds",
+    "elapsed_seconds",
+}
 """Times and memory, which may differ from run to run."""
 
 
