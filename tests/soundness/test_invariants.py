@@ -16,7 +16,7 @@ from tests.soundness.reductions import SECONDS, Agreement, Oracle, Subject, comp
 from tests.soundness.watching import MESSAGE, unequal_pair, watched
 
 PROGRAMS = 160
-PORTION = 40
+PORTION = 80
 STATES = 400
 SCHEDULED_STATES = 120
 """With more states, and the observer at any place in between, there are too many schedules."""

@@ -61,6 +61,7 @@ UsualProperty = Annotated[
         "--property LIST",
         "What to check, separated by commas: assert, deadlock, hang, race; the first three unless"
         " given, hang only if the strategy can. Range, index and lock errors are always checked.",
+        complete_list(properties),
     ),
 ]
 Order = Annotated[str, option("--order dfs|bfs", "Depth-first or breadth-first.")]

@@ -29,5 +29,5 @@ def test_a_module_imports_the_kit_and_what_is_below_it(path: Path) -> None:
     names = set(imported(ast.parse(path.read_text(encoding="utf-8"))))
     assert not names & {"ast", "tokenize", "symtable"}
     own = {name for name in names if name.startswith("mazurka")}
-    allowed = ("mazurka.frontend.kit", "mazurka.ir", "mazurka.errors")
+    allowed = ("mazurka.frontend.kit", "mazurka.ir", "mazurka.errors", "mazurka.deadline")
     assert [name for name in sorted(own) if not name.startswith(allowed)] == []
