@@ -178,10 +178,10 @@ HASHES = 117
 
 WAITING_FOR = 127
 """By location code: what a step that is blocked reads beside its footprint (persistent sets)."""
-ENDS = 127
+ENDS = 128
 """In which ways executions were seen to end: ENDS_... flags."""
 
-BLOCK_WORDS = 128
+BLOCK_WORDS = 129
 
 # Where states lie: in a log, with their positions in the table; in the table itself; or nowhere,
 # and the table has some bits for each.
