@@ -146,12 +146,11 @@ def unfold(code: NativeProgram, found: Violation) -> tuple[Violation, State | No
             happens = take(Move(real.thread))
         if not happens:
             raise InternalError("a step of a canonical state is not one of the program's")
-    if found.kind in (
-        "deadlock",
-        "hang",
-    ):  # who waits for several threads joins those that have ended
-        for thread, places in enumerate(hidden):
-            while places and take(Move(thread)):
+    if found.kind in ("deadlock", "hang"):
+        # Who waits for several threads joins those that have ended: it moves on within its chain.
+        for number, places in enumerate(hidden):
+            counter = code.origin.threads[number].counter
+            while interpreter.step(state, number).state[counter] in places and take(Move(number)):
                 pass
     racing = None
     if found.racing is not None:
