@@ -125,7 +125,7 @@ def load_engine(processors: int) -> list[str]:
     from mazurka.search import Silent
     from mazurka.search.registry import load_strategy, strategy_names
     from mazurka.stateful import auto
-    from mazurka.stateful.kernel_cache import KERNELS, kernel
+    from mazurka.stateful.compiled.cache import KERNELS, kernel
 
     for name in KERNELS:
         kernel(name, Silent())

@@ -17,7 +17,7 @@ import pytest
 
 from mazurka.ir.native import step
 from mazurka.search import Silent, resources
-from mazurka.stateful.kernel_cache import kernel
+from mazurka.stateful.compiled.cache import kernel
 
 TESTS = Path(__file__).parent
 KERNELS = ("depth_first", "breadth_first", "store")

@@ -22,9 +22,7 @@ from mazurka.ir.native.step import native
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program
 from mazurka.search import SearchOptions, SearchResult, Silent
-from mazurka.stateful import kernel_cache, kernel_search
-from mazurka.stateful.cartesian_search import Vectors
-from mazurka.stateful.cartesian_workers import search_cartesian
+from mazurka.stateful.compiled import cache as kernel_cache
 from mazurka.stateful.reference import cartesian
 from mazurka.stateful.reference.cartesian import (
     Cartesian,
@@ -34,8 +32,11 @@ from mazurka.stateful.reference.cartesian import (
     explore_cartesian,
 )
 from mazurka.stateful.reference.full import explore, is_dead_end
+from mazurka.stateful.searches import kernel_search
+from mazurka.stateful.searches.cartesian import Vectors
+from mazurka.stateful.searches.cartesian_workers import search_cartesian
 
-KERNELS = Path(kernel_cache.__file__).parent / "kernels"
+KERNELS = kernel_cache.SOURCES / "kernels"
 OPTIONS = SearchOptions(properties=frozenset({"assert", "deadlock"}), stop_at_first=False)
 
 MODELS = {

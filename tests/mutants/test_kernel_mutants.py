@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from mazurka.stateful import kernel_cache, kernel_search
+from mazurka.stateful.compiled import cache as kernel_cache
+from mazurka.stateful.searches import kernel_search
 from tests.mutants.transaction_searches import Search
 
-KERNEL = Path(kernel_cache.__file__).parent / "kernels" / "transactions.py"
+KERNEL = kernel_cache.SOURCES / "kernels" / "transactions.py"
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ import pytest
 
 from mazurka.ir.program import Program
 from mazurka.search import BITSTATE, Move
-from mazurka.stateful import disk_search
-from mazurka.stateful.bitstate import Bitstate
-from mazurka.stateful.depth_first import DepthFirst
-from mazurka.stateful.disk_search import DiskSearch, PredecessorSearch
-from mazurka.stateful.sorted_files import FileReader, SortedFile, Subtraction
+from mazurka.stateful.beyond_memory import disk_search
+from mazurka.stateful.beyond_memory.bitstate import Bitstate
+from mazurka.stateful.beyond_memory.disk_search import DiskSearch, PredecessorSearch
+from mazurka.stateful.beyond_memory.sorted_files import FileReader, SortedFile, Subtraction
+from mazurka.stateful.searches.depth_first import DepthFirst
 from tests.soundness.disk_searches import difference, search_disk, search_stored
 from tests.soundness.replaying import replays
 from tests.unit.ir.programs import crossed_locks, modular_counters

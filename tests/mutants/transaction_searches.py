@@ -10,7 +10,7 @@ from mazurka.ir.program import Program
 from mazurka.search import SearchOptions, SearchResult, Silent
 from mazurka.stateful.reference.cpc import explore_transactions
 from mazurka.stateful.reference.full import explore
-from mazurka.stateful.transactions import TransactionSearch
+from mazurka.stateful.searches.transactions import TransactionSearch
 from mazurka.stateful.variants import Completion, Transaction
 from tests.mutants.transaction_models import program_of
 

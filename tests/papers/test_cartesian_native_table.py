@@ -9,8 +9,8 @@ import pytest
 from mazurka.bench.cartesian import CASES, CartesianCase
 from mazurka.ir.native.step import native
 from mazurka.search import SearchOptions, Silent
-from mazurka.stateful.cartesian_search import Vectors
-from mazurka.stateful.cartesian_workers import search_cartesian
+from mazurka.stateful.searches.cartesian import Vectors
+from mazurka.stateful.searches.cartesian_workers import search_cartesian
 from mazurka.stateful.variants import CycleRule
 from tests.papers.cartesian_programs import load_case
 

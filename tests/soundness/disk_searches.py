@@ -7,8 +7,8 @@ import pytest
 from mazurka.ir.native.step import native
 from mazurka.ir.program import Program
 from mazurka.search import SearchOptions, SearchResult, Silent
-from mazurka.stateful import disk_search
-from mazurka.stateful.disk_search import LEAST_ROOM, STORE_SHARE, plan_room
+from mazurka.stateful.beyond_memory import disk_search
+from mazurka.stateful.beyond_memory.disk_search import LEAST_ROOM, STORE_SHARE, plan_room
 from mazurka.stateful.strategies.full import run
 
 MEMORY = 1 << 24

@@ -14,9 +14,10 @@ import pytest
 from mazurka.ir.native.step import native
 from mazurka.ir.program import Program
 from mazurka.search import SearchOptions, SearchResult, Silent
-from mazurka.stateful import cartesian_search, cartesian_workers
-from mazurka.stateful.cartesian_search import CartesianSearch, Vectors
-from mazurka.stateful.cartesian_workers import cartesian_search as search
+from mazurka.stateful.searches import cartesian as cartesian_search
+from mazurka.stateful.searches import cartesian_workers
+from mazurka.stateful.searches.cartesian import CartesianSearch, Vectors
+from mazurka.stateful.searches.cartesian_workers import cartesian_search as search
 from mazurka.stateful.strategies.cartesian import STRATEGY
 from mazurka.stateful.variants import CycleRule
 from tests.soundness.reductions import Agreement, Subject, compare_all, consult

@@ -8,10 +8,10 @@ import pytest
 
 from mazurka.ir.native.step import native
 from mazurka.search import SearchOptions, Silent
-from mazurka.stateful.cartesian_search import Vectors
-from mazurka.stateful.cartesian_workers import search_cartesian
 from mazurka.stateful.reference.cartesian import explore_cartesian
 from mazurka.stateful.reference.full import explore
+from mazurka.stateful.searches.cartesian import Vectors
+from mazurka.stateful.searches.cartesian_workers import search_cartesian
 from mazurka.stateful.variants import CycleRule, Finished
 from tests.soundness.reductions import Subject
 from tests.soundness.replaying import replays

@@ -19,7 +19,7 @@ from mazurka.ir.program import Program
 from mazurka.search import SearchOptions, SearchResult, Silent
 from mazurka.stateful.reference.cpc import Transactions, assert_theorem_2, explore_transactions
 from mazurka.stateful.reference.full import StateSpace, explore
-from mazurka.stateful.transactions import TransactionSearch
+from mazurka.stateful.searches.transactions import TransactionSearch
 from mazurka.stateful.variants import Completion, Transaction
 from tests.soundness.reductions import Subject
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mazurka.ir.passes.liveness import reset_dead_locals
 from mazurka.search import BITSTATE
-from mazurka.stateful import disk_search
+from mazurka.stateful.beyond_memory import disk_search
 from tests.soundness.disk_searches import difference, search_disk, search_stored
 from tests.soundness.profiles import random_programs
 from tests.soundness.random_programs import random_program

@@ -11,10 +11,10 @@ from mazurka.ir.remembering import share_interpreter
 from mazurka.search import SearchOptions, Silent
 from mazurka.search.registry import load_all
 from mazurka.stateful.hangs import is_hang
-from mazurka.stateful.minimize import fewest_switches
 from mazurka.stateful.reference.cpc import explore_transactions
 from mazurka.stateful.reference.full import explore
 from mazurka.stateful.reference.stubborn import explore_persistent
+from mazurka.stateful.searches.minimize import fewest_switches
 from mazurka.stateful.variants import Completion
 from tests.soundness.hang_models import HANGING, NOT_HANGING
 from tests.soundness.mover_models import program_of

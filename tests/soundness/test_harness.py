@@ -19,7 +19,7 @@ from mazurka.search import (
     Strategy,
     Violation,
 )
-from mazurka.stateful.depth_first import DepthFirst
+from mazurka.stateful.searches.depth_first import DepthFirst
 from mazurka.stateful.strategies.full import STRATEGY as FULL
 from tests.soundness.reductions import (
     Agreement,

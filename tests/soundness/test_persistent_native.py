@@ -11,9 +11,9 @@ from mazurka.ir.native.step import native
 from mazurka.ir.program import Program
 from mazurka.search import SearchOptions, Silent
 from mazurka.search.registry import load_strategy
-from mazurka.stateful.persistent_search import Sets, search_persistent
 from mazurka.stateful.reference.full import StateSpace, explore
 from mazurka.stateful.reference.stubborn import explore_persistent
+from mazurka.stateful.searches.persistent import Sets, search_persistent
 from mazurka.stateful.variants import Proviso, Relation
 from tests.soundness.reductions import Agreement, Subject, compare_all, consult
 from tests.soundness.replaying import replays

@@ -12,9 +12,9 @@ from mazurka.analysis.channels import find_channels
 from mazurka.ir.native.step import native
 from mazurka.ir.program import Program
 from mazurka.search import SearchOptions, Silent
-from mazurka.stateful.persistent_search import Sets, search_persistent
 from mazurka.stateful.reference.full import StateSpace, explore
 from mazurka.stateful.reference.stubborn import explore_persistent
+from mazurka.stateful.searches.persistent import Sets, search_persistent
 from mazurka.stateful.variants import Proviso, Relation
 from tests.soundness.queue_programs import queue_program
 from tests.soundness.sharpening import sharpen

@@ -15,8 +15,8 @@ from mazurka.report.selection import context_switches
 from mazurka.search import SearchOptions, SearchResult, Silent, Violation
 from mazurka.search.races import race_address
 from mazurka.search.registry import load_strategy
-from mazurka.stateful.minimize import fewest_switches
 from mazurka.stateful.reference.full import explore
+from mazurka.stateful.searches.minimize import fewest_switches
 from tests.soundness.mover_models import program_of
 from tests.soundness.profiles import random_programs
 from tests.soundness.random_programs import random_program

@@ -85,7 +85,8 @@ MOST_GROUPS = 60
 class Discipline:
     """What is assumed about a program's cells, and what has been observed of them.
 
-    The kernels' copy of these tables, `mazurka.stateful.discipline_tables`, has the same rules.
+    The kernels' copy of these tables, `mazurka.stateful.searches.discipline_tables`, has the same
+    rules.
     """
 
     program: Program

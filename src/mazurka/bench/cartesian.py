@@ -25,8 +25,8 @@ from mazurka.bench.figures import Figures, repeat
 from mazurka.bench.harness import Benchmark, Case, Line, Measured, figures_of, thousands
 from mazurka.ir.native.step import native
 from mazurka.search import SearchOptions, Silent
-from mazurka.stateful.cartesian_search import Vectors
-from mazurka.stateful.cartesian_workers import search_cartesian
+from mazurka.stateful.searches.cartesian import Vectors
+from mazurka.stateful.searches.cartesian_workers import search_cartesian
 from mazurka.stateful.variants import CycleRule, Finished
 
 STANDARD, TABLE1, DEFAULT = "standard", "table1", "default"

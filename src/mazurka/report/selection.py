@@ -129,7 +129,7 @@ def context_switches(path: tuple[Move, ...]) -> int:
 def _fewest_switches(
     program: Program, found: Violation, options: SearchOptions, observer: Observer
 ) -> Violation | None:
-    from mazurka.stateful.minimize import fewest_switches
+    from mazurka.stateful.searches.minimize import fewest_switches
 
     observer.message("looking for a counterexample with fewer context switches")
     return fewest_switches(program, found, options, observer)

@@ -44,8 +44,8 @@ from mazurka.search import (
 )
 from mazurka.search.registry import load_strategy
 from mazurka.search.resources import address_space_is_limited, processors
-from mazurka.stateful import cartesian_search, persistent_search
 from mazurka.stateful.race import Contender, Race, is_answer
+from mazurka.stateful.searches import cartesian, persistent
 
 PILOT = "full"
 PILOT_TRANSITIONS = 1 << 15
@@ -94,10 +94,10 @@ def search(program: Program, options: SearchOptions, observer: Observer) -> Chos
 def find_candidates(program: Program, options: SearchOptions) -> Iterator[str]:
     """Name the reductions that are sound for what is asked, and that can search the program."""
     names = []
-    if len(program.threads) <= cartesian_search.MOST_THREADS:
+    if len(program.threads) <= cartesian.MOST_THREADS:
         names.append(VECTORS)
     names.append("cpc")
-    few = len(program.threads) <= persistent_search.MOST_THREADS
+    few = len(program.threads) <= persistent.MOST_THREADS
     if few and not find_futures(program).observers_meddle:
         names.append("lock-patterns" if find_pattern_locks(program) else "stubborn")
     for name in names:

@@ -23,7 +23,7 @@ def transaction_strategy(
 
     def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
         from mazurka.ir.native.step import native
-        from mazurka.stateful.transactions import TransactionSearch, mover_use_for
+        from mazurka.stateful.searches.transactions import TransactionSearch, mover_use_for
 
         how = Transaction(
             completion=completion_for(completion, options),
@@ -61,8 +61,8 @@ def persistent_strategy(name: str, summary: str, relation: Relation) -> Strategy
     """A strategy that searches with persistent sets made in a certain way."""
 
     def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
-        from mazurka.stateful.persistent_search import Sets, search_persistent
         from mazurka.stateful.quotient import code_for
+        from mazurka.stateful.searches.persistent import Sets, search_persistent
 
         how = Sets(relation=relation, proviso=Proviso(options.value(PROVISO)))
         result = search_persistent(code_for(program, options), options, observer, how)

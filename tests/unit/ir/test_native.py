@@ -26,7 +26,7 @@ from mazurka.ir.interpreter import Interpreter
 from mazurka.ir.native.step import INVALID, NativeProgram, generate_assembly, native
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import FINISHED, Kind, Program
-from mazurka.stateful.memory import Area
+from mazurka.stateful.compiled.memory import Area
 
 PROGRAMS = {
     "two choices": two_choices(),

@@ -10,8 +10,8 @@ from tests.unit.ir.programs import crossed_locks, modular_counters
 
 from mazurka.ir.native.step import native
 from mazurka.search import BITSTATE, SearchOptions, Silent
-from mazurka.stateful import bitstate
-from mazurka.stateful.bitstate import Bitstate, estimate_coverage
+from mazurka.stateful.beyond_memory import bitstate
+from mazurka.stateful.beyond_memory.bitstate import Bitstate, estimate_coverage
 
 
 def search(program: object, limit_bytes: int, **tuning: object) -> Bitstate:

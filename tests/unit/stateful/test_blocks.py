@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from mazurka.ir.program import DEAD_ENDS, FAULTS
-from mazurka.stateful import blocks, view
+from mazurka.stateful import blocks
+from mazurka.stateful.compiled import view
 
 
 def test_positions_are_distinct_and_within_the_block() -> None:

@@ -15,8 +15,8 @@ from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program
 from mazurka.search import SearchOptions, SearchResult, Silent, Statistics
 from mazurka.stateful import blocks
-from mazurka.stateful.cartesian_search import Vectors, VectorSchedules
-from mazurka.stateful.cartesian_workers import Backlog, ConcurrentSearch, cartesian_search
+from mazurka.stateful.searches.cartesian import Vectors, VectorSchedules
+from mazurka.stateful.searches.cartesian_workers import Backlog, ConcurrentSearch, cartesian_search
 from mazurka.stateful.strategies.cartesian import STRATEGY
 
 OPTIONS = SearchOptions(limit_bytes=1 << 28)

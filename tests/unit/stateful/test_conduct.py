@@ -14,8 +14,8 @@ from mazurka.ir.interpreter import Interpreter, Step
 from mazurka.ir.native.step import NativeProgram
 from mazurka.ir.program import FINISHED, Check, Fault, Program
 from mazurka.search import Move, SearchOptions, Silent, Statistics
-from mazurka.stateful import conduct
-from mazurka.stateful.conduct import FIRST_SLICE, SLICE_TRANSITIONS, Conductor
+from mazurka.stateful.searches import conduct
+from mazurka.stateful.searches.conduct import FIRST_SLICE, SLICE_TRANSITIONS, Conductor
 from mazurka.stateful.strategies.full import run
 
 

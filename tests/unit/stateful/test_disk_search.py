@@ -16,10 +16,9 @@ from tests.unit.ir.programs import crossed_locks, modular_counters
 from mazurka.ir.native.step import native
 from mazurka.ir.program import Program
 from mazurka.search import SearchOptions, Silent, Statistics
-from mazurka.stateful import sorted_files
-from mazurka.stateful.disk_search import LEAST_ROOM, DiskSearch, plan_room
-from mazurka.stateful.memory import Area
-from mazurka.stateful.sorted_files import (
+from mazurka.stateful.beyond_memory import sorted_files
+from mazurka.stateful.beyond_memory.disk_search import LEAST_ROOM, DiskSearch, plan_room
+from mazurka.stateful.beyond_memory.sorted_files import (
     FileReader,
     Part,
     RunKernel,
@@ -27,6 +26,7 @@ from mazurka.stateful.sorted_files import (
     SortedFile,
     Subtraction,
 )
+from mazurka.stateful.compiled.memory import Area
 from mazurka.stateful.strategies.full import run
 
 Record = tuple[int, ...]

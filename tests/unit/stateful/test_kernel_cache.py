@@ -11,9 +11,11 @@ import pytest
 
 from mazurka.deadline import TimeLimitError, time_limit
 from mazurka.search import Silent, Statistics
-from mazurka.stateful import blocks, kernel_builders, kernel_cache
-from mazurka.stateful.memory import Area
-from mazurka.stateful.store import FIRST_CAPACITY, Store
+from mazurka.stateful import blocks
+from mazurka.stateful.compiled import builders as kernel_builders
+from mazurka.stateful.compiled import cache as kernel_cache
+from mazurka.stateful.compiled.memory import Area
+from mazurka.stateful.compiled.store import FIRST_CAPACITY, Store
 
 
 class Listener:

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from mazurka.errors import MazurkaError
-from mazurka.stateful import memory
-from mazurka.stateful.memory import Area
+from mazurka.stateful.compiled import memory
+from mazurka.stateful.compiled.memory import Area
 
 GIGABYTE = 1 << 30
 

@@ -25,9 +25,9 @@ from mazurka.ir.native.step import native
 from mazurka.ir.program import FINISHED, Assign, Check, Fault, Kind, Mode, Program
 from mazurka.search import SearchOptions, SearchResult, Silent
 from mazurka.search.registry import load_strategy
-from mazurka.stateful.persistent_search import PersistentSearch, Sets, search_persistent
 from mazurka.stateful.reference.full import explore
 from mazurka.stateful.reference.stubborn import explore_persistent
+from mazurka.stateful.searches.persistent import PersistentSearch, Sets, search_persistent
 from mazurka.stateful.self_check import check_persistent
 from mazurka.stateful.variants import Proviso, Relation
 

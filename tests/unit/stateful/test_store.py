@@ -12,10 +12,10 @@ from mazurka.ir.native.step import native
 from mazurka.ir.program import Program
 from mazurka.search import SearchOptions, SearchResult, Silent
 from mazurka.stateful import blocks
-from mazurka.stateful.breadth_first import BreadthFirst
-from mazurka.stateful.depth_first import DepthFirst
-from mazurka.stateful.memory import Area
-from mazurka.stateful.store import FIRST_CAPACITY, LAST_LOAD, MOST_LOAD, Store
+from mazurka.stateful.compiled.memory import Area
+from mazurka.stateful.compiled.store import FIRST_CAPACITY, LAST_LOAD, MOST_LOAD, Store
+from mazurka.stateful.searches.breadth_first import BreadthFirst
+from mazurka.stateful.searches.depth_first import DepthFirst
 
 
 def make(program: Program, order: str, limit: int = MEMORY) -> BreadthFirst | DepthFirst:

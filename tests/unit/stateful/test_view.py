@@ -10,8 +10,8 @@ from mazurka.ir.expressions import Choice
 from mazurka.ir.native.step import NativeProgram
 from mazurka.ir.program import FINISHED, Kind, Program
 from mazurka.search import SearchOptions
-from mazurka.stateful import view
-from mazurka.stateful.view import ProgramView
+from mazurka.stateful.compiled import view
+from mazurka.stateful.compiled.view import ProgramView
 
 RACES = SearchOptions(properties=frozenset({"race"}))
 

@@ -6,7 +6,8 @@ All successors of a state are made before any of them is looked up, and their pl
 are fetched ahead meanwhile.
 
 The search can also be told to take only the moves of the thread that moved last (the last word of
-a record), or only those of the others; `mazurka.stateful.minimize` searches by context switches so.
+a record), or only those of the others; `mazurka.stateful.searches.minimize` searches by context
+switches so.
 """
 
 from __future__ import annotations

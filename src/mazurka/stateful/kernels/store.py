@@ -6,7 +6,7 @@ states lie one behind the other in a log, in order of discovery, and a slot hold
 log with 24 bits of the hash beside it; this serves states of any size, and searches that need a
 state's number (breadth-first search, and reductions that keep something for each state).  *As
 bits*: a state is some bits of the table, at places that its hash tells; a state whose bits are all
-set, perhaps by others, is taken for a known one (`mazurka.stateful.bitstate`).
+set, perhaps by others, is taken for a known one (`mazurka.stateful.beyond_memory.bitstate`).
 """
 
 from __future__ import annotations

@@ -26,8 +26,8 @@ from mazurka.stateful.variants import CYCLE_RULE, WORKERS, CycleRule
 
 def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
     from mazurka.ir.native.step import native
-    from mazurka.stateful.cartesian_search import Vectors
-    from mazurka.stateful.cartesian_workers import cartesian_search
+    from mazurka.stateful.searches.cartesian import Vectors
+    from mazurka.stateful.searches.cartesian_workers import cartesian_search
 
     how = Vectors(rule=CycleRule(options.value(CYCLE_RULE)))
     search = cartesian_search(native(program), options, observer, how)

@@ -14,7 +14,7 @@ Where hangs are asked for, all committed states are completed, as `cpc-strict` d
 (`stateful.families.completion_for`).
 
 Keeps assertions and all other faults.  Deadlocks and races are kept, too, because right movers
-count as non-movers where these are asked for (`stateful.transactions.mover_use_for`).
+count as non-movers where these are asked for (`stateful.searches.transactions.mover_use_for`).
 Deviations from the paper: `stateful.reference.cpc`.
 """
 

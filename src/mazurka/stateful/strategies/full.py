@@ -5,9 +5,9 @@ differ only in the numbers of interchangeable threads (`mazurka.stateful.quotien
 thread, so there is no ignoring problem, and it keeps every property Mazurka knows.
 
 Where the visited states do not fit into memory, `--store disk` keeps them in files: a breadth-first
-search, complete as any other (`mazurka.stateful.disk_search`).  `--store bitstate` keeps a few bits
-for each state, depth-first, may pass states over, and never says *holds*
-(`mazurka.stateful.bitstate`).
+search, complete as any other (`mazurka.stateful.beyond_memory.disk_search`).  `--store bitstate`
+keeps a few bits for each state, depth-first, may pass states over, and never says *holds*
+(`mazurka.stateful.beyond_memory.bitstate`).
 """
 
 from __future__ import annotations
@@ -37,25 +37,25 @@ def run(program: Program, options: SearchOptions, observer: Observer) -> SearchR
 
 
 def run_in_memory(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
-    from mazurka.stateful.breadth_first import BreadthFirst
-    from mazurka.stateful.depth_first import DepthFirst
     from mazurka.stateful.quotient import code_for
+    from mazurka.stateful.searches.breadth_first import BreadthFirst
+    from mazurka.stateful.searches.depth_first import DepthFirst
 
     kind = BreadthFirst if options.order == "bfs" else DepthFirst
     return kind(code_for(program, options), options, observer).run()
 
 
 def run_on_disk(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
-    from mazurka.stateful.disk_search import DiskSearch
+    from mazurka.stateful.beyond_memory.disk_search import DiskSearch
+    from mazurka.stateful.beyond_memory.sorted_files import ScratchDirectory
     from mazurka.stateful.quotient import code_for
-    from mazurka.stateful.sorted_files import ScratchDirectory
 
     with ScratchDirectory(options.value(STORE_DIR)) as scratch:
         return DiskSearch(code_for(program, options), options, observer, scratch).run()
 
 
 def run_bitstate(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
-    from mazurka.stateful.bitstate import Bitstate
+    from mazurka.stateful.beyond_memory.bitstate import Bitstate
     from mazurka.stateful.quotient import code_for
 
     return Bitstate(code_for(program, options), options, observer).run()

@@ -37,10 +37,7 @@ from mazurka.errors import InternalError
 from mazurka.ir.native.step import NativeProgram
 from mazurka.search import Move, Observer, SearchOptions, SearchResult
 from mazurka.stateful import blocks
-from mazurka.stateful.breadth_first import ORIGIN_BYTES, BreadthFirst, origin_in
-from mazurka.stateful.kernel_cache import kernel
-from mazurka.stateful.memory import Area
-from mazurka.stateful.sorted_files import (
+from mazurka.stateful.beyond_memory.sorted_files import (
     WORD,
     DiskFullError,
     FileReader,
@@ -50,7 +47,10 @@ from mazurka.stateful.sorted_files import (
     SortedFile,
     Subtraction,
 )
-from mazurka.stateful.store import FIRST_CAPACITY, LAST_LOAD, MOST_LOAD, Store
+from mazurka.stateful.compiled.cache import kernel
+from mazurka.stateful.compiled.memory import Area
+from mazurka.stateful.compiled.store import FIRST_CAPACITY, LAST_LOAD, MOST_LOAD, Store
+from mazurka.stateful.searches.breadth_first import ORIGIN_BYTES, BreadthFirst, origin_in
 
 MOST_RUNS = 16
 """Runs that are merged at once; when there are more, they become one."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 from mazurka.ir.native.step import NativeProgram
 from mazurka.search import Move, Observer, SearchOptions, SearchResult, Statistics
 from mazurka.stateful import blocks
-from mazurka.stateful.conduct import Conductor
-from mazurka.stateful.kernel_cache import kernel
-from mazurka.stateful.memory import Area
-from mazurka.stateful.store import Store
-from mazurka.stateful.view import ProgramView
+from mazurka.stateful.compiled.cache import kernel
+from mazurka.stateful.compiled.memory import Area
+from mazurka.stateful.compiled.store import Store
+from mazurka.stateful.compiled.view import ProgramView
+from mazurka.stateful.searches.conduct import Conductor
 
 
 class KernelSearch:

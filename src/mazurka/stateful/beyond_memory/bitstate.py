@@ -32,9 +32,9 @@ from dataclasses import replace
 from mazurka.ir.native.step import NativeProgram
 from mazurka.search import BITSTATE, Observer, SearchOptions, SearchResult
 from mazurka.stateful import blocks
-from mazurka.stateful.depth_first import DepthFirst
-from mazurka.stateful.memory import Area
-from mazurka.stateful.store import Store
+from mazurka.stateful.compiled.memory import Area
+from mazurka.stateful.compiled.store import Store
+from mazurka.stateful.searches.depth_first import DepthFirst
 from mazurka.stateful.variants import HASHES
 
 TABLE_SHARE = 0.75

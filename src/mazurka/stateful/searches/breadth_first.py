@@ -9,9 +9,9 @@ from __future__ import annotations
 from mazurka.ir.native.step import NativeProgram
 from mazurka.search import Move, Observer, SearchOptions
 from mazurka.stateful import blocks
-from mazurka.stateful.kernel_search import KernelSearch
-from mazurka.stateful.memory import Area
-from mazurka.stateful.view import ProgramView
+from mazurka.stateful.compiled.memory import Area
+from mazurka.stateful.compiled.view import ProgramView
+from mazurka.stateful.searches.kernel_search import KernelSearch
 
 ORIGIN_BYTES = 8
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from mazurka.ir.native.step import NativeProgram
 from mazurka.search import Move, Observer, SearchOptions
 from mazurka.stateful import blocks
-from mazurka.stateful.kernel_search import StackSearch
+from mazurka.stateful.searches.kernel_search import StackSearch
 
 LOOK_AHEAD = 8
 """How many successors are made before the first is looked up; those behind a new one are made

@@ -27,12 +27,12 @@ from mazurka.ir.native.step import NativeProgram, native
 from mazurka.ir.program import IDLE, Program
 from mazurka.search import Move, Observer, SearchOptions, SearchResult
 from mazurka.stateful import blocks
-from mazurka.stateful.discipline_tables import enter_locks
-from mazurka.stateful.kernel_search import StackSearch
-from mazurka.stateful.memory import Area
+from mazurka.stateful.compiled.memory import Area
+from mazurka.stateful.compiled.view import ProgramView
 from mazurka.stateful.quotient import has_alike_places
+from mazurka.stateful.searches.discipline_tables import enter_locks
+from mazurka.stateful.searches.kernel_search import StackSearch
 from mazurka.stateful.variants import Proviso, Relation
-from mazurka.stateful.view import ProgramView
 
 MOST_THREADS = 64
 SHORT_FOOTPRINT = 64
@@ -270,7 +270,7 @@ def search_persistent(
         code = native(code.origin)
     if reason is None:
         return PersistentSearch(code, options, observer, how).run()
-    from mazurka.stateful.depth_first import DepthFirst
+    from mazurka.stateful.searches.depth_first import DepthFirst
 
     result = DepthFirst(code, options, observer).run()
     return replace(result, notes=(*result.notes, f"not reduced: {reason}"))

@@ -6,7 +6,7 @@ the parts of a kernel from Python.  The quick way (`_without_libraries`) has Num
 functions as LLVM assembly and leaves out the rest; they are then linked once and optimized once,
 which takes half the time.  It replaces methods of Numba that are not documented, and leaves
 functions behind that only the quick way can use.  So processes that do nothing else go this way
-(`mazurka.stateful.kernel_cache`), and where they do not get to the end, Numba compiles as usual.
+(`mazurka.stateful.compiled.cache`), and where they do not get to the end, Numba compiles as usual.
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ from typing import BinaryIO
 from mazurka.errors import OptionError
 from mazurka.search import Observer
 from mazurka.stateful import blocks
-from mazurka.stateful.kernel_cache import kernel
-from mazurka.stateful.memory import Area
+from mazurka.stateful.compiled.cache import kernel
+from mazurka.stateful.compiled.memory import Area
 
 LEAST_FREE = 64_000_000
 """What is left to others on the disk."""

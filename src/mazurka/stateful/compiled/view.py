@@ -9,8 +9,8 @@ from mazurka.ir.native.step import NativeProgram
 from mazurka.ir.program import FAULTS, Fault
 from mazurka.search import SearchOptions
 from mazurka.stateful import blocks
+from mazurka.stateful.compiled.memory import Area
 from mazurka.stateful.hangs import find_own_cells
-from mazurka.stateful.memory import Area
 
 MOST_THREADS = 255
 MOST_CHOICES = 65_535

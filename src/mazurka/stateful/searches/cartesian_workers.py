@@ -29,8 +29,13 @@ from dataclasses import dataclass
 from mazurka.ir.native.step import NativeProgram
 from mazurka.search import Observer, SearchOptions, SearchResult
 from mazurka.stateful import blocks
-from mazurka.stateful.cartesian_search import VECTOR_TROUBLES, CartesianSearch, Vectors, VectorView
-from mazurka.stateful.memory import Area
+from mazurka.stateful.compiled.memory import Area
+from mazurka.stateful.searches.cartesian import (
+    VECTOR_TROUBLES,
+    CartesianSearch,
+    Vectors,
+    VectorView,
+)
 from mazurka.stateful.variants import WORKERS
 
 ROUND_SECONDS = 0.05

@@ -26,10 +26,10 @@ from mazurka.ir.interpreter import State, Step
 from mazurka.ir.native.step import NativeProgram
 from mazurka.search import CUT_SHORT, CellClass, Move, Observer, Round, SearchOptions, SearchResult
 from mazurka.stateful import blocks
-from mazurka.stateful.discipline_tables import DisciplineTables
-from mazurka.stateful.kernel_cache import kernel
-from mazurka.stateful.kernel_search import StackSearch
-from mazurka.stateful.memory import Area
+from mazurka.stateful.compiled.cache import kernel
+from mazurka.stateful.compiled.memory import Area
+from mazurka.stateful.searches.discipline_tables import DisciplineTables
+from mazurka.stateful.searches.kernel_search import StackSearch
 from mazurka.stateful.variants import MOVERS, Completion, Transaction
 
 LOOK_AHEAD = 8

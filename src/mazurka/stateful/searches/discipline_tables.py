@@ -14,8 +14,8 @@ from mazurka.analysis.ownership import reach
 from mazurka.ir.native.layout import Slot
 from mazurka.ir.program import FINISHED, IDLE, Kind, Thread
 from mazurka.stateful import blocks
-from mazurka.stateful.memory import Area
-from mazurka.stateful.view import FOOTPRINT_LENGTH, ProgramView
+from mazurka.stateful.compiled.memory import Area
+from mazurka.stateful.compiled.view import FOOTPRINT_LENGTH, ProgramView
 
 IMPOSSIBLE = (1 << 64) - 1
 """A code that no cell has."""

@@ -14,7 +14,7 @@ from mazurka.ir.native.step import NativeProgram, native
 from mazurka.ir.program import Program, Span
 from mazurka.search import PROPERTIES, Observer, SearchOptions, Violation
 from mazurka.stateful import blocks
-from mazurka.stateful.breadth_first import BreadthFirst
+from mazurka.stateful.searches.breadth_first import BreadthFirst
 
 
 def fewest_switches(

@@ -31,10 +31,10 @@ import llvmlite.binding as llvm
 
 from mazurka.search import Observer
 from mazurka.search.resources import processors
-from mazurka.stateful.kernel_builders import build_side_by_side, share_out
-from mazurka.stateful.kernel_compiler import compile_kernel
+from mazurka.stateful.compiled.builders import build_side_by_side, share_out
+from mazurka.stateful.compiled.compiler import compile_kernel
 
-SOURCES = Path(__file__).parent
+SOURCES = Path(__file__).parents[1]
 KERNELS = {
     "depth_first": 1.2,
     "store": 0.4,

@@ -3,7 +3,7 @@
 Owns the arrays of the vector that is being made, and reads schedules off vectors: a state of the
 search is the end of a prefix of an earlier one.  The search notes which state, the prefix's first
 move and its length; the steps themselves are found again on the interpreter.
-`mazurka.stateful.cartesian_workers` makes several vectors at a time.
+`mazurka.stateful.searches.cartesian_workers` makes several vectors at a time.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from mazurka.ir.native.step import NativeProgram
 from mazurka.ir.program import FAULTS, Fault
 from mazurka.search import Move, Observer, SearchOptions
 from mazurka.stateful import blocks
-from mazurka.stateful.breadth_first import origin_in
-from mazurka.stateful.kernel_search import KernelSearch
-from mazurka.stateful.memory import Area
-from mazurka.stateful.store import Store
+from mazurka.stateful.compiled.memory import Area
+from mazurka.stateful.compiled.store import Store
+from mazurka.stateful.compiled.view import ProgramView
+from mazurka.stateful.searches.breadth_first import origin_in
+from mazurka.stateful.searches.kernel_search import KernelSearch
 from mazurka.stateful.variants import CycleRule, Finished
-from mazurka.stateful.view import ProgramView
 
 Moves: TypeAlias = tuple[Move, ...]
 

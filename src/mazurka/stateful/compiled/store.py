@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from mazurka.search import Observer
 from mazurka.stateful import blocks
-from mazurka.stateful.kernel_cache import kernel
-from mazurka.stateful.memory import Area
+from mazurka.stateful.compiled.cache import kernel
+from mazurka.stateful.compiled.memory import Area
 
 FIRST_CAPACITY = 1 << 12
 MOST_LOAD = 0.75

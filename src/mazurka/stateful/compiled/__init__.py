@@ -1,0 +1,1 @@
+"""How compiled searches are made, kept and given memory."""
