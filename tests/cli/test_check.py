@@ -169,13 +169,16 @@ def test_an_error_with_a_column_shows_the_line_and_a_caret(mazurka, model, comma
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "limit"),
-    [("--limit-time", "2", "time"), ("--limit-memory", "1", "memory")],
+    ("option", "values", "limit"),
+    [("--limit-time", ("2", "8", "32"), "time"), ("--limit-memory", ("1",), "memory")],
 )
-def test_limits_end_in_status_3_with_statistics(mazurka, model, option, value, limit):
-    answer = mazurka("check", model("large"), "--strategy", "full", option, value, "--json")
-    assert answer.status == 3
-    data = answer.json
+def test_limits_end_in_status_3_with_statistics(mazurka, model, option, values, limit):
+    for value in values:
+        answer = mazurka("check", model("large"), "--strategy", "full", option, value, "--json")
+        assert answer.status == 3
+        data = answer.json
+        if "states" in data["stats"]:
+            break  # on a busy machine the shorter limits may pass before the search begins
     assert (data["verdict"], data["limits"]) == ("inconclusive", [limit])
     assert data["stats"]["states"] > 0
     assert data["violation"] is None
