@@ -8,33 +8,54 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from mazurka.errors import MazurkaError
-from mazurka.stateless.bounded.context_bound import Bounds
+from mazurka.stateless.bounded.algorithm2 import Algorithm2
+from mazurka.stateless.bounded.context_bound import Bounds, ContextBounds
 from mazurka.stateless.bounded.happens_before import Graph
 from mazurka.stateless.bounded.hashing import StateHash
 from mazurka.stateless.bounded.recording import Recording, Touched
 from mazurka.stateless.explored import RunOptions
 from mazurka.stateless.iterative import find_search
-from tests.soundness.simulated_threads import random_program, resting_program
-from tests.soundness.whole_runs import Execution, Watched, executions
+from tests.soundness.simulated_threads import (
+    TURNS,
+    planned_program,
+    random_program,
+    resting_program,
+)
+from tests.soundness.whole_runs import Execution, Watched, executions, patient_executions
 from tests.unit.stateless.simulated import Body, Simulated, World
 
 BOUNDS = (0, 1, 2, None)
 SCHEDULES = 300
 ALL = RunOptions(stop_at_first=False, max_steps=60)
+PATIENT = replace(ALL, early_timeouts=False)
 
 able, action, cut, of = Graph.able, Recording.action, Recording.cut, Bounds.of
+add = ContextBounds._add
 within = Bounds.within
 
 
 def programs() -> Iterator[tuple[Simulated, dict[Execution, int]]]:
+    return _programs(executions)
+
+
+def patient_programs() -> Iterator[tuple[Simulated, dict[Execution, int]]]:
+    """With the executions that need no early timeout."""
+    return _programs(patient_executions)
+
+
+def _programs(
+    run_all: Callable[[Simulated, int], dict[Execution, int] | None],
+) -> Iterator[tuple[Simulated, dict[Execution, int]]]:
     for seed in range(60):
-        for program in (random_program(seed), resting_program(seed), sleepers(1 + seed % 3)):
-            whole = executions(program, SCHEDULES)
+        several = [random_program(seed), resting_program(seed), sleepers(1 + seed % 3)]
+        for program in [*several, planned_program(*TURNS[seed])] if seed < len(TURNS) else several:
+            whole = run_all(program, SCHEDULES)
             if whole is not None:
                 yield program, whole
 
@@ -53,11 +74,11 @@ def sleepers(rests: int) -> Simulated:
     return Simulated([body(rests), body(1)])
 
 
-def disagrees(program: Simulated, whole: dict[Execution, int]) -> bool:
+def disagrees(program: Simulated, whole: dict[Execution, int], options: RunOptions = ALL) -> bool:
     for bound in BOUNDS:
         watched = Watched(program)
         try:
-            find_search("algorithm-2")(watched, ALL).explore(bound)
+            find_search("algorithm-2")(watched, options).explore(bound)
         except (MazurkaError, KeyError, IndexError):
             return True
         expected = [ran for ran, least in whole.items() if bound is None or least <= bound]
@@ -102,6 +123,37 @@ def rests_are_forgotten(self: Recording, count: int) -> None:
     self.rests = 0
 
 
+def early_ones_are_enabled(self: Graph, here: int) -> tuple[int, int, int]:
+    self.early_timeouts, patient = True, self.early_timeouts
+    try:
+        return able(self, here)
+    finally:
+        self.early_timeouts = patient
+
+
+def every_prefix_is_reached(
+    self: ContextBounds, here: int, state: StateHash, frontier: list[int]
+) -> None:
+    class AllReached(Graph):
+        early_timeouts = True
+
+        def able(self, here: int) -> tuple[int, int, int]:
+            return known
+
+    known, graph = self.graph.able(here), self.graph
+    stand_in = AllReached()
+    stand_in.schedule, stand_in.hash_of = graph.schedule, graph.hash_of
+    self.graph = stand_in
+    try:
+        add(self, here, state, frontier)
+    finally:
+        self.graph = graph
+
+
+def bounds_are_never_needed(self: Algorithm2) -> bool:
+    return self.bound is None and not self.terminals
+
+
 MUTANTS: dict[str, tuple[type, str, Callable[..., Any]]] = {
     "a switch from a blocked thread is a preemption": (
         Graph,
@@ -115,6 +167,34 @@ MUTANTS: dict[str, tuple[type, str, Callable[..., Any]]] = {
     "actions without versions": (Recording, "action", without_versions),
     "rests before a cut are forgotten": (Recording, "cut", rests_are_forgotten),
 }
+
+
+PATIENT_MUTANTS: dict[str, tuple[type, str, Callable[..., Any]]] = {
+    "early timeouts that are left out can still be reached": (
+        Graph,
+        "able",
+        early_ones_are_enabled,
+    ),
+    "every prefix is reached without early timeouts": (
+        ContextBounds,
+        "_add",
+        every_prefix_is_reached,
+    ),
+    "without a bound, early timeouts need not be known": (
+        Algorithm2,
+        "needs_no_bounds",
+        bounds_are_never_needed,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PATIENT_MUTANTS)
+def test_the_mutant_without_early_timeouts_is_caught(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner, method, replacement = PATIENT_MUTANTS[name]
+    monkeypatch.setattr(owner, method, replacement)
+    assert any(disagrees(program, whole, PATIENT) for program, whole in patient_programs())
 
 
 @pytest.mark.parametrize("name", MUTANTS)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import product
 from types import ModuleType
 
 from tests.soundness.python_runs import Outcome, Searched, Subject, Whole, under_control
@@ -30,6 +31,8 @@ class Agreement:
     executions: int = 0
     deepest: int = 0
     """The context bound of the execution that needs most preemptions."""
+    patient: int = 0
+    """Executions that need no early timeout, where others do."""
     fine_schedules: int = 0
     """Schedules with a point before every access; 0 if they were too many."""
     fine_bounds: int = 0
@@ -63,6 +66,7 @@ def compare(module: ModuleType, limit: int) -> Agreement | None:
                 found = subject.search(algorithm, bound)
                 _compare_level(agreement, whole, found, algorithm, bound)
         _compare_levels(agreement, whole, subject)
+        _compare_patient(agreement, whole, subject)
         for reduction in REDUCTIONS:
             found = subject.search(reduction, None)
             _compare_level(agreement, whole, found, reduction, None)
@@ -132,6 +136,21 @@ def _compare_levels(agreement: Agreement, whole: Whole, subject: Subject) -> Non
                 algorithm != "algorithm-2" or level.exhaustive == everything,
                 f"{where} does not know that everything was seen",
             )
+
+
+def _compare_patient(agreement: Agreement, whole: Whole, subject: Subject) -> None:
+    """Where early timeouts are left out: the executions that need none, and no others."""
+    if whole.patient == whole.bounds:
+        return
+    agreement.patient = len(whole.patient)
+    for algorithm, bound in product(ALGORITHMS, (0, 2, None)):
+        completed = subject.search(algorithm, bound, early=False).logged.completed
+        expected = {ran for ran, least in whole.patient.items() if bound is None or least <= bound}
+        agreement.expect(
+            set(completed) == expected,
+            f"{algorithm} with bound {bound} and no early timeouts completes"
+            f" {len(set(completed))} executions instead of {len(expected)}",
+        )
 
 
 def _compare_outcomes(agreement: Agreement, module: ModuleType, limit: int) -> None:

@@ -61,6 +61,8 @@ class Logged(Decider):
         self.completed: list[Execution] = []
         self.outcomes: dict[Execution, Outcome] = {}
         self.preemptions = 0
+        self.early = 0
+        """Steps that gave way while somebody could go on who did not."""
         self._events: list[tuple[int, int, Versions]] = []
 
     def run(self, decider: Decider) -> Ended:
@@ -70,7 +72,7 @@ class Logged(Decider):
         self._steps: dict[int, int] = {}
         self._rested: dict[int, int] = {}
         self._versions: dict[str, int] = {}
-        self.preemptions = 0
+        self.preemptions = self.early = 0
         self.notes.told.clear()
         end = self.program.run(self)
         if not end.abandoned:
@@ -83,11 +85,9 @@ class Logged(Decider):
         early = False
         if _gives_way(pending[thread]):
             often = self._rested.get(thread, 0)
-            all_as_often = all(
-                _gives_way(pending[other]) and self._rested.get(other, 0) >= often
-                for other in enabled
-            )
-            early = often > 0 and not all_as_often
+            hasty = not all(_gives_way(pending[other]) for other in enabled)
+            early = hasty or any(self._rested.get(other, 0) < often for other in enabled)
+            self.early += hasty and pending[thread].seconds > 0  # type: ignore[union-attr]
             self._rested[thread] = often + 1
         self.preemptions += away or early
         operation = pending[thread]
@@ -172,6 +172,8 @@ class Whole:
     """All executions of a program, with their context bounds, and the outcomes of each."""
 
     bounds: dict[Execution, int] = field(default_factory=dict)
+    patient: dict[Execution, int] = field(default_factory=dict)
+    """Those of which some schedule has no early timeout, with the fewest preemptions of these."""
     outcomes: dict[Execution, Outcome] = field(default_factory=dict)
     schedules: int = 0
 
@@ -189,6 +191,9 @@ def brute_force(logged: Logged, limit: int) -> Whole | None:
     def seen(schedule: tuple[int, ...], end: Ended) -> None:
         ran = logged.completed[-1]
         whole.bounds[ran] = min(logged.preemptions, whole.bounds.get(ran, logged.preemptions))
+        if not logged.early:
+            least = whole.patient.get(ran, logged.preemptions)
+            whole.patient[ran] = min(logged.preemptions, least)
         whole.schedules += 1
 
     finished = every_schedule(logged, limit, seen)
@@ -221,10 +226,16 @@ class Subject:
         return Logged(self.program, self.notes)
 
     def search(
-        self, algorithm: str, bound: int | None, levels: bool = False, runs: int | None = None
+        self,
+        algorithm: str,
+        bound: int | None,
+        levels: bool = False,
+        runs: int | None = None,
+        *,
+        early: bool = True,
     ) -> Searched:
         """What one level completes, with nothing known from lower ones, or all levels together."""
-        options = replace(ALL, max_runs=runs)
+        options = replace(ALL, max_runs=runs, early_timeouts=early)
 
         def search() -> Searched:
             logged = self.fresh()

@@ -29,7 +29,7 @@ def random_program(seed: int) -> Simulated:
 def resting_program(seed: int) -> Simulated:
     """Threads that give way more than once."""
     chance = random.Random(seed)
-    kinds = ("rest", "rest", "timed", "write", "change")
+    kinds = ("rest", "rest", "timed", "write", "change", "let")
     bodies = [random_body(chance, 3, kinds), random_body(chance, 2, kinds)]
     return Simulated(bodies)
 
@@ -45,6 +45,23 @@ def late_program(seed: int) -> Simulated:
         yield from starting(first, second)(world)
 
     return Simulated([body])
+
+
+def planned_program(*plans: str) -> Simulated:
+    """A thread for each plan, which has a `-` for each rest and names of variables to write."""
+
+    def body_of(plan: str) -> Callable[[World], Body]:
+        def body(world: World) -> Body:
+            for act in plan:
+                yield world.nothing(yields=True) if act == "-" else world.write(act, 1)
+
+        return body
+
+    return Simulated([body_of(plan) for plan in plans])
+
+
+TURNS = (("-x-yz", "-x-yz"), ("-xx-y", "-xx-y"), ("--x", "-x"))
+"""Plans of threads that rest in turn: how often each has done so before decides who is next."""
 
 
 def random_body(
@@ -74,6 +91,8 @@ def statement(world: World, kind: str, variable: str, lock: str) -> Body:
     match kind:
         case "rest":
             yield world.nothing(yields=True)
+        case "let":
+            yield world.nothing(yields=True, seconds=0.0)
         case "read":
             yield world.read(variable)
         case "write":

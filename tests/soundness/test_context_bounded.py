@@ -13,15 +13,29 @@ import pytest
 from mazurka.stateless.explored import Explored, RunOptions
 from mazurka.stateless.iterative import explore, find_search
 from mazurka.stateless.runs import Decider
-from tests.soundness.simulated_threads import late_program, random_program, resting_program
-from tests.soundness.whole_runs import Execution, Watched, execution, executions
+from tests.soundness.simulated_threads import (
+    TURNS,
+    late_program,
+    planned_program,
+    random_program,
+    resting_program,
+)
+from tests.soundness.whole_runs import (
+    Execution,
+    Watched,
+    execution,
+    executions,
+    patient_executions,
+)
 from tests.unit.stateless.simulated import Simulated
 
 PROGRAMS = 240
 PORTION = 40
 SCHEDULES = 900
 """Programs with more schedules are left out."""
+PATIENT_SCHEDULES = 300
 ALL = RunOptions(stop_at_first=False)
+PATIENT = RunOptions(stop_at_first=False, early_timeouts=False)
 BOUNDS = (0, 1, 2, 3, None)
 
 # The tests of one portion follow each other, so that its programs are made and explored once.
@@ -35,6 +49,8 @@ def programs(first: int) -> list[tuple[int, Simulated, dict[Execution, int]]]:
         several = [random_program(seed), resting_program(seed)]
         if seed % 4 == 0:
             several.append(late_program(seed))
+        if seed < len(TURNS):
+            several.append(planned_program(*TURNS[seed]))
         for program in several:
             whole = executions(program, SCHEDULES)
             if whole is not None:
@@ -46,10 +62,12 @@ def within(whole: dict[Execution, int], bound: int | None) -> set[Execution]:
     return {ran for ran, least in whole.items() if bound is None or least <= bound}
 
 
-def completed(program: Simulated, algorithm: str, bound: int | None) -> list[Execution]:
+def completed(
+    program: Simulated, algorithm: str, bound: int | None, options: RunOptions = ALL
+) -> list[Execution]:
     """What one level completes, with nothing known from lower ones."""
     watched = Watched(program)
-    level = find_search(algorithm)(watched, ALL).explore(bound)
+    level = find_search(algorithm)(watched, options).explore(bound)
     assert level.complete
     assert level.executions == len(watched.completed)
     return watched.completed
@@ -110,6 +128,59 @@ def test_failures_come_with_the_fewest_preemptions(first: int) -> None:
                 assert failing.failed in end.failures, seed
                 assert program.preemptions == failing.preemptions, seed
                 assert whole[execution(program.log)] == failing.preemptions, seed
+
+
+@functools.cache
+def patient_programs() -> list[tuple[int, Simulated, dict[Execution, int]]]:
+    """Programs of which some executions need an early timeout, and the others."""
+    found = []
+    for seed in range(0, PROGRAMS, 6):
+        for program in (random_program(seed), resting_program(seed), late_program(seed)):
+            whole = patient_executions(program, PATIENT_SCHEDULES)
+            if whole is not None:
+                found.append((seed, program, whole))
+    return found
+
+
+def test_some_executions_need_early_timeouts_and_some_do_not() -> None:
+    fewer = 0
+    for _, program, whole in patient_programs():
+        every = executions(program, PATIENT_SCHEDULES)
+        assert every is not None
+        assert set(whole) <= set(every)
+        fewer += 0 < len(whole) < len(every)
+    assert fewer > 20
+
+
+@pytest.mark.parametrize("algorithm", ["algorithm-1", "algorithm-2", "cb-dfs"])
+def test_as_a_last_resort_no_timeout_is_early_and_nothing_else_is_left_out(algorithm: str) -> None:
+    for seed, program, whole in patient_programs():
+        for bound in BOUNDS:
+            found = completed(program, algorithm, bound, PATIENT)
+            assert set(found) == within(whole, bound), (seed, bound)
+            assert algorithm == "cb-dfs" or len(found) == len(set(found)), (seed, bound)
+
+
+def test_levels_go_on_without_early_timeouts() -> None:
+    for seed, program, whole in patient_programs():
+        watched = Watched(program)
+        explored = explore(watched, 3, options=PATIENT)
+        assert set(watched.completed) == within(whole, 3), seed
+        for level in explored.levels:
+            assert level.executions == len(within(whole, level.bound)), seed
+            assert level.exhaustive == (within(whole, level.bound) == set(whole)), seed
+
+
+def test_failures_without_early_timeouts_come_with_the_fewest_preemptions() -> None:
+    failures = 0
+    for seed, program, whole in patient_programs():
+        for failing in explore(program, None, options=PATIENT).failures:
+            end = program.run(_Fixed(failing.schedule))
+            assert failing.failed in end.failures, seed
+            assert program.early == 0, seed
+            assert whole[execution(program.log)] == failing.preemptions, seed
+            failures += 1
+    assert failures > 5
 
 
 def _all_failures(program: Simulated, algorithm: str) -> Explored:

@@ -7,19 +7,23 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from random import Random
 
 import pytest
 
 from mazurka.runtime.core.host import ControlSettings
+from mazurka.runtime.exploring.schedules import Follow
 from mazurka.runtime.program.program import RealProgram
 from mazurka.stateless.bounded.algorithm2 import Algorithm2
 from mazurka.stateless.explored import Explored, RunOptions
+from mazurka.stateless.preemptions import Preemptions
 from mazurka.stateless.runs import Decider, Ended, Operation, Runnable
 
 Test = Callable[[], None]
 BOUNDS = (0, 1, 2, 3)
 ALL = RunOptions(stop_at_first=False, max_runs=400)
+PATIENT = replace(ALL, early_timeouts=False)
 
 
 class Asked(Algorithm2):
@@ -44,12 +48,35 @@ def levels(search: Algorithm2) -> Explored:
     return search.explored
 
 
+class Counted(Follow):
+    """Follows a schedule and counts its preemptions, with ends and joins as steps."""
+
+    def __init__(self, schedule: Sequence[int]) -> None:
+        super().__init__(schedule)
+        self.preemptions = Preemptions()
+
+    def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
+        chosen = super().decide(pending, enabled, last)
+        self.preemptions.take(pending, enabled, last, chosen)
+        return chosen
+
+
+def require_costs(program: RealProgram, search: Algorithm2) -> None:
+    """The schedules of failures cost what they are said to."""
+    for failing in search.explored.failures:
+        counted = Counted(failing.schedule)
+        program.run(counted)
+        assert counted.preemptions.count == failing.preemptions
+        assert search.options.early_timeouts or not counted.preemptions.early
+
+
 def both(test: Test, options: RunOptions) -> tuple[Algorithm2, Algorithm2]:
     """The two searches, after they have been through all bounds."""
     with RealProgram(test, ControlSettings(pin=False)) as program:
         one, other = without_lives(program, options), Algorithm2(program, options)
         asked = without_lives(program, options, Asked)
         program.supervise(lambda: (levels(one), levels(other), levels(asked)))
+        program.supervise(lambda: require_costs(program, one))
         assert one.terminals == asked.terminals
         assert [level.executions for level in one.explored.levels] == [
             level.executions for level in asked.explored.levels
@@ -69,8 +96,9 @@ def compare(test: Test, options: RunOptions = ALL) -> tuple[Algorithm2, Algorith
     return one, other
 
 
-def random_test(seed: int) -> Test:
-    """Threads that start and join each other, now and then look at each other, and share little."""
+def random_test(seed: int, *, timed: bool = False) -> Test:
+    """Threads that start and join each other, now and then look at each other, and share little;
+    `timed` ones wait with timeouts."""
     chance = Random(seed)
     plans = [[chance.randrange(6) for _ in range(chance.randint(1, 3))] for _ in range(3)]
     order = chance.sample(range(2), 2)
@@ -89,7 +117,7 @@ def random_test(seed: int) -> Test:
                     with lock:
                         pass
                 elif action == 4:
-                    units.acquire(blocking=False)
+                    units.acquire(timeout=1) if timed else units.acquire(blocking=False)
                 else:
                     child = threading.Thread(target=units.release)
                     child.start()
@@ -119,6 +147,41 @@ def test_random_programs_have_the_same_executions_at_every_bound(seed: int) -> N
     one, other = compare(random_test(seed))
     assert one.explored.levels[1].complete, "something has been compared"
     assert one.states <= other.states
+
+
+@pytest.mark.parametrize("options", [ALL, PATIENT], ids=["any", "last-resort"])
+@pytest.mark.parametrize("seed", range(0, 40, 5))
+def test_timeouts_are_early_or_not_with_ends_and_joins_as_without(
+    seed: int, options: RunOptions
+) -> None:
+    compare(random_test(seed, timed=True), options)
+
+
+def test_a_join_that_can_go_on_does_not_make_a_timeout_early() -> None:
+    """Main stands before its join when the worker has ended; then it waits for the lock of the
+    thread that waits with a timeout, which nobody else can end."""
+
+    def test() -> None:
+        lock, units = threading.Lock(), threading.Semaphore(0)
+
+        def waiting() -> None:
+            with lock:
+                units.acquire(timeout=1)
+
+        waiter = threading.Thread(target=waiting)
+        worker = threading.Thread(target=lock.locked)
+        waiter.start()
+        worker.start()
+        worker.join()
+        with lock:
+            pass
+        waiter.join()
+        raise ValueError
+
+    for options in (ALL, PATIENT):
+        one, _ = compare(test, options)
+        assert one.graph.silently
+        assert one.explored.failures[0].preemptions == 0
 
 
 def test_what_follows_a_join_comes_after_all_that_the_other_thread_did() -> None:

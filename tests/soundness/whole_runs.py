@@ -26,6 +26,12 @@ class Logging(Runnable, Protocol):
     def preemptions(self) -> int: ...
 
 
+class Resting(Logging, Protocol):
+    """One that counts the timeouts that have ended while others could move, too."""
+
+    early: int
+
+
 class Following(Decider):
     """Takes a given prefix of choices, then the first thread that can go on."""
 
@@ -121,6 +127,20 @@ def executions(program: Logging, limit: int) -> dict[Execution, int] | None:
     def seen(schedule: tuple[int, ...], end: Ended) -> None:
         ran = clocks.execution(program.log)
         found[ran] = min(program.preemptions, found.get(ran, program.preemptions))
+
+    return found if every_schedule(program, limit, seen) else None
+
+
+def patient_executions(program: Resting, limit: int) -> dict[Execution, int] | None:
+    """The executions of which some schedule has no early timeout, with the fewest preemptions of
+    such a schedule; None if there are too many schedules."""
+    found: dict[Execution, int] = {}
+    clocks = Clocks()
+
+    def seen(schedule: tuple[int, ...], end: Ended) -> None:
+        if not program.early:
+            ran = clocks.execution(program.log)
+            found[ran] = min(program.preemptions, found.get(ran, program.preemptions))
 
     return found if every_schedule(program, limit, seen) else None
 

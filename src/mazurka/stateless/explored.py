@@ -38,6 +38,8 @@ class RunOptions:
     """Kinds of failure that nobody asks for; the search goes on after them."""
     max_states: int | None = 2_000_000
     """How many prefixes of executions a search may know."""
+    early_timeouts: bool = True
+    """Whether a sleep or a timeout may end while others could move (`stateless.preemptions`)."""
     report_every: float = 0.1
     """Seconds between two calls of the progress hook."""
 

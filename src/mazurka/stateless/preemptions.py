@@ -4,19 +4,27 @@ To switch away from a thread that could go on is one.  Operations that *give way
 waits with a timeout that cannot succeed at the moment) are different in two respects:
 
 - to switch away from a thread that stands before one is free;
-- to let it go on *again* while somebody could who does not give way, or who has given way less
-  often, is a preemption: time has passed for this thread once more, although the others have not
-  come far.
+- to let it go on while somebody could who does not give way is a preemption: its sleep, or its
+  timeout, ends *early*, although others could still move.  So it is to let it go on while all give
+  way, but somebody has done so less often.  A wait of 0 seconds costs the same, but is never early.
 
-So the first time may pass at any moment, and after that, without preemptions, time passes only when
-everybody waits for it, and for all in turn.  Loops that look again and again after a while are
-finite that way, also while another thread sleeps.
+So, without preemptions, time passes only when everybody waits for it, and for all in turn.  Loops
+that look again and again after a while are finite that way, also while another thread sleeps.
 
 From every state some step is free: if there are threads that can go on and do not give way, the
 one that took the last step, or else any of them; if all give way, the one that has done so least
 often.  That is what Theorems 2 and 4 of paper 001 need, besides that the cost of a step depends on
 the state, the thread that took the last step, and the next one: for how often a thread has given
 way is part of the state.
+
+**Timeouts as a last resort.**  A search may leave out all schedules in which a sleep or a timeout
+ends early (`RunOptions.early_timeouts`).  Such a step then costs more than any bound allows: it is
+not in E(s).  Nothing else changes.  E(s) is still a function of the state, it is empty only where
+nobody can go on, and every step that is free above is still there and still free; so the theorems
+hold with it.  The executions of such a search are the partial orders of which *some* schedule has
+no early timeout: where others could move, but what they do is independent of the timeout, it is
+enough that they move first.  The reductions without a bound (`reduction`) know no costs, and do not
+have this: a timeout would depend on all that makes anybody able to move.
 """
 
 from __future__ import annotations
@@ -58,9 +66,28 @@ def find_early(
 ) -> tuple[int, ...]:
     """Find the threads that give way and for which to go on is a preemption, whoever was last;
     `rests` says how often each has given way before."""
+    if len(giving) < len(enabled):
+        return tuple(giving)
     counts = [rests.get(thread, 0) for thread in giving]
-    least = 0 if len(giving) < len(enabled) else min(counts, default=0)
+    least = min(counts, default=0)
     return tuple([thread for thread, count in zip(giving, counts, strict=True) if count > least])
+
+
+def find_untimely(
+    pending: Sequence[Operation | None], giving: Sequence[int], enabled: Sequence[int]
+) -> tuple[int, ...]:
+    """Find the threads whose sleep or timeout would be early."""
+    if len(giving) == len(enabled):
+        return ()
+    return tuple(
+        [thread for thread in giving if (one := pending[thread]) is not None and one.seconds > 0]
+    )
+
+
+def leave_out_early(pending: Sequence[Operation | None], enabled: Sequence[int]) -> Sequence[int]:
+    """Return the threads that can go on without an early timeout."""
+    untimely = find_untimely(pending, find_giving_way(pending, enabled), enabled)
+    return [thread for thread in enabled if thread not in untimely] if untimely else enabled
 
 
 class Preemptions:
@@ -68,6 +95,8 @@ class Preemptions:
 
     def __init__(self) -> None:
         self.count = 0
+        self.early = 0
+        """How many sleeps and timeouts were early."""
         self._rests: Counter[int] = Counter()
         """How often each thread has given way and gone on."""
 
@@ -78,6 +107,7 @@ class Preemptions:
         giving = find_giving_way(pending, enabled)
         costs = chosen != last and last in enabled and last not in giving
         if chosen in giving:
+            self.early += chosen in find_untimely(pending, giving, enabled)
             costs = costs or chosen in find_early(giving, enabled, self._rests)
             self._rests[chosen] += 1
         self.count += costs

@@ -31,7 +31,7 @@ from mazurka.stateless.explored import (
     Progress,
     RunOptions,
 )
-from mazurka.stateless.preemptions import Preemptions, gives_way
+from mazurka.stateless.preemptions import Preemptions, gives_way, leave_out_early
 from mazurka.stateless.runs import Abandon, Decider, Operation, OutOfTime, Runnable
 
 DEPTH = 3
@@ -112,7 +112,10 @@ class RandomSchedules(Decider):
             self.explored.limit(f"an execution takes more than {len(self.schedule):,} steps")
             raise Abandon
         try:
-            thread = self.pick(pending, enabled, last)
+            allowed = enabled
+            if not self.options.early_timeouts:
+                allowed = leave_out_early(pending, enabled)
+            thread = self.pick(pending, allowed, last)
             self.preemptions.take(pending, enabled, last, thread)
         except Exception as error:
             self._error = error

@@ -101,6 +101,10 @@ class Operation(Protocol):
         """
 
     @property
+    def seconds(self) -> float:
+        """How long the thread waits where it gives way; 0 where it only lets others go first."""
+
+    @property
     def role(self) -> LifeRole:
         """What it has to do with the life of a thread; most are a `STEP`."""
 

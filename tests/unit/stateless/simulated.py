@@ -36,6 +36,7 @@ class Op:
     perform: Callable[[], object] = lambda: None
     guard: Callable[[Lookup], bool] | None = None
     yields: bool | Callable[[Lookup], bool] = False
+    seconds: float = 1.0
     choose: Callable[[Lookup], Sequence[Touch]] | None = None
     """What is touched, where it depends on states."""
     role: LifeRole = LifeRole.STEP
@@ -106,8 +107,8 @@ class World:
         everybody = self.shared("threads")
         return Op("start", [(everybody, True)], lambda: self.threads.append(body(self)))
 
-    def nothing(self, *, yields: bool = False) -> Op:
-        return Op("nothing", (), yields=yields)
+    def nothing(self, *, yields: bool = False, seconds: float = 1.0) -> Op:
+        return Op("nothing", (), yields=yields, seconds=seconds)
 
     def fail(self, message: str) -> None:
         self.failures.append(Failed(kind="assert", message=message))
@@ -129,6 +130,8 @@ class Simulated:
     """Preemptions of the last run up to each of its steps."""
     rested: dict[int, int] = field(default_factory=dict)
     """Threads that have given way and gone on."""
+    early: int = 0
+    """Steps of the last run that gave way while somebody could go on who did not."""
     runs: int = 0
 
     @property
@@ -139,7 +142,7 @@ class Simulated:
         world = World()
         world.threads = [body(world) for body in self.bodies]
         pending: list[Op | None] = []
-        self.log, self.spent, self.rested = [], [], {}
+        self.log, self.spent, self.rested, self.early = [], [], {}, 0
         self.runs += 1
         last = -1
         abandoned = False
@@ -166,9 +169,9 @@ class Simulated:
         early = False
         if _yields(pending[thread]):
             mine = self.rested.get(thread, 0)
-            early = mine > 0 and any(
-                not _yields(pending[n]) or self.rested.get(n, 0) < mine for n in enabled
-            )
+            hasty = any(not _yields(pending[n]) for n in enabled)
+            early = hasty or any(self.rested.get(n, 0) < mine for n in enabled)
+            self.early += hasty and pending[thread].seconds > 0  # type: ignore[union-attr]
             self.rested[thread] = mine + 1
         self.spent.append(self.preemptions + (away or early))
         op = pending[thread]

@@ -51,6 +51,10 @@ class Leashed(RealOperation):
     def yields(self) -> Yields:  # type: ignore[override]
         return self.operation.yields
 
+    @property
+    def seconds(self) -> float:  # type: ignore[override]
+        return self.operation.seconds
+
     def ready(self) -> bool:
         return self.at(present) is not None
 

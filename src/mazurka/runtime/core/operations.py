@@ -132,6 +132,8 @@ class RealOperation:
     role: LifeRole = LifeRole.STEP
     joined: int = -1
     yields: Yields = False
+    seconds: float = 0.0
+    """How long the thread waits where it gives way."""
     site: int | None = None
     """Where in the source it is, if that has a number (`core.sites`)."""
 
@@ -198,20 +200,25 @@ class Waiting(RealOperation):
 class TryOperation(RealOperation):
     """An operation that never blocks: it succeeds in the states that let it, and fails in others.
 
-    Timed ones (`patient`, if there is any time) fail by running out of it; the moment for which
-    they are scheduled is the choice of their outcome.  While they cannot succeed, they give way.
+    Timed ones (`seconds`, if there are any) fail by running out of time; the moment for which they
+    are scheduled is the choice of their outcome.  While they cannot succeed, they give way.
     """
 
-    __slots__ = ("patient", "wanted")
+    __slots__ = ("seconds", "wanted")
 
     @property
     def role(self) -> LifeRole:  # type: ignore[override]
         return self.wanted.role and LifeRole.LOOK
 
-    def __init__(self, wanted: Waiting, patient: bool) -> None:
+    def __init__(self, wanted: Waiting, seconds: float) -> None:
         self.shared = wanted.shared
         self.wanted = wanted
-        self.patient = patient
+        self.seconds = seconds
+
+    @property
+    def patient(self) -> bool:
+        """Whether it waits for a time."""
+        return self.seconds > 0
 
     @property
     def kind(self) -> str:  # type: ignore[override]
@@ -280,8 +287,11 @@ class ReadClock(RealOperation):
 class Nap(Idle):
     """`time.sleep`: gives way."""
 
-    __slots__ = ()
+    __slots__ = ("seconds",)
     kind = "sleep"
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
 
     @property
     def yields(self) -> Yields:  # type: ignore[override]

@@ -50,7 +50,7 @@ def _make_sleep(real: Callable[[float], None]) -> Callable[[float], None]:
             return
         if seconds < 0:
             raise ValueError("sleep length must be non-negative")
-        run.point(Nap())
+        run.point(Nap(float(seconds)))
         spend(run, float(seconds))
 
     return sleep

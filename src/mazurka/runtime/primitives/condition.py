@@ -101,15 +101,18 @@ class Wait(RealOperation):
 class Wake(RealOperation):
     """Come back from a wait with the lock: after a notification, or, if timed, without one."""
 
-    __slots__ = ("lock", "timed", "token")
+    __slots__ = ("lock", "seconds", "timed", "token")
     kind = "wake"
     free = False
 
-    def __init__(self, shared: Object, lock: Object, token: Hashable, timed: bool) -> None:
+    def __init__(
+        self, shared: Object, lock: Object, token: Hashable, timeout: float | None
+    ) -> None:
         self.shared = shared
         self.lock = lock
         self.token = token
-        self.timed = timed
+        self.timed = timeout is not None
+        self.seconds = timeout or 0.0
 
     @property
     def yields(self) -> Yields:  # type: ignore[override]
@@ -189,7 +192,7 @@ def _wait(self: Any, timeout: float | None = None) -> bool:
     token = (me.path, me.waits)
     model.state = (*model.waiters, token)
     saved = lock.give_up()
-    run.point(Wake(model, lock, token, timeout is not None))
+    run.point(Wake(model, lock, token, timeout))
     lock.take_back(me.path, saved)
     if token not in model.waiters:
         return True

@@ -164,7 +164,7 @@ def _wait(self: Any, timeout: float | None = None) -> bool:
         return cast(bool, original(threading.Event, "wait")(self, timeout))
     model = model_of(run, self, EventModel)
     if timeout is not None:
-        run.point(TryOperation(SeenSet(model), timeout > 0))
+        run.point(TryOperation(SeenSet(model), timeout))
         if not model.now[0]:
             spend(run, timeout)
         return model.now[0]

@@ -141,7 +141,7 @@ class Lock(ControlledLock):
             run.point(Acquire(self))
         else:
             check_timeout(blocking, timeout)
-            run.point(TryOperation(Acquire(self), blocking and timeout > 0))
+            run.point(TryOperation(Acquire(self), timeout if blocking else 0.0))
             if self.state is not None:
                 if blocking:
                     spend(run, timeout)
@@ -249,7 +249,7 @@ class RLock(ControlledLock):
             if blocking and timeout == -1:
                 run.point(Acquire(self))
             else:
-                run.point(TryOperation(Acquire(self), blocking and timeout > 0))
+                run.point(TryOperation(Acquire(self), timeout if blocking else 0.0))
                 if self.state is not None:
                     if blocking:
                         spend(run, timeout)

@@ -98,7 +98,7 @@ class QueueModel(Lock):
         if blocking and timeout == -1:
             run.point(HoldMutex(self))
         else:
-            run.point(TryOperation(HoldMutex(self), blocking and timeout > 0))
+            run.point(TryOperation(HoldMutex(self), timeout if blocking else 0.0))
             if self.now.holder is not None:
                 return False
         self.state = self.now._replace(holder=run.running.path)
@@ -176,8 +176,12 @@ class QueueCall(Waiting):
         return self.block and self.timeout is None
 
     @property
+    def seconds(self) -> float:  # type: ignore[override]
+        return (self.timeout or 0.0) if self.block else 0.0
+
+    @property
     def yields(self) -> Yields:  # type: ignore[override]
-        return self._would_fail if self.block and (self.timeout or 0) > 0 else False
+        return self._would_fail if self.seconds > 0 else False
 
     def _would_fail(self, lookup: Lookup) -> bool:
         return not self.can(cast(QueueState, lookup(self.shared)))

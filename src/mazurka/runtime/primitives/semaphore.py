@@ -74,7 +74,7 @@ def _acquire(self: Any, blocking: bool = True, timeout: float | None = None) -> 
     if blocking and timeout is None:
         run.point(AcquireUnit(model))
     else:
-        run.point(TryOperation(AcquireUnit(model), timeout is not None and timeout > 0))
+        run.point(TryOperation(AcquireUnit(model), timeout or 0.0))
         if cast(int, model.state) <= 0:
             spend(run, timeout or 0)
             return False

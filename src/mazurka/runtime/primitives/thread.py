@@ -203,7 +203,7 @@ def _join(self: Any, timeout: float | None = None) -> None:
         raise RuntimeError("cannot join current thread")
     me, join = run.running, Join(life)
     if timeout is not None:
-        run.point(TryOperation(join, timeout > 0))
+        run.point(TryOperation(join, timeout))
     elif life.state == "ended" and run.slips(me):
         run.pass_by(me, join)
     else:

@@ -31,7 +31,8 @@ its steps within the bound has been looked at.  The order in which states are ma
 Two ways to the same H.  With a bound, CB makes everything known about all prefixes of a terminal
 state (`context_bound.Bounds`), and `mark` needs nothing else; so when the bound is raised, H is
 made anew from the terminal states that have been visited, none of which is run again.  Without a
-bound CB is not needed, and `mark_along` takes the prefixes from the graph.
+bound CB is not needed, and `mark_along` takes the prefixes from the graph, unless early timeouts
+are left out: then some prefixes are not reached by any schedule, and CB tells which.
 """
 
 from __future__ import annotations
@@ -70,11 +71,15 @@ class Algorithm2(GraphSearch):
         if self.without_bounds or bound < self.highest:
             self.terminals.clear()
             self.bounds.forget()
-        self.without_bounds = self.bound is None and not self.terminals
+        self.without_bounds = self.needs_no_bounds()
         self.highest = bound
         self.mark(self.terminals)
         self.explored.executions = len(self.terminals)
         return EMPTY not in self.closed
+
+    def needs_no_bounds(self) -> bool:
+        """Whether H can be made from the graph alone: everything that can go on is in E(s)."""
+        return self.bound is None and not self.terminals and self.options.early_timeouts
 
     def choose(self, node: BoundedNode) -> int:
         node.state = self.graph.hash

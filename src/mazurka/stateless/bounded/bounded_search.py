@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from mazurka.stateless.bounded.hashing import StateHash
 from mazurka.stateless.explored import Failing
-from mazurka.stateless.preemptions import find_early, find_giving_way
+from mazurka.stateless.preemptions import find_early, find_giving_way, find_untimely
 from mazurka.stateless.runs import Abandon, Ended, Operation
 from mazurka.stateless.search import NOBODY, Node, Search
 
@@ -30,7 +30,7 @@ class BoundedNode(Node):
     def __init__(self, order: Sequence[int], kept: int, spent: int, depth: int) -> None:
         self.depth = depth
         self.order = order
-        """The threads that can go on, the preferred one first."""
+        """E(s): the threads that can go on, the preferred one first."""
         self.kept = kept
         """The thread from which a switch is a preemption here, if there is one."""
         self.giving: tuple[int, ...] = ()
@@ -94,6 +94,10 @@ class BoundedSearch(Search[BoundedNode]):
         else:
             node = BoundedNode(order, kept, 0, len(schedule))
         if giving:
+            if not self.options.early_timeouts:
+                untimely = find_untimely(pending, giving, enabled)
+                giving = tuple([thread for thread in giving if thread not in untimely])
+                node.order = tuple([thread for thread in node.order if thread not in untimely])
             self._let_rest(node, giving)
         nodes.append(node)
         return node

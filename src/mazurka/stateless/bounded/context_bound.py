@@ -18,6 +18,10 @@ Deviation: to switch away from a thread before an operation that `yields` is fre
 on may cost a preemption (`stateless.preemptions`):
 
     CB(s, t)   = min over t' in F(s) of CB(s - t', t') + 1, for those t
+
+Where early timeouts are left out, such a t is not in E(s), and CB(s, t) is infinite.  A prefix of a
+state may then be one that no schedule leads to: `Bounds.arrivals` has only those t' in F(s) for
+which t' is in E(s − t'), and a state without any, other than the first one, is `UNREACHED`.
 """
 
 from __future__ import annotations
@@ -79,6 +83,10 @@ class Bounds:
             if cost <= bound and able >> last & 1:
                 count += 1
         return count
+
+
+UNREACHED = Bounds(0, NEVER, (), 0)
+"""Of a state to which no schedule leads without an early timeout.  Nobody goes on from there."""
 
 
 class ContextBounds:
@@ -157,6 +165,15 @@ class ContextBounds:
             self._check(len(known))
         schedule, hash_of = graph.schedule, graph.hash_of
         able, stays, hasty = graph.able(here)
+        if not graph.early_timeouts and frontier:
+            frontier = [
+                event
+                for event in frontier
+                if known[state ^ hash_of[event]].enabled >> schedule[event] & 1
+            ]
+            if not frontier:
+                known[state] = UNREACHED
+                return
         others = NEVER if frontier else 0
         arrivals = []
         for event in frontier:

@@ -26,7 +26,7 @@ class GraphSearch(BoundedSearch):
         self, program: Runnable, options: RunOptions | None = None, progress: Progress | None = None
     ) -> None:
         super().__init__(program, options, progress)
-        self.graph = LifeGraph(silently=False)
+        self.graph = self._begin_graph(silently=False)
         self.bounds = ContextBounds(self.graph, self.options.max_states)
         self.terminals: list[StateHash] = []
         """The terminal states of this level in the order in which they were reached."""
@@ -49,9 +49,14 @@ class GraphSearch(BoundedSearch):
 
         States are not the same with and without them, so searches that share states have to agree.
         """
-        self.graph = LifeGraph(silently=silently)
+        self.graph = self._begin_graph(silently=silently)
         self.bounds = ContextBounds(self.graph, self.options.max_states)
         self.terminals.clear()
+
+    def _begin_graph(self, *, silently: bool) -> LifeGraph:
+        graph = LifeGraph(silently=silently)
+        graph.early_timeouts = self.options.early_timeouts
+        return graph
 
     def restart(self) -> bool:
         self.graph.restart()

@@ -40,6 +40,9 @@ from mazurka.stateless.runs import Shared
 class Graph(Recording):
     """The happens-before graph of the present run, and a cursor at one of its prefixes."""
 
+    early_timeouts = True
+    """Whether threads whose timeout would end early are in E(s)."""
+
     def maximal(self, here: int) -> list[int]:
         """The events of a prefix that nothing comes after."""
         if not here:
@@ -142,11 +145,12 @@ class Graph(Recording):
 
     def able(self, here: int) -> tuple[int, int, int]:
         """E(s) of a prefix, those of them that do not give way, and those for which to go on is a
-        preemption, whoever was last (`stateless.preemptions`): as sets of bits.
+        preemption, whoever was last (`stateless.preemptions`): as sets of bits.  Those whose
+        timeout would end early are not in E(s) where such executions are left out.
 
         This is asked of every state; what most operations need is done here.
         """
-        able = yielding = 0
+        able = yielding = lasting = 0
         rests: list[tuple[int, int]] = []
         bit = 1
         states, writes, lines = self.states, self.writes, self.lines
@@ -170,12 +174,18 @@ class Graph(Recording):
                         able |= bit
                         if stand.yields and self._yields(stand, here):
                             yielding |= bit
+                            if stand.operation.seconds > 0:
+                                lasting |= bit
                             rests.append((bit, (here & mine & self.rests).bit_count()))
             bit <<= 1
         if not yielding:
             return able, able, 0
-        least = 0 if able ^ yielding else min(rests, key=itemgetter(1))[1]
-        return able, able ^ yielding, sum([bit for bit, count in rests if count > least])
+        stays = able ^ yielding
+        if stays:
+            untimely = 0 if self.early_timeouts else lasting
+            return able ^ untimely, stays, yielding ^ untimely
+        least = min(rests, key=itemgetter(1))[1]
+        return able, 0, sum([bit for bit, count in rests if count > least])
 
     def _yields(self, stand: Stand, here: int) -> bool:
         """Whether a thread gives way at a prefix."""
@@ -192,7 +202,7 @@ class Graph(Recording):
         return self.able(self.here)
 
     def count_able(self, here: int) -> int:
-        """The number of threads in E(s) of a prefix.
+        """The number of threads that can go on at a prefix, early timeouts included.
 
         This is asked of every state; what most operations need is done here.
         """

@@ -12,8 +12,10 @@ each thread to where its last step was.  The switch that lay between was a preem
 any more.  Only the thread that joins it can go on earlier; if it has been switched away from at its
 join, that is a preemption now, but it is the only one.  Move each join to where its thread's last
 step was, if the other thread had ended by then, and otherwise to before the thread's next step:
-whether to switch away from the thread is a preemption depends on that step alone then.  So no
-preemptions are added, and `LifeGraph.expand` goes the other way.
+whether to switch away from the thread is a preemption depends on that step alone then.  A timeout
+that ends although nobody else could move still does: whoever stands before a join that can go on
+could move, and passes it before.  So no preemptions are added, and no early timeouts, and
+`LifeGraph.expand` goes the other way.
 
 This asks for two things.  Nobody else may see whether a thread has ended (`LifeRole.LOOK`), and
 no two threads may join the same one.  Otherwise `LivesMatter` is raised, at the latest when the
@@ -163,6 +165,10 @@ class LifeGraph(Graph):
                 passed[thread] += 1
 
         for thread in order:
+            rests = self.stands[thread][(here & self.lines[thread]).bit_count()].yields
+            if rests is not False and not self.able(here)[1]:  # else a join could still go on
+                for other in range(len(self.lines)):
+                    pass_on(other)
             pass_on(thread)
             steps.append(thread)
             rest = self.lines[thread] & ~here

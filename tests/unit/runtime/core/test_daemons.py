@@ -62,7 +62,7 @@ FINE = [sleeping, waiting, two_of_them, others_are_left]
 
 @pytest.mark.parametrize("test", FINE)
 def test_they_are_left_when_all_others_are_over(test: Callable[[], None]) -> None:
-    result = mazurka.explore(test, preemptions=1, seconds=60)
+    result = mazurka.explore(test, preemptions=2, seconds=60)
     assert result.verdict == "holds", result.report()
     assert result.executions > 1
 

@@ -120,22 +120,23 @@ def test_a_wait_in_vain_comes_before_a_look_or_after_it(wait: Callable[[], objec
         outcomes.update(late)
 
     outcomes: set[bool] = set()
-    assert verdicts(test, 0) == ["holds"]
+    assert verdicts(test, 1) == ["holds"]
     assert outcomes == {False, True}
 
 
 @pytest.mark.parametrize(
-    "program",
+    ("program", "fewest"),
     [
-        is_read_before_another_has_slept,
-        is_read_after_another_has_slept,
-        is_in_time,
-        comes_later_for_who_sleeps_longer,
-        moves_after_a_date_was_made,
+        (is_read_before_another_has_slept, 1),
+        (is_read_after_another_has_slept, 0),
+        (is_in_time, 1),
+        (comes_later_for_who_sleeps_longer, 0),
+        (moves_after_a_date_was_made, 1),
     ],
 )
-def test_sleep_comes_before_a_look_or_after_it(program: Callable[[], object]) -> None:
-    assert verdicts(program, 0, 1) == ["violated", "violated"]
+def test_sleep_comes_before_a_look_or_after_it(program: Callable[[], object], fewest: int) -> None:
+    """That it comes before is an early end of the sleep, if the other thread could look."""
+    assert verdicts(program, 0, 1) == ["holds" if fewest else "violated", "violated"]
 
 
 def test_sleep_between_two_looks_is_a_preemption() -> None:
@@ -406,10 +407,10 @@ def test_looks_do_not_hide_races() -> None:
 
 
 def test_a_report_shows_what_was_read_and_can_be_replayed() -> None:
-    result = mazurka.explore(is_in_time, preemptions=0)
+    result = mazurka.explore(is_in_time, preemptions=1)
     assert result.story is not None
     seen = [step.effects.reads.get("clock", "") for step in result.story.steps]
     assert [value[:6] for value in seen if value] == ["+5.000"]
     assert result.token is not None
-    again = mazurka.explore(is_in_time, preemptions=0)
+    again = mazurka.explore(is_in_time, preemptions=1)
     assert again.token == result.token

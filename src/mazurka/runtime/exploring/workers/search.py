@@ -81,7 +81,7 @@ class SharedAlgorithm2(Algorithm2):
     def prepare(self) -> None:
         """Begin a level: mark what this process has visited on lower ones."""
         self.table.join_level()
-        self.without_bounds = self.bound is None and not self.terminals
+        self.without_bounds = self.needs_no_bounds()
         self.closed = cast("set[StateHash]", ClosedStates(self.table))
         self.open = cast("dict[StateHash, int]", OpenCounts(self.table))
         for first in range(0, len(self.terminals), AT_ONCE):
