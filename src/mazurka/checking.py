@@ -18,7 +18,7 @@ from mazurka.frontend.registry import choose_language, load_frontend
 from mazurka.ir.passes.merge import Granularity
 from mazurka.ir.program import Check, Fault, Program
 from mazurka.report.answer import HOLDS, INCONCLUSIVE, UNSOUND, VIOLATED, Finding
-from mazurka.report.selection import Selection, select
+from mazurka.report.selection import select
 from mazurka.report.trace import Trace, confirm
 from mazurka.report.verdict import Times, Verdict, identify, scope_sentence
 from mazurka.search import Observer, SearchOptions, SearchResult, Strategy, Violation
@@ -199,7 +199,8 @@ def judge(
         return scope_sentence(verdict, base.properties, figures, limits, reduction, alike)
 
     if result.violation is not None:
-        shown = choose_counterexample(program, strategy, result.violation, options, observer)
+        again = replace(options.for_search(), self_check=False)
+        shown = select(program, result.violation, options.counterexample, again, observer)
         with time_limit(time_to_replay(options)):
             finding, trace = replay_violation(program, shown.violation, observer)
         if finding.kind != Fault.BOUND:
@@ -238,22 +239,6 @@ def may_fail(program: Program) -> bool:
         for edge in program.edges
         for operation in edge.operations
     )
-
-
-def choose_counterexample(
-    program: Program,
-    strategy: Strategy,
-    found: Violation,
-    options: CheckOptions,
-    observer: Observer,
-) -> Selection:
-    def search(wanted: SearchOptions) -> SearchResult:
-        return strategy.run(program, wanted, observer)
-
-    again = search if "bfs" in strategy.orders else None
-    wanted = options.counterexample
-    search_again = replace(options.for_search(), self_check=False)
-    return select(program, found, wanted, search_again, observer, again)
 
 
 def replay_violation(

@@ -8,15 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mazurka.ir.interpreter import Interpreter, Outcome
+from mazurka.ir.interpreter import Interpreter
 from mazurka.ir.passes.liveness import reset_dead_locals
-from mazurka.ir.program import Program
+from mazurka.ir.program import Program, Span
 from mazurka.report.selection import context_switches
 from mazurka.search import SearchOptions, SearchResult, Silent, Violation
 from mazurka.search.races import race_address
 from mazurka.search.registry import load_strategy
 from mazurka.stateful.reference.full import explore
-from mazurka.stateful.searches.minimize import fewest_switches
+from mazurka.stateful.searches import conduct
+from mazurka.stateful.searches.minimize import FewestSwitches, fewest_steps, fewest_switches
 from tests.soundness.mover_models import program_of
 from tests.soundness.profiles import random_programs
 from tests.soundness.random_programs import random_program
@@ -93,14 +94,20 @@ def test_breadth_first_counterexamples_are_shortest(rng: Random) -> None:
     assert before == min(lengths)
 
 
-def switches_by_brute_force(program: Program, violation: Violation) -> int:
-    """The fewest switches to a violation of the same kind (and line), by plain search."""
-    interpreter = Interpreter(program)
-    line = None
-    state = program.initial_state()
+def where_it_fails(program: Program, violation: Violation) -> Span | None:
+    """Where the last step fails, if it does."""
+    interpreter, state, line = Interpreter(program), program.initial_state(), None
     for move in violation.path:
         step = interpreter.step(state, move.thread, move.choice)
         state, line = step.state, step.fault.span if step.fault else None
+    return line
+
+
+def switches_by_brute_force(program: Program, violation: Violation) -> int:
+    """The fewest switches to a violation of the same kind (and line), by plain search."""
+    interpreter = Interpreter(program)
+    deadlocks = set(explore(program).deadlocks)
+    line = where_it_fails(program, violation)
     threads = range(len(program.threads))
     level = {(program.initial_state(), thread) for thread in threads}
     seen = set(level)
@@ -109,11 +116,8 @@ def switches_by_brute_force(program: Program, violation: Violation) -> int:
         level = set()
         while todo:
             state, last = todo.pop()
-            moved = [(c, s) for c, s in interpreter.steps(state)]
-            happened = [step for _, step in moved if step.happened]
-            outcomes = {step.outcome for _, step in moved}
-            stuck = outcomes <= {Outcome.WAITS, Outcome.FINISHED} and Outcome.WAITS in outcomes
-            if violation.kind == "deadlock" and stuck:
+            happened = [step for _, step in interpreter.steps(state) if step.happened]
+            if violation.kind == "deadlock" and state in deadlocks:
                 return switches
             if violation.kind == "race" and any(
                 race_address(program, one, other) is not None
@@ -158,4 +162,36 @@ def test_minimized_counterexamples_have_the_fewest_switches(rng: Random) -> None
     assert best.kind == found.kind
     assert replays(program, best)
     assert context_switches(best.path) <= context_switches(found.path)
-    assert context_switches(best.path) == switches_by_brute_force(program, found)
+    switches = context_switches(best.path)
+    assert switches == switches_by_brute_force(program, found)
+    assert FewestSwitches(program, found, Silent()).find(SearchOptions(), below=switches) is None
+    interrupted = FewestSwitches(program, found, Silent())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(conduct, "FIRST_SLICE", 1)
+        early = interrupted.find(SearchOptions(limit_transitions=1))
+    assert (early or interrupted.find(SearchOptions(), below=switches + 1)) == best
+
+
+@settings(random_programs, max_examples=15)
+@given(rng=st.randoms(use_true_random=False))
+def test_shortened_counterexamples_are_shortest_for_their_violation(rng: Random) -> None:
+    program = reset_dead_locals(random_program(rng))
+    whole = explore(program, limit=400)
+    found = search(program, "dfs").violation
+    if not whole.complete or found is None:
+        return
+    best = fewest_steps(program, found, SearchOptions(), Silent())
+    assert best is not None
+    assert best.kind == found.kind
+    assert replays(program, best)
+    if found.kind == "deadlock":
+        assert len(best.path) == min(len(whole.path_to(state)) for state in whole.deadlocks)
+    elif found.kind == "race":
+        assert len(best.path) == min(len(whole.path_to(state)) for state, *_ in whole.races)
+    else:
+        line = where_it_fails(program, found)
+        assert len(best.path) == 1 + min(
+            len(whole.path_to(state))
+            for state, _, report in whole.faults
+            if (report.fault, report.span) == (found.kind, line)
+        )

@@ -1,17 +1,36 @@
-"""Which counterexample to show: the one that was found, or one with fewer context switches."""
+"""Which counterexample to show: the one found, a shortest one, or one with fewer context switches.
+
+After a depth-first search, `auto` wants the fewest context switches, and looks for them where that
+is quick.  Where it is not, a breadth-first search may still be: it has fewer states, since it need
+not tell apart who moved last.  A shortest schedule in which each thread runs in one piece is good
+enough: only one with fewer threads could have fewer switches.  If there is no such schedule, it is
+worth seconds to look for one with fewer switches than the best so far.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from mazurka.deadline import seconds_left
 from mazurka.ir.program import Fault, Program
-from mazurka.search import Move, Observer, SearchOptions, SearchResult, Violation
+from mazurka.search import Move, Observer, SearchOptions, Violation
+
+if TYPE_CHECKING:
+    from mazurka.stateful.searches.minimize import FewestSwitches
+
+QUICK_TRANSITIONS = 1 << 21
+"""How far `auto` looks for the fewest context switches before it looks for a shortest schedule: a
+fifth of a second."""
+
+SHORT_TRANSITIONS = 1 << 22
+"""How far it looks for a shortest schedule."""
 
 CHEAP_SECONDS = 3.0
-"""How long `auto` looks for a counterexample with fewer context switches."""
+"""How long it looks for fewer context switches after that."""
 
 CHEAP_TRANSITIONS = 1 << 22
 """The same with `--deterministic`, in transitions."""
@@ -51,61 +70,87 @@ def select(
     wanted: str,
     options: SearchOptions,
     observer: Observer,
-    search: Callable[[SearchOptions], SearchResult] | None = None,
 ) -> Selection:
     """Choose what to show.
 
-    A breadth-first search has found a shortest one, which `auto` keeps.  After a depth-first
-    search `auto` looks for one with fewer switches, but not for long; if there is none to be had
-    and the schedule is so long that nobody could read it, `search` looks for a shortest one
-    within the time that replaying the long one would take.  Whoever interrupts that still gets
-    what was found.
+    A breadth-first search has found a shortest one, which `auto` keeps.  Whoever interrupts the
+    search for a better one gets the best so far.
     """
     breadth_first = options.order == "bfs"
     as_found = Selection(found, "shortest" if breadth_first else "found")
     if found.kind == Fault.BOUND or len(found.path) < 2:
         return as_found
-    if wanted == "auto" and not breadth_first:
-        options = _limit(options, CHEAP_SECONDS, CHEAP_TRANSITIONS)
-    elif wanted != "switches":
-        return replace(as_found, alternative=Alternative("--counterexample switches", FEWEST))
-    shortest: Violation | None = None
-    try:
-        fewest = _fewest_switches(program, found, options, observer)
-        if fewest is None and wanted == "auto" and search is not None:
-            shortest = _shortest(found, options, observer, search)
-    except KeyboardInterrupt:
-        fewest = None
-    if shortest is not None:
-        return Selection(shortest, "shortest", _offer_first(found))
-    if fewest is None:
-        return replace(as_found, alternative=Alternative("--counterexample switches", FEWEST))
-    if _cost(fewest) == _cost(found):
-        return Selection(fewest, "switches")
-    return Selection(fewest, "switches", _offer_first(found))
+    offer = Alternative("--counterexample switches", FEWEST)
+    improvement = _Improvement(program, replace(as_found, alternative=offer), observer)
+    with suppress(KeyboardInterrupt):
+        if wanted == "switches":
+            improvement.find_switches(options)
+        elif wanted == "auto" and not breadth_first:
+            improvement.find_cheaply(options)
+    return improvement.best
 
 
-def _offer_first(found: Violation) -> Alternative:
-    return Alternative(
-        "--counterexample found", FIRST, len(found.path), context_switches(found.path)
-    )
+class _Improvement:
+    """Looks for other counterexamples to the violation that was found, and keeps the last."""
+
+    def __init__(self, program: Program, found: Selection, observer: Observer) -> None:
+        self.program = program
+        self.found = found.violation
+        self.observer = observer
+        self.best = found
+
+    def find_cheaply(self, options: SearchOptions) -> None:
+        """Look where it is quick first; unless that was good enough, go on for some seconds."""
+        cheap = _limit(options, CHEAP_SECONDS, CHEAP_TRANSITIONS)
+        if self.find_switches(_stop_after(cheap, QUICK_TRANSITIONS)):
+            return
+        self.find_steps(_stop_after(cheap, SHORT_TRANSITIONS))
+        best = self.best.violation.path
+        if runs_in_pieces(best) and self.find_switches(cheap, below=context_switches(best)):
+            return
+        if len(best) > TOO_LONG:
+            seconds = max(CHEAP_SECONDS, len(best) * REPLAY_SECONDS)
+            self.find_steps(_limit(options, seconds, CHEAP_TRANSITIONS))
+
+    def find_steps(self, options: SearchOptions) -> bool:
+        """Find one with the fewest steps within the limits of `options`; whether there is one."""
+        from mazurka.stateful.searches.minimize import fewest_steps
+
+        self.observer.message("looking for a shorter counterexample")
+        return self.take(fewest_steps(self.program, self.found, options, self.observer), "shortest")
+
+    @cached_property
+    def by_switches(self) -> FewestSwitches:
+        from mazurka.stateful.searches.minimize import FewestSwitches
+
+        return FewestSwitches(self.program, self.found, self.observer)
+
+    def find_switches(self, options: SearchOptions, below: int | None = None) -> bool:
+        """Find one with the fewest switches, fewer than `below`; whether there is one.
+
+        The second time, go on where the first search had to stop."""
+        self.observer.message("looking for a counterexample with fewer context switches")
+        return self.take(self.by_switches.find(options, below), "switches")
+
+    def take(self, better: Violation | None, how: str) -> bool:
+        if better is None:
+            return False
+        steps, switches = len(self.found.path), context_switches(self.found.path)
+        offer = Alternative("--counterexample found", FIRST, steps, switches)
+        alike = _cost(better) == _cost(self.found)
+        self.best = Selection(better, how, None if alike else offer)
+        return True
 
 
-def _shortest(
-    found: Violation,
-    options: SearchOptions,
-    observer: Observer,
-    search: Callable[[SearchOptions], SearchResult],
-) -> Violation | None:
-    """A shortest counterexample in place of one that is too long to read."""
-    if len(found.path) <= TOO_LONG:
-        return None
-    seconds = max(CHEAP_SECONDS, len(found.path) * REPLAY_SECONDS)
-    observer.message("looking for a shorter counterexample")
-    limited = _limit(options, seconds, CHEAP_TRANSITIONS)
-    result = search(replace(limited, order="bfs", stop_at_first=True))
-    violation = result.violation
-    return None if violation is None or violation.kind == Fault.BOUND else violation
+def runs_in_pieces(path: tuple[Move, ...]) -> bool:
+    """Whether some thread goes on after another one has run."""
+    return context_switches(path) >= len({move.thread for move in path})
+
+
+def _stop_after(options: SearchOptions, transitions: int) -> SearchOptions:
+    most = options.limit_transitions
+    transitions = transitions if most is None else min(transitions, most)
+    return replace(options, limit_transitions=transitions)
 
 
 def _limit(options: SearchOptions, seconds: float, transitions: int) -> SearchOptions:
@@ -124,12 +169,3 @@ def _cost(violation: Violation) -> tuple[int, int]:
 def context_switches(path: tuple[Move, ...]) -> int:
     """How often another thread goes on than the one that moved last."""
     return sum(one.thread != other.thread for one, other in pairwise(path))
-
-
-def _fewest_switches(
-    program: Program, found: Violation, options: SearchOptions, observer: Observer
-) -> Violation | None:
-    from mazurka.stateful.searches.minimize import fewest_switches
-
-    observer.message("looking for a counterexample with fewer context switches")
-    return fewest_switches(program, found, options, observer)

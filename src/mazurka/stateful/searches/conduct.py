@@ -52,6 +52,11 @@ class Conductor:
         self.limit_seconds = options.limit_seconds
         """What the search may take; less than was asked for where preparing has taken some."""
 
+    def set_limits(self, options: SearchOptions) -> None:
+        """Let a search that has reached a limit go on with others."""
+        self.options = options
+        self.limits.clear()
+
     def run(self, search_slice: Callable[[int], bool]) -> SearchResult:
         """Call `search_slice(budget)` until it says that the search is over, or a limit does."""
         started = time.perf_counter()
