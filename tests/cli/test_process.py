@@ -29,6 +29,27 @@ def test_help_needs_no_numerical_library(environment):
     assert "check" in run.stdout
 
 
+def test_a_small_model_needs_no_more_than_it_must(environment, tmp_path):
+    """Each of these takes a noticeable part of the time of a small check."""
+    file = tmp_path / "small.py"
+    file.write_text("x = 0\n\n\ndef write():\n    global x\n    x = 1\n\n\nthreads = [write()]\n")
+    code = (
+        "import sys\n"
+        "from mazurka.cli.main import app\n"
+        "from mazurka.cli.failures import run_guarded\n"
+        f"words = ['check', {str(file)!r}, '--limit-time=60', '--max-depth', '9']\n"
+        "status = run_guarded(app, words)\n"
+        "heavy = {'pydantic', 'numba', 'numpy', 'multiprocessing', 'importlib.metadata',\n"
+        "  'mazurka.stateful.searches.cartesian', 'mazurka.stateful.searches.persistent',\n"
+        "  'mazurka.analysis.discipline'}\n"
+        "print(status, sorted(heavy & set(sys.modules)), file=sys.stderr)\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+    )
+    assert run.stderr.splitlines()[-1] == "0 []"
+
+
 def test_tests_of_threads_need_no_checker_of_models(environment, tmp_path):
     file = tmp_path / "test_late.py"
     file.write_text(

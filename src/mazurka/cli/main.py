@@ -15,11 +15,13 @@ import typer
 
 from mazurka.cli import bench, check, compare, export, replay, test
 from mazurka.cli.failures import run_guarded
+from mazurka.cli.plain_values import PlainCommand, PlainGroup
 from mazurka.cli.tuning import StrategyCommand
 from mazurka.version import __version__
 
 app = typer.Typer(
     name="mazurka",
+    cls=PlainGroup,
     help="Verify concurrent programs: assertions, deadlocks, hangs, data races.",
     epilog="Example: mazurka check examples/philosophers.py -D N=3",
     rich_markup_mode=None,
@@ -30,10 +32,10 @@ app = typer.Typer(
 for name, command, epilog, kind in (
     ("check", check.check, check.EPILOG, StrategyCommand),
     ("compare", compare.compare, compare.EPILOG, StrategyCommand),
-    ("replay", replay.replay, replay.EPILOG, None),
-    ("test", test.explore_tests, test.EPILOG, None),
-    ("export", export.export, export.EPILOG, None),
-    ("bench", bench.bench, bench.EPILOG, None),
+    ("replay", replay.replay, replay.EPILOG, PlainCommand),
+    ("test", test.explore_tests, test.EPILOG, PlainCommand),
+    ("export", export.export, export.EPILOG, PlainCommand),
+    ("bench", bench.bench, bench.EPILOG, PlainCommand),
 ):
     app.command(name, epilog=epilog, cls=kind)(command)
 

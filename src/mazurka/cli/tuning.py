@@ -10,21 +10,20 @@ import inspect
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
+from mazurka.cli.plain_values import PlainCommand, take_plain_values
 from mazurka.search.registry import declared_options, load_all, strategies_with
 
 KNOWN = "mazurka.known"
 """In a context's `meta`: all arguments are the command's own."""
 
 
-class StrategyCommand(TyperCommand):
+class StrategyCommand(PlainCommand):
     """A command that takes the strategies' options, too; `context.obj` has those that are given."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         own = {name for parameter in self.params for name in parameter.opts}
-        flags = {word.partition("=")[0] for word in args if word.startswith("-")}
-        ctx.meta[KNOWN] = flags <= own
+        ctx.meta[KNOWN] = {flag_in(word) for word in args if word.startswith("-")} <= own
         return super().parse_args(ctx, args)
 
     def get_params(self, ctx: Any) -> list[Any]:
@@ -54,6 +53,11 @@ class StrategyCommand(TyperCommand):
                 formatter.write_dl(records)
 
 
+def flag_in(word: str) -> str:
+    """The option in a word: `--order` in `--order=bfs`, `-D` in `-DN=3`."""
+    return word.partition("=")[0] if word.startswith("--") else word[:2]
+
+
 def strategy_parameters() -> list[Any]:
     """The declared options as the command line's library has them: flags, and words.
 
@@ -67,7 +71,7 @@ def strategy_parameters() -> list[Any]:
             inspect.Parameter(
                 name,
                 inspect.Parameter.KEYWORD_ONLY,
-                default=option.default,
+                default=option.default if isinstance(option.default, bool) else str(option.default),
                 annotation=Annotated[
                     bool if isinstance(option.default, bool) else str,
                     typer.Option(option.flag, metavar=option.metavar, help=option.help),
@@ -78,4 +82,5 @@ def strategy_parameters() -> list[Any]:
     )
     app = typer.Typer(add_completion=False)
     app.command()(declared)
-    return list(vars(typer.main.get_command(app))["params"])
+    parameters = vars(typer.main.get_command(app))["params"]
+    return [take_plain_values(parameter) for parameter in parameters]

@@ -29,7 +29,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import factorial, prod
 
-from mazurka.analysis.futures import find_futures, find_pattern_locks
 from mazurka.errors import UnsupportedError
 from mazurka.ir.program import Program
 from mazurka.search import (
@@ -45,7 +44,6 @@ from mazurka.search import (
 from mazurka.search.registry import load_strategy
 from mazurka.search.resources import address_space_is_limited, processors
 from mazurka.stateful.race import Contender, Race, is_answer
-from mazurka.stateful.searches import cartesian, persistent
 
 PILOT = "full"
 PILOT_TRANSITIONS = 1 << 15
@@ -93,6 +91,9 @@ def search(program: Program, options: SearchOptions, observer: Observer) -> Chos
 
 def find_candidates(program: Program, options: SearchOptions) -> Iterator[str]:
     """Name the reductions that are sound for what is asked, and that can search the program."""
+    from mazurka.analysis.futures import find_futures, find_pattern_locks
+    from mazurka.stateful.searches import cartesian, persistent
+
     names = []
     if len(program.threads) <= cartesian.MOST_THREADS:
         names.append(VECTORS)

@@ -23,10 +23,11 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
-from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import llvmlite
 import llvmlite.binding as llvm
 
 from mazurka.search import Observer
@@ -127,12 +128,26 @@ def _key() -> str:
     for part in (
         sys.version,
         platform.machine(),
-        metadata.version("numba"),
-        metadata.version("llvmlite"),
+        _version_of_numba(),
+        llvmlite.__version__,
         llvm.get_host_cpu_name(),
     ):
         digest.update(part.encode() + b"\0")
     return digest.hexdigest()[:24]
+
+
+def _version_of_numba() -> str:
+    """What tells versions of Numba apart: the text of its own file about it.
+
+    Importing Numba is what a cache is to spare, and the library that reads the metadata of packages
+    takes longer than reading the kernel."""
+    found = find_spec("numba")
+    if found is not None and found.origin is not None:
+        with suppress(OSError):
+            return Path(found.origin).with_name("_version.py").read_text("utf-8")
+    from importlib import metadata
+
+    return metadata.version("numba")
 
 
 def _machine() -> Any:
