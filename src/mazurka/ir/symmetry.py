@@ -7,11 +7,18 @@ in the queue of a condition).  A permutation of the members moves the values of 
 and renames the members in the holders.  `mazurka.analysis.interchangeable` proves that all such
 permutations map steps to steps; here they are only carried out.
 
-**The canonical form** of a state is the one among its renamings whose members are sorted by their
-*keys*.  The key of a member consists of its values in all columns, and for each holder of whether
-it names the member.  Two members with the same key can change places without changing the state,
-for no holder names either of them.  So the sorted keys determine the state, whatever renaming it
-came from: two states have the same canonical form if and only if one is a renaming of the other.
+**The canonical form** of a state is one of its renamings: the members of one class after the other
+are sorted by their *keys*.  The key of a member consists of its values in all columns, and for each
+holder of whether it names the member.  Two members with the same key can change places without
+changing the state, for no holder names either of them.  So the sorted keys of a class determine the
+state up to other classes.  If no cell of a class belongs to another class, too, then two states
+have the same canonical form if and only if one is a renaming of the other.
+
+Classes may share cells: where each thread of one class keeps the number of a thread of another
+class in a cell of its own, this cell is in a column of the first and a holder of the second class.
+Sorting the second class by its keys then changes the keys of the first.  A set of renamings may
+have several canonical forms in this case, which costs states, and nothing else: searches only rely
+on each canonical form being a renaming (`mazurka.stateful.quotient`).
 """
 
 from __future__ import annotations
@@ -70,7 +77,7 @@ class Symmetry:
     classes: tuple[ThreadClass, ...]
 
     def canonical(self, state: State) -> State:
-        """The representative of all renamings of a state."""
+        """A renaming of the state with sorted members."""
         return self.rename(state)[0]
 
     def rename(self, state: State) -> tuple[State, Renaming]:

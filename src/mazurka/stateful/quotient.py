@@ -5,14 +5,15 @@ whose results are canonical (`mazurka.ir.native.canonical`), and is otherwise un
 the *quotient* of the state graph by the renamings.  `p` is a renaming below, and `c(s)` the
 canonical form of s, which is p(s) for some p.
 
-**Unreduced search.**  By induction, for each run of the program from the initial state, which is
-its own canonical form, there is a path of canonical states, each c(s) of the state s that the run
-is in: if s goes to s' by a step of t, then p(s) = c(s) goes to p(s') by a step of p(t), whose
-canonical form is c(s').  And each path of the quotient is the image of a run: rename its steps
-back, one after the other (`unfold`).  Steps that fail, states where threads wait for each other,
-and pairs of steps that race are the same in s and in p(s) up to renaming.  So there is a violation
-in the quotient if and only if there is one in the program.  Breadth-first, the shortest path of the
-quotient is as long as the shortest run.
+**Unreduced search.** By induction, for each run of the program from the initial state, which is its
+own canonical form, there is a path of canonical states, each a renaming of the state that the run
+is in: if the path is in p(s) where the run is in s, and s goes to s' by a step of t, then p(s) goes
+to p(s') by a step of p(t), and the path goes on with c(p(s')), a renaming of s'.  It does not
+matter whether all renamings of a state have the same canonical form.  And each path of the quotient
+is the image of a run: rename its steps back, one after the other (`unfold`).  Steps that fail,
+states where threads wait for each other, and pairs of steps that race are the same in s and in p(s)
+up to renaming.  So there is a violation in the quotient if and only if there is one in the program.
+Breadth-first, the shortest path of the quotient is as long as the shortest run.
 
 **Persistent sets** (`stateful.reference.stubborn`, after Emerson, Jha, Peled, *Combining partial
 order and symmetry reductions*, TACAS 1997).  The set is chosen in a canonical state s, for the
@@ -117,8 +118,9 @@ def unfold(code: NativeProgram, found: Violation) -> tuple[Violation, State | No
 
     Also returns the state that it leads to, if that may not be the one that was found.
 
-    The real state at each point has the canonical state of the path as its canonical form, so the
-    thread that moves is the one that has the number of the path's move there.  A chain that was
+    The path is followed beside the schedule: its state is always a renaming of the real one, and
+    each step to a canonical form renames once more.  So the thread to move is known even where
+    two states that are renamings of each other have different canonical forms.  A chain that was
     gathered to one step is taken step by step.
     """
     if code.symmetry is None:
@@ -128,6 +130,7 @@ def unfold(code: NativeProgram, found: Violation) -> tuple[Violation, State | No
     interpreter = share_interpreter(code.origin)
     state = code.origin.initial_state()
     moves: list[Move] = []
+    follower = _Follower(code)
 
     def take(move: Move) -> bool:
         nonlocal state
@@ -138,13 +141,13 @@ def unfold(code: NativeProgram, found: Violation) -> tuple[Violation, State | No
         return step.happened
 
     for move in found.path:
-        real = _real_move(code, state, move)
+        real = follower.real_move(move)
         happens = take(real)
         while (
             happens and hidden and interpreter.location(state, real.thread) in hidden[real.thread]
         ):
             happens = take(Move(real.thread))
-        if not happens:
+        if not happens or not follower.follow(move):
             raise InternalError("a step of a canonical state is not one of the program's")
     if found.kind in ("deadlock", "hang"):
         # Who waits for several threads joins those that have ended: it moves on within its chain.
@@ -154,14 +157,29 @@ def unfold(code: NativeProgram, found: Violation) -> tuple[Violation, State | No
                 pass
     racing = None
     if found.racing is not None:
-        first, second = (_real_move(code, state, move) for move in found.racing)
+        first, second = (follower.real_move(move) for move in found.racing)
         racing = (first, second)
     return replace(found, path=tuple(moves), racing=racing), state
 
 
-def _real_move(code: NativeProgram, state: State, move: Move) -> Move:
-    """The move that a thread of the real state makes where its canonical form makes `move`."""
-    assert code.symmetry is not None
-    _, renaming = code.symmetry.rename(state)
-    original = {new: old for old, new in renaming.items()}
-    return Move(original.get(move.thread, move.thread), move.choice)
+class _Follower:
+    """Follows a path of canonical states, and knows which thread each number stands for."""
+
+    def __init__(self, code: NativeProgram) -> None:
+        assert code.symmetry is not None
+        self.symmetry = code.symmetry
+        self.interpreter = share_interpreter(code.program)
+        self.state = code.program.initial_state()
+        self.original = {number: number for number in range(len(code.program.threads))}
+
+    def real_move(self, move: Move) -> Move:
+        """The move that a thread of the real state makes where the path makes `move`."""
+        return Move(self.original[move.thread], move.choice)
+
+    def follow(self, move: Move) -> bool:
+        """Take a step of the path; whether it happens."""
+        step = self.interpreter.step(self.state, move.thread, move.choice)
+        if step.happened:
+            self.state, renaming = self.symmetry.rename(step.state)
+            self.original = {renaming.get(old, old): real for old, real in self.original.items()}
+        return step.happened
