@@ -17,7 +17,18 @@ from mazurka.ir.values.intervals import LARGEST, SMALLEST
 from mazurka.search.reading import Reading
 
 SHARED, LOCAL = ("g", "h"), ("n", "m")
-HEAD = "from mazurka.model import *\ng = 0\nh = 2\na = Array(Int, 2)\n"
+HEAD = """from mazurka.model import *
+g = 0
+h = 2
+a = Array(Int, 2)
+def add(amount):
+    global g
+    g += amount
+def restart(value):
+    global h
+    h = value
+    return value
+"""
 
 
 class CountingModel:
@@ -51,8 +62,24 @@ class CountingModel:
             test = self.chance.choice(("choose(0, 1)", "n > 1", "g == 0", f"m < {self.number()}"))
             body, other = self.block(depth - 1), self.block(depth - 1)
             return [f"if {test}:", *indent(body), "else:", *indent(other)]
-        if kind == 6 and self.chance.random() < 0.3:
+        if kind == 6:
+            return self.unusual(depth)
+        return [self.assignment()]
+
+    def unusual(self, depth: int) -> list[str]:
+        """Loops that may not end, that count in a shared variable, and atomic sections."""
+        kind = self.chance.randrange(6)
+        if kind == 0:
             return ["while True:", *indent(self.block(depth - 1)), *self.maybe("    break")]
+        if kind == 1:
+            step = self.chance.choice(("h += 1", "h = h + 1", "h += m"))
+            return [f"while h < {self.number()}:", *indent([step, *self.block(depth - 1)])]
+        if kind == 2:
+            return ["with atomic():", *indent([self.assignment(), self.assignment()])]
+        if kind == 3:
+            return [self.chance.choice(("add(1)", "add(-1)", "add(n)", f"add({self.number()})"))]
+        if kind == 4:
+            return [self.chance.choice(("n = restart(0)", "m = restart(n)", "restart(-1)"))]
         return [self.assignment()]
 
     def count(self, depth: int) -> list[str]:
