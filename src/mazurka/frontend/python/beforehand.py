@@ -16,15 +16,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from mazurka.errors import UnsupportedError
 from mazurka.frontend.kit.arithmetic import fits
 from mazurka.frontend.kit.builder import NotStatic
 from mazurka.frontend.kit.program import Automaton, Label
-from mazurka.frontend.kit.shapes import Blueprint, CellDraft, Reference
+from mazurka.frontend.kit.shapes import Blueprint, CellDraft, NumberShape, Reference
 from mazurka.frontend.python.assignment import bind_cell
 from mazurka.frontend.python.lowering import Activation, LocalVariable, Lowering, Model
 from mazurka.frontend.python.source import span_of
+from mazurka.frontend.python.statements import declare_range
 from mazurka.frontend.python.survey import FunctionFacts, facts_of
 from mazurka.frontend.python.values import (
     Closure,
@@ -75,6 +77,8 @@ class Foreseen:
 
     value: Value | None
     variables: dict[str, Value] = field(default_factory=dict)
+    ranges: dict[str, NumberShape] = field(default_factory=dict)
+    """The ranges that are declared for variables."""
 
 
 def foresee(
@@ -83,17 +87,18 @@ def foresee(
     carried: Mapping[str, Value],
     node: ast.AST,
     action: Callable[[Lowering], Value | None],
+    ranges: Mapping[str, NumberShape] = MappingProxyType({}),
 ) -> Foreseen | None:
     """Do something at module level now; None, with nothing changed, if it cannot be foreseen.
 
     `body` is the code, for what it does with names; `carried` are variables that it assigns and
-    that have a value already.
+    that have a value already, `ranges` those that were declared for them.
     """
     before = _Before(model)
     run = _Run(model, body, node)
     for name, value in carried.items():
         model.globals.pop(name)
-        run.bind(name, value)
+        run.bind(name, value, ranges.get(name))
     try:
         foreseen = run.finish(action(run.low), before.cells, before.plans)
     except NotStatic:
@@ -147,7 +152,10 @@ class _Run:
         frame = Activation(model.frames, "main", _facts_of(body), is_module=True)
         self.low.frames.append(frame)
 
-    def bind(self, name: str, value: Value) -> None:
+    def bind(self, name: str, value: Value, shape: NumberShape | None) -> None:
+        """Give a variable the value that it has, and the range that was declared for it."""
+        if shape is not None:
+            declare_range(self.low, name, shape, self.node)
         bind_cell(self.low, name, value, self.node)
 
     def finish(self, value: Value | None, cells: int, plans: int) -> Foreseen | None:
@@ -175,7 +183,7 @@ class _Run:
         }
         resolver = _Resolver(interpreter, state, cells)
         result = None if value is None else resolver.resolve(value)
-        return Foreseen(result, self._variables(resolver))
+        return Foreseen(result, self._variables(resolver), self._ranges())
 
     def _program(self) -> Program:
         storage = self.model.storage
@@ -216,6 +224,16 @@ class _Run:
                     found[name] = resolver.resolve(value.fetch())
             elif low.frame.key(name) in self.automaton.bound:
                 found[name] = resolver.resolve(value)
+        return found
+
+    def _ranges(self) -> dict[str, NumberShape]:
+        """The ranges that the code, or code before it, has declared for variables."""
+        found: dict[str, NumberShape] = {}
+        for name, variable in self.low.frame.variables.items():
+            if isinstance(variable, LocalVariable) and variable.role in (Role.INT, Role.BOOL):
+                cell = self.model.storage.cells[variable.cell]
+                if not cell.inferred:
+                    found[name] = NumberShape(cell.low, cell.high, cell.role, inferred=False)
         return found
 
 

@@ -32,6 +32,8 @@ class ModuleRun:
     """Names that get their first value while the program runs."""
     carried: dict[str, Value] = field(default_factory=dict)
     """Variables of the module's own statements, with what they hold so far."""
+    ranges: dict[str, NumberShape] = field(default_factory=dict)
+    """The ranges that are declared for these variables."""
     rebound: set[str] = field(default_factory=set)
     """Shared numbers that foreseen statements have assigned again."""
     foreseeing: bool = False
@@ -51,12 +53,15 @@ class ModuleRun:
             return
         stores = count_stores([node])
         carried = {name: self.carried[name] for name in stores if name in self.carried}
-        found = foresee(self.model, [node], carried, node, lambda low: low.execute([node]))
+        found = foresee(
+            self.model, [node], carried, node, lambda low: low.execute([node]), self.ranges
+        )
         if found is None:
             self.defer(node)
             return
         self.rebound |= stores.keys() & self.model.globals.keys()
         self.carried |= found.variables
+        self.ranges |= found.ranges
         self.model.globals |= found.variables
 
     def evaluate(self, expr: ast.expr) -> Value | None:
@@ -94,15 +99,24 @@ class ModuleRun:
             value = self.carried.pop(name)
             if isinstance(value, Number) and value.constant is not None:
                 number = bool(value.constant) if value.boolean else value.constant
-                target, given = ast.Name(name, ast.Store()), ast.Constant(number)
-                first = ast.Assign([target], given)
-                for part in (target, given, first):
-                    ast.copy_location(part, node)
-                self.main.insert(0, first)
+                self.main.insert(0, self._write_assignment(name, number, node))
                 del self.model.globals[name]
         self.main.append(node)
         self.low.settled = False
         self.deferred |= count_stores([node]).keys() - self.model.globals.keys()
+
+    def _write_assignment(self, name: str, number: int, node: ast.stmt) -> ast.stmt:
+        """An assignment to a variable, with its range if one is declared."""
+        target, given = ast.Name(name, ast.Store()), ast.Constant(number)
+        first: ast.stmt = ast.Assign([target], given)
+        if name in self.ranges:
+            annotation = ast.Name("int", ast.Load())
+            self.model.ranges[id(annotation)] = self.ranges[name]
+            first = ast.AnnAssign(target, annotation, given, 1)
+        for part in ast.walk(first):
+            if isinstance(part, ast.expr | ast.stmt):
+                ast.copy_location(part, node)
+        return first
 
     def freeze_numbers(self) -> dict[str, int]:
         """Make constants of numbers that nobody assigns once the threads have started."""

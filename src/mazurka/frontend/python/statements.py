@@ -120,12 +120,13 @@ def _annotated(low: Lowering, node: ast.AnnAssign) -> None:
         return
     if value is not None and not isinstance(value, Number):
         raise low.refuse(node, f"`{name}` is declared as {shape.title} but gets {kind_of(value)}")
-    _declare(low, name, shape, node)
+    declare_range(low, name, shape, node)
     if value is not None:
         bind_cell(low, name, value, node)
 
 
-def _declare(low: Lowering, name: str, shape: NumberShape, node: ast.AST) -> None:
+def declare_range(low: Lowering, name: str, shape: NumberShape, node: ast.AST) -> None:
+    """Make the cell of a local variable, with its declared range."""
     if name in low.frame.variables and low.unrolled == low.frame.unrolled:
         raise low.refuse(node, f"declare the range of `{name}` where it is first assigned")
     if name in low.frame.variables:
