@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from mazurka.analysis import standstill
+from mazurka.analysis import standstill, unstopped
 from mazurka.analysis.futures import Futures
 from mazurka.frontend.python import load_model
 from mazurka.ir.interpreter import State
-from mazurka.ir.passes import fold
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program
+from mazurka.ir.values.fixpoint import Analysis
 from mazurka.stateful.reference.full import explore
 
 CORPUS = Path(__file__).parent.parent / "corpus"
@@ -42,7 +43,7 @@ def excuse_by_stopped_threads_only(
     program: Program, state: State, waiting: Mapping[int, int], stopped: Collection[int]
 ) -> frozenset[int]:
     """Those who wait for an excused thread are not excused."""
-    futures = standstill.find_futures(standstill.lift_assumptions(program))
+    futures = standstill.find_futures(standstill.find_unstopped(program))
     written = original_may_write(futures, state, stopped, frozenset())
     return frozenset(thread for thread, reads in waiting.items() if not reads & written)
 
@@ -61,6 +62,10 @@ def take_any_lock(
     futures: Futures, state: State, threads: Collection[int], held: frozenset[int]
 ) -> int:
     return original_may_write(futures, state, threads, frozenset())
+
+
+def judge_what_is_left(program: Program) -> Program:
+    return unstopped.find_unstopped(replace(program, text=None))
 
 
 MUTANTS: dict[str, tuple[object, str, Callable[..., object], set[str]]] = {
@@ -84,13 +89,17 @@ MUTANTS: dict[str, tuple[object, str, Callable[..., object], set[str]]] = {
         *(standstill, "_may_write", take_any_lock),
         {"assume_beside_crossed_locks"},
     ),
-    "failures do not count": (
-        *(standstill, "_always_fails", lambda edge: False),
+    "nothing is done where the text ends": (
+        *(unstopped, "_find_ending", lambda thread, text: frozenset()),
         {"assume_then_failure"},
     ),
-    "code behind assumptions dropped": (
-        *(fold._Folder, "left_out", lambda self, kept: set()),
-        {"assume_stops"},
+    "code behind checks that fail dropped": (
+        *(unstopped._EndlessAnalysis, "take", Analysis.take),
+        {"assume_then_failing_check"},
+    ),
+    "judged by what passes have left": (
+        *(standstill, "find_unstopped", judge_what_is_left),
+        {"assume_keeps_the_lock"},
     ),
 }
 """What is broken, and the models in which that makes a deadlock, or hides one."""

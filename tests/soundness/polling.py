@@ -28,6 +28,23 @@ def with_polling(program: Program, rng: Random) -> Program:
     return replace(program, cells=tuple(cells), threads=tuple(threads))
 
 
+def with_alike_polling(program: Program, rng: Random) -> Program:
+    """The program in which all threads of one outer shape wait actively at the same place."""
+    threads = list(program.threads)
+    shapes = {(len(each.edges), len(each.locations)) for each in threads if not each.observer}
+    shape, draws = rng.choice(sorted(shapes)), rng.getrandbits(32)
+    cell = rng.choice(
+        [a for a, each in enumerate(program.cells) if a and each.owner is None and not each.points]
+    )
+    cells = list(program.cells)
+    for number, thread in enumerate(threads):
+        if not thread.observer and (len(thread.edges), len(thread.locations)) == shape:
+            threads[number] = _poll(program, thread, cell, Random(draws))
+            last = len(threads[number].locations) - 1
+            cells[thread.counter] = replace(cells[thread.counter], high=last, points=None)
+    return replace(program, cells=tuple(cells), threads=tuple(threads))
+
+
 def _poll(program: Program, thread: Thread, address: int, rng: Random) -> Thread:
     """Put a loop in front of an edge that a visible location has alone."""
     alone = [

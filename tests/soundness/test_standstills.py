@@ -14,9 +14,9 @@ from random import Random
 
 from mazurka.analysis.futures import find_needed_locks, find_pattern_locks
 from mazurka.analysis.standstill import Standstill, examine_standstill
-from mazurka.ir.expressions import ZERO
+from mazurka.analysis.unstopped import find_unstopped
 from mazurka.ir.interpreter import Interpreter, State
-from mazurka.ir.program import FINISHED, IDLE, Check, Edge, Fault, Kind, Program, Thread
+from mazurka.ir.program import FINISHED, IDLE, Kind, Program
 from mazurka.ir.values.footprints import Footprints
 from mazurka.stateful.reference.full import explore
 from tests.soundness.stopping_programs import stopping_program
@@ -49,13 +49,14 @@ def standstills(program: Program) -> Iterator[tuple[State, Standstill]]:
 
 
 def without_assumptions(program: Program, state: State) -> Program:
-    """The program begun at a state, every assumption a step that can be taken."""
+    """The program text begun at a state, every assumption a step that can be taken."""
+    program = program.text or program
     threads = tuple(
         replace(
             thread,
             edges=tuple(
                 replace(edge, guard=None) if edge.kind is Kind.ASSUME else edge
-                for edge in (*thread.edges, *thread.left_out)
+                for edge in thread.edges
             ),
         )
         for thread in program.threads
@@ -98,11 +99,9 @@ def test_the_largest_set_is_found() -> None:
 def is_closed(program: Program, state: State, found: Standstill, chosen: frozenset[int]) -> bool:
     """Whether nobody outside may write what these threads read, by the definition's words."""
     interpreter = Interpreter(program)
-    program = without_assumptions(program, state)
+    program = find_unstopped(program)
     held = {lock for lock in find_pattern_locks(program) if state[lock] - 1 in chosen}
     written = may_write(program, state, found.stopped | (found.waiting - chosen), held)
-    if written is None:
-        return not chosen
     for thread in chosen:
         reads: set[int] = set()
         for _, step in interpreter.steps_of(state, thread):
@@ -113,30 +112,13 @@ def is_closed(program: Program, state: State, found: Standstill, chosen: frozens
     return True
 
 
-def is_doomed(thread: Thread, location: int, passed: frozenset[int] = frozenset()) -> bool:
-    """Whether every path from a location fails."""
-    edges = list(thread.edges_at(location))
-    return (
-        bool(edges)
-        and location not in passed
-        and all(
-            always_fails(edge) or is_doomed(thread, edge.target, passed | {location})
-            for edge in edges
-        )
-    )
-
-
-def may_write(
-    program: Program, state: State, threads: frozenset[int], held: set[int]
-) -> set[int] | None:
-    """What the threads, and those that they start, may write; None if that is not to be judged."""
+def may_write(program: Program, state: State, threads: frozenset[int], held: set[int]) -> set[int]:
+    """What the threads, and those that they start, may write."""
     written: set[int] = set()
     work = [(thread, state[program.threads[thread].counter]) for thread in threads]
     seen = set(work)
     while work:
         thread, place = work.pop()
-        if is_doomed(program.threads[thread], place):
-            return None
         for edge in program.threads[thread].edges_at(place):
             footprints = Footprints(program)
             if find_needed_locks(footprints, edge, thread) & held:
@@ -151,8 +133,3 @@ def may_write(
             seen |= following
         written.add(program.threads[thread].counter)
     return written
-
-
-def always_fails(edge: Edge) -> bool:
-    checks = [each for each in edge.operations if isinstance(each, Check)]
-    return any(c.condition == ZERO and c.fault is not Fault.BOUND for c in checks)

@@ -32,7 +32,8 @@ generate all others: the first two members change places, and all members go rou
    tests of a conjunction or disjunction that cannot fail and read no cell that can race, and
    constants stored one after the other in different cells of this kind.  What a thread that waits
    has read depends on the order of its tests; where assumptions stop threads, this decides whether
-   its wait is excused.  So in a program with assumptions tests may not be in another order.
+   its wait is excused.  So in a program with assumptions tests may not be in another order, and
+   the text that decides what is excused (`mazurka.analysis.unstopped`) is compared as well.
 
 A local cell may hold a thread's number in the middle of a step; there it is renamed and moves, and
 between steps it has its initial value.  A number that is kept in a column from step to step (a
@@ -48,6 +49,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 
+from mazurka.analysis.unstopped import find_unstopped
 from mazurka.ir.expressions import (
     ONE,
     ZERO,
@@ -63,7 +65,6 @@ from mazurka.ir.expressions import (
     is_truth,
     rebuild,
 )
-from mazurka.ir.passes.gather import has_assumptions
 from mazurka.ir.passes.liveness import find_stored_locals
 from mazurka.ir.program import Assign, Check, Edge, Operation, Program, Span, Thread
 from mazurka.ir.symmetry import Renaming, Symmetry, ThreadClass
@@ -84,11 +85,6 @@ def find_symmetry(program: Program) -> Symmetry | None:
         kept[KEY] = Symmetry(classes) if classes else None
     found = kept[KEY]
     return found if isinstance(found, Symmetry) else None
-
-
-def _texts(thread: Thread) -> tuple[Edge, ...]:
-    """All edges, also those that no step takes: they decide which waits are excused."""
-    return (*thread.edges, *thread.left_out)
 
 
 def find_kept_cells(program: Program) -> set[int]:
@@ -210,8 +206,11 @@ class _Search:
         return Flows(self.footprints)
 
     @cached_property
-    def has_assumptions(self) -> bool:
-        return has_assumptions(self.program)
+    def texts(self) -> list[Footprints]:
+        """The program, and where assumptions may stop threads, the text by which it is decided
+        which waits are excused."""
+        judged = [find_unstopped(self.program)] if self.program.has_assumptions else []
+        return [self.footprints, *map(Footprints, judged)]
 
     @cached_property
     def kept(self) -> set[int]:
@@ -232,11 +231,14 @@ class _Search:
         shapes: dict[object, list[int]] = defaultdict(list)
         for number, thread in enumerate(self.program.threads):
             if not thread.observer:
-                edges = tuple((e.source, e.target, e.kind, len(e.operations)) for e in thread.edges)
+                edges = tuple(
+                    (e.source, e.target, e.kind, len(e.operations))
+                    for text in self.texts
+                    for e in text.program.threads[number].edges
+                )
                 places = tuple((place.mode, len(place.resets)) for place in thread.locations)
                 own = len(self.locals[number])
-                left_out = tuple(len(e.operations) for e in thread.left_out)
-                shapes[(thread.entry, thread.active, own, places, edges, left_out)].append(number)
+                shapes[(thread.entry, thread.active, own, places, edges)].append(number)
         return [group for group in shapes.values() if len(group) > 1]
 
     def largest_class(self, group: Sequence[int]) -> ThreadClass | None:
@@ -256,14 +258,15 @@ class _Search:
     def correspondence(self, one: int, other: int) -> dict[int, int] | None:
         """The cells of one thread with those that take their places in the other one's text."""
         pairs = dict(zip(self.locals[one], self.locals[other], strict=True))
-        threads = self.program.threads
-        walk = _Correspondence(self.footprints, {one + 1: other + 1, other + 1: one + 1}, pairs)
+        numbers = {one + 1: other + 1, other + 1: one + 1}
         try:
-            for edge, twin in zip(_texts(threads[one]), _texts(threads[other]), strict=True):
-                walk.match_edges(edge, twin)
+            for text in self.texts:
+                walk, threads = _Correspondence(text, numbers, pairs), text.program.threads
+                for edge, twin in zip(threads[one].edges, threads[other].edges, strict=True):
+                    walk.match_edges(edge, twin)
         except _NotSymmetricError:
             return None
-        return walk.pairs
+        return pairs
 
     def prove(self, members: list[int]) -> ThreadClass | None:
         """The class of these threads, if all their permutations are automorphisms."""
@@ -346,14 +349,14 @@ class _Search:
             for column in found.columns
             for old, new in enumerate(permutation)
         }
-        image = _Image(
-            self.footprints, numbers, addresses, frozenset(holders), self.has_assumptions
-        )
-        threads = self.program.threads
+        ordered, known = self.program.has_assumptions, frozenset(holders)
         try:
             return all(
-                image.is_image(thread, threads[numbers.get(number, number)])
-                for number, thread in enumerate(threads)
+                _Image(text, numbers, addresses, known, ordered).is_image(
+                    thread, text.program.threads[numbers.get(number, number)]
+                )
+                for text in self.texts
+                for number, thread in enumerate(text.program.threads)
             )
         except _NotSymmetricError:
             return False
@@ -460,7 +463,7 @@ class _Image:
                 return False
         return all(
             self.normalize(self.edge(edge)) == self.normalize(replace(other, span=NOWHERE, text=""))
-            for edge, other in zip(_texts(thread), _texts(twin), strict=True)
+            for edge, other in zip(thread.edges, twin.edges, strict=True)
         )
 
     def edge(self, edge: Edge) -> Edge:

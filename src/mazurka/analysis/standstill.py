@@ -9,8 +9,9 @@ judged by the program text (`docs/semantics.md`, *Violations*):
     the largest subset of W such that no thread outside of D may write a cell which the step of a
     thread in D reads in this state.  Outside of D are the threads stopped by an assumption, the
     other threads of W, and the threads that one of these may start.  What such a thread may write
-    is what the code from its location on may write, if all assumptions held, without edges that
-    need a lock which a thread in D holds, if only holders release it.
+    is what the code from its location on may write, if all assumptions held and no check failed
+    (`mazurka.analysis.unstopped`), without edges that need a lock which a thread in D holds, if
+    only holders release it.
 
 *There is a largest such set*, since the union of two is one, too: there are fewer threads outside
 of the union, and more locks are held by it.  `find_deadlocked` starts with W and removes threads
@@ -27,34 +28,26 @@ that needs a lock of D, since D still holds it (`futures.find_pattern_locks`).  
 those that the thread may write, and the other thread would not be in D.
 
 If no thread is stopped, nobody is outside of W, and D is W.  A thread that has failed excuses
-everything, as the rest of its execution is not there to be judged.  For the same reason a thread
-outside of D excuses everything if every path of its code fails (`assert False`).
+everything, as the rest of its execution is not there to be judged.  So does a thread outside of D
+if every path from its location leads to a failure behind which the text ends (`assert False`).
+
+*Threads that go round.*  W may also contain threads that go round loops for ever and change nothing
+shared (`mazurka.stateful.hangs`); what such a thread reads is what all steps of its loops read.
+The proof is the same: as long as nothing of that changes, it takes no other steps.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from mazurka.analysis.cell_sets import bits
 from mazurka.analysis.futures import RESTING, Futures, find_futures, find_pattern_locks
-from mazurka.ir.expressions import ZERO, Const, Expr
+from mazurka.analysis.unstopped import find_unknown_futures, find_unstopped
 from mazurka.ir.interpreter import Interpreter, Outcome, State, Step
-from mazurka.ir.program import (
-    WRONG,
-    Cell,
-    Check,
-    Edge,
-    Fault,
-    Kind,
-    Program,
-    Thread,
-)
-from mazurka.ir.values.footprints import Footprints
-from mazurka.ir.values.intervals import LARGEST, SMALLEST
+from mazurka.ir.program import WRONG, Program
 
 LOCKS, KNOWN = "_pattern_locks", "_known_standstills"
-DOOMED, LIFTED = "_doomed_locations", "_without_assumptions"
 MOST_KNOWN = 20_000
 """How many answers are remembered at the same time."""
 EVERYTHING = -1
@@ -125,7 +118,7 @@ def find_deadlocked(
     """
     if not stopped:
         return frozenset(waiting)
-    judged = lift_assumptions(program)
+    judged = find_unstopped(program)
     known: dict[Hashable, frozenset[int]] = judged.__dict__.setdefault(KNOWN, {})
     places = tuple([state[thread.counter] for thread in program.threads])
     owners = tuple([state[lock] for lock in _find_locks(judged)])
@@ -171,99 +164,24 @@ def _find_locks(program: Program) -> frozenset[int]:
     return locks
 
 
-def lift_assumptions(program: Program) -> Program:
-    """Return the program by which excuses are judged: all assumptions hold.
-
-    It has the code that is left out because an assumption never holds; it is kept in the program.
-    """
-    found: Program | None = program.__dict__.get(LIFTED)
-    if found is None:
-        threads = tuple(
-            replace(thread, edges=tuple(map(_lift, (*thread.edges, *thread.left_out))))
-            for thread in program.threads
-        )
-        found = _widen_cells(replace(program, threads=threads))
-        program.__dict__[LIFTED] = found
-    return found
-
-
-def _widen_cells(program: Program) -> Program:
-    """Let cells have the values that code which is left out might store: no analysis has seen it.
-
-    They decide where stores at computed addresses may lead.
-    """
-    left_out = [edge for thread in program.threads for edge in thread.left_out]
-    while True:
-        footprints, cells = Footprints(program), list(program.cells)
-        for edge in left_out:
-            for store in edge.stores:
-                for address in footprints.targets(store.address, edge.choices):
-                    cells[address] = _widen(cells[address], store.value)
-        if tuple(cells) == program.cells:
-            return program
-        program = replace(program, cells=tuple(cells))
-
-
-def _widen(cell: Cell, value: Expr) -> Cell:
-    if not isinstance(value, Const):
-        return replace(cell, low=SMALLEST, high=LARGEST, points=None)
-    points = None if cell.points is None else tuple(sorted({*cell.points, value.value}))
-    low, high = min(cell.low, value.value), max(cell.high, value.value)
-    return replace(cell, low=low, high=high, points=points)
-
-
-def _lift(edge: Edge) -> Edge:
-    return replace(edge, guard=None) if edge.kind is Kind.ASSUME else edge
-
-
 def _may_write(
     futures: Futures, state: State, threads: Collection[int], held: frozenset[int]
 ) -> int:
     """Find the cells that these threads, and those that they may start, may write from here."""
     counters = [thread.counter for thread in futures.program.threads]
     resting = {n for n, counter in enumerate(counters) if state[counter] in RESTING}
-    doomed = _find_doomed_locations(futures.program)
+    unknown = find_unknown_futures(futures.program)
     active, written = set(threads), 0
     while active:
         for thread in active:
             place = state[counters[thread]]
             places = futures.beginnings[thread] if place in RESTING else (place,)
-            if not doomed[thread].isdisjoint(places):
+            if not unknown[thread].isdisjoint(places):
                 return EVERYTHING
             written |= futures.later(thread, place, held).writes
         active = {thread for thread in resting if written >> counters[thread] & 1}
         resting -= active
     return written
-
-
-def _find_doomed_locations(program: Program) -> list[frozenset[int]]:
-    """Find for each thread the locations from which every path leads to a failure."""
-    found: list[frozenset[int]] | None = program.__dict__.get(DOOMED)
-    if found is None:
-        found = program.__dict__[DOOMED] = [_find_doomed(thread) for thread in program.threads]
-    return found
-
-
-def _find_doomed(thread: Thread) -> frozenset[int]:
-    found: set[int] = set()
-    while more := {
-        location
-        for location, leaving in enumerate(thread.outgoing)
-        if leaving and location not in found
-        if all(_always_fails(edge) or edge.target in found for edge in thread.edges_at(location))
-    }:
-        found |= more
-    return frozenset(found)
-
-
-def _always_fails(edge: Edge) -> bool:
-    """Whether taking an edge is a failure of the program; a bound of the analysis is none."""
-    return any(
-        isinstance(operation, Check)
-        and operation.condition == ZERO
-        and operation.fault is not Fault.BOUND
-        for operation in edge.operations
-    )
 
 
 def find_failed_assumptions(interpreter: Interpreter, state: State, thread: int) -> Iterator[int]:

@@ -268,9 +268,6 @@ class Thread:
     """False for a thread that another one creates: it starts at IDLE."""
     observer: bool = False
     """A thread that only checks a global property; it never counts as waiting."""
-    left_out: tuple[Edge, ...] = ()
-    """Edges that no step takes, behind assumptions that never hold.  They are there to be read:
-    what the thread would do decides which waits its assumptions excuse."""
 
     @cached_property
     def outgoing(self) -> tuple[tuple[int, ...], ...]:
@@ -379,6 +376,10 @@ class Program:
     """The text of each source file, by the name that spans use."""
     declared: Mapping[int, Declaration] = field(default_factory=dict)
     """What the model declares about shared cells, by address."""
+    text: Program | None = field(default=None, repr=False)
+    """The program before passes have changed it, where assumptions may stop its threads: what a
+    stopped thread would do decides which waits are excused.  Addresses and locations are the same.
+    None: this is the text itself, or no thread is ever stopped."""
 
     @cached_property
     def first_edge(self) -> tuple[int, ...]:
@@ -393,6 +394,11 @@ class Program:
     def edges(self) -> tuple[Edge, ...]:
         """All edges, in the order of their numbers."""
         return tuple(edge for thread in self.threads for edge in thread.edges)
+
+    @cached_property
+    def has_assumptions(self) -> bool:
+        """Whether an assumption may stop a thread."""
+        return any(edge.kind is Kind.ASSUME for edge in self.edges)
 
     def initial_state(self) -> tuple[int, ...]:
         return tuple(cell.initial for cell in self.cells)

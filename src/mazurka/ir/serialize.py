@@ -10,7 +10,7 @@ from __future__ import annotations
 import enum
 import json
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -65,25 +65,31 @@ NODES: dict[type, str] = {
 
 def to_json(program: Program) -> dict[str, object]:
     """Convert a program to plain lists, dictionaries, strings and numbers."""
-    return {
+    found: dict[str, object] = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "name": program.name,
         "constants": dict(program.constants),
         "sources": dict(program.sources),
-        "cells": _plain(program.cells),
-        "threads": [_thread_json(thread) for thread in program.threads],
+        **_body_json(program),
         "declared": [
             {"cell": cell, **_fields(found)} for cell, found in sorted(program.declared.items())
         ],
+    }
+    return found | ({"text": _body_json(program.text)} if program.text is not None else {})
+
+
+def _body_json(program: Program) -> dict[str, object]:
+    """Convert what a program does; its names and sources are the same before and after passes."""
+    return {
+        "cells": _plain(program.cells),
+        "threads": [_thread_json(thread) for thread in program.threads],
     }
 
 
 def _thread_json(thread: Thread) -> dict[str, object]:
     """Convert a thread to its fields, the long ones last."""
     found = _fields(thread)
-    if not thread.left_out:
-        del found["left_out"]
     return found | {name: found.pop(name) for name in ("locations", "edges")}
 
 
@@ -200,22 +206,42 @@ def from_json(data: object) -> Program:
         raise top.wrong("was not written by mazurka export")
     if top.field("format_version").value != FORMAT_VERSION:
         raise top.wrong(f"has another format version than {FORMAT_VERSION}")
-    threads = top.field("threads")
-    if not threads.items():
-        raise threads.wrong("is empty")
-    cells = top.field("cells").each(lambda item: _cell(item, len(threads.items())))
-    if not cells:
-        raise top.field("cells").wrong("is empty; the null cell comes first")
+    cells, threads = _body(top)
     program = Program(
         name=top.field("name").text(),
         cells=cells,
-        threads=threads.each(lambda item: _thread(item, len(cells))),
+        threads=threads,
         constants=top.field("constants").mapping(Reader.number),
         sources=top.field("sources").mapping(Reader.text),
         declared=_declared(top, cells),
     )
     _check_counters(top, program)
-    return program
+    if not top.has("text"):
+        return program
+    return replace(program, text=_text(top.field("text"), program))
+
+
+def _body(reader: Reader) -> tuple[tuple[Cell, ...], tuple[Thread, ...]]:
+    threads = reader.field("threads")
+    if not threads.items():
+        raise threads.wrong("is empty")
+    cells = reader.field("cells").each(lambda item: _cell(item, len(threads.items())))
+    if not cells:
+        raise reader.field("cells").wrong("is empty; the null cell comes first")
+    return cells, threads.each(lambda item: _thread(item, len(cells)))
+
+
+def _text(reader: Reader, program: Program) -> Program:
+    """Read the program before passes: it has the same addresses and locations."""
+    cells, threads = _body(reader)
+    if len(cells) != len(program.cells) or len(threads) != len(program.threads):
+        raise reader.wrong("has other cells or threads than the program")
+    for place, thread, other in zip(
+        reader.field("threads").items(), threads, program.threads, strict=True
+    ):
+        if thread.counter != other.counter or len(thread.locations) != len(other.locations):
+            raise place.wrong("has other locations than in the program")
+    return replace(program, cells=cells, threads=threads)
 
 
 def _check_counters(top: Reader, program: Program) -> None:
@@ -297,9 +323,6 @@ def _thread(reader: Reader, cells: int) -> Thread:
         edges=reader.field("edges").each(lambda item: _edge(item, last)),
         active=reader.field("active").flag(),
         observer=reader.field("observer").flag(),
-        left_out=reader.field("left_out").each(lambda item: _edge(item, last))
-        if reader.has("left_out")
-        else (),
     )
 
 

@@ -302,13 +302,13 @@ def test_flags_and_local_cells_are_columns() -> None:
 
 
 KNOWN_FIELDS = {
-    Thread: "name counter entry locations edges active observer left_out",
+    Thread: "name counter entry locations edges active observer",
     Location: "mode span resets",
     Edge: "source target kind span guard operations choices atomic subject text",
     Assign: "address value",
     Check: "condition fault message",
     Cell: "name low high initial owner role points span inferred",
-    Program: "name cells threads constants sources declared",
+    Program: "name cells threads constants sources declared text",
 }
 
 

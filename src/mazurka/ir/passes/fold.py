@@ -4,52 +4,30 @@ Folding never changes what a program does: the successors, the faults and the fo
 the same.  An expression becomes a constant only if it has one value, cannot fault and loads
 nothing but the thread's own local cells: a load of a shared cell is part of a step's footprint
 even if its value is known.  Locations keep their numbers; those that cannot be reached only
-lose their edges.  Code behind an assumption that never holds is kept beside the others, as
-`Thread.left_out`: what a thread would do there decides which waits it excuses
-(`mazurka.analysis.standstill`).
+lose their edges.  What a thread that is stopped by an assumption would do behind it is not judged
+by the folded program, but by the text before all passes (`Program.text`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from mazurka.deadline import check_time
 from mazurka.ir.expressions import Conditional, Const, Expr, Load, children, rebuild
 from mazurka.ir.passes.ranges import Inference
-from mazurka.ir.program import FIRST_LOCATION, Assign, Edge, Kind, Operation, Program, Thread
-from mazurka.ir.values.evaluation import ValueSet, cannot_fault, truth_of
+from mazurka.ir.program import Assign, Edge, Kind, Operation, Program, Thread
+from mazurka.ir.values.evaluation import cannot_fault, truth_of
 from mazurka.ir.values.facts import Facts
 
 
 def fold(program: Program, inference: Inference) -> Program:
     """Simplify a program; `inference` must be the result for this program."""
-    folders = [_Folder(program, inference, number) for number in range(len(program.threads))]
-    kept = [folder.edges() for folder in folders]
-    left_out = [folder.left_out(found) for folder, found in zip(folders, kept, strict=True)]
-    threads = tuple(
-        replace(
-            thread,
-            edges=tuple(found[position] for position in sorted(found)),
-            left_out=tuple(thread.edges[p] for p in sorted(left) if p not in found),
-        )
-        for thread, found, left in zip(
-            program.threads, kept, _add_unstarted(program, inference, left_out), strict=True
-        )
-    )
-    return replace(program, threads=threads)
-
-
-def _add_unstarted(
-    program: Program, inference: Inference, left_out: list[set[int]]
-) -> list[set[int]]:
-    """Where code is left out, add the threads that nothing else starts: it might start them."""
-    if not any(left_out):
-        return left_out
-    return [
-        left if any(place >= FIRST_LOCATION for place in at) else set(range(len(thread.edges)))
-        for thread, at, left in zip(program.threads, inference.at, left_out, strict=True)
-    ]
+    threads = []
+    for number, thread in enumerate(program.threads):
+        kept = _Folder(program, inference, number).edges()
+        threads.append(replace(thread, edges=tuple(kept[position] for position in sorted(kept))))
+    folded = replace(program, threads=tuple(threads))
+    return folded if folded.has_assumptions else replace(folded, text=None)
 
 
 class _Folder:
@@ -68,19 +46,6 @@ class _Folder:
         for location in self.inference.at[self.number]:
             kept.update(self.leaving(location))
         return kept
-
-    def left_out(self, kept: Mapping[int, Edge]) -> set[int]:
-        """Find the positions of all edges behind assumptions that never hold."""
-        reached = self.inference.at[self.number]
-        places: set[int] = set()
-        for edge in kept.values():
-            if edge.kind is Kind.ASSUME and not self.may_hold(edge, reached):
-                places |= self.thread.reachable(edge.target)
-        return {position for place in places for position in self.thread.outgoing[place]}
-
-    def may_hold(self, edge: Edge, reached: Mapping[int, Mapping[int, ValueSet]]) -> bool:
-        facts = Facts(dict(reached[edge.source]), self.inference.lookup, self.most_choices)
-        return edge.guard is None or facts.assume(edge.guard)
 
     def leaving(self, location: int) -> dict[int, Edge]:
         """Return the folded edges of a location by position, without those that are never taken."""

@@ -72,17 +72,9 @@ def gather(program: Program) -> Gathered | None:
     return found if isinstance(found, Gathered) else None
 
 
-def has_assumptions(program: Program) -> bool:
-    """Whether an assumption may stop a thread, so that it matters what each thread waits for."""
-    return any(
-        thread.left_out or any(edge.kind is Kind.ASSUME for edge in thread.edges)
-        for thread in program.threads
-    )
-
-
 def _has_chains(program: Program) -> bool:
     """Whether some thread has several edges that create threads, and no thread has assumptions."""
-    if has_assumptions(program):
+    if program.has_assumptions:  # it matters what each thread waits for
         return False
     return any(
         sum(edge.kind is Kind.CREATE for edge in thread.edges) > 1 for thread in program.threads

@@ -49,7 +49,7 @@ class Inference:
     """The result of the range analysis."""
 
     program: Program
-    """The same program, with all ranges filled in."""
+    """The same program, with all ranges filled in; it remembers the one without."""
     at: tuple[Mapping[int, Mapping[int, ValueSet]], ...]
     """For each thread and each location that it can reach, the values of its local cells there;
     the values of other cells are those in `cells`."""
@@ -71,7 +71,8 @@ def infer_ranges(program: Program, *, wraps: bool = False) -> Inference:
     _refuse_unbounded(program, analysis, values)
     cells = tuple(map(_fill, program.cells, values))
     at = tuple(thread.known for thread in analysis.threads)
-    result = Inference(replace(program, cells=cells), at, values)
+    text = (program.text or program) if program.has_assumptions else None
+    result = Inference(replace(program, cells=cells, text=text), at, values)
     if not wraps:
         refuse_overflow(result.program, result.at, result.lookup)
     return result
