@@ -73,6 +73,7 @@ def check_program(
     `started` is when the preparation of the program began (`time.perf_counter`)."""
     started = time.perf_counter() if started is None else started
     properties = choose_properties(options, strategy, program)
+    given_up = explain_no_hangs(options, strategy, properties)
     options = replace(options, properties=properties)
     search = limit_to_rest(options.for_search())
     if not may_hang(program):
@@ -97,7 +98,11 @@ def check_program(
         strategy=strategy.name,
         statistics=result.statistics,
         subject=identify(path, options.reading, program),
-        notes=(*result.notes, *explain_unchecked(result, options)),
+        notes=(
+            *result.notes,
+            *(given_up if result.violation is None else ()),
+            *explain_unchecked(result, options),
+        ),
         classification=result.classification,
         interchangeable=result.interchangeable,
         rounds=result.rounds,
@@ -173,6 +178,18 @@ def choose_properties(
         if in_lines or (strategy is not None and "hang" not in strategy.preserves):
             asked = INDISPENSABLE
     return sort_properties(asked)
+
+
+def explain_no_hangs(
+    options: CheckOptions, strategy: Strategy | None, properties: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Why hangs, which are usual, are not looked for; nothing where they are, or were not asked."""
+    if options.properties is not None or "hang" in properties:
+        return ()
+    if granularity_of(options.reading) is Granularity.LINE:
+        return ("hangs were not looked for: with --granularity line they cannot be told",)
+    assert strategy is not None
+    return (f"hangs were not looked for: strategy {strategy.name} does not preserve them",)
 
 
 def explain_unchecked(result: SearchResult, options: CheckOptions) -> Iterator[str]:

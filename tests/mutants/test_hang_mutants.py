@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from mazurka.analysis import quiet_loops
+from mazurka.analysis.cell_sets import bits
 from mazurka.analysis.laws import MoverUse
-from mazurka.analysis.quiet_loops import is_change, list_facts, may_hang
+from mazurka.analysis.quiet_loops import find_counting, is_change, list_facts, may_hang
 from mazurka.ir.expressions import Expr
 from mazurka.ir.interpreter import Interpreter, State
 from mazurka.ir.program import Assign, Edge, Program, Thread
@@ -16,7 +19,7 @@ from mazurka.ir.values.footprints import Footprints
 from mazurka.search import SearchOptions, Silent
 from mazurka.search.registry import load_strategy
 from mazurka.stateful import hangs
-from mazurka.stateful.hangs import Alone, changes_shared, find_own_cells, is_hang, walk_alone
+from mazurka.stateful.hangs import Alone, Walk, changes_shared, find_own_cells, is_hang, walk_alone
 from mazurka.stateful.reference.cpc import explore_transactions
 from mazurka.stateful.reference.full import explore
 from mazurka.stateful.reference.stubborn import StubbornSearch, explore_persistent
@@ -28,34 +31,50 @@ from tests.soundness.reductions import Subject
 MODELS = {**HANGING, **NOT_HANGING}
 
 
-def first_choice_only(interpreter: Interpreter, state: State, thread: int) -> Alone:
+def first_choice_only(interpreter: Interpreter, state: State, thread: int) -> Walk:
     """Follows one way, and does not ask for the others."""
     own, seen = find_own_cells(interpreter.program)[thread], {state}
     here = state
     while True:
         step = interpreter.step(here, thread)
         if not step.happened:
-            return walk_alone(interpreter, here, thread) if here == state else Alone.GOES_ON
+            return walk_alone(interpreter, here, thread) if here == state else Walk(Alone.GOES_ON)
         if step.fault is not None or changes_shared(here, step.state, own):
-            return Alone.GOES_ON
+            return Walk(Alone.GOES_ON)
         if step.state in seen:
-            return Alone.GOES_ROUND
+            return Walk(Alone.GOES_ROUND)
         here = step.state
         seen.add(here)
 
 
-def first_thread_only(interpreter: Interpreter, state: State, thread: int) -> Alone:
-    return walk_alone(interpreter, state, thread) if thread == 0 else Alone.RESTS
+def first_thread_only(interpreter: Interpreter, state: State, thread: int) -> Walk:
+    return walk_alone(interpreter, state, thread) if thread == 0 else Walk(Alone.RESTS)
 
 
-def rests_like_others(interpreter: Interpreter, state: State, thread: int) -> Alone:
-    alone = walk_alone(interpreter, state, thread)
-    return Alone.RESTS if alone is Alone.STOPPED else alone
+def rests_like_others(interpreter: Interpreter, state: State, thread: int) -> Walk:
+    return replace(walk_alone(interpreter, state, thread), is_stopped=False)
 
 
-def goes_round_anyway(interpreter: Interpreter, state: State, thread: int) -> Alone:
-    alone = walk_alone(interpreter, state, thread)
-    return Alone.GOES_ROUND if alone is Alone.RESTS else alone
+def goes_round_anyway(interpreter: Interpreter, state: State, thread: int) -> Walk:
+    walk = walk_alone(interpreter, state, thread)
+    return replace(walk, alone=Alone.GOES_ROUND) if walk.alone is Alone.RESTS else walk
+
+
+def reads_first_step_only(interpreter: Interpreter, state: State, thread: int) -> Walk:
+    walk = walk_alone(interpreter, state, thread)
+    steps = [step for _, step in interpreter.steps_of(state, thread)]
+    return replace(walk, reads=bits(cell for step in steps for cell in step.footprint_reads))
+
+
+def stopped_only_at_rest(interpreter: Interpreter, state: State, thread: int) -> Walk:
+    walk = walk_alone(interpreter, state, thread)
+    return replace(walk, is_stopped=walk.alone is Alone.STOPPED)
+
+
+def excuse_everything(
+    program: Program, state: State, concerned: Mapping[int, int], stopped: Collection[int]
+) -> frozenset[int]:
+    return frozenset()
 
 
 def nothing_is_shared(before: State, after: State, own: frozenset[int]) -> bool:
@@ -74,6 +93,12 @@ MUTANTS: list[tuple[str, str, Any, str]] = [
     ("only the first thread is looked at", "walk_alone", first_thread_only,
      "the second one writes"),
     ("stopped threads rest", "walk_alone", rests_like_others, "stopped beside one that spins"),
+    ("reads of the first step only", "walk_alone", reads_first_step_only,
+     "stopped where it could help later in the loop"),
+    ("stopped with all choices only", "walk_alone", stopped_only_at_rest,
+     "stopped with the choice that would leave"),
+    ("every hang beside a stopped thread is excused", "find_deadlocked", excuse_everything,
+     "stopped beside one that it could not help"),
     ("threads that rest go round", "walk_alone", goes_round_anyway, "nobody moves"),
     ("nothing is shared", "changes_shared", nothing_is_shared, "gives way for ever"),
     ("program counters are shared", "changes_shared", any_write_counts,
@@ -97,6 +122,14 @@ def in_atomic_sections(footprints: Footprints, thread: Thread, edge: Edge) -> bo
     return any(is_change(store, list(list_facts(edge.guard))) for store in edge.stores)
 
 
+def forget_resets(
+    footprints: Footprints, thread: Thread, number: int, part: list[Edge]
+) -> list[Edge]:
+    """A cell that is set back where the thread rests still counts."""
+    places = tuple(replace(place, resets=()) for place in thread.locations)
+    return find_counting(footprints, replace(thread, locations=places), number, part)
+
+
 # name, attribute, replacement, a model that hangs
 TEXT_MUTANTS: list[tuple[str, str, Any, str]] = [
     ("counters that start again count", "find_counting", any_counting, "counts and starts again"),
@@ -118,6 +151,31 @@ def test_mutant_excludes_a_hang_by_the_text(
     assert may_hang(program_of(HANGING[model]))
     monkeypatch.setattr(quiet_loops, attribute, replacement)
     assert not may_hang(program_of(HANGING[model]))
+
+
+def test_counters_that_are_reset_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without resets the loop ends with a cell out of its range."""
+    program = program_of("""
+        go = False
+        def spins():
+            k: Int[0, 3] = 0
+            while not go:
+                k = k + 1
+        threads = [spins()]
+    """)
+    assert not may_hang(program)
+    (thread,) = program.threads
+    cell = next(address for address, each in enumerate(program.cells) if each.name == "k")
+    places = tuple(replace(place, resets=(cell,)) for place in thread.locations)
+
+    def with_resets() -> Program:
+        return replace(program, threads=(replace(thread, locations=places),))
+
+    assert hang_in(with_resets())
+    assert may_hang(with_resets())
+    monkeypatch.setattr(quiet_loops, "find_counting", forget_resets)
+    name = "counters that are reset at each round count"
+    assert not may_hang(with_resets()), name
 
 
 def hang_in(program: Program) -> bool:

@@ -73,6 +73,16 @@ def forgetful_effect(footprints: Footprints, edge: Any, bits: dict[int, int]) ->
     return original_effect(footprints, replace(edge, guard=None), bits)
 
 
+def read_first_without_loops(self: Any) -> list[int]:
+    """What the first round finds: what is read behind a way back is missing."""
+    live = [0] * len(self.thread.locations)
+    for location in self.backwards:
+        for position in self.thread.outgoing[location]:
+            effect, after = self.effects[position], live[self.thread.edges[position].target]
+            live[location] |= effect.uses | (after & ~effect.kills)
+    return live
+
+
 original_effect = liveness._find_effect
 
 # name, object, attribute, replacement, what must notice
@@ -105,6 +115,8 @@ MUTANTS: list[tuple[str, Any, str, Any, Callable[[Program], bool]]] = [
      lambda self, location: self.store_cell(self.counter, str(location)), native_differs),
     ("guards do not keep cells alive", liveness, "_find_effect", forgetful_effect,
      resetting_differs),
+    ("cells read in the next round are dead", liveness._Locals, "reads_first",
+     read_first_without_loops, resetting_differs),
     ("nothing is read, so all is dead", Footprints, "loads", blind_loads, behaviour_differs),
     ("shared steps merged", Touched, "only_own", everything_is_own, behaviour_differs),
     ("cycles merged", merge, "remove_loop_heads", lambda _, found: set(found), behaviour_differs),

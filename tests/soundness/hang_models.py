@@ -130,6 +130,32 @@ HANGING = {
                 pass
         threads = [idles(), enter(0), enter(1)]
     """,
+    "stopped beside one that it could not help": """
+        go = False
+        x = False
+        def stopped():
+            global x
+            assume(x)
+            x = True
+        def spins():
+            while not go:
+                pass
+        threads = [stopped(), spins()]
+    """,
+    "stopped before a lock of the one that spins": """
+        m = Mutex()
+        go = False
+        def stopped():
+            global go
+            assume(go)
+            with m:
+                go = True
+        def spins():
+            m.acquire()
+            while not go:
+                pass
+        threads = [stopped(), spins()]
+    """,
 }
 
 NOT_HANGING = {
@@ -208,6 +234,45 @@ NOT_HANGING = {
             while not go:
                 pass
         threads = [stopped(), spins()]
+    """,
+    "stopped where it would end a wait": """
+        m = Mutex()
+        go = False
+        def stopped():
+            m.acquire()
+            assume(go)
+            m.release()
+        def waits():
+            global go
+            with m:
+                go = True
+        def spins():
+            while not go:
+                pass
+        threads = [stopped(), waits(), spins()]
+    """,
+    "stopped where it could help later in the loop": """
+        first = False
+        go = False
+        def stopped():
+            global go
+            assume(first)
+            go = True
+        def spins():
+            while not first:
+                if go:
+                    break
+        threads = [stopped(), spins()]
+    """,
+    "stopped with the choice that would leave": """
+        go = False
+        def spins():
+            n = 0
+            while n == 0:
+                with atomic():
+                    n = choose(0, 1)
+                    assume(n == 0 or go)
+        threads = [spins()]
     """,
     "nobody moves": """
         m = Mutex()

@@ -54,6 +54,8 @@ PROPERTY_SETS = USUAL_SETS + RARE_SETS
 
 STOPPED_NOTES = ("in ", "no execution runs")
 """How notes about states in which nobody moves begin."""
+LOOPING_NOTE = "threads go round for ever"
+"""How the note about hangs that are none because of an assumption begins."""
 
 
 class Agreement(enum.StrEnum):
@@ -218,6 +220,7 @@ def _judge(
     if strategy.over_schedules and not oracle.ends:
         return Agreement.DISAGREES, "holds, although some execution never ends"
     problem: object = wrong_notes(oracle, strategy, options, result)
+    problem = problem or wrong_hang_note(oracle, options, result)
     problem = problem or (result.classification and wrong_class(oracle.uses, result.classification))
     return (Agreement.DISAGREES, str(problem)) if problem else (Agreement.AGREES, "holds")
 
@@ -232,11 +235,20 @@ def wrong_notes(
     stops = oracle.whole.stops
     if "deadlock" not in options.properties or stops is None:
         return None
-    expected = stops.notes(complete=True, properties=options.properties)
+    expected = stops.notes(complete=True, properties=options.properties - {"hang"})
     told = [note for note in result.notes if note.startswith(STOPPED_NOTES)]
     if strategy.name != "cartesian":
         return None if list(expected) == told else f"says {told}, which should be {expected}"
     return None if bool(stops.excused) == bool(told) else f"says {told}, but {expected} is right"
+
+
+def wrong_hang_note(oracle: Oracle, options: SearchOptions, result: SearchResult) -> str | None:
+    """Whether a search says wrongly, or does not say, that an assumption excuses a hang."""
+    stops = oracle.whole.stops
+    if "hang" not in options.properties or stops is None:
+        return None
+    told = any(note.startswith(LOOPING_NOTE) for note in result.notes)
+    return None if told == stops.looping else f"says {result.notes} of threads that go round"
 
 
 def compare_all(

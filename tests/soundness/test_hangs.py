@@ -2,29 +2,46 @@
 
 from __future__ import annotations
 
+import functools
+import operator
+from collections.abc import Iterable
+from itertools import combinations
+from random import Random
+
 import pytest
 
+from mazurka.analysis.cell_sets import bits
+from mazurka.analysis.futures import find_pattern_locks
 from mazurka.analysis.laws import MoverUse
 from mazurka.analysis.quiet_loops import may_hang
-from mazurka.ir.interpreter import Interpreter
+from mazurka.analysis.unstopped import find_unstopped
+from mazurka.ir.interpreter import Interpreter, State
+from mazurka.ir.program import Program
 from mazurka.ir.remembering import share_interpreter
 from mazurka.search import SearchOptions, Silent
 from mazurka.search.registry import load_all
-from mazurka.stateful.hangs import is_hang
+from mazurka.stateful.hangs import Alone, QuietState, Walk, is_hang, walk_alone
 from mazurka.stateful.reference.cpc import explore_transactions
 from mazurka.stateful.reference.full import explore
+from mazurka.stateful.reference.hangs import find_hangs
 from mazurka.stateful.reference.stubborn import explore_persistent
 from mazurka.stateful.searches.minimize import fewest_switches
 from mazurka.stateful.variants import Completion
+from tests.soundness.going_on import may_write, without_assumptions
 from tests.soundness.hang_models import HANGING, NOT_HANGING
 from tests.soundness.mover_models import program_of
+from tests.soundness.polling import with_polling
 from tests.soundness.reductions import Agreement, Subject, compare, consult
 from tests.soundness.replaying import replays
+from tests.soundness.stopping_programs import stopping_program
+from tests.soundness.variants import prepared
 
 PRESERVING = [each for each in load_all() if "hang" in each.preserves and each.sound]
 MODELS = {**HANGING, **NOT_HANGING}
 HANG = SearchOptions(properties=frozenset({"hang"}))
 STATES = 600
+STOPPED = 320
+"""How many programs are made in which threads are stopped."""
 POLLING = [seed for seed in range(32, 160) if Subject(seed).polls][::3]
 
 
@@ -78,6 +95,77 @@ def test_random_programs() -> None:
                 comparison = compare(oracle, strategy, options)
                 assert comparison.agreement is Agreement.AGREES, f"seed {seed}: {comparison}"
     assert hanging > len(POLLING) // 8
+
+
+@functools.cache
+def quiet_states() -> list[tuple[int, Program, State, QuietState]]:
+    """States of random programs in which threads go round beside threads that are stopped."""
+    states = []
+    for seed in range(STOPPED):
+        rng = Random(seed)
+        program = with_polling(with_polling(stopping_program(rng), rng), rng)
+        program = prepared(program) if seed % 2 else program
+        whole = explore(program, races=False, limit=STATES // 2)
+        for state, found in find_hangs(program, whole.states):
+            if found.stopped and not found.failed:
+                states.append((seed, program, state, found))
+    return states
+
+
+def test_hanging_threads_go_round_for_ever_whatever_the_assumptions() -> None:
+    hanging = excused = helped = 0
+    for seed, program, state, found in quiet_states():
+        if program.text is not None:  # where steps are merged, threads rest at fewer places
+            continue
+        after = explore(without_assumptions(program, state), races=False, limit=STATES // 2)
+        for thread, walk in walk_all(program, state).items():
+            counter = program.threads[thread].counter
+            if walk.alone is not Alone.GOES_ROUND:
+                continue
+            leaves = any(there[counter] not in walk.places for there in after.states)
+            assert not (leaves and thread in found.hanging), f"seed {seed}"
+            helped += leaves
+        hanging += bool(found.hanging)
+        excused += found.is_excused
+    assert min(hanging, excused, helped) > 5, (hanging, excused, helped)
+
+
+def test_the_largest_set_of_hanging_threads_is_found() -> None:
+    compared = 0
+    for seed, program, state, found in quiet_states():
+        judged, walks = find_unstopped(program), walk_all(program, state)
+        concerned = [
+            n
+            for n, walk in walks.items()
+            if (walk.alone is Alone.GOES_ROUND or walk.waits) and n not in found.stopped
+        ]
+        largest: frozenset[int] = frozenset()
+        for size in range(len(concerned) + 1):
+            for chosen in map(frozenset, combinations(concerned, size)):
+                outside = found.stopped | (set(concerned) - chosen)
+                held = {lock for lock in find_pattern_locks(judged) if state[lock] - 1 in chosen}
+                written = bits(may_write(judged, state, frozenset(outside), held))
+                own = [a for a, cell in enumerate(program.cells) if cell.owner in chosen]
+                if not written & (bits(own) | sum_of(walks[n].reads for n in chosen)):
+                    largest |= chosen
+        moving = {n for n, walk in walks.items() if walk.alone is Alone.GOES_ROUND}
+        assert found.hanging == largest & moving, f"seed {seed}"
+        compared += 1
+    assert compared > 20
+
+
+def walk_all(program: Program, state: State) -> dict[int, Walk]:
+    """What each thread does alone, observers apart."""
+    return {
+        number: walk_alone(share_interpreter(program), state, number)
+        for number, thread in enumerate(program.threads)
+        if not thread.observer
+    }
+
+
+def sum_of(sets: Iterable[int]) -> int:
+    """The union of sets of cells, as bits."""
+    return functools.reduce(operator.or_, sets, 0)
 
 
 def test_starting_a_thread_that_runs_is_a_change() -> None:

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import replace
 from random import Random
 
-from mazurka.analysis.futures import find_needed_locks, find_pattern_locks
+from mazurka.analysis.futures import find_pattern_locks
 from mazurka.analysis.standstill import Standstill, examine_standstill
 from mazurka.analysis.unstopped import find_unstopped
 from mazurka.ir.interpreter import Interpreter, State
-from mazurka.ir.program import FINISHED, IDLE, Kind, Program
-from mazurka.ir.values.footprints import Footprints
+from mazurka.ir.program import Program
 from mazurka.stateful.reference.full import explore
+from tests.soundness.going_on import may_write, without_assumptions
 from tests.soundness.stopping_programs import stopping_program
 from tests.soundness.variants import prepared
 
@@ -46,25 +45,6 @@ def standstills(program: Program) -> Iterator[tuple[State, Standstill]]:
             seen += 1
             if seen == MOST_ENDS:
                 return
-
-
-def without_assumptions(program: Program, state: State) -> Program:
-    """The program text begun at a state, every assumption a step that can be taken."""
-    program = program.text or program
-    threads = tuple(
-        replace(
-            thread,
-            edges=tuple(
-                replace(edge, guard=None) if edge.kind is Kind.ASSUME else edge
-                for edge in thread.edges
-            ),
-        )
-        for thread in program.threads
-    )
-    cells = tuple(
-        replace(cell, initial=value) for cell, value in zip(program.cells, state, strict=True)
-    )
-    return replace(program, threads=threads, cells=cells)
 
 
 def test_deadlocked_threads_never_move_again_whatever_the_assumptions() -> None:
@@ -110,26 +90,3 @@ def is_closed(program: Program, state: State, found: Standstill, chosen: frozens
         if written & (reads | own):
             return False
     return True
-
-
-def may_write(program: Program, state: State, threads: frozenset[int], held: set[int]) -> set[int]:
-    """What the threads, and those that they start, may write."""
-    written: set[int] = set()
-    work = [(thread, state[program.threads[thread].counter]) for thread in threads]
-    seen = set(work)
-    while work:
-        thread, place = work.pop()
-        for edge in program.threads[thread].edges_at(place):
-            footprints = Footprints(program)
-            if find_needed_locks(footprints, edge, thread) & held:
-                continue
-            touched = footprints.of_edge(edge).writes
-            written |= touched
-            following = {(thread, edge.target)}
-            for number, other in enumerate(program.threads):
-                if other.counter in touched and state[other.counter] in (IDLE, FINISHED):
-                    following |= {(number, n) for n in range(3, len(other.locations))}
-            work += following - seen
-            seen |= following
-        written.add(program.threads[thread].counter)
-    return written

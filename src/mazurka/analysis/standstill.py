@@ -21,7 +21,7 @@ may write no less than in the definition.
 *A thread in D never moves again*, whatever the assumptions of the stopped threads are.  Consider
 the first step of a run from this state that writes what a thread in D reads, or moves a thread in
 D.  It is not a step of D: a step depends on the thread's own cells and on what it reads
-(`_read_beside` adds what others may write of its own cells, and the ends of queues, for which
+(`read_beside` adds what others may write of its own cells, and the ends of queues, for which
 queues' cells stand in no set of `Futures`), and neither has changed.
 So it is a step of a thread outside, which has come there through its own code; and through no edge
 that needs a lock of D, since D still holds it (`futures.find_pattern_locks`).  So the cell is among
@@ -136,7 +136,8 @@ def _compute_deadlocked(
 ) -> frozenset[int]:
     futures = find_futures(judged)
     reads = {
-        thread: seen | _read_beside(futures, state, thread) for thread, seen in waiting.items()
+        thread: seen | read_beside(judged, thread, [state[judged.threads[thread].counter]])
+        for thread, seen in waiting.items()
     }
     found = frozenset(waiting)
     while True:
@@ -149,11 +150,14 @@ def _compute_deadlocked(
         found -= helped
 
 
-def _read_beside(futures: Futures, state: State, thread: int) -> int:
-    """What a blocked step reads beside its footprint: cells of its own, and ends of queues."""
-    place = state[futures.program.threads[thread].counter]
-    beside = futures.using(thread, place) | futures.channels.waiting(thread, place)
-    return beside.reads
+def read_beside(program: Program, thread: int, places: Iterable[int]) -> int:
+    """What steps from some locations read beside their footprints, as bits: cells of the thread's
+    own that others may write, and ends of queues."""
+    futures, found = find_futures(find_unstopped(program)), 0
+    for place in places:
+        found |= futures.using(thread, place).reads
+        found |= futures.channels.waiting(thread, place).reads
+    return found
 
 
 def _find_locks(program: Program) -> frozenset[int]:

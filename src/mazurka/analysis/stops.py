@@ -7,7 +7,7 @@ assumptions: then the verdict may be about nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from mazurka.analysis.standstill import Standstill, find_failed_assumptions
 from mazurka.ir.interpreter import Interpreter, State
@@ -35,6 +35,10 @@ class Stops:
         """Whether there was a state in which nobody moves and no thread is stopped."""
         self.spans: set[Span] = set()
         """Where the assumptions are because of which nobody moves."""
+        self.looping = False
+        """Whether threads go round for ever in some state, and it is no hang because of one."""
+        self.looping_spans: set[Span] = set()
+        """Where the assumptions are because of which they do."""
         self.stopped = False
         """Whether there was a state in which nobody moves and some thread is stopped."""
 
@@ -48,14 +52,20 @@ class Stops:
         self.stopped = True
         if not found.is_excused:
             return
-        self.spans.update(self._find_spans(state, found))
+        self.spans.update(self._find_spans(state, found.stopped))
         if len(self.excused) < MOST_STATES:
             self.excused.add(tuple([state[address] for address in self.counted_cells]))
         else:
             self.sampled = True
 
-    def _find_spans(self, state: State, found: Standstill) -> Iterator[Span]:
-        for thread in found.stopped:
+    def note_quiet(self, state: State, stopped: Collection[int], *, excused: bool) -> None:
+        """Take notice of a state in which threads go round for ever and nothing else happens."""
+        if excused:
+            self.looping = True
+            self.looping_spans.update(self._find_spans(state, stopped))
+
+    def _find_spans(self, state: State, stopped: Collection[int]) -> Iterator[Span]:
+        for thread in stopped:
             automaton = self.program.threads[thread]
             place = state[automaton.counter]
             edges = list(automaton.edges_at(place))
@@ -74,6 +84,9 @@ class Stops:
             at_least = "" if exact else "at least "
             states = f"{at_least}{many:,} state{'' if many == 1 else 's'}"
             told.append(f"in {states} nobody moves because of {_describe(self.spans)}")
+        if self.looping and "hang" in properties:
+            why = _describe(self.looping_spans) if self.looping_spans else "an `assume`"
+            told.append(f"threads go round for ever in some states because of {why}: no hang")
         # Without "assert" a thread may have failed, which looks like one that was stopped.
         always = exact and not self.ended_freely and {"assert", "deadlock"} <= properties
         if always and self.stopped:

@@ -55,6 +55,7 @@ def _take_assumptions_away(text: Program) -> Program:
     values = tuple(map(_fill, text.cells, analysis.all_values()))
     found = replace(text, cells=values, threads=taken, text=None)
     found.__dict__[UNKNOWN] = list(map(_find_ending, taken, text.threads))
+    found.__dict__[KEY] = found
     return found
 
 

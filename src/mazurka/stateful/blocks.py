@@ -198,7 +198,7 @@ SLICE, DONE, STORE_FULL, STACK_FULL, FAULT, STUCK, RACE, FOOTPRINT_FULL, BROKEN 
 PREFIXES_FULL, PASSED_FULL = 9, 10
 PATTERN_MISSING = 12
 OUTBOX_FULL, FOUND = 13, 14
-HANG, WALK_FULL = 15, 16
+QUIET, WALK_FULL = 15, 16
 
 FIRST_DEAD_END = 7
 """Faults from this code on (`livelock`, `bound`) have no successor: the step did not end."""

@@ -6,20 +6,36 @@ can do alone, with all its choices.  Then s is a hang if
 1. no thread's solo walk changes a shared cell;
 2. each thread, observers apart, either cannot move in s (it waits or has ended), or its solo walk
    never fails and never comes to rest: it goes on for ever, whatever it chooses;
-3. at least one thread, no observer, moves, and none is stopped by an assumption or a failure.
+3. at least one thread, no observer, moves, and none has failed;
+4. no thread that is stopped by an assumption could lead that thread out of its loop.
 
-**Why it is enough to look at one thread at a time.**  Let s satisfy this.  By induction over the
+States with 1 to 3 are called *quiet* here.
+
+**Why it is enough to look at one thread at a time.**  Let s be quiet.  By induction over the
 length of a run from s, what a thread has done in it is a part of its solo walk: nothing that it
 reads beside its own cells has changed.  So no run from s changes anything shared, a thread that
 cannot move in s never will, and the others never come to rest.  The states that can be reached from
 s are therefore a set which nobody leaves, and in which some threads go round for ever.  It is
-*closed*: every step from a hang leads to a hang.
+*closed*: every step from a quiet state leads to a quiet state.
+
+**Stopped threads.**  A thread that an assumption stops stands for executions that are left out.
+Had the assumption held, it might have written what the others read in their loops.  So the threads
+that hang are found as deadlocked threads are (`mazurka.analysis.standstill`, with the proof): a
+thread that goes round reads what all steps of its solo walk read.  A thread that an assumption
+stops with one of its choices, anywhere on its walk, counts as stopped, even if it goes round with
+the others.  If threads go round and none of them hangs, the state is *excused*; a verdict says so.
+
+Hangs are closed, too: a step from a hang leads to a quiet state in which the same threads hang.
+The thread that has moved has less of its solo walk before it, so it reads no more than before; if
+it does not hang, it may write no more than before, since no step of its walk has passed an edge
+that needs a lock which a hanging thread holds.  So all conditions hold for the same set of threads.
+For the same reason a state that is reached from an excused one is excused, or a hang.
 
 **Nothing is overlooked.**  Let B be a bottom component of the state graph (each of its states can
 be reached from each other one, and no step leaves it) in which no step changes anything shared, and
 some thread moves.  A thread that moves in B always can come back to where it was, so it never fails
-or rests there; one that does not move anywhere in B rests.  So every state of B is a hang, unless a
-thread is stopped.
+or rests there; one that does not move anywhere in B rests.  So every state of B is quiet, unless a
+thread has failed, and whether it is a hang depends on what is read in B only.
 
 Writing the value that is there already changes nothing, and nobody can tell: a lock that is tried
 by swapping 1 into a cell that contains 1 is no change.
@@ -35,13 +51,15 @@ it is.  Any other thread's cells are written by others only while it does not ru
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from mazurka.analysis.cell_sets import bits
 from mazurka.analysis.restarts import find_restartable_threads
+from mazurka.analysis.standstill import find_deadlocked, read_beside
 from mazurka.ir.expressions import Binary, Const, Expr, Load, children
 from mazurka.ir.interpreter import Interpreter, Outcome, State
-from mazurka.ir.program import FIRST_LOCATION, Program
+from mazurka.ir.program import FIRST_LOCATION, WRONG, Program
 from mazurka.ir.values.footprints import Footprints
 from mazurka.search.result import Move, Violation
 
@@ -52,11 +70,44 @@ class Alone(enum.Enum):
     RESTS = "rests"
     """It cannot move: it waits or has ended."""
     STOPPED = "stopped"
-    """It cannot move, because of an assumption or a failure."""
+    """It cannot move, because of an assumption."""
+    FAILED = "failed"
     GOES_ROUND = "goes round"
     """It moves for ever, and changes nothing shared."""
     GOES_ON = "goes on"
     """It may change something shared, fail, or come to rest later."""
+
+
+@dataclass(frozen=True)
+class Walk:
+    """What a thread does alone, from some state on."""
+
+    alone: Alone
+    waits: bool = False
+    """Whether it rests since it waits."""
+    is_stopped: bool = False
+    """Whether an assumption has stopped it on its way, with one of its choices."""
+    reads: int = 0
+    """The cells that all its steps read, as bits."""
+    places: frozenset[int] = frozenset()
+    """The locations at which it rests between them."""
+
+
+@dataclass(frozen=True)
+class QuietState:
+    """A state in which threads go round for ever, and nothing shared changes any more."""
+
+    stopped: frozenset[int]
+    """The threads that an assumption stops, at least with one of their choices."""
+    failed: bool
+    """Whether a thread has failed."""
+    hanging: frozenset[int]
+    """The threads that go round and that no stopped thread could help."""
+
+    @property
+    def is_excused(self) -> bool:
+        """Whether it is no hang because of an assumption."""
+        return not self.hanging and not self.failed
 
 
 @dataclass(frozen=True)
@@ -70,42 +121,77 @@ class EndlessLoop:
 
 def is_hang(interpreter: Interpreter, state: State) -> bool:
     """Whether threads go round for ever in a state, and nothing shared ever changes again."""
-    moving = False
+    found = examine_quiet(interpreter, state)
+    return found is not None and bool(found.hanging)
+
+
+def examine_quiet(interpreter: Interpreter, state: State) -> QuietState | None:
+    """Find out who hangs in a quiet state; None if nobody goes round, or something may change."""
+    walks: dict[int, Walk] = {}
     for number, thread in enumerate(interpreter.program.threads):
-        alone = walk_alone(interpreter, state, number)
-        if alone is Alone.GOES_ON or (alone is Alone.STOPPED and not thread.observer):
-            return False
-        moving |= alone is Alone.GOES_ROUND and not thread.observer
-    return moving
+        walk = walk_alone(interpreter, state, number)
+        if walk.alone is Alone.GOES_ON:
+            return None
+        if not thread.observer:
+            walks[number] = walk
+    return judge_walks(interpreter.program, state, walks)
 
 
-def walk_alone(interpreter: Interpreter, state: State, thread: int) -> Alone:
+def judge_walks(program: Program, state: State, walks: Mapping[int, Walk]) -> QuietState | None:
+    """Find out who hangs, by what the threads do alone, observers apart; None if nobody moves."""
+    moving = {number for number, walk in walks.items() if walk.alone is Alone.GOES_ROUND}
+    if not moving:
+        return None
+    stopped = frozenset(number for number, walk in walks.items() if walk.is_stopped)
+    if any(walk.alone is Alone.FAILED for walk in walks.values()):
+        return QuietState(stopped, True, frozenset())
+    if not stopped:
+        return QuietState(stopped, False, frozenset(moving))
+    concerned = {
+        number: walk.reads | read_beside(program, number, walk.places)
+        for number, walk in walks.items()
+        if (number in moving or walk.waits) and number not in stopped
+    }
+    found = find_deadlocked(program, state, concerned, stopped)
+    return QuietState(stopped, False, found & moving)
+
+
+def walk_alone(interpreter: Interpreter, state: State, thread: int) -> Walk:
     """Let a thread go on alone, with all its choices, until it changes something shared.
 
     An observer may rest and fail as it likes.
     """
     watching = interpreter.program.threads[thread].observer
+    if interpreter.location(state, thread) == WRONG and not watching:
+        return Walk(Alone.FAILED)
     own = find_own_cells(interpreter.program)[thread]
     seen, work = {state}, [state]
+    reads, is_stopped = 0, False
+    places: set[int] = set()
     for here in work:
         steps = [step for _, step in interpreter.steps_of(here, thread)]
         moves = [step for step in steps if step.happened]
+        reads |= bits(cell for step in steps for cell in step.footprint_reads)
+        places.add(interpreter.location(here, thread))
+        outcomes = {step.outcome for step in steps}
+        is_stopped |= Outcome.STOPPED in outcomes
         if not moves and not watching:
             if here != state:
-                return Alone.GOES_ON
-            is_stopped = any(step.outcome is Outcome.STOPPED for step in steps)
-            return Alone.STOPPED if is_stopped else Alone.RESTS
+                return Walk(Alone.GOES_ON)
+            alone = Alone.STOPPED if is_stopped else Alone.RESTS
+            waits = Outcome.WAITS in outcomes and not is_stopped
+            return Walk(alone, waits, is_stopped, reads, frozenset(places))
         for step in moves:
             if step.fault is not None:
                 if watching:
                     continue
-                return Alone.GOES_ON
+                return Walk(Alone.GOES_ON)
             if changes_shared(here, step.state, own):
-                return Alone.GOES_ON
+                return Walk(Alone.GOES_ON)
             if step.state not in seen:
                 seen.add(step.state)
                 work.append(step.state)
-    return Alone.GOES_ROUND
+    return Walk(Alone.GOES_ROUND, False, is_stopped, reads, frozenset(places))
 
 
 def changes_shared(before: State, after: State, own: frozenset[int]) -> bool:
@@ -123,12 +209,10 @@ def make_hang(interpreter: Interpreter, state: State, path: tuple[Move, ...]) ->
 
 
 def find_loops(interpreter: Interpreter, state: State) -> list[EndlessLoop]:
-    """How each thread that moves in a hang goes round, always by its first possible choice."""
-    return [
-        _follow(interpreter, state, number)
-        for number, thread in enumerate(interpreter.program.threads)
-        if not thread.observer and _first_move(interpreter, state, number) is not None
-    ]
+    """How each thread that hangs goes round, always by its first possible choice."""
+    found = examine_quiet(interpreter, state)
+    hanging = sorted(found.hanging) if found is not None else []
+    return [_follow(interpreter, state, number) for number in hanging]
 
 
 def _follow(interpreter: Interpreter, state: State, thread: int) -> EndlessLoop:

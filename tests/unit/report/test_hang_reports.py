@@ -89,11 +89,55 @@ def test_strategies_that_cannot_look_for_hangs_say_what_they_checked(model: Path
     verdict = mazurka.check(model, strategy="cartesian")
     assert verdict.verdict == "holds"
     assert verdict.properties == ("assert", "deadlock")
+    assert "hangs were not looked for: strategy cartesian does not preserve them" in verdict.notes
+    assert verdict.to_json()["notes"] == list(verdict.notes)
     with pytest.raises(mazurka.MazurkaError, match="does not preserve hang"):
         mazurka.check(model, strategy="cartesian", properties=("hang",))
     with pytest.raises(mazurka.MazurkaError, match="hangs cannot be looked for"):
         mazurka.check(model, granularity="line", properties=("hang",))
-    assert mazurka.check(model, granularity="line").properties == ("assert", "deadlock")
+    in_lines = mazurka.check(model, granularity="line")
+    assert in_lines.properties == ("assert", "deadlock")
+    (note,) = in_lines.notes
+    assert note == "hangs were not looked for: with --granularity line they cannot be told"
+    asked = mazurka.check(model, strategy="cartesian", properties=("assert", "deadlock"))
+    assert not asked.notes
+
+
+EXCUSED = """
+from mazurka.model import *
+
+go = other = False
+
+def stops():
+    global NAME
+    assume(other)
+    NAME = True
+
+def polls():
+    while not go:
+        yield_()
+
+threads = [stops(), polls()]
+"""
+
+
+def test_a_hang_that_a_stopped_thread_could_end_is_excused(tmp_path: Path) -> None:
+    path = tmp_path / "polls.py"
+    path.write_text(EXCUSED.replace("NAME", "go"), encoding="utf-8")
+    verdict = mazurka.check(path)
+    assert verdict.verdict == "holds"
+    told = "threads go round for ever in some states because of `assume` at line 8: no hang"
+    assert told in verdict.notes
+
+
+def test_a_hang_that_it_could_not_end_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "polls.py"
+    path.write_text(EXCUSED.replace("NAME", "other"), encoding="utf-8")
+    verdict = mazurka.check(path)
+    assert verdict.violation is not None
+    assert verdict.violation.message.startswith("polls goes round a loop for ever")
+    statuses = [each["status"] for each in verdict.to_json()["ending"]]  # type: ignore[attr-defined]
+    assert statuses == ["stopped", "goes round"]
 
 
 def test_every_strategy_excludes_hangs_where_no_loop_is_quiet(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Looks for hangs in one state: do threads go round for ever, and nothing shared changes again?
+"""Looks for hangs: do threads go round for ever from a state, and nothing shared changes again?
 
 `mazurka.stateful.hangs` has the same check in plain Python, with the proofs, and is the one to read
 first.  Each thread walks alone from the state.  The states of its walk lie in an array of their
@@ -8,7 +8,9 @@ between two walks.  Most states are dismissed by the first step of some thread.
 **Which states are examined.**  Every step from a hang leads to a hang.  So of the hangs that a
 depth-first search visits, the one that it meets last has no successor that is new to the search:
 all of them are hangs, too, and were met before.  It is enough to examine the states from which the
-search has pushed nothing, whichever steps the search explores there.
+search has pushed nothing, whichever steps the search explores there.  The same is true of quiet
+states, which are hangs unless a thread has failed or is stopped by an assumption: if there are any,
+Python is asked about one, and if there is a hang, about one of the hangs.
 """
 
 from __future__ import annotations
@@ -21,8 +23,7 @@ from mazurka.stateful import blocks
 from mazurka.stateful.kernels.machine import call_step, choices_at, compiled, peek, poke
 from mazurka.stateful.kernels.store import NOTHING, ONE, hash_record, same_words
 
-STOPPED_STEP = -2
-GOES_ON, RESTS, STOPPED, GOES_ROUND, NO_ROOM = range(5)
+GOES_ON, RESTS, GOES_ROUND, NO_ROOM = range(4)
 WALK_SHIFT = np.uint64(32)
 POSITION_MASK = np.uint64((1 << 32) - 1)
 
@@ -85,14 +86,13 @@ def walk_alone(machine: Any, block: Any, source: Any, thread: Any) -> Any:
     count, position = 1, 0
     while position < count:
         here = states + 8 * words * position
-        moved = stopped = False
+        moved = False
         for choice in range(choices_at(machine, here, thread)):
             if count >= room:
                 return NO_ROOM
             target = states + 8 * words * count
             result = call_step(block[blocks.WALK_STEP], here, thread, choice, target, 0)
             if result < 0:
-                stopped |= result == STOPPED_STEP
                 continue
             moved = True
             if result >> 32 != 0:
@@ -106,14 +106,15 @@ def walk_alone(machine: Any, block: Any, source: Any, thread: Any) -> Any:
         if not moved and not watching:
             if position > 0:
                 return GOES_ON
-            return STOPPED if stopped else RESTS
+            return RESTS
         position += 1
     return RESTS if watching else GOES_ROUND
 
 
 @compiled
 def hang_at(machine: Any, block: Any, source: Any) -> Any:
-    """HANG if the state at address `source` is one, WALK_FULL if there is no room to find out."""
+    """QUIET if the state at address `source` may be a hang, WALK_FULL if there is no room to find
+    out.  What threads that are stopped or have failed mean to it is decided in Python."""
     spare = block[blocks.WALK]
     for thread in range(machine.threads):
         result = call_step(block[blocks.WALK_STEP], source, thread, np.int64(0), spare, 0)
@@ -126,7 +127,7 @@ def hang_at(machine: Any, block: Any, source: Any) -> Any:
         alone = walk_alone(machine, block, source, thread)
         if alone == NO_ROOM:
             return blocks.WALK_FULL
-        if alone == GOES_ON or (alone == STOPPED and machine.observers[thread] == 0):
+        if alone == GOES_ON:
             return blocks.DONE
         moving |= alone == GOES_ROUND
-    return blocks.HANG if moving else blocks.DONE
+    return blocks.QUIET if moving else blocks.DONE

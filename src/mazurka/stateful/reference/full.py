@@ -18,7 +18,7 @@ from mazurka.ir.remembering import share_interpreter
 from mazurka.ir.symmetry import CanonicalInterpreter, Symmetry
 from mazurka.search import Move
 from mazurka.search.races import races_between
-from mazurka.stateful.hangs import is_hang
+from mazurka.stateful.hangs import examine_quiet
 from mazurka.stateful.reference.hangs import find_hangs
 
 
@@ -110,12 +110,28 @@ def explore(
                 (state, first, second, address)
                 for first, second, address in races_between(program, moved)
             )
-    if hangs and symmetry is None:
-        found.hangs = find_hangs(program, found.states)
-    if hangs and symmetry is not None:
-        plain = share_interpreter(program)
-        found.hangs = [state for state in found.states if is_hang(plain, state)]
+    if hangs:
+        look_for_hangs(program, found, symmetry)
     return found
+
+
+def look_for_hangs(program: Program, found: StateSpace, symmetry: Symmetry | None) -> None:
+    """Look for hangs, and for what would be one without assumptions, among all states."""
+    assert found.stops is not None
+    plain = share_interpreter(program)
+    quiet = (
+        find_hangs(program, found.states)
+        if symmetry is None
+        else [
+            (state, each)
+            for state in found.states
+            if (each := examine_quiet(plain, state)) is not None
+        ]
+    )
+    for state, each in quiet:
+        if each.hanging:
+            found.hangs.append(state)
+        found.stops.note_quiet(state, each.stopped, excused=each.is_excused)
 
 
 def note_end(found: StateSpace, interpreter: Interpreter, state: State) -> None:

@@ -59,9 +59,9 @@ class BreadthFirst(KernelSearch):
         """The kernel has passed the state when it finds that nothing follows it."""
         return super().examine_stuck(position - 1)
 
-    def report_hang(self, position: int) -> bool:
+    def examine_quiet(self, position: int) -> bool:
         """The kernel has passed this state, too."""
-        return super().report_hang(position - 1)
+        return super().examine_quiet(position - 1)
 
     def next_level(self) -> bool:
         """Go on to the states found last; whether there are none."""

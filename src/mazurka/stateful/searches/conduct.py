@@ -17,7 +17,7 @@ from mazurka.ir.remembering import share_interpreter
 from mazurka.search import Move, Observer, SearchOptions, SearchResult, Statistics, Violation
 from mazurka.search.races import races_between
 from mazurka.search.resources import default_limit_bytes
-from mazurka.stateful.hangs import is_hang, make_hang
+from mazurka.stateful.hangs import examine_quiet, is_hang, make_hang
 from mazurka.stateful.quotient import name_classes, unfold
 
 SLICE_TRANSITIONS = 1 << 18
@@ -48,6 +48,7 @@ class Conductor:
         """What the search takes beside its table: stack, origins."""
         self.violation: Violation | None = None
         self.pending: Callable[[], Violation] | None = None
+        self.hang_found = False
         self.limits: list[str] = []
         self.limit_seconds = options.limit_seconds
         """What the search may take; less than was asked for where preparing has taken some."""
@@ -168,10 +169,18 @@ class Conductor:
             raise InternalError("a deadlock in the native code is none in the interpreter")
         return self.record_violation(lambda: unfold(self.native, Violation("deadlock", path()))[0])
 
-    def confirm_hang(self, words: list[int], path: Callable[[], tuple[Move, ...]]) -> bool:
+    def examine_quiet(self, words: list[int], path: Callable[[], tuple[Move, ...]]) -> bool:
+        """Look at a state in which threads go round for ever and change nothing shared."""
         state = self.unpack(words)
+        found = examine_quiet(self.remembering, state)
+        if found is None:
+            raise InternalError("a state is quiet in the native code, but not in the interpreter")
+        if not found.hanging:
+            self.stops.note_quiet(state, found.stopped, excused=found.is_excused)
+            return False
         if not is_hang(self.interpreter, state):
             raise InternalError("a hang in the native code is none in the interpreter")
+        self.hang_found = True
 
         def make() -> Violation:
             real, there = unfold(self.native, Violation("hang", path()))

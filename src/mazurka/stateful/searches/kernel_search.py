@@ -111,8 +111,8 @@ class KernelSearch:
                 return conductor.confirm_fault(words, move, lambda: self.path(position))
             case blocks.STUCK:
                 return self.examine_stuck(position)
-            case blocks.HANG:
-                return self.report_hang(position)
+            case blocks.QUIET:
+                return self.examine_quiet(position)
             case blocks.WALK_FULL:
                 self.view.lengthen_walks()
             case blocks.RACE:
@@ -133,10 +133,14 @@ class KernelSearch:
         """Look at a state in which nobody moves."""
         return self.conductor.examine_stuck(self.words_at(position), lambda: self.path(position))
 
-    def report_hang(self, position: int) -> bool:
-        """One is enough: the states of a hang are many, and each is one."""
-        self.numbers[blocks.HANG_WANTED] = False
-        return self.conductor.confirm_hang(self.words_at(position), lambda: self.path(position))
+    def examine_quiet(self, position: int) -> bool:
+        """Look at a state in which threads go round for ever and change nothing shared.
+
+        One hang is enough: its states are many, and each is one."""
+        words = self.words_at(position)
+        over = self.conductor.examine_quiet(words, lambda: self.path(position))
+        self.numbers[blocks.HANG_WANTED] = not self.conductor.hang_found
+        return over
 
     def count(self) -> None:
         """Keep the books."""
