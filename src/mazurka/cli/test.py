@@ -80,6 +80,13 @@ def explore_tests(
             "Report a call that nobody controls after this many seconds; 5 unless given.",
         ),
     ] = None,
+    timeouts: Annotated[
+        str | None,
+        args.option(
+            "--timeouts any|last-resort",
+            "Whether sleeps and timeouts may end while other threads could move; any unless given.",
+        ),
+    ] = None,
     json: args.Json = False,
     limit_time: args.LimitTime = None,
 ) -> int:
@@ -100,6 +107,7 @@ def explore_tests(
             "max_steps": max_steps,
             "patience": patience,
             "virtual_time": False if real_time else None,
+            "timeouts": timeouts,
         }
         chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         if preemptions is not None:

@@ -91,6 +91,8 @@ class Explored:
     """The first of each sort: by kind, message and place."""
     levels: list[Level] = field(default_factory=list)
     limits: tuple[str, ...] = ()
+    left_out: bool = False
+    """Whether early timeouts have been left out anywhere (`RunOptions.early_timeouts`)."""
     seconds: float = 0.0
 
     @property

@@ -115,6 +115,7 @@ class RandomSchedules(Decider):
             allowed = enabled
             if not self.options.early_timeouts:
                 allowed = leave_out_early(pending, enabled)
+                self.explored.left_out |= len(allowed) < len(enabled)
             thread = self.pick(pending, allowed, last)
             self.preemptions.take(pending, enabled, last, thread)
         except Exception as error:

@@ -6,7 +6,7 @@ import linecache
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.machinery import EXTENSION_SUFFIXES
 from typing import Final
 
@@ -29,7 +29,14 @@ from mazurka.runtime.exploring.observed_program import (
     observe_test,
     require_observed,
 )
-from mazurka.runtime.exploring.options import SAMPLES, SEARCHES, ExploreOptions, Test
+from mazurka.runtime.exploring.options import (
+    ANY_TIME,
+    SAMPLES,
+    SEARCHES,
+    ExploreOptions,
+    Test,
+    Usual,
+)
 from mazurka.runtime.exploring.races import RaceChecked
 from mazurka.runtime.exploring.schedules import Follow
 from mazurka.runtime.exploring.tokens import make_token
@@ -42,6 +49,9 @@ from mazurka.runtime.story.story import Story
 from mazurka.stateless import iterative, randomized
 from mazurka.stateless.explored import TIME, DivergedError, Explored, Failing, Progress, RunOptions
 from mazurka.stateless.runs import Failed, OutOfTime, Runnable
+
+PATIENT_RUNS = 1000
+"""The most runs in which a failure is looked for that needs no early timeout."""
 
 
 @dataclass
@@ -127,12 +137,30 @@ class Exploration:
     def search(self, program: Runnable) -> Explored:
         options, limits = self.options, self.choose_limits()
         if options.sampled:
-            assert options.seed is not None
-            kind = randomized.STRATEGIES[options.strategy]
-            sampler = kind(program, options.seed, limits, self.progress)
-            return sampler.sample(options.executions or SAMPLES)
+            return self.sample(program, options.executions or SAMPLES, limits)
         name = SEARCHES[options.strategy]
         return iterative.explore(program, options.bound, name, limits, self.progress)
+
+    def sample(self, program: Runnable, count: int, limits: RunOptions) -> Explored:
+        """Run random schedules."""
+        options = self.options
+        assert options.seed is not None
+        kind = randomized.STRATEGIES[options.strategy]
+        return kind(program, options.seed, limits, self.progress).sample(count)
+
+    def search_patiently(self, program: Runnable) -> Explored:
+        """Look for a failure that needs no early timeout, when one that does has been found.
+
+        People believe such a failure sooner.  So it is worth some more runs, though not as many as
+        there may be: within the same bound, or by as many random schedules.
+        """
+        options = self.options
+        most = min(options.executions or PATIENT_RUNS, PATIENT_RUNS)
+        limits = replace(self.choose_limits(), early_timeouts=False)
+        if options.sampled:
+            return self.sample(program, most, replace(limits, max_runs=None))
+        bound = Usual.BOUND.value if options.strategy in iterative.REDUCTIONS else options.bound
+        return iterative.explore(program, bound, options=replace(limits, max_runs=most))
 
     def choose_limits(self) -> RunOptions:
         """The limits of a search; all searches of an exploration share its time."""
@@ -143,18 +171,35 @@ class Exploration:
             max_runs=None if options.sampled else options.executions,
             limit_seconds=left,
             max_steps=options.max_steps,
+            early_timeouts=options.timeouts == ANY_TIME,
         )
 
     # -- the result --------------------------------------------------------------------------
 
     def explain(self, failing: Failing, program: ObservedProgram, checked: Runnable) -> None:
-        """Run the simplest schedule that fails in this way again, and tell what happens."""
-        failed = failing.failed
-        schedule = minimize(checked, failed, failing.schedule, failing.preemptions).schedule
+        """Run the simplest schedule that fails in this way again, and tell what happens.
+
+        Where that needs an early timeout, a failure that needs none is told instead, if there is
+        one.
+        """
+        failed, needs_early = failing.failed, False
+        simplest = minimize(checked, failed, failing.schedule, failing.preemptions)
+        if simplest.early:
+            patient = self.search_patiently(checked)
+            if patient.failures:
+                self.conclude(patient, self.result.not_observed)
+                failing = patient.failures[0]
+                failed = failing.failed
+                simplest = minimize(checked, failed, failing.schedule, failing.preemptions)
+            else:
+                needs_early = patient.complete
+                self.result.runs += patient.runs
+                self.result.seconds += patient.seconds
+                self.result.scope += f"; {_describe_patient(patient)}"
         program.real.forget_deadline()
-        story = record(checked, Follow(schedule))
+        story = record(checked, Follow(simplest.schedule))
         failed = find_same_failure(failed, story)
-        self.result.violation = describe_failure(failed, story)
+        self.result.violation = describe_failure(failed, story, needs_early=needs_early)
         self.result.story = story
         self.result.token = make_token(self.test.name, failed.kind, story).encode()
 
@@ -206,12 +251,24 @@ def find_same_failure(failed: Failed, story: Story) -> Failed:
 NAMED = {"time": "the time limit was hit", "interrupted": "it was interrupted"}
 
 
-def describe_bound(bound: int | None) -> str:
+def describe_bound(bound: int | None, *, patient: bool = False) -> str:
+    """Say which executions were run; those with early timeouts were not, if `patient`."""
     if bound is None:
-        return "all executions"
+        return f"all executions{' without early timeouts' if patient else ''}"
     if bound == 0:
-        return "all executions without preemptions"
-    return f"all executions with at most {counted(bound, 'preemption')}"
+        return f"all executions without preemptions{' and early timeouts' if patient else ''}"
+    early = " and no early timeouts" if patient else ""
+    return f"all executions with at most {counted(bound, 'preemption')}{early}"
+
+
+def _describe_patient(explored: Explored) -> str:
+    """Say that nothing was found without early timeouts."""
+    done = [level for level in explored.levels if level.complete]
+    if explored.complete and explored.exhaustive:
+        return f"nothing found among {describe_bound(None, patient=True)}"
+    if done and done[-1].bound is not None:
+        return f"nothing found among {describe_bound(done[-1].bound, patient=True)}"
+    return f"nothing found in {counted(explored.executions, 'execution')} without early timeouts"
 
 
 def describe_scope(
@@ -265,15 +322,19 @@ def _describe_extent(verdict: str, explored: Explored, options: ExploreOptions) 
     count = explored.executions
     if options.sampled:
         random = counted(count, "random schedule")
-        return f"{random} run, seed {options.seed}; nothing is claimed of others"
+        without = " without early timeouts" if explored.left_out else ""
+        return f"{random}{without} run, seed {options.seed}; nothing is claimed of others"
     what = counted(count, "schedule" if options.strategy == "cb-dfs" else "partial order")
     once = f"{what}, {'run once' if count == 1 else 'each run once'}"
     level = explored.levels[-1] if explored.levels else None
     if verdict == HOLDS:
         bound = None if level is None or explored.exhaustive else level.bound
-        return f"{describe_bound(bound)}; {once}"
+        return f"{describe_bound(bound, patient=explored.left_out)}; {once}"
     before = [level for level in explored.levels if level.complete]
-    done = f"; nothing found among {describe_bound(before[-1].bound)}" if before else ""
+    done = ""
+    if before:
+        all_run = describe_bound(before[-1].bound, patient=explored.left_out)
+        done = f"; nothing found among {all_run}"
     if verdict == VIOLATED:
         return f"{once} until the failure{done}"
     why = " and ".join(_describe_limit(limit) for limit in explored.limits)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mazurka.runtime.exploring.schedules import Segment, split_segments
 from mazurka.stateless.preemptions import Preemptions, choose_without_preemption
@@ -30,11 +30,14 @@ class Minimal:
 
     schedule: tuple[int, ...]
     preemptions: int
+    early: int
+    """How many of its sleeps and timeouts end while others could move."""
     runs: int
 
     @property
-    def weight(self) -> tuple[int, int, int]:
-        return self.preemptions, len(split_segments(self.schedule)), len(self.schedule)
+    def weight(self) -> tuple[int, int, int, int]:
+        segments = len(split_segments(self.schedule))
+        return self.early, self.preemptions, segments, len(self.schedule)
 
 
 def fails_alike(one: Failed, other: Failed) -> bool:
@@ -79,6 +82,10 @@ class PlannedRun(Decider):
     @property
     def preemptions(self) -> int:
         return self._preemptions.count
+
+    @property
+    def early(self) -> int:
+        return self._preemptions.early
 
     @property
     def switches(self) -> int:
@@ -132,16 +139,25 @@ def propose_simpler(schedule: Sequence[int]) -> Iterator[list[Segment]]:
 def minimize(
     program: Runnable, failed: Failed, schedule: Sequence[int], preemptions: int
 ) -> Minimal:
-    """Simplify until nothing simpler fails in the same way, or the effort or the time is spent."""
-    best = Minimal(tuple(schedule), preemptions, 0)
+    """Simplify until nothing simpler fails in the same way, or the effort or the time is spent.
+
+    A schedule with fewer early timeouts is simpler than any with more.
+    """
     deadline = time.perf_counter() + MOST_SECONDS
-    runs, improved = 0, True
     known = Known()
+    first = PlannedRun(split_segments(schedule))
+    try:
+        program.run(first)
+    except OutOfTime:
+        return Minimal(tuple(schedule), preemptions, 0, 0)
+    known.add(first)
+    best = Minimal(tuple(schedule), preemptions, first.early, 0)
+    runs, improved = 0, True
     while improved:
         improved = False
         for plan in propose_simpler(best.schedule):
             if runs >= MOST_RUNS or time.perf_counter() > deadline:
-                return Minimal(best.schedule, best.preemptions, runs)
+                return replace(best, runs=runs)
             if known.holds(plan):
                 continue
             runs += 1
@@ -149,10 +165,10 @@ def minimize(
             try:
                 ended = program.run(attempt)
             except OutOfTime:
-                return Minimal(best.schedule, best.preemptions, runs)
+                return replace(best, runs=runs)
             known.add(attempt)
-            found = Minimal(tuple(attempt.schedule), attempt.preemptions, runs)
+            found = Minimal(tuple(attempt.schedule), attempt.preemptions, attempt.early, runs)
             if found.weight < best.weight and any(fails_alike(failed, f) for f in ended.failures):
                 best, improved = found, True
                 break
-    return Minimal(best.schedule, best.preemptions, runs)
+    return replace(best, runs=runs)

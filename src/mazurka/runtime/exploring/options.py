@@ -27,6 +27,8 @@ BOUNDED = {
 }
 SEARCHES = {**BOUNDED, **{name: name for name in REDUCTIONS}}
 STRATEGIES = (*SEARCHES, *randomized.STRATEGIES)
+ANY_TIME, LAST_RESORT = "any", "last-resort"
+TIMEOUTS = (ANY_TIME, LAST_RESORT)
 SAMPLES = 1000
 """Random schedules, unless told otherwise."""
 
@@ -63,6 +65,8 @@ class ExploreOptions:
     """The most steps of an execution."""
     workers: int = 1
     """Processes that search together."""
+    timeouts: str = ANY_TIME
+    """When sleeps and timeouts may end: at any time, or only when nobody else can move."""
 
     def __post_init__(self) -> None:
         if self.strategy not in STRATEGIES:
@@ -81,6 +85,16 @@ class ExploreOptions:
             raise OptionError(
                 f"the strategy {self.strategy} has no bound on preemptions, it runs all"
                 f" executions: choose one of {', '.join(BOUNDED)}, or leave the bound out"
+            )
+        if self.timeouts not in TIMEOUTS:
+            raise OptionError(
+                f"timeouts must be {' or '.join(map(repr, TIMEOUTS))}, not {self.timeouts!r}"
+            )
+        if self.timeouts == LAST_RESORT and self.strategy in REDUCTIONS:
+            raise OptionError(
+                f"the strategy {self.strategy} runs all executions, those with early timeouts"
+                f" included: choose one of {', '.join(BOUNDED)}, random or pct, or leave"
+                f" timeouts={LAST_RESORT!r} out"
             )
         if self.executions is not None and self.executions < 1:
             raise OptionError(f"executions must be 1 or more, not {self.executions}")
@@ -160,7 +174,8 @@ def guess_meaning(value: object) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return f": preemptions={value}"
     if isinstance(value, str):
-        return f": {'strategy' if value in STRATEGIES else 'instrument'}={value!r}"
+        known = "strategy" if value in STRATEGIES else "instrument"
+        return f": {'timeouts' if value in TIMEOUTS else known}={value!r}"
     return ": preemptions=2"
 
 
@@ -199,16 +214,16 @@ def override_options(own: ExploreOptions, given: dict[str, Any]) -> ExploreOptio
     """Let the options of the command line take the place of a test's own.
 
     Several processes are for one strategy only, a seed is for others, and some have no bound on
-    preemptions; a test whose strategy does not take one of these goes without it, or no session
-    could have it that has both kinds of tests.  So does a test that is given another strategy than
-    its own.
+    preemptions and take all timeouts; a test whose strategy does not take one of these goes without
+    it, or no session could have it that has both kinds of tests.  So does a test that is given
+    another strategy than its own.
     """
     strategy = given.get("strategy", own.strategy)
     useless = {"seed"} if strategy in SEARCHES else set()
     if strategy != "algorithm2":
         useless.add("workers")
     if strategy in REDUCTIONS:
-        useless.add("preemptions")
+        useless |= {"preemptions", "timeouts"}
     if "strategy" in given:
         kept = {name: getattr(ExploreOptions(), name) for name in useless if name not in given}
         own = replace(own, **kept, strategy=strategy) if kept else own

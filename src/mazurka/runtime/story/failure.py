@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from mazurka.report.answer import Finding
@@ -93,18 +93,58 @@ OPENINGS = {
 
 
 @dataclass(frozen=True)
+class EarlyTimeout:
+    """A sleep, or a timeout, that ends although another thread could move."""
+
+    sleeps: bool
+    seconds: float
+    file: str | None
+    line: int | None
+
+    def name(self, file: str | None) -> str:
+        """Name it: `the timeout of 5 s at line 12`; with its file where that is not `file`."""
+        place = f"line {self.line}" if self.file in (None, file) else f"{self.file}:{self.line}"
+        at = "" if self.line is None else f" at {place}"
+        return f"the {'sleep' if self.sleeps else 'timeout'} of {self.seconds:.4g} s{at}"
+
+    def to_json(self) -> dict[str, object]:
+        kind = "sleep" if self.sleeps else "timeout"
+        return {"kind": kind, "seconds": self.seconds, "file": self.file, "line": self.line}
+
+
+@dataclass(frozen=True)
 class ThreadFailure(Finding):
     """What goes wrong in a test, where, and in which thread."""
 
     thread: int | None = None
     details: tuple[str, ...] = ()
+    early: tuple[EarlyTimeout, ...] = ()
+    """Sleeps and timeouts that end in the run although other threads could move."""
+    needs_early: bool = False
+    """No failure was found without them, in all executions within the bound."""
+
+    @property
+    def condition(self) -> str:
+        """When the test fails: `only if the timeout of 5 s at line 12 fires early`."""
+        if not self.early:
+            return ""
+        names = [one.name(self.file) for one in self.early]
+        several = len(names) > 1
+        ends = "end" if several else "ends" if self.early[0].sleeps else "fires"
+        named = f"{', '.join(names[:-1])} and {names[-1]}" if several else names[0]
+        return f"{'only ' if self.needs_early else ''}if {named} {ends} early"
 
     def to_json(self) -> dict[str, object]:
-        return {**super().to_json(), "details": list(self.details)}
+        return {
+            **super().to_json(),
+            "details": list(self.details),
+            "early_timeouts": [one.to_json() for one in self.early],
+        }
 
 
-def describe_failure(failed: Failed, story: Story) -> ThreadFailure:
-    """Put a failure into the words of the report on the run that shows it."""
+def describe_failure(failed: Failed, story: Story, *, needs_early: bool = False) -> ThreadFailure:
+    """Put a failure into the words of the report on the run that shows it; `needs_early` says that
+    no failure was found without early timeouts."""
     return ThreadFailure(
         kind=failed.kind,
         message=_describe_stuck(failed, story) if story.standing else failed.message,
@@ -112,7 +152,17 @@ def describe_failure(failed: Failed, story: Story) -> ThreadFailure:
         line=failed.line,
         thread=failed.thread,
         details=_describe_threads(failed, story),
+        early=tuple(dict.fromkeys(_find_early(story))),
+        needs_early=needs_early,
     )
+
+
+def _find_early(story: Story) -> Iterator[EarlyTimeout]:
+    for step in story.steps:
+        if step.early is not None:
+            site = step.site if step.site is not None and not is_plumbing(step.site) else None
+            file, line = (None, None) if site is None else (shown_path(site.file), site.line)
+            yield EarlyTimeout(step.kind == "sleep", step.early, file, line)
 
 
 def _describe_threads(failed: Failed, story: Story) -> tuple[str, ...]:

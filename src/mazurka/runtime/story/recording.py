@@ -115,6 +115,8 @@ class Recorder(Decider):
     ) -> None:
         operation = pending[chosen]
         assert isinstance(operation, RealOperation)
+        early = self._preemptions.early
+        preempts = self._preemptions.take(pending, enabled, last, chosen)
         step = RecordedStep(
             number=len(self._steps) + 1,
             thread=chosen,
@@ -125,7 +127,8 @@ class Recorder(Decider):
             inside=self._inside.get(chosen, False),
             starts=_started_by(operation),
             place=_point_of(operation),
-            preempts=self._preemptions.take(pending, enabled, last, chosen),
+            preempts=preempts,
+            early=operation.seconds if self._preemptions.early > early else None,
         )
         self._steps.append(step)
         taken = operation.takes()

@@ -142,7 +142,8 @@ class ExplorationReport(Prose):
         if result.violation is not None:
             violated = result.violation
             place = f"{violated.file}:{violated.line}: " if violated.file else ""
-            text = f"violated: {violated.kind} {dash} {place}{violated.message}"
+            when = f", {violated.condition}" if violated.condition else ""
+            text = f"violated: {violated.kind}{when} {dash} {place}{violated.message}"
             self.print_line(text, "bold red")
         elif result.error is not None:
             for number, line in enumerate(str(result.error).splitlines()):

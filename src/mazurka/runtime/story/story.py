@@ -38,6 +38,8 @@ class RecordedStep:
     """The number of the place in the source that made it an operation (`Learned.points`)."""
     preempts: bool = False
     """It comes after a switch away from a thread that could have gone on."""
+    early: float | None = None
+    """It is a sleep or a timeout that ends although another thread could move: its seconds."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -139,6 +139,7 @@ def explore(
     patience: float = 5.0,
     max_steps: int = 10_000,
     workers: int = 1,
+    timeouts: str = "any",
 ) -> Callable[[Function], Function]: ...
 
 
@@ -158,6 +159,7 @@ def explore(
     patience: float = 5.0,
     max_steps: int = 10_000,
     workers: int = 1,
+    timeouts: str = "any",
 ) -> Result: ...
 
 
@@ -179,7 +181,8 @@ def explore(function: Callable[..., Any] | None = None, /, **given: Any) -> Any:
     `seed`, limits `executions` and `seconds`, `races` (report data races, too),
     `instrument` (more modules and packages to observe), `virtual_time`, `patience`, the seconds
     after which a call that nobody controls is reported, `max_steps`, the most steps of an
-    execution, and `workers`, the number of processes that search together.
+    execution, `workers`, the number of processes that search together, and `timeouts`: sleeps and
+    timeouts may end at `"any"` time, or as a `"last-resort"`, when nobody else can move.
     """
     options = read_options(given)
     if function is None:

@@ -95,12 +95,19 @@ class BoundedSearch(Search[BoundedNode]):
             node = BoundedNode(order, kept, 0, len(schedule))
         if giving:
             if not self.options.early_timeouts:
-                untimely = find_untimely(pending, giving, enabled)
-                giving = tuple([thread for thread in giving if thread not in untimely])
-                node.order = tuple([thread for thread in node.order if thread not in untimely])
+                giving = self._leave_out(node, giving, find_untimely(pending, giving, enabled))
             self._let_rest(node, giving)
         nodes.append(node)
         return node
+
+    def _leave_out(
+        self, node: BoundedNode, giving: tuple[int, ...], untimely: tuple[int, ...]
+    ) -> tuple[int, ...]:
+        """Take threads whose timeout would be early out of E(s), and of those that give way."""
+        if untimely:
+            self.explored.left_out = True
+            node.order = tuple([thread for thread in node.order if thread not in untimely])
+        return tuple([thread for thread in giving if thread not in untimely])
 
     def _let_rest(self, node: BoundedNode, giving: tuple[int, ...]) -> None:
         """Note who gives way, and who had better not go on again."""

@@ -364,6 +364,7 @@ class Levels:
         explored.abandoned = sum(report.repeated for report in reports)
         explored.steps = sum(report.steps for report in reports)
         explored.depth = max(report.depth for report in reports)
+        explored.left_out |= any(report.left_out for report in reports)
         explored.seconds = time.perf_counter() - self.begun
         for failing in sorted(
             (one for report in reports for one in report.failures), key=rank_failure

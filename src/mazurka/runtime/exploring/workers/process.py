@@ -53,6 +53,7 @@ class WorkerReport:
     """Runs in vain, because others had been faster."""
     failures: list[Failing] = field(default_factory=list)
     limits: tuple[str, ...] = ()
+    left_out: bool = False
     not_observed: tuple[str, ...] = ()
     lesson: Lesson | None = None
     lives_matter: bool = False
@@ -157,6 +158,7 @@ def _search(program: ObservedProgram, search: SharedAlgorithm2) -> WorkerReport:
         repeated=explored.abandoned,
         failures=explored.failures,
         limits=explored.limits,
+        left_out=explored.left_out,
         not_observed=tuple(program.not_observed),
         lesson=lesson,
         lives_matter=lives_matter,

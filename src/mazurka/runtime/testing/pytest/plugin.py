@@ -47,6 +47,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         " source-dpor, dpor, sleep-sets, random, pct",
         metavar="NAME",
     )
+    when = "when sleeps and timeouts may end: any (the default), or last-resort"
+    add("timeouts", when, metavar="WHEN")
     for name, (kind, metavar, text) in NUMBERS.items():
         add(name, text, type=kind, metavar=metavar)
     add("races", "report data races, even where the test passes", **flag)
@@ -64,7 +66,7 @@ def read_command_line(config: pytest.Config) -> dict[str, Any]:
     """Read the options of the command line, by the names that `mazurka.explore` has for them."""
     found: dict[str, Any] = {
         name.replace("-", "_"): config.getoption(f"--mazurka-{name}")
-        for name in ("strategy", "races", "instrument", *NUMBERS)
+        for name in ("strategy", "races", "instrument", "timeouts", *NUMBERS)
     }
     if config.getoption("--mazurka-real-time"):
         found["virtual_time"] = False
@@ -291,7 +293,8 @@ def represent(item: pytest.Item, result: Result) -> Any:
     message = str(result.error) if result.error is not None else result.scope
     if violated is not None:
         file, line = violated.file or file, violated.line or line
-        message = f"{violated.kind}: {violated.message}"
+        when = f" ({violated.condition})" if violated.condition else ""
+        message = f"{violated.kind}{when}: {violated.message}"
     crash = ReprFileLocation(file, line or 0, message.splitlines()[0])
     text = [f"{part}\n" for part in result.report(measure_width(item.config)).splitlines()]
     trace = ReprTraceback([ReprEntryNative(text)], None, style="native")
