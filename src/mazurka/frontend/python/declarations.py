@@ -90,14 +90,27 @@ class Declarations:
             for node in walk_own_nodes(body)
             if isinstance(node, ast.FunctionDef | ast.ClassDef)
         }
-        start = max((at for at, node in enumerate(body) if lists_threads(node)), default=None)
+        start = _find_last_list(body)
         if start is None or self.model.survey.creates:
             self._plan_main_for(body)
-        for at, node in enumerate(body):
+        at = 0
+        while at < len(body):
+            node = body[at]
             self.run.foreseeing = start is not None and at <= start
-            self._statement(node)
+            if at == start and isinstance(node, ast.If):
+                chosen = self._choose(node)
+                if any(map(lists_threads, chosen)):
+                    # What follows the list within the branch runs beside its threads, too.
+                    body[at : at + 1] = chosen
+                    start = _find_last_list(body)
+                    continue
+                for inner in chosen:
+                    self._statement(inner)
+            else:
+                self._statement(node)
             if at == start:
                 self._start_threads(node, body[at + 1 :])
+            at += 1
         self._check_definitions()
         self.constants |= self.run.freeze_numbers()
         if self.main and not any(plan.function is None for plan in self.model.plans):
@@ -165,9 +178,8 @@ class Declarations:
             case ast.AugAssign(ast.Name("threads"), ast.Add(), value) if self.run.foreseeing:
                 listed = ast.copy_location(ast.Name("threads", ast.Load()), node)
                 self._list_threads(_sum(listed, value), self.listed)
-            case ast.If(test) if decides_definitions(node):
-                chosen = node.body if self._is_true(test) else node.orelse
-                for inner in _flatten(chosen):
+            case ast.If() if decides_definitions(node):
+                for inner in self._choose(node):
                     self._statement(inner)
             case ast.Assign([ast.Name(name)], value):
                 self._declare(name, value, None, node)
@@ -195,6 +207,10 @@ class Declarations:
         if known is not None and not isinstance(known, Imported):
             raise self.low.refuse(node, f"`{name}` is defined twice; use another name")
         self.model.globals[name] = value
+
+    def _choose(self, node: ast.If) -> list[ast.stmt]:
+        """The statements of the branch that is taken."""
+        return list(_flatten(node.body if self._is_true(node.test) else node.orelse))
 
     def _is_true(self, test: ast.expr) -> bool:
         value = None if self.run.waits(test) else self.run.evaluate(test)
@@ -431,6 +447,11 @@ def _empty(name: str, expr: ast.expr) -> str:
     if isinstance(expr, ast.List):
         return "lists have a fixed length; use Array(Int[0, 9], n) or queue.Queue()"
     return f"the length of `{name}` is 0: `{ast.unparse(expr)}` has no items"
+
+
+def _find_last_list(body: Iterable[ast.stmt]) -> int | None:
+    """The position of the last statement that assigns a `threads` list."""
+    return max((at for at, node in enumerate(body) if lists_threads(node)), default=None)
 
 
 def _flatten(body: Iterable[ast.stmt]) -> Iterable[ast.stmt]:
