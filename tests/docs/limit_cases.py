@@ -48,6 +48,9 @@ REFUSED = {
     "other list": "def f(): pass\nthread = [f(), f()]\n",
     "calls in a list": body("xs = [g()]", before=OTHER),
     "threads in a function": body("threads = [g()]", before="def g(): return 1\n"),
+    "below the list": (
+        "x = 1\nP = 0\ndef f(): print(x)\nthreads = [f()]\nx = 2\nif P:\n    threads += [f()]\n"
+    ),
     "method in threads": IMPORTS + "b = Barrier(2)\nthreads = [b.wait(), b.wait()]\n",
     "unknown condition": body("pass", before="if choose(0, 1):\n    def g(): pass\n"),
     "growing list": body("x = len(items)", before="items = []\n"),

@@ -68,6 +68,8 @@ class Declarations:
     stores: Counter[str] = field(default_factory=Counter)
     listed: list[ThreadCall] = field(default_factory=list)
     """The `threads` list as it was last assigned."""
+    below: ast.stmt | None = None
+    """The first statement that has been executed below the list that counts so far."""
     run: ModuleRun = field(init=False)
 
     def __post_init__(self) -> None:
@@ -106,6 +108,7 @@ class Declarations:
                     continue
                 for inner in chosen:
                     self._statement(inner)
+                self._check_below(node)
             else:
                 self._statement(node)
             if at == start:
@@ -200,7 +203,24 @@ class Declarations:
                     assert isinstance(target, ast.Name)
                     self._declare(target.id, value, None, _single(target, value, node))
             case _:
-                self.run.execute(node)
+                self._execute(node)
+
+    def _execute(self, node: ast.stmt) -> None:
+        if self.below is None and (self.listed or self.starts_late):
+            self.below = node
+        self.run.execute(node)
+
+    def _check_below(self, last: ast.If) -> None:
+        """Refuse a statement that has been executed, but stands below the list that counts.
+
+        It was executed as if another list followed, which an `if` has left out.
+        """
+        if self.below is not None:
+            raise self.low.refuse(
+                self.below,
+                "this stands below the `threads` list that counts, since the `if` at line"
+                f" {last.lineno} assigns none; write it above the list, or below that `if`",
+            )
 
     def _introduce(self, name: str, value: Value, node: ast.stmt) -> None:
         known = self.model.globals.get(name)
@@ -253,7 +273,7 @@ class Declarations:
         if again and annotation is not None and declared_shape(self.low, annotation):
             raise self.low.refuse(node, f"declare the range of `{name}` where it is first assigned")
         if again or private:
-            self.run.execute(node)
+            self._execute(node)
             return
         if self.run.waits(expr):
             self._run(name, node, seen)
@@ -388,6 +408,7 @@ class Declarations:
 
     def _list_threads(self, expr: ast.expr, known: list[ThreadCall]) -> None:
         """Evaluate the list with the values of this moment; a list that came before is dropped."""
+        self.below = None
         if self.main and _mentions_threads(expr):
             raise self.low.refuse(expr, "write the whole list at once; it depends on the run")
         self.run.main = [node for node in self.main if not isinstance(node, StartThreads)]

@@ -56,6 +56,15 @@ def test_statements_below_the_list_run_beside_the_threads() -> None:
     assert finals(SHARED + STORE + reader + "threads = [f(2), g()]\ny = x", "y") == {1, 2}
 
 
+def test_statements_below_the_list_in_a_branch_run_beside_the_threads() -> None:
+    branch = "if x:\n    threads = [f(2)]\n    y = x\nelse:\n    threads = [f(3)]\n"
+    assert finals(SHARED + STORE + branch + "def g(): return y", "y") == {1, 2}
+
+
+def test_a_branch_that_adds_no_threads_leaves_the_list_as_it_is() -> None:
+    assert finals(SHARED + STORE + "threads = [f(2)]\nif y:\n    threads += [f(3)]") == {2}
+
+
 def test_a_number_that_only_the_module_assigns_again_is_a_constant() -> None:
     source = "N = 2\nN = 3\nx = 0\n" + STORE + "def g(a: Int[0, N]): f(a)\nthreads = [g(N)]"
     program = elaborate(PRELUDE + source, "model.py")
@@ -95,6 +104,7 @@ def test_foreseen_statements_take_no_steps() -> None:
         ("def g(): h()\ng()\ndef h(): pass", 1, "`h` is defined later"),
         ("x = 2 ** 62\nx = x * 2\nthreads = [f()]", 2, "does not fit in 64 bits"),
         ("choose(0, 1)\nthreads = [f()]\nthreads += [f()]", 3, "the whole list at once"),
+        ("threads = [f()]\nx = 2\nif y:\n    threads += [f()]", 2, "below the `threads` list"),
     ],
 )
 def test_refused(source: str, line: int, message: str) -> None:
