@@ -36,7 +36,7 @@ from mazurka.ir.program import Kind, Program
 from mazurka.ir.remembering import share_interpreter
 from mazurka.search import SearchOptions
 from mazurka.search.registry import load_all
-from mazurka.stateful.hangs import is_hang
+from mazurka.stateful.hangs import QuietStates, examine_quiet
 
 # Each program is searched for a few milliseconds: optimizing its code takes longer than that.
 mazurka.ir.native.step.HUGE_PROGRAM = 0
@@ -77,8 +77,13 @@ def judge(seed: int, seen: Counter[str]) -> Iterator[str]:
     seen["with await_"] += Kind.UNTIL in kinds
     seen["with assumptions"] += Kind.ASSUME in kinds
     interpreter = share_interpreter(program)
-    if any(is_hang(interpreter, state) for state in oracle.whole.states) != hangs:
+    quiet = QuietStates(interpreter)
+    found = [examine_quiet(interpreter, state) for state in oracle.whole.states]
+    if any(each is not None and each.hanging for each in found) != hangs:
         yield "the check of single states differs from the components"
+    if found != [quiet.examine(state) for state in oracle.whole.states]:
+        yield "what is remembered of threads is not what they do"
+    seen["with excused hangs"] += any(each is not None and each.is_excused for each in found)
     if hangs and not may_hang(program):
         yield "it hangs, although its text says that it cannot"
     symmetries = (True, False) if find_symmetry(program) is not None else (True,)

@@ -20,7 +20,15 @@ from mazurka.ir.program import Program
 from mazurka.ir.remembering import share_interpreter
 from mazurka.search import SearchOptions, Silent
 from mazurka.search.registry import load_all
-from mazurka.stateful.hangs import Alone, QuietState, Walk, is_hang, walk_alone
+from mazurka.stateful.hangs import (
+    Alone,
+    QuietState,
+    QuietStates,
+    Walk,
+    examine_quiet,
+    is_hang,
+    walk_alone,
+)
 from mazurka.stateful.reference.cpc import explore_transactions
 from mazurka.stateful.reference.full import explore
 from mazurka.stateful.reference.hangs import find_hangs
@@ -87,6 +95,9 @@ def test_random_programs() -> None:
         assert not expected or may_hang(program), seed
         interpreter = share_interpreter(program)
         assert any(is_hang(interpreter, state) for state in oracle.whole.states) == expected, seed
+        quiet = QuietStates(interpreter)
+        for state in oracle.whole.states:
+            assert quiet.examine(state) == examine_quiet(interpreter, state), seed
         assert bool(explore_persistent(program, hangs=True).hangs) == expected, seed
         for strategy in PRESERVING:
             for order in strategy.orders:
@@ -134,6 +145,7 @@ def test_the_largest_set_of_hanging_threads_is_found() -> None:
     compared = 0
     for seed, program, state, found in quiet_states():
         judged, walks = find_unstopped(program), walk_all(program, state)
+        assert QuietStates(share_interpreter(program)).examine(state) == found
         concerned = [
             n
             for n, walk in walks.items()

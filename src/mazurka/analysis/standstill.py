@@ -160,6 +160,11 @@ def read_beside(program: Program, thread: int, places: Iterable[int]) -> int:
     return found
 
 
+def find_judged_locks(program: Program) -> frozenset[int]:
+    """Find the locks whose holders matter to `find_deadlocked`."""
+    return _find_locks(find_unstopped(program)) if program.has_assumptions else frozenset()
+
+
 def _find_locks(program: Program) -> frozenset[int]:
     """Find the locks that only their holders can release; they are kept in the program."""
     locks: frozenset[int] | None = program.__dict__.get(LOCKS)

@@ -56,7 +56,7 @@ from dataclasses import dataclass
 
 from mazurka.analysis.cell_sets import bits
 from mazurka.analysis.restarts import find_restartable_threads
-from mazurka.analysis.standstill import find_deadlocked, read_beside
+from mazurka.analysis.standstill import MOST_KNOWN, find_deadlocked, find_judged_locks, read_beside
 from mazurka.ir.expressions import Binary, Const, Expr, Load, children
 from mazurka.ir.interpreter import Interpreter, Outcome, State
 from mazurka.ir.program import FIRST_LOCATION, WRONG, Program
@@ -135,6 +135,56 @@ def examine_quiet(interpreter: Interpreter, state: State) -> QuietState | None:
         if not thread.observer:
             walks[number] = walk
     return judge_walks(interpreter.program, state, walks)
+
+
+class QuietStates:
+    """Examines many states of one program: what was found out about a thread is remembered.
+
+    What comes of a thread alone depends on the cells that are its own or shared, on those that it
+    may write, and on which other threads are at reserved locations.  Who hangs depends on what all
+    do alone, and on who holds which lock: where in its walk a thread is makes no difference, as it
+    may come to all of it.
+    """
+
+    def __init__(self, interpreter: Interpreter) -> None:
+        self.interpreter = interpreter
+        program = interpreter.program
+        own, footprints = find_own_cells(program), Footprints(program)
+        self.counters = [thread.counter for thread in program.threads]
+        self.visible: list[list[int]] = []
+        """By thread: the cells that are not another one's own, and those that it may write."""
+        for number, thread in enumerate(program.threads):
+            hidden = frozenset[int]().union(*own[:number], *own[number + 1 :])
+            written = {a for edge in thread.edges for a in footprints.of_edge(edge).writes}
+            cells = range(len(program.cells))
+            self.visible.append([a for a in cells if a not in hidden or a in written])
+        self.walks: dict[tuple[int, ...], Walk] = {}
+        self.found: dict[object, QuietState | None] = {}
+
+    def examine(self, state: State) -> QuietState | None:
+        """Find out who hangs in a state, as `examine_quiet` does."""
+        reserved = tuple([min(state[counter], FIRST_LOCATION) for counter in self.counters])
+        walks = [self._walk(state, number, reserved) for number in range(len(self.counters))]
+        if any(walk.alone is Alone.GOES_ON for walk in walks):
+            return None
+        program = self.interpreter.program
+        key = (*walks, *(state[lock] for lock in find_judged_locks(program)))
+        if key not in self.found:
+            if len(self.found) == MOST_KNOWN:
+                self.found.clear()
+            threads = enumerate(program.threads)
+            acting = {n: walks[n] for n, thread in threads if not thread.observer}
+            self.found[key] = judge_walks(program, state, acting)
+        return self.found[key]
+
+    def _walk(self, state: State, thread: int, reserved: tuple[int, ...]) -> Walk:
+        key = (thread, *reserved, *[state[address] for address in self.visible[thread]])
+        found = self.walks.get(key)
+        if found is None:
+            if len(self.walks) == MOST_KNOWN:
+                self.walks.clear()
+            found = self.walks[key] = walk_alone(self.interpreter, state, thread)
+        return found
 
 
 def judge_walks(program: Program, state: State, walks: Mapping[int, Walk]) -> QuietState | None:

@@ -17,7 +17,7 @@ from mazurka.ir.remembering import share_interpreter
 from mazurka.search import Move, Observer, SearchOptions, SearchResult, Statistics, Violation
 from mazurka.search.races import races_between
 from mazurka.search.resources import default_limit_bytes
-from mazurka.stateful.hangs import examine_quiet, is_hang, make_hang
+from mazurka.stateful.hangs import QuietStates, is_hang, make_hang
 from mazurka.stateful.quotient import name_classes, unfold
 
 SLICE_TRANSITIONS = 1 << 18
@@ -48,6 +48,7 @@ class Conductor:
         """What the search takes beside its table: stack, origins."""
         self.violation: Violation | None = None
         self.pending: Callable[[], Violation] | None = None
+        self.quiet: QuietStates | None = None
         self.hang_found = False
         self.limits: list[str] = []
         self.limit_seconds = options.limit_seconds
@@ -172,7 +173,9 @@ class Conductor:
     def examine_quiet(self, words: list[int], path: Callable[[], tuple[Move, ...]]) -> bool:
         """Look at a state in which threads go round for ever and change nothing shared."""
         state = self.unpack(words)
-        found = examine_quiet(self.remembering, state)
+        if self.quiet is None:
+            self.quiet = QuietStates(self.remembering)
+        found = self.quiet.examine(state)
         if found is None:
             raise InternalError("a state is quiet in the native code, but not in the interpreter")
         if not found.hanging:

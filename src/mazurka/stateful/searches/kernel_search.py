@@ -85,9 +85,11 @@ class KernelSearch:
         end = self.numbers[blocks.TRANSITIONS] + budget
         self.numbers[blocks.BUDGET] = budget
         reason = self.kernel(self.view.block.address)
-        while reason == blocks.STUCK and self.many_stuck:
+        while self.many_stuck and reason in (blocks.STUCK, blocks.QUIET):
             # There may be very many of these states; what else is done after a slice can wait.
-            if self.examine_stuck(self.numbers[self.where]):
+            position = self.numbers[self.where]
+            examine = self.examine_stuck if reason == blocks.STUCK else self.examine_quiet
+            if examine(position):
                 self.count()
                 return True
             self.numbers[blocks.BUDGET] = max(end - self.numbers[blocks.TRANSITIONS], 0)
