@@ -122,6 +122,8 @@ MUTANTS: list[tuple[str, Any, str, Any, Search]] = [
     ("L19 where there is no successor", Transactions, "must_end", paper_without_successors,
      Search("deadlock", mover_use=MoverUse.BLOCKING)),
     ("L7 skipped", Transactions, "explore", never_ends_before, Search("for a moment")),
+    ("choices that wait not noticed", Transactions, "notice_blocked", lambda *a: None,
+     Search("waits for one choice")),
     ("CPC set without cause", Transactions, "execute", complete_from_the_start, Search("fig1")),
     ("cycles not noticed", Transactions, "push", unseen_cycle,
      Search("fig1", completion=Completion.CYCLES)),

@@ -145,6 +145,31 @@ MODELS = {
             assert x == 0
         threads = [holder(), other(), reader()]
     """,
+    # One choice waits for the other thread, which waits for the commit; `own` is used by one thread
+    # only, but the analyses do not know.
+    "waits for one choice": """
+        s = Semaphore(0)
+        begun: Int[0, 1] = 0
+        own: Int[0, 2] = 0
+        def chooser():
+            global begun, own
+            begun = 1
+            with atomic():
+                if choose(False, True):
+                    s.acquire()
+                    waited = True
+                else:
+                    own = 1
+                    waited = False
+            assert not waited
+        def other():
+            global own
+            assume(begun == 1)
+            s.release()
+            if begun == 0:
+                own = 2
+        threads = [chooser(), other()]
+    """,
     # A deadlock; each thread does something of its own before it waits for ever.
     "deadlock": """
         a = Mutex()

@@ -146,6 +146,13 @@ class Discipline:
         leaving = self.program.threads[thread].outgoing[location]
         return all(self.fixed[first + position] is not None for position in leaving)
 
+    def awaits_others(self, thread: int, location: int) -> bool:
+        """Whether one of several choices at a location may be blocked until others act."""
+        if self.interpreter.choice_bounds[thread][location] == 1:
+            return False
+        cells = self.fixed_steps.cells[thread][location]
+        return any(self.laws[cell] is not Law.ALWAYS for cell in cells)
+
     def declare(self) -> None:
         """Use what the model declares as assumptions; they are checked like all others."""
         if self.movers == "declared":

@@ -209,6 +209,8 @@ def execute(
         if result < 0:
             if machine.observers[tid] == 0:
                 flags |= blocks.FRAME_WAITING if result == WAITS else blocks.FRAME_STOPPED
+            if flags & PHASE == 0 and rules.places[attempt.place] & blocks.PLACE_AWAITS:
+                flags |= XEND | CPC
             continue
         if machine.observers[tid] == 0:
             flags |= blocks.FRAME_MOVED

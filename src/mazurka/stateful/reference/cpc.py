@@ -14,7 +14,8 @@ invariants on what this one has explored.
 
 Deviations: local steps are both-movers (they have an empty footprint), where the paper leaves them
 out of RM and LM; a thread without a successor ends its transaction whatever L19 says, or it would
-withhold the other threads for ever (`docs/papers/transactions.md`).
+withhold the other threads for ever; so does a thread one of whose choices is blocked, since other
+threads may make it possible (`docs/papers/transactions.md`).
 """
 
 from __future__ import annotations
@@ -202,7 +203,17 @@ class Transactions:
             if step.happened:
                 return step
             self.discipline.mover(q.state, step)
+            self.notice_blocked(q)
         return None
+
+    def notice_blocked(self, q: Record) -> None:
+        """End the transaction where one of the thread's choices waits for other threads.
+
+        Else only the other choices would be explored: the thread would never be seen to wait.
+        """
+        location = self.interpreter.location(q.state, q.tid)
+        if not q.phase and self.discipline.awaits_others(q.tid, location):
+            q.xend = q.cpc = True
 
     def execute(self, q: Record, step: Step) -> Record:
         mover = self.mover_use.of(self.discipline.mover(q.state, step))

@@ -79,6 +79,7 @@ class DisciplineTables:
             | blocks.PLACE_IDLE * (location == IDLE)
             | blocks.PLACE_RECORDS * (not discipline.is_fixed(thread, location))
             | blocks.PLACE_HEAD * (location in self.heads[thread])
+            | blocks.PLACE_AWAITS * discipline.awaits_others(thread, location)
         )
 
     def enter(self) -> None:
