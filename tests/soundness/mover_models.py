@@ -260,10 +260,82 @@ MODELS = {
     "queue": """
         q = Queue(1, Int[0, 1])
         def sender():
+            q.put(1)  # left
+        def receiver():
+            got = q.get()  # left, both
+        threads = [sender(), receiver()]
+    """,
+    "queue without a bound": """
+        q = Queue(type=Int[0, 1])
+        def sender():
+            q.put(1)  # left
+        def receiver():
+            got = q.get()
+        threads = [sender(), receiver()]
+    """,
+    "queue with two writers": """
+        q = Queue(type=Int[0, 1])
+        def sender():
+            q.put(1)  # none
+        def receiver():
+            got = q.get()
+        threads = [sender(), sender(), receiver()]
+    """,
+    "queue with two readers": """
+        q = Queue(type=Int[0, 1])
+        def sender():
+            q.put(1)  # left
+        def receiver():
+            got = q.get()  # none, both
+        threads = [sender(), receiver(), receiver()]
+    """,
+    "queue that a third thread looks at": """
+        q = Queue(2, Int[0, 1])
+        def sender():
             q.put(1)  # none
         def receiver():
             got = q.get()  # none, both
+        def watcher():
+            length = q.qsize()  # none, both
+        threads = [sender(), receiver(), watcher()]
+    """,
+    "queue that its writer looks at": """
+        q = Queue(2, Int[0, 1])
+        def sender():
+            q.put(1)  # left
+            length = q.qsize()  # none, both
+        def receiver():
+            got = q.get()  # none, both
         threads = [sender(), receiver()]
+    """,
+    "rendezvous channel": """
+        c = Channel(Int[0, 1])
+        def sender():
+            c.put(1)  # left
+        def receiver():
+            got = c.get()  # left, both
+        threads = [sender(), receiver()]
+    """,
+    "select": """
+        q = Queue(1, Int[0, 1])
+        c = Channel(Int[0, 1])
+        def sender():
+            q.put(1)  # left
+        def other():
+            c.put(1)  # left
+        def receiver():
+            which, got = select(q, c)  # left, both
+            which, got = select(q, c)  # left, both
+        threads = [sender(), other(), receiver()]
+    """,
+    "queues reached through a reference": """
+        queues = Array(Queue(2, Int[0, 1]), 3)
+        def node(me):
+            left = queues[me]
+            right = queues[(me + 1) % 3]
+            right.put(1)  # left
+            got = left.get()  # left, both
+        threads = [node(0), node(1), node(2)]
     """,
     "barrier": """
         b = Barrier(2)

@@ -14,6 +14,10 @@ an assertion: all other faults are reported whatever is asked for, so nothing is
 there (`mazurka.analysis.laws`).  For the same reason a right mover that goes wrong in this way need
 not move: an execution that ends with it is enough.
 
+A put or a get may have had to wait for u, so property 3 asks for less of it: only if it was
+possible before u must it be a left mover there.  This is enough, as a search moves a step to the
+left only from a state in which it was possible (`mazurka.analysis.queue_movers`).
+
 In the paper all threads are there from the beginning.  Here u may create t, and the first step of
 t cannot go before that; property 3 does not ask for it.  A left mover is moved back no further
 than to the step of its own thread that it follows, so a thread's first step need not move at all.
@@ -117,12 +121,16 @@ class MoverTable:
             if then.mover & Mover.RIGHT and not _is(steps.get(second), Mover.RIGHT, absent=True):
                 yield 2, second
             idle = self.interpreter.location(state, second.thread) == IDLE
-            if then.mover & Mover.LEFT and not idle and not swapped(Mover.LEFT):
+            waited = second not in steps and self._uses_queue(then)
+            if then.mover & Mover.LEFT and not (idle or waited or swapped(Mover.LEFT)):
                 yield 3, second
         for other, earlier in steps.items():
             moves = other.thread != first.thread and earlier.mover & Mover.LEFT
             if moves and not _is(following.get(other), Mover.LEFT, absent=False):
                 yield 4, other
+
+    def _uses_queue(self, moved: Moved) -> bool:
+        return any(self.discipline.laws[cell] is Law.QUEUE for cell in moved.step.footprint_writes)
 
     def _swapped(self, steps: Steps, first: Move, second: Move, then: Moved, mover: Mover) -> bool:
         """Whether the moves can change places: as properties 1 (RIGHT) and 3 (LEFT) ask."""

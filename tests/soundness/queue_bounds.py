@@ -1,8 +1,8 @@
-"""Bounds that a search with persistent sets need not pass: those of queues without a bound.
+"""Bounds that a reduced search need not pass: those of queues without a bound.
 
 A put for which the analysis has no room left is `bound`, and makes the unreduced search
-inconclusive.  Where the queue's ends are independent, the reduced search takes the queue for
-endless and may never put into a full one (`mazurka.analysis.channels`).
+inconclusive.  Where the queue's ends are independent, a search by persistent sets or transactions
+takes the queue for endless and may never put into a full one (`mazurka.analysis.channels`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,18 @@ from mazurka.ir.interpreter import FaultReport
 from mazurka.ir.program import Fault, Program
 from mazurka.stateful.reference.full import StateSpace
 
-ENDLESS = frozenset({"stubborn", "lock-patterns", "ample"})
+ENDLESS = frozenset(
+    {
+        "stubborn",
+        "lock-patterns",
+        "ample",
+        "cpc",
+        "cpc-strict",
+        "cycle-detection",
+        "optimistic",
+        "transactions",
+    }
+)
 """The strategies that take such queues for endless."""
 
 

@@ -458,6 +458,10 @@ class Channels:
             return set()
         return set(reach(thread, target).edges)
 
+    def is_lone(self, thread: int, position: int) -> bool:
+        """Whether a put or get is all that others can see of the steps that take an edge."""
+        return position in self._lone[thread]
+
     # --- as sets of cells -----------------------------------------------------------------------
 
     def taking(self, thread: int, position: int) -> CellSets:

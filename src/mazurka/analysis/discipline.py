@@ -216,7 +216,7 @@ class Discipline:
                 return Mover.BOTH
             case Law.LOCK:
                 return self.lock_access(source, step, address)
-            case Law.COUNT | Law.FLAG:
+            case Law.COUNT | Law.FLAG | Law.QUEUE:
                 return self.edge_movers[step.edges[0]] if step.happened else Mover.BOTH
             case Law.FOREIGN:
                 return self.foreign_access(source, step, address)

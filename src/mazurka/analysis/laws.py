@@ -7,6 +7,7 @@
 | `LOCK` | owner cells | acquire right, release left, a read by the holder both |
 | `COUNT` | semaphores that are only decremented and incremented | take right, give left |
 | `FLAG` | events never cleared or inspected; status of threads | await right, raise left |
+| `QUEUE` | queues used by puts and gets alone | by its edge (`mazurka.analysis.queue_movers`) |
 | `NEVER` | everything else that threads synchronize through | a non-mover |
 
 Why they move.  A *take* needs a positive count and leaves less for others: whatever another thread
@@ -186,6 +187,7 @@ class Law(enum.IntEnum):
     FOREIGN = 6
     """A local cell or the program counter of another thread: only the creator of that thread may
     touch it, before the thread runs."""
+    QUEUE = 7
 
 
 UNDER_LOCK = frozenset({Kind.WAIT, Kind.WAKE, Kind.NOTIFY, Kind.ACQUIRE, Kind.RELEASE})

@@ -21,6 +21,7 @@ from mazurka.analysis.laws import (
 from mazurka.analysis.locksets import classify_cells
 from mazurka.analysis.movable import find_movable_locks
 from mazurka.analysis.ownership import reach
+from mazurka.analysis.queue_movers import apply_queue_laws
 from mazurka.ir.expressions import ZERO, Conditional, Const
 from mazurka.ir.passes.held import Ownership, conjuncts
 from mazurka.ir.program import Edge, Mode, Program
@@ -77,7 +78,7 @@ class FixedSteps:
                     mover = Mover.NONE
                 case Law.ALWAYS:
                     pass
-                case Law.COUNT | Law.FLAG:
+                case Law.COUNT | Law.FLAG | Law.QUEUE:
                     mover &= edge_movers[self.program.first_edge[number] + position]
                 case Law.LOCK:
                     moved = self._lock_mover(number, location, edge, cell)
@@ -112,6 +113,7 @@ class StaticFacts:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.laws = derive_laws(program)
+        apply_queue_laws(self.laws)
         footprints = self.laws.footprints
         threads = range(len(program.threads))
         self.waits_for_locks = [waits_for_locks(footprints, thread) for thread in threads]

@@ -17,7 +17,7 @@ from mazurka.stateful.kernels.machine import compiled, numbers_at, peek, poke_by
 NONE, RIGHT, LEFT, BOTH = range(4)
 BROKEN, TOO_LONG = -1, -2
 
-NEVER, ALWAYS, DATA, LOCK, COUNT, FLAG, FOREIGN = range(7)
+NEVER, ALWAYS, DATA, LOCK, COUNT, FLAG, FOREIGN, QUEUE = range(8)
 """`mazurka.analysis.laws.Law`."""
 
 FULL_USE, BLOCKING_USE = 0, 1

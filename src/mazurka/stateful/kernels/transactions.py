@@ -277,7 +277,10 @@ def run(address: Any) -> Any:
                 flags |= CPC  # L8
             if fault != 0 and (machine.faults_wanted >> fault) & 1:
                 reason = note_fault(block, top, here.tid, here.choice - 1)
-            if fault < blocks.FIRST_DEAD_END:
+            if fault >= blocks.FIRST_DEAD_END:
+                if flags & PHASE == 0:
+                    flags |= XEND | CPC
+            else:
                 flags |= blocks.FRAME_SUCCESSOR
                 phase = mover & RIGHT != 0 and (flags & PHASE != 0 or mover & LEFT == 0)
                 target = batch.states + 8 * words * successor

@@ -126,6 +126,7 @@ class Transactions:
         q.xend = q.xend or (not q.phase and not successor.lm)  # L7
         q.cpc = q.cpc or q.xend  # L8
         if is_dead_end(step):
+            q.xend = q.cpc = q.xend or not q.phase
             return
         q.successors += 1
         known = self.table.get(successor.key)
