@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mazurka.frontend.python.elaboration import elaborate
-from mazurka.ir.expressions import ZERO, Binary
+from mazurka.ir import queues
+from mazurka.ir.expressions import ONE, ZERO, Binary, Const
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import FINISHED, FIRST_LOCATION, Check, Fault, Kind, Program
 from tests.unit.ir.programs import Builder, equals, load, put
@@ -224,6 +225,22 @@ def observer_that_helps() -> Program:
     return builder.program()
 
 
+def item_or_not() -> Program:
+    """A thread takes an item if there is one, and fails if there is none."""
+    builder = Builder()
+    sender, receiver = builder.thread(), builder.thread()
+    queue = Const(builder.shared("q", 0, 1))
+    builder.shared("q.item", 0, 1)
+    got = Const(receiver.local("got", 0, 1))
+    room, item = queues.has_room(queue, 1), queues.has_item(queue)
+    putting = queues.put_item(queue, 1, [ONE])
+    sender.edge(sender.at(), FINISHED, *putting, kind=Kind.PUT, guard=room)
+    here, getting = receiver.at(), queues.get_item(queue, 1, [got], [ZERO])
+    receiver.edge(here, FINISHED, *getting, kind=Kind.GET, guard=item)
+    receiver.edge(here, FINISHED, Check(ZERO, Fault.ASSERT, "nothing there"), kind=Kind.ASSERT)
+    return builder.program()
+
+
 def model(body: str) -> Callable[[], Program]:
     names = [name for name in ("first", "second", "third") if f"def {name}" in body]
     threads = ", ".join(f"{name}()" for name in names)
@@ -245,6 +262,7 @@ MODELS: dict[str, Callable[[], Program]] = {
     "two readers": model(TWO_READERS),
     "looks at a queue": model(LOOKS_AT_A_QUEUE),
     "selects from two queues": model(SELECTS_FROM_TWO),
+    "an item or not": item_or_not,
     "meets in a channel": model(MEETS_IN_A_CHANNEL),
     "started again": started_again,
     "observer that helps": observer_that_helps,

@@ -13,8 +13,10 @@ from typing import Any
 
 import pytest
 
+from mazurka.analysis.channels import End, TwoEndedQueue
 from mazurka.analysis.discipline import Broken, Discipline
 from mazurka.analysis.laws import Mover, MoverUse
+from mazurka.analysis.queue_movers import QueueMovers
 from mazurka.ir.interpreter import State, Step
 from mazurka.ir.program import FINISHED, Kind
 from mazurka.stateful.reference.cpc import Record, Transactions
@@ -24,6 +26,7 @@ from tests.soundness import mover_models
 from tests.soundness.mover_properties import movers_by_line, table
 
 original_mover = Discipline.mover
+original_move_at = QueueMovers._move_at
 original_execute = Transactions.execute
 original_explore = Transactions.explore
 
@@ -110,6 +113,24 @@ def held_before(self: Discipline, source: State, step: Step) -> list[int]:
     return [lock for lock in self.locks if source[lock] == step.thread + 1]
 
 
+def end_moves(end: End, mover: Mover) -> Callable[..., Mover]:
+    """All steps at one of the ends of queues move like this."""
+
+    def move_at(self: QueueMovers, number: int, channel: TwoEndedQueue, at: End) -> Mover:
+        return mover if at is end else original_move_at(self, number, channel, at)
+
+    return move_at
+
+
+def ends_put_and_got(self: QueueMovers, number: int) -> int:
+    """Looks at queues do not count."""
+    edges = range(len(self.laws.program.threads[number].edges))
+    found = 0
+    for position in edges:
+        found |= self.channels.taking(number, position).writes
+    return found
+
+
 # name, object, attribute, replacement, what it gets wrong
 MUTANTS: list[tuple[str, Any, str, Any, Search]] = [
     ("release moves to both sides", Discipline, "mover", kind_moves(Kind.RELEASE),
@@ -138,6 +159,18 @@ MUTANTS: list[tuple[str, Any, str, Any, Search]] = [
      Search("not handed over")),
     ("locks that are tried move", Discipline, "lock_access", any_lock_moves,
      Search("tries a lock")),
+    ("a put moves to both sides", QueueMovers, "_move_at", end_moves(End.PUTTING, Mover.BOTH),
+     Search("seen after the put")),
+    ("a get that makes room moves to both sides", QueueMovers, "_move_at",
+     end_moves(End.GETTING, Mover.BOTH), Search("makes room for another")),
+    ("puts of a second writer move", QueueMovers, "_move_at", end_moves(End.PUTTING, Mover.LEFT),
+     Search("two writers")),
+    ("gets of a second reader move", QueueMovers, "_move_at", end_moves(End.GETTING, Mover.LEFT),
+     Search("two readers")),
+    ("puts move although others look", QueueMovers, "_find_ends", ends_put_and_got,
+     Search("looks at a queue")),
+    ("empty queues of a select not noticed", Discipline, "awaits_others", lambda *a: False,
+     Search("selects another queue")),
     ("locks that others release protect", Discipline, "lose_lock", lambda *a: Mover.NONE,
      Search("released by another")),
 ]  # fmt: skip

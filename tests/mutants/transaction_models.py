@@ -187,6 +187,98 @@ MODELS = {
                 b.release()
         threads = [one(), other()]
     """,
+    # The sender goes round for ever after its put; the receiver must run all the same.
+    "seen after the put": """
+        q = Queue(1, Int[0, 1])
+        def sender():
+            q.put(1)
+            while True:
+                yield_()
+        def receiver():
+            got = q.get()
+            assert got == 0
+        threads = [sender(), receiver()]
+    """,
+    # The receiver goes round for ever after its get, which makes room for the second put.
+    "makes room for another": """
+        q = Queue(1, Int[0, 1])
+        def sender():
+            q.put(0)
+            q.put(1)
+            assert False
+        def receiver():
+            got = q.get()
+            while True:
+                yield_()
+        threads = [sender(), receiver()]
+    """,
+    # The other writer may be faster.
+    "two writers": """
+        q = Queue(2, Int[0, 1])
+        begun: Int[0, 1] = 0
+        def first():
+            global begun
+            begun = 1
+            q.put(0)
+        def second():
+            assume(begun == 1)
+            q.put(1)
+        def receiver():
+            got = q.get()
+            assert got == 0
+        threads = [first(), second(), receiver()]
+    """,
+    # The other reader may be faster.
+    "two readers": """
+        q = Queue(2, Int[0, 1])
+        filled: Int[0, 1] = 0
+        begun: Int[0, 1] = 0
+        def sender():
+            global filled
+            q.put(0)
+            q.put(1)
+            filled = 1
+        def first():
+            global begun
+            assume(filled == 1)
+            begun = 1
+            got = q.get()
+            assert got == 0
+        def second():
+            assume(begun == 1)
+            q.get()
+        threads = [sender(), first(), second()]
+    """,
+    # A third thread sees the queue before the put.
+    "looks at a queue": """
+        q = Queue(1, Int[0, 1])
+        begun: Int[0, 1] = 0
+        def sender():
+            global begun
+            begun = 1
+            q.put(1)
+        def watcher():
+            assume(begun == 1)
+            assert q.qsize() == 1
+        threads = [sender(), watcher()]
+    """,
+    # The second queue gets its item while the receiver could take one from the first.
+    "selects another queue": """
+        q = Queue(1, Int[0, 1])
+        r = Queue(1, Int[0, 1])
+        begun: Int[0, 1] = 0
+        def sender():
+            q.put(0)
+            assume(begun == 1)
+            r.put(1)
+        def receiver():
+            global begun
+            await_(not q.empty())
+            begun = 1
+            which, got = select(q, r)
+            assert which == 0
+        threads = [sender(), receiver()]
+    """,
     # Two commit points, from which local steps lead to one and the same state.
     "two ways to one end": """
         g: Int[0, 1] = 0

@@ -1,8 +1,9 @@
 """Random programs whose threads send messages: through queues with and without a bound, through
 rendezvous channels, from one writer or several to one reader or several.
 
-Threads also look at counts, receive from whichever of several queues has an item, reach queues
-through pointers, put and get inside atomic sections, and share variables beside the queues.
+Threads also look at counts, receive from whichever of several queues has an item, or from the first
+that has one, or only if there is one, reach queues through pointers, put and get inside atomic
+sections, and share variables beside the queues.
 """
 
 from __future__ import annotations
@@ -109,7 +110,9 @@ class Messenger(SynchronizingThread):
             self.send(rng.choice(sends), sends)
         elif receives and rng.random() < 0.7:
             if len(receives) > 1 and not self.in_atomic and rng.random() < 0.5:
-                self.select(receives)
+                (self.select if rng.random() < 0.7 else self.prefer)(receives)
+            elif not self.in_atomic and rng.random() < 0.15:
+                self.poll(rng.choice(receives))
             else:
                 self.receive(rng.choice(receives), receives)
         else:
@@ -207,6 +210,24 @@ class Messenger(SynchronizingThread):
                 self.here, following, Kind.GET, *operations, guard=guard, atomic=True,
                 subject=Const(queue.base),
             )  # fmt: skip
+        self.here = following
+
+    def prefer(self, among: list[QueuePlan]) -> None:
+        """Receive from the first of several queues that has an item."""
+        following = self.location()
+        for queue in among:
+            condition, operations = self.taking(queue, Const(queue.base))
+            subject = Const(queue.base)
+            self.edge(self.here, following, Kind.GET, *operations, guard=condition, subject=subject)
+        self.here = following
+
+    def poll(self, queue: QueuePlan) -> None:
+        """Receive an item if there is one."""
+        following = self.location()
+        condition, operations = self.taking(queue, Const(queue.base))
+        subject = Const(queue.base)
+        self.edge(self.here, following, Kind.GET, *operations, guard=condition, subject=subject)
+        self.edge(self.here, following, Kind.LOCAL)
         self.here = following
 
 

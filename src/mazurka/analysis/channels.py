@@ -49,13 +49,19 @@ execution that leads to one puts into no full queue, and moving a get forward le
 A queue is left out if any edge that may write its cells does anything but put or get, if its slots
 differ in their ranges, or if it overlaps with another queue.  Items, conditions and targets must
 not touch the queue, and its address must not depend on what the edge writes.
+
+*Which edge a step takes* must not depend on the other end: a thread that gets an item if there is
+one, and else does something else, sees a put although it is not blocked.  So if several edges leave
+the location of a put or get, they must exclude each other by a cell of the thread's own, as those
+of `select` do.
 """
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
 from mazurka.analysis.cell_sets import NOTHING, CellSets, bits
 from mazurka.analysis.ownership import reach
@@ -315,7 +321,8 @@ class Channels:
         forms = self._find_forms()
         for base in [base for base, form in forms.items() if not self._is_uniform(base, form)]:
             del forms[base]
-        for base in self._find_overlapping(forms) | self._find_spoiled(forms):
+        spoiled = self._find_spoiled(forms) | self._find_preferred(forms)
+        for base in self._find_overlapping(forms) | spoiled:
             del forms[base]
         first = len(self.program.cells)
         return {
@@ -399,6 +406,36 @@ class Channels:
             for cell in self.footprints.loads(expr, edge.choices)
         }
         return bases.intersection(self._targets(edge, use)) - others
+
+    def _find_preferred(self, forms: dict[int, Form]) -> set[int]:
+        """Find the queues that decide which of several edges is taken."""
+        found: set[int] = set()
+        for number, (thread, uses) in enumerate(zip(self.program.threads, self.uses, strict=True)):
+            for positions in thread.outgoing:
+                using = [(thread.edges[each], uses[each]) for each in positions]
+                if any(use for _, use in using) and not self._exclude_each_other(number, positions):
+                    for edge, use in using:
+                        found.update(self._targets(edge, use) if use else ())
+        return found & forms.keys()
+
+    def _exclude_each_other(self, number: int, positions: Sequence[int]) -> bool:
+        """Whether a cell of the thread's own tells for each two edges which one is not taken."""
+        edges = self.program.threads[number].edges
+        required = [self._find_required(number, edges[position]) for position in positions]
+        return all(
+            any(first.get(cell, value) != value for cell, value in second.items())
+            for first, second in combinations(required, 2)
+        )
+
+    def _find_required(self, number: int, edge: Edge) -> dict[int, int]:
+        """Find the values that the guard of an edge requires of cells of the thread's own."""
+        found: dict[int, int] = {}
+        for part in conjuncts(edge.guard):
+            match part:
+                case Binary("eq", Load(Const(cell)), Const(value)):
+                    if self.program.cells[cell].owner == number:
+                        found[cell] = value
+        return found
 
     # --- what edges do to them ------------------------------------------------------------------
 

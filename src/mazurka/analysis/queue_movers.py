@@ -32,11 +32,9 @@ add items, the oldest stays the oldest, and the same argument holds.  In a rende
 one of the three operations is possible at a time, and only the thread itself can do the one that
 is possible in s, so no step of the sequence touches the channel at all.
 
-*Which edge a step takes* must not depend on the other end.  A thread that stands at a location
-with several edges might take another one after a put.  So the edges of such a location must
-exclude each other by a cell of the thread's own, as those of `select` do (`Ways.are_settled`).  The
-choice with which `select` begins is then that of a queue; a choice that is blocked ends the
-transaction.
+*Several queues.*  The edges of `select` exclude each other by a cell of the thread's own, or the
+queues are no channels.  So its choice is that of a queue, and a put into another queue changes
+nothing for a choice that is possible.  A choice that is blocked ends the transaction.
 
 *Proof of (R)* for a get from a queue whose puts never wait.  If the other step is a put, it is
 possible before the get, and both orders lead to the same state; no other step touches the queue.
@@ -52,9 +50,7 @@ from __future__ import annotations
 from mazurka.analysis.channels import Channels, End, TwoEndedQueue, find_channels
 from mazurka.analysis.laws import Law, Laws, Mover
 from mazurka.analysis.ownership import reach
-from mazurka.ir.expressions import Binary, Const, Load
-from mazurka.ir.passes.held import conjuncts
-from mazurka.ir.program import FIRST_LOCATION, Edge, Mode
+from mazurka.ir.program import FIRST_LOCATION, Mode
 
 
 def apply_queue_laws(laws: Laws) -> None:
@@ -73,52 +69,6 @@ def apply_queue_laws(laws: Laws) -> None:
                 moves.enter(number, location)
 
 
-class Ways:
-    """What the steps from a location can do to channels."""
-
-    def __init__(self, channels: Channels, number: int, location: int) -> None:
-        self.channels = channels
-        self.number = number
-        self.thread = channels.program.threads[number]
-        self.location = location
-        self.edges = reach(self.thread, location).edges
-        self.using = self.find_using(self.edges)
-
-    def find_using(self, edges: tuple[int, ...]) -> set[int]:
-        """Find the edges that have something to do with a channel."""
-        return {each for each in edges if self.channels.of_edge[self.number][each] is not None}
-
-    def after(self, position: int) -> tuple[int, ...]:
-        """Find the edges of the steps that begin with an edge."""
-        target = self.thread.edges[position].target
-        if self.thread.locations[target].mode is Mode.VISIBLE:
-            return (position,)
-        return (position, *reach(self.thread, target).edges)
-
-    def are_settled(self) -> bool:
-        """Whether the thread's own cells decide which edges a step takes, if it is possible."""
-        sources = {self.thread.edges[each].source for each in self.using}
-        return all(self._exclude_each_other(source) for source in sources)
-
-    def _exclude_each_other(self, location: int) -> bool:
-        leaving = list(self.thread.edges_at(location))
-        return all(
-            any(first.get(cell, value) != value for cell, value in second.items())
-            for place, first in enumerate(map(self._find_required, leaving))
-            for second in map(self._find_required, leaving[:place])
-        )
-
-    def _find_required(self, edge: Edge) -> dict[int, int]:
-        """Find the values that the guard of an edge requires of cells of the thread's own."""
-        found = {}
-        for part in conjuncts(edge.guard):
-            match part:
-                case Binary("eq", Load(Const(cell)), Const(value)):
-                    if self.channels.program.cells[cell].owner == self.number:
-                        found[cell] = value
-        return found
-
-
 class QueueMovers:
     """Finds the movers of steps that touch channels."""
 
@@ -127,7 +77,7 @@ class QueueMovers:
         self.channels = channels
         program = laws.program
         self.ends_of = [self._find_ends(number) for number in range(len(program.threads))]
-        """By thread: the ends that its steps use, or that decide what they do."""
+        """By thread: the ends that its steps use, or look at."""
         self.bounded = self._find_bounded()
 
     def _find_ends(self, number: int) -> int:
@@ -135,9 +85,6 @@ class QueueMovers:
         for position in range(len(thread.edges)):
             touched = self.channels.taking(number, position)
             found |= touched.reads | touched.writes
-        for location in range(FIRST_LOCATION, len(thread.locations)):
-            if not Ways(self.channels, number, location).are_settled():
-                found |= self.channels.attempting(number, location).reads
         return found
 
     def _find_bounded(self) -> set[int]:
@@ -151,20 +98,23 @@ class QueueMovers:
 
     def enter(self, number: int, location: int) -> None:
         """Set the movers of the edges of a location."""
-        ways = Ways(self.channels, number, location)
-        if not ways.using:
+        thread, first = self.laws.program.threads[number], self.laws.program.first_edge[number]
+        if not self._find_using(number, reach(thread, location).edges):
             return
-        first = self.laws.program.first_edge[number]
-        settled = ways.are_settled()
-        for position in ways.thread.outgoing[location]:
-            edges = ways.after(position)
-            mover = self._judge(number, ways.find_using(edges)) if settled else Mover.NONE
-            target = ways.thread.edges[position].target
-            if ways.thread.locations[target].mode is not Mode.ATOMIC:
+        for position in thread.outgoing[location]:
+            target = thread.edges[position].target
+            merged = thread.locations[target].mode is not Mode.VISIBLE
+            edges = (position, *(reach(thread, target).edges if merged else ()))
+            mover = self._judge(number, self._find_using(number, edges))
+            if thread.locations[target].mode is not Mode.ATOMIC:
                 mover &= self.laws.edge_movers[first + position]
             elif self._touches_more(number, edges):
                 mover = Mover.NONE
             self.laws.edge_movers[first + position] = mover
+
+    def _find_using(self, number: int, edges: tuple[int, ...]) -> set[int]:
+        """Find the edges that have something to do with a channel."""
+        return {each for each in edges if self.channels.of_edge[number][each] is not None}
 
     def _judge(self, number: int, using: set[int]) -> Mover:
         """Return the mover of steps that take one of the given edges."""
