@@ -1,4 +1,4 @@
-"""How `auto` compares with the best single strategy on 48 models.
+"""How `auto` compares with the best single strategy on 49 models.
 
     python benchmarks/auto.py [--only NAME] [--processors 1] [--limit 60] [--json FILE]
 
@@ -47,6 +47,8 @@ SUBJECTS: list[tuple[str, dict[str, int]]] = [
     (f"{EXAMPLES}/philosophers_ordered.py", {"N": 9}),
     (f"{EXAMPLES}/philosophers_ordered.py", {"N": 12}),
     (f"{EXAMPLES}/philosophers_waiter.py", {"N": 9, "SEATS": 8}),
+    (f"{EXAMPLES}/raft_election.py", {}),
+    (f"{EXAMPLES}/raft_election.py", {"N": 4}),
     (f"{EXAMPLES}/readers_writers.py", {"READERS": 7, "WRITERS": 4}),
     (f"{EXAMPLES}/robots.py", {"N": 15}),
     (f"{EXAMPLES}/sleeping_barber.py", {"CUSTOMERS": 10, "CHAIRS": 3}),

@@ -9,6 +9,9 @@ def main() -> None:
     """Run the command; Ctrl-C is an answer (inconclusive) even while it is still being loaded."""
     try:
         from mazurka.cli.main import main as run
+        from mazurka.deadline import note_command_start
+
+        note_command_start()
 
         run()
     except KeyboardInterrupt:

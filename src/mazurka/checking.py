@@ -12,7 +12,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mazurka.analysis.quiet_loops import may_hang
-from mazurka.deadline import TimeLimitError, seconds_left, time_limit
+from mazurka.deadline import (
+    TimeLimitError,
+    check_time,
+    interruptible,
+    last_moment,
+    seconds_left,
+    time_limit,
+)
 from mazurka.errors import MazurkaError
 from mazurka.frontend.registry import choose_language, load_frontend
 from mazurka.ir.passes.merge import Granularity
@@ -37,8 +44,6 @@ SELF_CHECK = "self-check"
 """How the notes of a self-check begin."""
 UNENDED = "the search did not come to its end"
 LEAST_SECONDS = 1e-9
-LAST_SHARE = 0.05
-"""The part of a time limit that replaying a violation may take when the time is up."""
 HIDDEN_DEADLOCKS = (
     "a thread that fails an assertion stops, and a state with such a thread is no deadlock;"
     " with --property assert,deadlock failing assertions are found, too"
@@ -53,7 +58,8 @@ def check_file(path: str, options: CheckOptions, observer: Observer) -> Verdict:
     options = name_language(path, options)
     with time_limit(options.limit_seconds):
         try:
-            program = load_program(path, options.reading)
+            with interruptible():
+                program = load_program(path, options.reading)
         except TimeLimitError as error:
             return give_up(start_verdict(path, strategy, options), error, started)
         return check_program(path, program, strategy, options, observer, started=started)
@@ -72,20 +78,23 @@ def check_program(
 
     `started` is when the preparation of the program began (`time.perf_counter`)."""
     started = time.perf_counter() if started is None else started
-    properties = choose_properties(options, strategy, program)
-    given_up = explain_no_hangs(options, strategy, properties)
-    options = replace(options, properties=properties)
-    search = limit_to_rest(options.for_search())
-    if not may_hang(program):
-        search = replace(search, properties=search.properties - {"hang"})
     base = start_verdict(path, strategy, options)
     choice = None
     try:
-        if strategy is None:
-            chosen = chooser(options.engine)(program, search, observer)
-            strategy, choice, result = chosen.strategy, chosen.reason, chosen.result
-        else:
-            result = strategy.run(program, search, observer)
+        with interruptible():
+            check_time("analysing the model")
+            properties = choose_properties(options, strategy, program)
+            given_up = explain_no_hangs(options, strategy, properties)
+            options = replace(options, properties=properties)
+            base = start_verdict(path, strategy, options)
+            search = limit_to_rest(options.for_search())
+            if not may_hang(program):
+                search = replace(search, properties=search.properties - {"hang"})
+            if strategy is None:
+                chosen = chooser(options.engine)(program, search, observer)
+                strategy, choice, result = chosen.strategy, chosen.reason, chosen.result
+            else:
+                result = strategy.run(program, search, observer)
     except TimeLimitError as error:
         return give_up(base, error, started)
     found = time.perf_counter()
@@ -109,7 +118,8 @@ def check_program(
         choice=choice,
     )
     try:
-        verdict = judge(base, program, strategy, result, options, observer)
+        with interruptible():
+            verdict = judge(base, program, strategy, result, options, observer)
     except TimeLimitError as error:
         return give_up(base, error, started)
     verdict = replace(verdict, scope=options.reading.scope(verdict.scope))
@@ -218,7 +228,7 @@ def judge(
     if result.violation is not None:
         again = replace(options.for_search(), self_check=False)
         shown = select(program, result.violation, options.counterexample, again, observer)
-        with time_limit(time_to_replay(options)):
+        with last_moment():
             finding, trace = replay_violation(program, shown.violation, observer)
         if finding.kind != Fault.BOUND:
             return replace(
@@ -238,15 +248,6 @@ def judge(
         base = replace(base, notes=(*base.notes, HIDDEN_DEADLOCKS))
     verdict = INCONCLUSIVE if limits or result.statistics.coverage is not None else HOLDS
     return replace(base, verdict=verdict, limits=limits, scope=describe(verdict, limits))
-
-
-def time_to_replay(options: CheckOptions) -> float | None:
-    """How long a replay may take: what is left, and at least a twentieth of the time limit, so that
-    what was found in the last moment is told."""
-    left = seconds_left()
-    if left is None or options.limit_seconds is None:
-        return None
-    return max(left, LAST_SHARE * options.limit_seconds)
 
 
 def may_fail(program: Program) -> bool:

@@ -1,54 +1,134 @@
 """A time limit that holds in every phase of a check, not only while it searches.
 
-`time_limit` begins the time; loops that may take long call `check_time` once a round.  Searches
-ask how much is left when they begin, and come to an end by themselves.  The limit belongs to the
-context (`contextvars`), so that it need not be handed through every function, and checks in
-different threads have different ones.
+`time_limit` begins the time.  It ends in one of three ways:
+
+- *Searches* ask how much is left when they begin, and come to an end by themselves, so that what
+  they have found is told.
+- *All other Python code* is interrupted by an alarm, which raises `TimeLimitError` wherever the
+  code is, under `interruptible`: what stands around it deals with the exception.  There is an alarm
+  in the main thread, on systems that have one, if nobody else uses it.
+- *Loops that may take long* call `check_time` once a round.  That says in which phase a check is,
+  and ends it where there is no alarm.
+
+Nothing interrupts native code: kernels return after a slice, and what LLVM would take long for is
+compiled in another process.
+
+The limit belongs to the context (`contextvars`), so that it need not be handed through every
+function, and checks in different threads have different ones.
 """
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mazurka.errors import MazurkaError
+
+SHORTEST_ALARM = 0.001
+UNNAMED = "preparing the model"
+LAST_SHARE = 0.05
+"""The part of a time limit for which what was found in the last moment may still be explained."""
 
 
 class TimeLimitError(MazurkaError):
     """The time limit was reached; the message says in which phase."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Deadline:
-    """When the time of a check is up."""
+    """When the time of a check is up, and what it is doing."""
 
     at: float
     clock: Callable[[], float]
+    whole: float
+    """How many seconds were given in all."""
+    phase: str = UNNAMED
 
     @property
     def left(self) -> float:
         return self.at - self.clock()
 
+    def check(self) -> None:
+        if self.left <= 0:
+            raise TimeLimitError(f"the time limit was reached while {self.phase}")
+
 
 _deadline: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
+_command_start: float | None = None
+_undisturbed: ContextVar[bool] = ContextVar("undisturbed", default=False)
 
 
 @contextmanager
 def time_limit(
-    seconds: float | None, clock: Callable[[], float] = time.perf_counter
+    seconds: float | None,
+    clock: Callable[[], float] | None = None,
+    *,
+    since: float | None = None,
 ) -> Iterator[None]:
-    """Let what happens inside take so many seconds; None leaves the limit that there is."""
+    """Let what happens inside take so many seconds, counted from now or from `since`; None leaves
+    the limit that there is.  A limit around this one holds as well."""
     if seconds is None:
         yield
         return
-    token = _deadline.set(Deadline(clock() + seconds, clock))
+    clock = clock or time.perf_counter
+    outer = _deadline.get()
+    deadline = Deadline((clock() if since is None else since) + seconds, clock, seconds)
+    if outer is not None:
+        left = min(deadline.left, outer.left)
+        deadline = replace(outer, at=clock() + left, clock=clock)
+    with _until(deadline):
+        yield
+
+
+def command_start() -> float | None:
+    """When the command began, if this process is one."""
+    return _command_start
+
+
+def note_command_start() -> None:
+    """Say that this process is a command, which has done nothing yet but load itself: it began as
+    long ago as its processor time tells."""
+    global _command_start
+    _command_start = time.perf_counter() - time.process_time()
+
+
+@contextmanager
+def last_moment() -> Iterator[None]:
+    """Let what was found be explained, though the time is up or nearly so."""
+    outer = _deadline.get()
+    if outer is None:
+        yield
+        return
+    with _until(replace(outer, at=outer.at + LAST_SHARE * outer.whole)):
+        yield
+
+
+@contextmanager
+def _until(deadline: Deadline) -> Iterator[None]:
+    outer = _deadline.get()
+    token = _deadline.set(deadline)
     try:
+        _set_timer(deadline)
         yield
     finally:
         _deadline.reset(token)
+        _set_timer(outer)
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Let code go on when the time is up: it waits for others, who look at the clock."""
+    token = _undisturbed.set(True)
+    try:
+        yield
+    finally:
+        _undisturbed.reset(token)
+        _set_timer(_deadline.get())
 
 
 def seconds_left() -> float | None:
@@ -60,5 +140,54 @@ def seconds_left() -> float | None:
 def check_time(phase: str) -> None:
     """Raise `TimeLimitError` if the time is up; the phase is what is being done, as `reading`."""
     deadline = _deadline.get()
-    if deadline is not None and deadline.left <= 0:
-        raise TimeLimitError(f"the time limit was reached while {phase}")
+    if deadline is not None:
+        deadline.phase = phase
+        deadline.check()
+
+
+# --- the alarm ------------------------------------------------------------------------------------
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Raise `TimeLimitError` in this code, wherever it is, when the time is up."""
+    if _deadline.get() is None or not _can_use_alarm():
+        yield
+        return
+    signal.signal(signal.SIGALRM, _ring)
+    try:
+        _set_timer(_deadline.get())
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+
+def _can_use_alarm() -> bool:
+    if not hasattr(signal, "setitimer") or not _in_main_thread():
+        return False
+    unused = signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
+    return unused and signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def _in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
+def _set_timer(deadline: Deadline | None) -> None:
+    """Let the alarm ring at a deadline, if it is ours; never for one that has passed: whoever is
+    at work then has been told, or was not to be disturbed."""
+    if not _in_main_thread() or signal.getsignal(signal.SIGALRM) is not _ring:
+        return
+    left = 0.0 if deadline is None else deadline.left
+    signal.setitimer(signal.ITIMER_REAL, max(left, SHORTEST_ALARM) if left > 0 else 0)
+
+
+def _ring(number: int, frame: object) -> None:
+    """The alarm rings once.  A clock that is not the wall clock may say that it is too early."""
+    if _undisturbed.get():
+        return
+    deadline = _deadline.get()
+    if deadline is not None:
+        _set_timer(deadline)
+        deadline.check()

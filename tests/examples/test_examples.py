@@ -37,6 +37,7 @@ VARIANTS = [
     ("double_checked", {"PUBLISH_LAST": "1"}, "holds"),
     ("leader_election", {"KEEP": "1"}, "violated"),
     ("philosophers", {"N": "7"}, "violated"),
+    ("raft_election", {"FORGET": "1"}, "violated"),
     ("philosophers_waiter", {"SEATS": "4"}, "violated"),
 ]
 """What the examples' texts promise for other constants."""

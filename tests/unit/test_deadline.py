@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import signal
+import time
 from contextvars import copy_context
 from pathlib import Path
 
 import pytest
 
 from mazurka import check, checking
-from mazurka.deadline import TimeLimitError, check_time, seconds_left, time_limit
+from mazurka.deadline import (
+    TimeLimitError,
+    check_time,
+    interruptible,
+    last_moment,
+    seconds_left,
+    time_limit,
+    undisturbed,
+)
 from mazurka.errors import OptionError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -48,6 +58,75 @@ def test_a_limit_holds_in_a_copied_context() -> None:
         context = copy_context()
     clock.now = 2
     assert context.run(seconds_left) == 3
+
+
+def test_a_limit_inside_another_one_does_not_outlast_it() -> None:
+    clock = Clock()
+    with time_limit(5, clock):
+        with time_limit(20, clock):
+            assert seconds_left() == 5
+        with time_limit(2, clock):
+            assert seconds_left() == 2
+        assert seconds_left() == 5
+        clock.now = 3
+        with time_limit(3, clock, since=1):
+            assert seconds_left() == 1
+
+
+def test_what_was_found_in_the_last_moment_may_be_explained() -> None:
+    clock = Clock()
+    with time_limit(20, clock):
+        clock.now = 20
+        with last_moment(), last_moment():
+            assert seconds_left() == 2
+        with last_moment():
+            assert seconds_left() == 1
+        assert seconds_left() == 0
+
+
+def go_on_for_ever() -> None:
+    while True:
+        pass
+
+
+def think_for_ever() -> None:
+    check_time("thinking")
+    with interruptible():
+        go_on_for_ever()
+
+
+def test_code_that_never_looks_at_the_clock_is_interrupted() -> None:
+    with time_limit(0.5), pytest.raises(TimeLimitError, match="reached while thinking"):
+        think_for_ever()
+    assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_after_a_shorter_limit_the_alarm_is_that_of_the_longer_one() -> None:
+    with time_limit(3600), interruptible():
+        with pytest.raises(TimeLimitError), time_limit(0.01):
+            go_on_for_ever()
+        assert signal.getitimer(signal.ITIMER_REAL)[0] > 100
+
+
+def test_whoever_waits_for_others_is_not_disturbed() -> None:
+    with time_limit(0.01), interruptible():
+        with undisturbed():
+            time.sleep(0.03)
+        assert seconds_left() == 0
+
+
+def test_an_alarm_of_somebody_else_is_left_alone() -> None:
+    def mine(number: int, frame: object) -> None:
+        pass
+
+    signal.signal(signal.SIGALRM, mine)
+    try:
+        with time_limit(0.01), interruptible():
+            time.sleep(0.02)
+            assert signal.getsignal(signal.SIGALRM) is mine
+    finally:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
 
 
 PHASES = {

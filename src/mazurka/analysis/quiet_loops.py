@@ -46,35 +46,54 @@ def _may_go_round(footprints: Footprints, number: int) -> bool:
             counting = find_counting(footprints, thread, number, part)
             if not counting:
                 return True
-            parts.append([edge for edge in part if edge not in counting])
+            taken = set(map(id, counting))
+            parts.append([edge for edge in part if id(edge) not in taken])
     return False
 
 
 def split(edges: list[Edge]) -> list[list[Edge]]:
     """The edges that lie on cycles, by the strongly connected part that they belong to."""
-    following: dict[int, set[int]] = {}
+    following: dict[int, list[int]] = {}
+    arriving: dict[int, list[int]] = {}
     for edge in edges:
-        following.setdefault(edge.source, set()).add(edge.target)
-    reach = {location: _reachable(following, location) for location in following}
-    parts: dict[frozenset[int], list[Edge]] = {}
+        following.setdefault(edge.source, []).append(edge.target)
+        arriving.setdefault(edge.target, []).append(edge.source)
+    part_of: dict[int, int] = {}
+    for root in reversed(_list_finished(following)):
+        _gather(arriving, root, part_of)
+    parts: dict[int, list[Edge]] = {}
     for edge in edges:
-        if edge.source in reach.get(edge.target, ()):
-            around = reach[edge.source]
-            part = frozenset(place for place in around if edge.source in reach.get(place, ()))
+        part = part_of.get(edge.source)
+        if part is not None and part == part_of.get(edge.target):
             parts.setdefault(part, []).append(edge)
     return list(parts.values())
 
 
-def _reachable(following: dict[int, set[int]], start: int) -> set[int]:
-    """The locations that a path of at least one edge leads to."""
-    found: set[int] = set()
-    work = [start]
-    while work:
-        for target in following.get(work.pop(), ()):
-            if target not in found:
-                found.add(target)
-                work.append(target)
-    return found
+def _list_finished(following: dict[int, list[int]]) -> list[int]:
+    """The locations that edges leave, each after what a depth-first search finds behind it."""
+    finished: list[int] = []
+    seen: set[int] = set()
+    for start in following:
+        waiting = [(start, False)]
+        while waiting:
+            place, left = waiting.pop()
+            if left:
+                finished.append(place)
+            elif place not in seen and place in following:
+                seen.add(place)
+                waiting.append((place, True))
+                waiting.extend((target, False) for target in following[place])
+    return finished
+
+
+def _gather(arriving: dict[int, list[int]], root: int, part_of: dict[int, int]) -> None:
+    """Put into the part of a root what leads to it and is in no part yet."""
+    waiting = [root]
+    while waiting:
+        place = waiting.pop()
+        if place not in part_of:
+            part_of[place] = root
+            waiting.extend(arriving.get(place, ()))
 
 
 # --- edges that surely change something shared ------------------------------------------------

@@ -85,6 +85,7 @@ def check(
 
     def action() -> int:
         from mazurka.checking import check_file
+        from mazurka.deadline import command_start, time_limit
         from mazurka.report.observer import finish, observer_for
         from mazurka.report.outputs import require_writable
         from mazurka.report.summary import Summary
@@ -120,7 +121,8 @@ def check(
             require_writable(trace, "--trace", mark=FORMAT, reads=file)
         observer = observer_for()
         try:
-            verdict = check_file(file, options, observer)
+            with time_limit(options.limit_seconds, since=command_start()):
+                verdict = check_file(file, options, observer)
         finally:
             finish(observer)
         saved = trace if verdict.trace is not None else None

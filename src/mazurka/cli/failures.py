@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import typer
 
+from mazurka.deadline import TimeLimitError
 from mazurka.errors import MazurkaError
 from mazurka.report.answer import ERROR, EXIT_STATUS, INCONCLUSIVE, error_json
 
@@ -88,6 +89,8 @@ def guarded(
 
 def failure_of(error: Exception) -> Failure:
     """What to say about an exception."""
+    if isinstance(error, TimeLimitError):
+        return Failure(error, limit="time")
     if isinstance(error, MazurkaError):
         return Failure(error)
     if isinstance(error, MemoryError):

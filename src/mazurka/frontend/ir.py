@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mazurka.deadline import TimeLimitError
 from mazurka.errors import MazurkaError
 from mazurka.frontend.registry import Frontend
 from mazurka.ir.program import Program
@@ -29,7 +30,7 @@ def _load(path: str, reading: Reading) -> Program:
             return prepare(program)
         validate(program)
     except MazurkaError as error:
-        if error.file is not None:
+        if error.file is not None or isinstance(error, TimeLimitError):
             raise
         raise MazurkaError(error.message, file=path) from error
     return program

@@ -14,6 +14,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from mazurka.deadline import TimeLimitError
 from mazurka.errors import MazurkaError
 from mazurka.ir.expressions import (
     BINARY_OPERATORS,
@@ -195,6 +196,8 @@ def load_json(path: str) -> Program:
         raise MazurkaError("this is not JSON", file=path) from error
     try:
         return from_json(data)
+    except TimeLimitError:
+        raise
     except MazurkaError as error:
         raise MazurkaError(error.message, file=path) from error
 

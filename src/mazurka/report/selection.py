@@ -15,7 +15,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from mazurka.deadline import seconds_left
+from mazurka.deadline import TimeLimitError, seconds_left, time_limit
 from mazurka.ir.program import Fault, Program
 from mazurka.search import Move, Observer, SearchOptions, Violation
 
@@ -37,6 +37,8 @@ CHEAP_TRANSITIONS = 1 << 22
 
 TOO_LONG = 10_000
 """A schedule of more steps than this is nothing for people."""
+LOOKING_SHARE = 0.75
+"""The part of what is left of the time in which another counterexample may be looked for."""
 REPLAY_SECONDS = 20e-6
 """About what replaying one step takes."""
 
@@ -74,7 +76,7 @@ def select(
     """Choose what to show.
 
     A breadth-first search has found a shortest one, which `auto` keeps.  Whoever interrupts the
-    search for a better one gets the best so far.
+    search for a better one gets the best so far, and so does whoever has set a time limit.
     """
     breadth_first = options.order == "bfs"
     as_found = Selection(found, "shortest" if breadth_first else "found")
@@ -82,7 +84,8 @@ def select(
         return as_found
     offer = Alternative("--counterexample switches", FEWEST)
     improvement = _Improvement(program, replace(as_found, alternative=offer), observer)
-    with suppress(KeyboardInterrupt):
+    left = seconds_left()
+    with suppress(KeyboardInterrupt, TimeLimitError), time_limit(left and LOOKING_SHARE * left):
         if wanted == "switches":
             improvement.find_switches(options)
         elif wanted == "auto" and not breadth_first:

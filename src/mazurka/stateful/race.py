@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from contextvars import copy_context
 from dataclasses import dataclass, replace
 
+from mazurka.deadline import seconds_left, undisturbed
 from mazurka.errors import InternalError, UnsupportedError
 from mazurka.ir.program import Program
 from mazurka.search import (
@@ -28,6 +29,8 @@ from mazurka.search.resources import default_limit_bytes
 
 RIVAL_SHARE = 8
 """The part of the memory with which each search beside the first choice begins."""
+GRACE = 0.2
+"""How many seconds searches have to stop in when the time is up."""
 
 
 @dataclass(frozen=True)
@@ -93,8 +96,11 @@ class Race:
         return threading.Thread(target=context.run, args=(self.work, position), daemon=True)
 
     def wait_for_others(self) -> None:
-        for lane in self.lanes:
-            lane.join()
+        """Wait until all have stopped; when the time is up, not for one that does not notice."""
+        with undisturbed():
+            for lane in self.lanes:
+                left = seconds_left()
+                lane.join(None if left is None else left + GRACE)
 
     def work(self, position: int) -> None:
         observer = self.observer if position == 0 else Background(self.observer)

@@ -21,6 +21,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar, Generic, TypeVar
 
+from mazurka.deadline import TimeLimitError
 from mazurka.stateless.explored import (
     INTERRUPTED,
     TIME,
@@ -145,6 +146,8 @@ class Search(Decider, Generic[AnyNode]):
             level.exhaustive = level.complete and self.is_exhaustive()
         except Exceeded as limit:
             self.explored.limit(str(limit))
+        except TimeLimitError:
+            self.explored.limit(TIME)
         self.update(level, begun)
         return level
 

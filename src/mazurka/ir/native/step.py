@@ -25,7 +25,7 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
-from mazurka.deadline import check_time, seconds_left
+from mazurka.deadline import TimeLimitError, check_time, seconds_left
 from mazurka.ir.interpreter import ATOMIC_LIMIT
 from mazurka.ir.native.canonical import fitting_symmetry, generate_canonical_step
 from mazurka.ir.native.expressions import Context, ThreadText, is_public
@@ -481,8 +481,7 @@ def compile_within_limit(text: str, *, speed: int) -> NativeStep:
             command, input=text.encode(), capture_output=True, check=True, timeout=seconds_left()
         )
     except subprocess.TimeoutExpired:
-        check_time("compiling the model")
-        raise
+        raise TimeLimitError("the time limit was reached while compiling the model") from None
     except (OSError, subprocess.CalledProcessError):  # there may be no other processes here
         return compile_assembly(text, speed=speed)
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), make_machine(speed))

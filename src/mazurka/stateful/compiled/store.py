@@ -5,6 +5,8 @@ The set itself is in `mazurka.stateful.kernels.store`.
 
 from __future__ import annotations
 
+import time
+
 from mazurka.search import Observer
 from mazurka.stateful import blocks
 from mazurka.stateful.compiled.cache import kernel
@@ -40,6 +42,8 @@ class Store:
         self.observer = observer
         self.log = Area(1 if inline else (reserved_bytes or limit_bytes) // 8, scattered=True)
         self.peak_bytes = 0
+        self.growing_seconds = 0.0
+        """What growing the table has taken the last time."""
         self.use(Area(capacity, scattered=True))
         numbers = block.numbers
         numbers[blocks.WORDS] = words
@@ -78,8 +82,10 @@ class Store:
             return numbers[blocks.FULL_AT] > before and used < self.limit_bytes
         self.peak_bytes = max(self.peak_bytes, used + larger * 8)
         numbers[blocks.OLD_TABLE], numbers[blocks.OLD_CAPACITY] = old.address, old.length
+        began = time.perf_counter()
         self.use(Area(larger, scattered=True))
         kernel("store", self.observer)(self.block.address)
+        self.growing_seconds = time.perf_counter() - began
         return True
 
     def words_at(self, position: int, count: int) -> list[int]:

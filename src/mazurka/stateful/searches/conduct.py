@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from mazurka.analysis.standstill import examine_standstill, is_deadlock
 from mazurka.analysis.stops import Stops
-from mazurka.deadline import seconds_left
+from mazurka.deadline import TimeLimitError, last_moment, seconds_left
 from mazurka.errors import InternalError
 from mazurka.ir.interpreter import Interpreter, Outcome, State
 from mazurka.ir.native.step import NativeProgram
@@ -23,6 +23,8 @@ from mazurka.stateful.quotient import name_classes, unfold
 SLICE_TRANSITIONS = 1 << 18
 FIRST_SLICE = 1 << 12
 """The first slices are short, so that a time limit of a fraction of a second holds."""
+LEAST_PAUSE = 0.05
+"""What takes less is done whether or not there is time."""
 LEAST_SLICE = 1 << 10
 """Shorter slices are not worth the way to the kernel."""
 
@@ -76,10 +78,13 @@ class Conductor:
                 over = over or self.limit_reached(seconds)
         except KeyboardInterrupt:
             self.limits.append("interrupted")
+        except TimeLimitError:
+            self.limits.append("time")
         seconds = time.perf_counter() - started
         statistics = replace(self.statistics, seconds=seconds)
         if self.pending is not None:
-            self.violation = self.pending()
+            with last_moment():
+                self.violation = self.pending()
         notes: tuple[str, ...] = ()
         if self.violation is None:
             properties = self.options.properties
@@ -99,6 +104,11 @@ class Conductor:
             return budget
         left = max(self.limit_seconds - seconds, 0.0)
         return max(min(budget, int(transitions / seconds * left / 2)), LEAST_SLICE)
+
+    def has_time(self, seconds: float) -> bool:
+        """Whether something that takes so long, and cannot be interrupted, ends in time."""
+        left = seconds_left()
+        return left is None or seconds < max(left, LEAST_PAUSE)
 
     def limit_reached(self, seconds: float) -> bool:
         if self.limit_seconds is not None and seconds >= self.limit_seconds:

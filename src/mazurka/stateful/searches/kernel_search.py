@@ -6,6 +6,7 @@ that keep the path to the current state on a stack.
 
 from __future__ import annotations
 
+from mazurka.deadline import seconds_left
 from mazurka.ir.native.step import NativeProgram
 from mazurka.search import Move, Observer, SearchOptions, SearchResult, Statistics
 from mazurka.stateful import blocks
@@ -14,6 +15,9 @@ from mazurka.stateful.compiled.memory import Area
 from mazurka.stateful.compiled.store import Store
 from mazurka.stateful.compiled.view import ProgramView
 from mazurka.stateful.searches.conduct import Conductor
+
+GROWTH = 2.2
+"""How many times as long as the last time growing a table takes, which becomes twice as large."""
 
 
 class KernelSearch:
@@ -85,7 +89,8 @@ class KernelSearch:
         end = self.numbers[blocks.TRANSITIONS] + budget
         self.numbers[blocks.BUDGET] = budget
         reason = self.kernel(self.view.block.address)
-        while self.many_stuck and reason in (blocks.STUCK, blocks.QUIET):
+        stopping = (blocks.STUCK, blocks.QUIET)
+        while self.many_stuck and reason in stopping and seconds_left() != 0:
             # There may be very many of these states; what else is done after a slice can wait.
             position = self.numbers[self.where]
             examine = self.examine_stuck if reason == blocks.STUCK else self.examine_quiet
@@ -102,6 +107,8 @@ class KernelSearch:
         numbers, conductor, position = self.numbers, self.conductor, self.numbers[self.where]
         match reason:
             case blocks.STORE_FULL:
+                if not conductor.has_time(GROWTH * self.store.growing_seconds):
+                    return conductor.out_of("time")
                 return not self.grow_store() and conductor.out_of_memory()
             case blocks.STACK_FULL:
                 return conductor.out_of_memory()
