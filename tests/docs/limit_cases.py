@@ -51,6 +51,7 @@ REFUSED = {
     "below the list": (
         "x = 1\nP = 0\ndef f(): print(x)\nthreads = [f()]\nx = 2\nif P:\n    threads += [f()]\n"
     ),
+    "method of threads": "def f(): pass\nthreads = [f()]\nthreads.append(f())\n",
     "method in threads": IMPORTS + "b = Barrier(2)\nthreads = [b.wait(), b.wait()]\n",
     "unknown condition": body("pass", before="if choose(0, 1):\n    def g(): pass\n"),
     "growing list": body("x = len(items)", before="items = []\n"),

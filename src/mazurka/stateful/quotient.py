@@ -92,7 +92,7 @@ def code_with_symmetry(program: Program, origin: Program) -> NativeProgram:
 
 
 def count_alike(code: NativeProgram) -> int:
-    """How many threads are taken as one of the others."""
+    """Count the threads that a search need not tell apart from another one."""
     classes = code.symmetry.classes if code.symmetry is not None else ()
     return sum(len(each.members) - 1 for each in classes)
 

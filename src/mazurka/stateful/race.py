@@ -147,7 +147,7 @@ class Race:
         )
 
     def clear_memory(self) -> int:
-        """Let all others stop, and have what they had."""
+        """Stop the other searches, and give all of the memory to the first choice."""
         self.cleared.set()
         self.wait_for_others()
         return self.room

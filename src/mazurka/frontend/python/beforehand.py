@@ -261,7 +261,7 @@ class _ExactRun(StepRun):
 
 @dataclass
 class _Resolver:
-    """Replaces expressions by what they are worth after the run."""
+    """Replaces expressions by the values that they have after the run."""
 
     interpreter: Interpreter
     state: State

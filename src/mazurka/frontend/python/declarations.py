@@ -170,6 +170,14 @@ class Declarations:
                 self._introduce(name, RecordClass(node), node)
             case ast.AsyncFunctionDef():
                 raise self.low.refuse(node, refuse_syntax(node))
+            case ast.Expr(ast.Call(ast.Attribute(ast.Name("threads"), method))) if (
+                self.listed or self.starts_late
+            ):
+                raise self.low.refuse(
+                    node,
+                    f"`threads.{method}` cannot be called: `threads` lists the calls that threads"
+                    " make; write `threads += [...]` to add to it",
+                )
             case ast.Expr(ast.Call(ast.Name("print")) as call):
                 self.low.value(call)
             case ast.Expr(ast.Call() as call) if self.model.survey.declares(node):

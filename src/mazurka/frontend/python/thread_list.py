@@ -64,7 +64,7 @@ def _is_true(low: Lowering, test: ast.expr) -> bool:
 
 
 def _make_entry(low: Lowering, node: ast.expr) -> ThreadCall:
-    """Evaluate what a call is given, and do not make it."""
+    """Evaluate the arguments of a call in the list, without making the call."""
     if isinstance(node, ast.IfExp):
         return _make_entry(low, node.body if _is_true(low, node.test) else node.orelse)
     if not isinstance(node, ast.Call):

@@ -209,7 +209,7 @@ class Analysis:
         self.reader = (0, 0)
         self.ascending = True
         self.overshot = False
-        """Whether something was widen, so that narrowing can help."""
+        """Whether something was widened, so that narrowing can help."""
         self.patience = 1500 + 2 * len(program.edges)
         """How many visits are left in which facts may grow by single members."""
 

@@ -20,7 +20,7 @@ end it has passed over about
     lost(n) = sum over i < n of p(i) / (1 - p(i)),
 
 and the estimate is n / (n + lost(n)).  It counts states that the search has met.  States that
-can be reached only through states passed over are met never, so where the estimate is far below
+can be reached only through states passed over are never met, so where the estimate is far below
 one, the real coverage may be lower still.
 """
 

@@ -192,7 +192,7 @@ class LevelExpansion(BreadthFirst):
             reader.close()
 
     def flush(self) -> Iterator[bool]:
-        """Do something with the states found, and forget them."""
+        """Deal with the states found so far, and empty the table; subclasses say how."""
         raise NotImplementedError
 
     def leave_chunk(self) -> Iterator[bool]:
@@ -216,7 +216,7 @@ class DiskSearch(LevelExpansion):
         """The runs of the level at hand."""
         self.levels: list[SortedFile] = []
         self.kept: set[SortedFile] = set()
-        """The levels once more, to look them up."""
+        """The files of levels as a set: `remove` keeps them when others are merged away."""
         self.visited = 0
         self.known: list[SortedFile] = []
         """Sorted files that contain the states of all levels, the largest first."""

@@ -126,7 +126,7 @@ class FileReader:
         self.stream.close()
 
     def read(self) -> int:
-        """Read on; how many records there were."""
+        """Read the next records into the part; return how many there were."""
         count = min(self.part.room, self.file.count - self.position)
         self.stream.seek(self.position * self.part.size)
         data = self.part.of_first(count)
@@ -225,7 +225,7 @@ class Subtraction:
         self.readers: list[FileReader] = []
 
     def run(self) -> Iterator[SortedFile | None]:
-        """Do it, step by step; the last step answers with the file that was made."""
+        """Merge step by step; the last step yields the file that was made."""
         scratch = self.runs.scratch
         path, count = scratch.new_file(), 0
         try:

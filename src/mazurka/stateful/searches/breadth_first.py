@@ -60,7 +60,7 @@ class BreadthFirst(KernelSearch):
         return super().examine_stuck(position - 1)
 
     def examine_quiet(self, position: int) -> bool:
-        """The kernel has passed this state, too."""
+        """The kernel has gone on to the next state when it reports a hang."""
         return super().examine_quiet(position - 1)
 
     def next_level(self) -> bool:

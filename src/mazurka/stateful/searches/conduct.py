@@ -138,7 +138,7 @@ class Conductor:
         return self.out_of("memory")
 
     def out_of(self, limit: str) -> bool:
-        """End the search for want of something."""
+        """End the search because something is used up, and note what."""
         self.limits.append(limit)
         return True
 
