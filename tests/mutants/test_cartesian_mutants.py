@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from mazurka.analysis.channels import find_channels
 from mazurka.frontend.python.elaboration import elaborate
 from mazurka.ir.interpreter import State, Step
 from mazurka.ir.native.step import native
@@ -114,6 +115,19 @@ MODELS = {
             yield_()
         threads = [one(), other()]
     """,
+    # The receiver, who waits at first, looks at x between the sender's put and its next step.
+    "put and gone on": """
+        q = Queue(2, Int[0, 1])
+        x: Int[0, 1] = 0
+        def one():
+            global x
+            q.put(1)
+            x = 1
+        def other():
+            got = q.get()
+            assert x == 1
+        threads = [one(), other()]
+    """,
     # Each thread takes a step, and then goes round for ever.
     "go round": """
         own = Array(Bool, 4)
@@ -154,6 +168,22 @@ def without_guard_reads(self: Cartesian, state: State, thread: int) -> list[Tran
     ]
 
 
+def without_queues(self: Cartesian, state: State, thread: int) -> list[Transition]:
+    """Puts and gets are independent, also where one of them waits for the other."""
+    channels = find_channels(self.program)
+    cells = {cell for channel in channels.channels.values() for cell in channel.cells}
+    return [
+        (
+            choice,
+            step._replace(
+                footprint_reads=step.footprint_reads - cells,
+                footprint_writes=step.footprint_writes - cells,
+            ),
+        )
+        for choice, step in original_next_trans(self, state, thread)
+    ]
+
+
 def returns_to_its_place(self: Cartesian, prefix: Prefix, step: Step) -> bool:
     """A finite prefix is marked as infinite where the thread's own cells are as before."""
     own = self.own_cells[step.thread]
@@ -178,6 +208,8 @@ def extends_by_one_choice(self: Cartesian, prefix: Prefix, vector: list[Prefix])
 # name, object, attribute, replacement, model whose violation is lost
 MUTANTS: list[tuple[str, Any, str, Any, str]] = [
     ("dependence without guard reads", Cartesian, "next_trans", without_guard_reads, "waits"),
+    ("puts and gets never in conflict", Cartesian, "next_trans", without_queues,
+     "put and gone on"),
     ("extension past a conflicting last transition", Prefix, "last_depends_on",
      lambda *a: False, "for a moment"),
     ("extension past a conflicting earlier transition", Prefix, "earlier_depends_on",
