@@ -28,7 +28,7 @@ TOLERANCE = 1.1
 HOPELESS = 60
 """A command that takes so many times its limit is stopped."""
 BY_WALL = "from mazurka.__main__ import main; main()"
-BY_PROCESSOR = f"import time; time.perf_counter = time.process_time; {BY_WALL}"
+BY_PROCESSOR = f"import os, time; time.perf_counter = lambda: sum(os.times()[:4]); {BY_WALL}"
 
 
 @dataclass(frozen=True)

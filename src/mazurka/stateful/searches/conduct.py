@@ -23,6 +23,8 @@ from mazurka.stateful.quotient import name_classes, unfold
 SLICE_TRANSITIONS = 1 << 18
 FIRST_SLICE = 1 << 12
 """The first slices are short, so that a time limit of a fraction of a second holds."""
+LONGEST_SLICE = 0.1
+"""So many seconds a slice should take at most where there is a time limit."""
 LEAST_PAUSE = 0.05
 """What takes less is done whether or not there is time."""
 LEAST_SLICE = 1 << 10
@@ -53,6 +55,8 @@ class Conductor:
         self.quiet: QuietStates | None = None
         self.hang_found = False
         self.limits: list[str] = []
+        self.rate = float("inf")
+        """Transitions a second in the last slice."""
         self.limit_seconds = options.limit_seconds
         """What the search may take; less than was asked for where preparing has taken some."""
 
@@ -70,9 +74,11 @@ class Conductor:
         try:
             over = False
             while not over:
+                before = self.statistics
                 over = search_slice(self.fit(budget))
                 budget = min(2 * budget, SLICE_TRANSITIONS)
                 seconds = time.perf_counter() - started
+                self.note_rate(before, seconds)
                 self.statistics = replace(self.statistics, seconds=seconds)
                 self.observer.progress(self.statistics)
                 over = over or self.limit_reached(seconds)
@@ -97,13 +103,22 @@ class Conductor:
             interchangeable=name_classes(self.native),
         )
 
+    def note_rate(self, before: Statistics, seconds: float) -> None:
+        """Note how fast the last slice was.  A search may become slower from slice to slice, as
+        where each state touches memory that was never touched before."""
+        taken = seconds - before.seconds
+        if taken > 0:
+            self.rate = (self.statistics.transitions - before.transitions) / taken
+
     def fit(self, budget: int) -> int:
-        """The part of a budget that does not take longer than half the time that is left."""
+        """The part of a budget that takes neither longer than half the time that is left, nor, in
+        case the next slice is slower, longer than `LONGEST_SLICE`."""
         seconds, transitions = self.statistics.seconds, self.statistics.transitions
         if self.limit_seconds is None or not seconds:
             return budget
         left = max(self.limit_seconds - seconds, 0.0)
-        return max(min(budget, int(transitions / seconds * left / 2)), LEAST_SLICE)
+        rate = min(self.rate, transitions / seconds)
+        return max(min(budget, int(rate * min(left / 2, LONGEST_SLICE))), LEAST_SLICE)
 
     def has_time(self, seconds: float) -> bool:
         """Whether something that takes so long, and cannot be interrupted, ends in time."""
