@@ -22,13 +22,14 @@ from mazurka.stateful.quotient import name_classes, unfold
 
 SLICE_TRANSITIONS = 1 << 18
 FIRST_SLICE = 1 << 12
-"""The first slices are short, so that a time limit of a fraction of a second holds."""
+"""The first slices are short, so that short searches are told what they have done."""
 LONGEST_SLICE = 0.1
 """So many seconds a slice should take at most where there is a time limit."""
 LEAST_PAUSE = 0.05
 """What takes less is done whether or not there is time."""
-LEAST_SLICE = 1 << 10
-"""Shorter slices are not worth the way to the kernel."""
+LEAST_SLICE = 1 << 6
+"""The first slice, and the shortest, where there is a time limit.  Even few transitions may take
+long: the first ones that touch a large table make the system clear its pages."""
 
 
 class Conductor:
@@ -70,7 +71,7 @@ class Conductor:
         started = time.perf_counter()
         left = [each for each in (self.options.limit_seconds, seconds_left()) if each is not None]
         self.limit_seconds = min(left, default=None)
-        budget = FIRST_SLICE
+        budget = FIRST_SLICE if self.limit_seconds is None else LEAST_SLICE
         try:
             over = False
             while not over:
