@@ -119,10 +119,11 @@ def wait_until_busy(run: subprocess.Popen[str]) -> None:
         ticks = sum(map(int, stat.read_text().rpartition(")")[2].split()[11:13]))
 
 
-def test_interrupting_a_search_gives_partial_statistics(model, environment):
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_interrupting_a_search_gives_partial_statistics(model, environment, tmp_path, sent):
     command = [sys.executable, "-m", "mazurka", "check", model("large"), "--strategy", "full"]
     run = subprocess.Popen(
-        command,
+        [*command, *(["--store", "disk", "--store-dir", str(tmp_path)] * (sent == signal.SIGTERM))],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=environment,
@@ -131,11 +132,12 @@ def test_interrupting_a_search_gives_partial_statistics(model, environment):
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     wait_until_busy(run)
-    run.send_signal(signal.SIGINT)
+    run.send_signal(sent)
     out, err = run.communicate(timeout=300)
     assert run.returncode == 3
     assert "Traceback" not in err
     assert "interrupted" in out + err
+    assert not list(tmp_path.glob("mazurka-*"))
 
 
 LONG = """

@@ -44,12 +44,13 @@ def describe(
     constants: Mapping[str, int],
     quick: Mapping[str, int],
     failure: str | None = None,
+    model: str | None = None,
 ) -> VerdictCase:
     """A model; its constants are given in full, so that both versions use the same."""
     return VerdictCase(
         name=name,
         title=title,
-        model=f"verdict/{name}",
+        model=model or f"verdict/{name}",
         constants=constants,
         quick=quick,
         failure=failure,
@@ -57,15 +58,23 @@ def describe(
 
 
 CASES = (
-    describe("peterson", "Peterson's filter lock", {"N": 4}, {"N": 3}),
+    describe("peterson", "Peterson's filter lock", {"N": 4}, {"N": 3}, model="speed/peterson"),
     describe("szymanski", "Szymanski's lock", {}, {}),
     describe("bakery", "a bakery that fails", {"N": 3, "ROUNDS": 2}, {}, "assert"),
-    describe("philosophers", "philosophers who starve", {"N": 12}, {"N": 5}, "deadlock"),
+    describe(
+        "philosophers",
+        "philosophers who starve",
+        {"N": 12},
+        {"N": 5},
+        "deadlock",
+        model="speed/philosophers",
+    ),
     describe(
         "buffer",
         "a bounded buffer",
         {"PRODUCERS": 2, "CONSUMERS": 2, "SIZE": 4},
         {"PRODUCERS": 1, "CONSUMERS": 1, "SIZE": 2},
+        model="speed/bounded_buffer",
     ),
     describe(
         "readers_writers",

@@ -9,7 +9,7 @@ import typer
 
 from mazurka.cli import arguments as args
 from mazurka.cli.completion import complete_among, strategies_or_auto
-from mazurka.cli.failures import guarded, print_json
+from mazurka.cli.failures import guarded, interrupted_by_termination, print_json
 
 if TYPE_CHECKING:
     from mazurka.report.verdict import Verdict
@@ -140,7 +140,8 @@ def check(
             summary.print(saved=saved, asked=trace)
         return verdict.exit_status
 
-    return guarded(action, as_json=json or form == "json", path=file)
+    with interrupted_by_termination():
+        return guarded(action, as_json=json or form == "json", path=file)
 
 
 def print_chart(file: str, verdict: Verdict, full: bool) -> None:

@@ -8,8 +8,11 @@ from __future__ import annotations
 import errno
 import json
 import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import typer
@@ -85,6 +88,20 @@ def guarded(
         if os.environ.get(DEBUG):
             raise
         return report(failure_of(error), as_json, path, several)
+
+
+@contextmanager
+def interrupted_by_termination() -> Iterator[None]:
+    """Let whoever asks the process to end (`kill`, `timeout`) interrupt it as Ctrl-C does, so that
+    it answers with what it knows and removes its files."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)
 
 
 def failure_of(error: Exception) -> Failure:

@@ -76,7 +76,7 @@ def choose_language(path: str, given: str | None = None) -> str:
         return named[0]
     if not place.is_file():
         return FALLBACK
-    text = _beginning(place)
+    text = read_beginning(place, LOOKED_AT)
     for name in named or known:
         if known[name].recognizes(text):
             return name
@@ -87,10 +87,11 @@ def choose_language(path: str, given: str | None = None) -> str:
     )
 
 
-def _beginning(path: Path) -> str:
+def read_beginning(path: Path, length: int) -> str:
+    """The first characters of a file, whatever it contains."""
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
-            return file.read(LOOKED_AT)
+            return file.read(length)
     except OSError as error:
         raise MazurkaError.unreadable(str(path), error) from None
 

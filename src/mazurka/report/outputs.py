@@ -11,6 +11,7 @@ import os
 from pathlib import Path
 
 from mazurka.errors import MazurkaError, OptionError
+from mazurka.frontend.registry import read_beginning
 
 LOOKED_AT = 400
 """How many characters of a file are looked at to see who has written it."""
@@ -41,21 +42,13 @@ def refuse_to_overwrite(path: str, option: str, *, mark: str, reads: str | None)
         raise OptionError(
             f"{option} would overwrite the file that is read; name another", file=path
         )
-    start = _beginning(target)
+    start = read_beginning(target, LOOKED_AT)
     if start and mark not in start:
         raise OptionError(
             f"{option} would overwrite this file, which Mazurka has not written there before; name"
             " another, or remove it",
             file=path,
         )
-
-
-def _beginning(path: Path) -> str:
-    try:
-        with path.open(encoding="utf-8", errors="replace") as file:
-            return file.read(LOOKED_AT)
-    except OSError as error:
-        raise MazurkaError.unreadable(str(path), error) from None
 
 
 def write(path: str, text: str) -> None:

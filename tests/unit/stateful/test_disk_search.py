@@ -16,8 +16,9 @@ from tests.unit.ir.programs import crossed_locks, modular_counters
 from mazurka.ir.native.step import native
 from mazurka.ir.program import Program
 from mazurka.search import SearchOptions, Silent, Statistics
+from mazurka.stateful import blocks
 from mazurka.stateful.beyond_memory import sorted_files
-from mazurka.stateful.beyond_memory.disk_search import LEAST_ROOM, DiskSearch, plan_room
+from mazurka.stateful.beyond_memory.disk_search import LEAST_ROOM, DiskSearch, RunStore, plan_room
 from mazurka.stateful.beyond_memory.sorted_files import (
     FileReader,
     Part,
@@ -27,6 +28,7 @@ from mazurka.stateful.beyond_memory.sorted_files import (
     Subtraction,
 )
 from mazurka.stateful.compiled.memory import Area
+from mazurka.stateful.compiled.store import FIRST_CAPACITY
 from mazurka.stateful.strategies.full import run
 
 Record = tuple[int, ...]
@@ -138,6 +140,14 @@ def test_many_runs_and_merges_lose_nothing(tmp_path: Path, wide: bool) -> None:
     assert result.statistics.disk_bytes is not None
     assert result.statistics.disk_bytes >= 9**4 * 8 * search.record_words
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_chunk_may_be_larger_than_the_table_was() -> None:
+    """A table that grows takes in the chunk, too; one with too few slots would never be done."""
+    store = RunStore(Area(blocks.BLOCK_WORDS), 1, limit_bytes=1 << 24, observer=Silent())
+    store.keep_first(4 * store.table.length)
+    assert store.table.length > store.size == 4 * FIRST_CAPACITY
+    assert store.grow(0)
 
 
 def test_memory_stays_within_the_limit() -> None:

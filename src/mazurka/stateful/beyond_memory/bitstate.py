@@ -43,6 +43,9 @@ NEVER_FULL = 1 << 62
 WORD = 8
 WORD_BITS = 64
 INTERVALS = 1000
+MANY_STATES = 1 << 22
+"""From so many states on the bits are worth large pages.  Before, they would only make the system
+clear most of the table for a few bits here and there."""
 
 
 def estimate_coverage(states: int, bits: int, hashes: int) -> float:
@@ -77,6 +80,7 @@ class BitStore(Store):
             limit_bytes=limit_bytes,
             observer=observer,
             capacity=capacity,
+            sparse=True,
         )
         block.numbers[blocks.INLINE] = blocks.AS_BITS
         block.numbers[blocks.HASHES] = hashes
@@ -97,6 +101,8 @@ class Bitstate(DepthFirst):
 
     may_inline = False
     store: BitStore
+    many = False
+    """Whether there have been many states."""
 
     def __init__(self, native: NativeProgram, options: SearchOptions, observer: Observer) -> None:
         self.hashes = options.value(HASHES)
@@ -113,6 +119,12 @@ class Bitstate(DepthFirst):
             observer=observer,
             hashes=self.hashes,
         )
+
+    def count(self) -> None:
+        super().count()
+        if not self.many and self.states >= MANY_STATES:
+            self.many = True
+            self.store.table.use_large_pages()
 
     def run(self) -> SearchResult:
         """Search; whatever comes of it, states may have been passed over."""

@@ -124,10 +124,15 @@ class RunStore(Store):
 
     def keep_first(self, count: int) -> None:
         """Forget all records but the first, which the table does not point to; a table that was
-        much too large becomes smaller."""
+        much too large becomes smaller.
+
+        When it grows, all records are entered: it must be larger than the first are many.
+        """
         length = self.table.length
         while length > FIRST_CAPACITY and self.size < length * MOST_LOAD / 4:
             length //= 2
+        while length < self.room.slots and length * MOST_LOAD / 2 < count:
+            length *= 2
         self.block.numbers[blocks.SIZE] = count
         self.use(Area(length, scattered=True))
 
@@ -344,20 +349,11 @@ class DiskSearch(LevelExpansion):
 class PredecessorSearch(LevelExpansion):
     """Finds a state of a level that has a given one as a successor."""
 
-    def __init__(
-        self,
-        native: NativeProgram,
-        options: SearchOptions,
-        observer: Observer,
-        scratch: ScratchDirectory,
-    ) -> None:
-        super().__init__(native, options, observer, scratch)
-        self.numbers[blocks.FAULTS_WANTED] = 0
-
     def find(self, level: SortedFile, wanted: list[int]) -> tuple[Move, list[int]]:
         """The move that leads to a state from one of a level, and that state."""
         self.wanted = wanted
         self.found: tuple[Move, list[int]] | None = None
+        self.numbers[blocks.FAULTS_WANTED] = 0
         self.numbers[blocks.BUDGET] = 1 << 62
         for _ in self.expand(level):
             if self.found is not None:

@@ -15,6 +15,8 @@ from collections.abc import Iterable
 from mazurka.errors import MazurkaError
 
 HUGE_PAGE = 2 << 20
+MADV_COLLAPSE = 25
+"""Linux 6.1: make large pages of what is there already; other systems refuse it."""
 
 
 class Area:
@@ -26,11 +28,22 @@ class Area:
         size = self.length * 8
         self._map: mmap.mmap | array[int] = _reserve(size)
         if scattered and size >= HUGE_PAGE and hasattr(mmap, "MADV_HUGEPAGE"):
-            with contextlib.suppress(OSError):  # a kernel without large pages is merely slower
-                self._map.madvise(mmap.MADV_HUGEPAGE)
+            self._advise(mmap.MADV_HUGEPAGE)
         self.words = memoryview(self._map).cast("B")[:size].cast("Q")
         self.numbers = memoryview(self._map).cast("B")[:size].cast("q")
         self.address = ctypes.addressof(ctypes.c_char.from_buffer(self._map))
+
+    def use_large_pages(self) -> None:
+        """Have large pages from now on; what is there already moves, a gigabyte in a second."""
+        if self.length * 8 >= HUGE_PAGE and hasattr(mmap, "MADV_HUGEPAGE"):
+            self._advise(mmap.MADV_HUGEPAGE)
+            self._advise(MADV_COLLAPSE)
+
+    def _advise(self, advice: int) -> None:
+        """Tell the system something; one that does not listen is merely slower."""
+        assert isinstance(self._map, mmap.mmap)
+        with contextlib.suppress(OSError):
+            self._map.madvise(advice)
 
     @classmethod
     def of(cls, values: Iterable[int]) -> Area:

@@ -31,9 +31,10 @@ class Store:
         reserved_bytes: int | None = None,
         observer: Observer,
         capacity: int = FIRST_CAPACITY,
+        sparse: bool = False,
     ) -> None:
         """`reserved_bytes`: what the limit may become later.  `capacity`: the slots of the first
-        table."""
+        table.  `sparse`: it may well stay almost empty."""
         assert not inline or words == 1
         self.block = block
         self.words = words
@@ -44,7 +45,7 @@ class Store:
         self.peak_bytes = 0
         self.growing_seconds = 0.0
         """What growing the table has taken the last time."""
-        self.use(Area(capacity, scattered=True))
+        self.use(Area(capacity, scattered=not sparse))
         numbers = block.numbers
         numbers[blocks.WORDS] = words
         numbers[blocks.INLINE] = blocks.IN_TABLE if inline else blocks.LOGGED
