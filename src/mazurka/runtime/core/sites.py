@@ -69,6 +69,7 @@ _PLUMBING = (
     str(_LIBRARY / "threading.py"),
     str(_LIBRARY / "queue.py"),
     str(_LIBRARY / "contextlib.py"),
+    *(str(_LIBRARY / "multiprocessing" / name) for name in ("synchronize.py", "context.py")),
     _EXECUTORS,
 )
 """Code between the user's and the operation; people want to see the line that calls it."""

@@ -32,7 +32,7 @@ class Unwind(BaseException):
 class Life(Object):
     """The life of a thread: `new`, `alive` or `ended`."""
 
-    __slots__ = ("joiner", "label", "number", "path", "thread")
+    __slots__ = ("home", "joiner", "label", "number", "path", "thread")
     kind = "thread"
 
     def __init__(self, path: Path) -> None:
@@ -42,6 +42,8 @@ class Life(Object):
         """The number of the thread, once it has been started."""
         self.thread: Any = None
         """The thread object, then."""
+        self.home = 0
+        """The identity of the thread object; a copy of it gets the same life."""
         self.joiner = -1
         """The number of a thread that stands before the end, or has stood there."""
 

@@ -149,10 +149,10 @@ def minimize(
     try:
         program.run(first)
     except OutOfTime:
-        return Minimal(tuple(schedule), preemptions, 0, 0)
+        return Minimal(tuple(schedule), preemptions, 0, 1)
     known.add(first)
-    best = Minimal(tuple(schedule), preemptions, first.early, 0)
-    runs, improved = 0, True
+    best = Minimal(tuple(schedule), preemptions, first.early, 1)
+    runs, improved = 1, True
     while improved:
         improved = False
         for plan in propose_simpler(best.schedule):

@@ -30,7 +30,7 @@ from mazurka.runtime.core.patches import Patches, original
 from mazurka.runtime.core.scheduler import Scheduler, session
 from mazurka.runtime.core.tasks import Join, Life, LookAlive, StartThread, Task, Unwind
 from mazurka.runtime.primitives.executor import executor_of
-from mazurka.runtime.primitives.primitive import ATTRIBUTE, Primitive
+from mazurka.runtime.primitives.primitive import ATTRIBUTE, Primitive, refuse_copy
 from mazurka.runtime.sharing.locations import learned
 from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.stateless.runs import LifeRole, Lookup, Touch
@@ -80,13 +80,24 @@ def _init(self: Any, *arguments: Any, **named: Any) -> None:
     finally:
         threading.Event = Event  # type: ignore[misc]
         run.ident = ident
-    setattr(self, ATTRIBUTE, _new_life(run))
+    _give_life(run, self)
+
+
+def _give_life(run: Scheduler, thread: Any) -> Life:
+    life = _new_life(run)
+    life.home = id(thread)
+    setattr(thread, ATTRIBUTE, life)
+    return life
 
 
 def _life_of(run: Scheduler, thread: Any) -> Life | None:
     """Return the life of a thread that this run has created."""
-    life = thread.__dict__.get(ATTRIBUTE)
-    return life if life is not None and life.epoch == run.epoch else None
+    life: Life | None = thread.__dict__.get(ATTRIBUTE)
+    if life is None or life.epoch != run.epoch:
+        return None
+    if life.home != id(thread):
+        refuse_copy(run, thread)
+    return life
 
 
 def _start(self: Any) -> None:
@@ -129,8 +140,7 @@ def _meet(run: Scheduler, thread: Any) -> Life:
     """Give a life to a thread object that was created before the run, and is started now."""
     if thread._started._flag:
         raise RuntimeError("threads can only be started once")
-    life = _new_life(run)
-    setattr(thread, ATTRIBUTE, life)
+    life = _give_life(run, thread)
     setattr(thread._started, ATTRIBUTE, False)
     return life
 

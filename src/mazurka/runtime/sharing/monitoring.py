@@ -70,6 +70,10 @@ _HARMLESS: Final = frozenset(
     | {"pkgutil.resolve_name"}
 )
 """What only looks at what it is given, in other modules."""
+_PROCESS_LOCKS: Final = frozenset(
+    f"multiprocessing.{name}" for name in ("synchronize", "context", "process", "util")
+)
+"""What locks of `multiprocessing` are made of, around what is under control."""
 _STATEFUL: Final = frozenset({"sched", "shelve", "sqlite3", "asyncio", "multiprocessing", "dbm"})
 """Modules of the standard library whose objects are worth sharing and are not observed."""
 
@@ -79,6 +83,8 @@ def package_of(module: str | None) -> str | None:
     package = (module or "").partition(".")[0]
     if module == "unittest.mock":
         return module
+    if module in _PROCESS_LOCKS:
+        return None
     if package in OWN:
         return None
     if package in sys.stdlib_module_names:

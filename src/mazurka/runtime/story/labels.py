@@ -23,6 +23,7 @@ from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import user_frames
 from mazurka.runtime.core.tasks import Life
 from mazurka.runtime.primitives.primitive import ATTRIBUTE
+from mazurka.runtime.primitives.process_lock import PROCESS_LOCKS
 from mazurka.runtime.primitives.registry import CLASSES, HIDDEN, PARTS
 from mazurka.stateless.runs import Shared
 
@@ -161,7 +162,8 @@ def _children(text: str, value: Any) -> Iterator[tuple[str, Any]]:
     elif issubclass(type(value), type):
         yield from _attributes(text, vars(value))
     else:
-        parts = PARTS if issubclass(kind, CLASSES) else ()
+        named = issubclass(kind, CLASSES) or kind.__module__ == PROCESS_LOCKS
+        parts = PARTS if named else ()
         yield from _attributes(text, _dictionary(value), parts)
 
 

@@ -290,6 +290,7 @@ COPIED: dict[str, Callable[[], object]] = {
     "condition": notify_copy,
     "queue": lambda: copy.copy(queue.Queue[int]()).task_done(),
     "lifo": lambda: copy.copy(queue.LifoQueue[int]()).empty(),
+    "thread": lambda: copy.copy(threading.Thread(target=print)).start(),
 }
 
 

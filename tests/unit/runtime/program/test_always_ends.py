@@ -362,7 +362,7 @@ def test_a_loop_that_waits_through_an_iterator_of_c_code(monkeypatch: pytest.Mon
     assert "without sleeping" in str(result.error)
 
 
-def test_the_process_ends_although_a_pool_waits(tmp_path: Path) -> None:
+def test_the_process_ends_although_a_pool_is_asked_for(tmp_path: Path) -> None:
     path = tmp_path / "test_pool_of_processes.py"
     path.write_text(TEXT_OF_POOL)
     for command, status in ((["mazurka", "test"], 2), (["pytest", "-q"], 1)):
@@ -375,7 +375,7 @@ def test_the_process_ends_although_a_pool_waits(tmp_path: Path) -> None:
             check=False,
         )
         assert ended.returncode == status, ended.stderr
-        assert "is blocked in a call that is not under control" in ended.stdout
+        assert "the test starts another process" in " ".join(ended.stdout.split())
 
 
 def test_what_was_there_before_is_not_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
