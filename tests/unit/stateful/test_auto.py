@@ -60,9 +60,9 @@ def test_candidates_are_sound_for_what_is_asked() -> None:
 
 
 def test_many_threads_are_too_many_for_some(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(auto.cartesian, "MOST_THREADS", 1)
+    monkeypatch.setattr("mazurka.stateful.searches.cartesian.MOST_THREADS", 1)
     assert candidates(example(*LOCKS)) == ["cpc", "lock-patterns"]
-    monkeypatch.setattr(auto.persistent, "MOST_THREADS", 1)
+    monkeypatch.setattr("mazurka.stateful.searches.persistent.MOST_THREADS", 1)
     assert candidates(example(*LOCKS)) == ["cpc"]
 
 
