@@ -188,11 +188,15 @@ class _Watcher:
             self.found.holds.append(Hold(thread, lock, start, None))
 
     def _note_waiting(self, number: int, step: Step) -> None:
-        """Find out who waits now.  Without a write nothing has changed for the others."""
+        """Find out who waits now.  Without a write nothing has changed for the others.
+
+        A thread waits if it does so whatever it chooses: a `select` may find one of its queues
+        empty, and another one not."""
         wrote = any(access.write for access in step.accesses)
         for thread in self.moved if wrote else (step.thread,):
-            waits = self.interpreter.step(step.state, thread).outcome is Outcome.WAITS
-            if waits:
+            tried = [step for _, step in self.interpreter.steps_of(step.state, thread)]
+            outcomes = {step.outcome for step in tried}
+            if Outcome.WAITS in outcomes and not any(step.happened for step in tried):
                 self.waiting.add(thread)
                 self.unblocked.pop(thread, None)
             elif thread in self.waiting:

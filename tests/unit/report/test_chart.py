@@ -80,6 +80,26 @@ threads = [adder(), adder()]
 """
 
 
+SELECTED = """
+from mazurka.model import Int, Queue, select
+data, stop = Queue(1, Int[0, 9]), Queue(1, Int[0, 9])
+last = 0
+
+def server():
+    global last
+    for _ in range(2):
+        which, item = select(data, stop)
+        last = item
+    assert last < 2
+
+def client():
+    data.put(1)
+    stop.put(2)
+
+threads = [server(), client()]
+"""
+
+
 @pytest.fixture
 def story(tmp_path: Path):
     """Check a model; returns its program, and what was found."""
@@ -161,3 +181,12 @@ def test_texts_are_escaped_and_cut():
     page = ElementTree.fromstring(drawing.finish())
     assert page.tag.endswith("svg")
     assert {"a < b", "x < y", "<&>"} <= {node.text for node in page.iter()}
+
+
+def test_a_select_that_finds_one_of_its_queues_empty_does_not_wait(story):
+    program, verdict = story(SELECTED)
+    found = find_exchanges(program, verdict.trace.moves)
+    threads = [move.thread for move in verdict.trace.moves]
+    ends = [(threads[arrow.source - 1], threads[arrow.target - 1]) for arrow in found.arrows]
+    assert ends
+    assert all(one != other for one, other in ends)
