@@ -32,6 +32,7 @@ MOST_LIST_NAME = 18
 
 SOURCE, READ, WRITE, LOCAL, OPERATION = "", "cyan", "yellow", "dim", "green"
 FAILED = "bold red"
+SETTLED = "from here on nothing shared changes; the threads go to their loops:"
 REPEATED = "from here on these steps are repeated for ever:"
 
 
@@ -102,8 +103,7 @@ class Columns:
             switched = before != row.thread
             if switched and before is not None:
                 self.write(Text())
-            if self.trace.loop_start is not None and row.number == self.trace.loop_start + 1:
-                self.write(Text(REPEATED, "bold red"))
+            self.draw_heading(row.number - 1)
             self.draw_row(row, switched=switched)
             if pause is not None and not pause():
                 return False
@@ -148,6 +148,14 @@ class Columns:
             rule.append(self.glyphs.rule * self.layout.width + ("" if last else "   "), "dim")
         self.write(line)
         self.write(rule)
+
+    def draw_heading(self, taken: int) -> None:
+        """What is said of a hang's steps after so many: that nothing changes, or that they are
+        repeated."""
+        if taken == self.trace.loop_start:
+            self.write(Text(REPEATED, "bold red"))
+        elif taken == self.trace.settled:
+            self.write(Text(SETTLED, "bold"))
 
     def draw_row(self, row: TraceRow, *, switched: bool = True) -> None:
         """One step; in a list the thread's name stands out where another thread goes on."""

@@ -108,7 +108,7 @@ class _Improvement:
         if self.find_switches(_stop_after(cheap, QUICK_TRANSITIONS)):
             return
         self.find_steps(_stop_after(cheap, SHORT_TRANSITIONS))
-        best = self.best.violation.path
+        best = self.best.violation.leading
         if runs_in_pieces(best) and self.find_switches(cheap, below=context_switches(best)):
             return
         if len(best) > TOO_LONG:
@@ -138,7 +138,7 @@ class _Improvement:
     def take(self, better: Violation | None, how: str) -> bool:
         if better is None:
             return False
-        steps, switches = len(self.found.path), context_switches(self.found.path)
+        switches, steps = _cost(self.found)
         offer = Alternative("--counterexample found", FIRST, steps, switches)
         alike = _cost(better) == _cost(self.found)
         self.best = Selection(better, how, None if alike else offer)
@@ -166,7 +166,9 @@ def _limit(options: SearchOptions, seconds: float, transitions: int) -> SearchOp
 
 
 def _cost(violation: Violation) -> tuple[int, int]:
-    return context_switches(violation.path), len(violation.path)
+    """The switches and the steps that lead to what was found; the loops of a hang do not count,
+    since no schedule is without them."""
+    return context_switches(violation.leading), len(violation.leading)
 
 
 def context_switches(path: tuple[Move, ...]) -> int:

@@ -138,11 +138,10 @@ class Summary(Prose):
     def print_counterexample(self, trace: Trace) -> None:
         self.print_blank()
         how = CHOSEN.get(self.verdict.counterexample or "", "")
-        steps = counted(len(trace.moves), "step")
-        switches = counted(trace.switches, "context switch")
-        self.print_line(
-            f"counterexample: {steps}, {switches}" + (f", {how}" if how else ""), "bold"
-        )
+        steps, switches = counted(trace.steps, "step"), counted(trace.switches, "context switch")
+        where = "" if trace.settled is None else " to the hang"
+        chosen = f", {how}" if how else ""
+        self.print_line(f"counterexample: {steps}, {switches}{where}{chosen}", "bold")
         self.print_blank()
         Columns(self.console, trace, full=self.full_trace).draw()
         if self.verdict.violation is not None:

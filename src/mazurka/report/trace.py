@@ -75,13 +75,21 @@ class Trace:
     racing: tuple[Move, Move] | None = None
     loop_start: int | None = None
     """The moves from this index on are repeated for ever."""
+    settled: int | None = None
+    """The number of moves that lead to a hang; nothing shared changes behind them."""
     spinning: tuple[Spinning, ...] = ()
     """The threads that repeat them."""
 
     @property
+    def steps(self) -> int:
+        """How many steps lead to what was found."""
+        return len(self.moves) if self.settled is None else self.settled
+
+    @property
     def switches(self) -> int:
-        """How often another thread goes on than the one that moved last."""
-        return sum(one.thread != other.thread for one, other in pairwise(self.moves))
+        """How often another thread goes on in them than the one that moved last."""
+        leading = self.moves[: self.steps]
+        return sum(one.thread != other.thread for one, other in pairwise(leading))
 
 
 class LineValues:
@@ -231,6 +239,7 @@ def confirm(
         collisions=collisions,
         racing=violation.racing,
         loop_start=violation.loop_start,
+        settled=violation.settled,
         spinning=spinning,
     )
     return finding, trace

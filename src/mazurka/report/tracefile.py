@@ -69,6 +69,7 @@ def to_json(verdict: Verdict) -> dict[str, object]:
         "violation": finding.to_json(),
         "racing": _pairs(trace.racing) if trace.racing else None,
         "loop_start": trace.loop_start,
+        "settled": trace.settled,
         "threads": list(trace.threads),
         "moves": _pairs(trace.moves),
         "rows": [row.to_json() for row in trace.rows],
@@ -137,7 +138,8 @@ def _read_trace(data: Fields) -> SavedTrace:
             kind=violation.get("kind", str),
             path=_read_moves(data.values.get("moves"), "moves"),
             racing=(pair[0], pair[1]) if pair is not None else None,
-            loop_start=_read_loop_start(data),
+            loop_start=_read_index(data, "loop_start"),
+            settled=_read_index(data, "settled"),
         ),
         message=violation.get("message", str),
         rows=_read_rows(data.get("rows", list)),
@@ -165,11 +167,9 @@ def _language(options: Fields) -> str | None:
     return None if options.values.get("language") is None else options.get("language", str)
 
 
-def _read_loop_start(data: Fields) -> int | None:
-    """Traces from before there were hangs do not have one."""
-    if data.values.get("loop_start") is None:
-        return None
-    return _read_count(data.get("loop_start", int))
+def _read_index(data: Fields, name: str) -> int | None:
+    """Where a part of the moves begins; traces that do not end in a hang need not say so."""
+    return None if data.values.get(name) is None else _read_count(data.get(name, int))
 
 
 def _read_granularity(options: Fields) -> str | None:

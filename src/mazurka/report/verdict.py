@@ -174,6 +174,7 @@ class Verdict(Answer):
             "counterexample": self.counterexample,
             "ending": [standing.to_json() for standing in trace.ending] if trace else None,
             "race": [side.to_json() for side in trace.collisions] if trace else [],
+            "settled": trace.settled if trace else None,
             "loop_start": trace.loop_start if trace else None,
             "loops": [each.to_json() for each in trace.spinning] if trace else [],
             "limits": list(self.limits),

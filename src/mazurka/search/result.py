@@ -33,6 +33,14 @@ class Violation:
     racing: tuple[Move, Move] | None = None
     loop_start: int | None = None
     """For a run that never ends: the moves from this index of `path` on are repeated for ever."""
+    settled: int | None = None
+    """For a hang: the number of moves that lead to it.  Those behind them change nothing shared:
+    each thread goes to its loop, and then round it once."""
+
+    @property
+    def leading(self) -> tuple[Move, ...]:
+        """The moves that lead to what was found: the schedule that is compared and counted."""
+        return self.path if self.settled is None else self.path[: self.settled]
 
 
 @dataclass(frozen=True, slots=True)

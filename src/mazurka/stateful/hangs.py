@@ -255,7 +255,8 @@ def make_hang(interpreter: Interpreter, state: State, path: tuple[Move, ...]) ->
     loops = find_loops(interpreter, state)
     way = tuple(move for loop in loops for move in loop.way)
     rounds = tuple(move for loop in loops for move in loop.round)
-    return Violation("hang", (*path, *way, *rounds), loop_start=len(path) + len(way))
+    moves, start = (*path, *way, *rounds), len(path) + len(way)
+    return Violation("hang", moves, loop_start=start, settled=len(path))
 
 
 def find_loops(interpreter: Interpreter, state: State) -> list[EndlessLoop]:

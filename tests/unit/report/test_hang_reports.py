@@ -32,6 +32,30 @@ threads = [enter(0), enter(1), ends()]
 """
 
 
+LATE = """
+from mazurka.model import *
+
+stop = other = False
+
+def first():
+    global stop
+    stop = True
+    if other:
+        pass
+    while stop:
+        yield_()
+
+def second():
+    global stop
+    stop = True
+    while stop:
+        yield_()
+
+threads = [first(), second()]
+"""
+"""The hang is there when one of them has written; the other one has still to go to its loop."""
+
+
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
     path = tmp_path / "door.py"
@@ -65,6 +89,28 @@ def test_the_report_shows_them(verdict: Verdict) -> None:
     assert "from here on these steps are repeated for ever:" in shown
     assert "enter(0), lines 8 and 9: while wants[1 - me]:   wants[1] is True" in shown
     assert "also: ends (finished)" in shown
+
+
+def test_steps_and_switches_are_counted_up_to_the_hang(tmp_path: Path) -> None:
+    path = tmp_path / "late.py"
+    path.write_text(LATE, encoding="utf-8")
+    verdict = mazurka.check(path)
+    assert verdict.trace is not None
+    assert (verdict.trace.steps, verdict.trace.switches) == (1, 0)
+    assert verdict.to_json()["settled"] == 1
+    console = Console(width=100, record=True, file=io.StringIO())
+    Summary(console, verdict).print()
+    shown = console.export_text()
+    assert "1 step, 0 context switches to the hang, with the fewest context switches" in shown
+    found = mazurka.check(path, counterexample="found")
+    assert found.trace is not None
+    assert verdict.alternative is not None
+    counts = verdict.alternative.steps, verdict.alternative.switches
+    assert counts == (found.trace.steps, found.trace.switches) == (4, 2)
+    assert "nothing shared changes; the threads go to their loops" in shown
+    saved = tmp_path / "hang.json"
+    mazurka.save_trace(saved, verdict)
+    assert mazurka.replay(saved).trace.settled == 1
 
 
 def test_a_saved_hang_is_reproduced(verdict: Verdict, tmp_path: Path) -> None:
