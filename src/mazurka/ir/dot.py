@@ -234,12 +234,21 @@ def format_place(program: Program, address: Expr) -> str:
     """Write an address as the left side of an assignment."""
     match address:
         case Const(value) if 0 < value < len(program.cells):
-            return program.cells[value].name
+            return _name_cell(program, value)
         case Element(base, index):
             start = format_place(program, base).removesuffix("[0]")
             return f"{start}[{format_expression(program, index)}]"
         case _:
             return f"*({format_expression(program, address)})"
+
+
+def _name_cell(program: Program, address: int) -> str:
+    """Name a cell; temporaries of a thread are all called the same, so they are numbered."""
+    cell = program.cells[address]
+    if not cell.is_temporary:
+        return cell.name
+    before = program.cells[1 : address + 1]
+    return f"{cell.name}_{sum(one.is_temporary and one.owner == cell.owner for one in before)}"
 
 
 def format_expression(program: Program, expr: Expr) -> str:

@@ -62,4 +62,4 @@ def test_labels_are_in_the_words_of_the_source(drawing):
 
 def test_what_happens_to_the_cells_is_in_the_tooltips(drawing):
     assert r"lock = this thread\l" in drawing
-    assert r"n = (temporary + 1)\l" in drawing
+    assert r"n = (temporary_1 + 1)\l" in drawing
