@@ -84,6 +84,14 @@ def test_a_time_limit_ends_the_search_after_a_slice() -> None:
     assert len(slices) == 101
 
 
+@pytest.mark.parametrize("most", [1, FIRST_SLICE, 3 * FIRST_SLICE])
+def test_a_limit_of_transitions_is_not_passed_by_a_slice(most: int) -> None:
+    options = SearchOptions(limit_bytes=MEMORY, limit_transitions=most)
+    result = run(modular_counters(4, 16), options, Silent())
+    assert result.limits == ("transitions",)
+    assert most <= result.statistics.transitions < most + 8
+
+
 def test_a_search_that_ends_in_time_has_met_no_limit() -> None:
     assert conductor(lost_update(), limit_seconds=0.0).run(lambda _: True).limits == ()
 

@@ -113,8 +113,11 @@ class Conductor:
 
     def fit(self, budget: int) -> int:
         """The part of a budget that takes neither longer than half the time that is left, nor, in
-        case the next slice is slower, longer than `LONGEST_SLICE`."""
+        case the next slice is slower, longer than `LONGEST_SLICE`, nor more transitions than are
+        left."""
         seconds, transitions = self.statistics.seconds, self.statistics.transitions
+        if self.options.limit_transitions is not None:
+            budget = max(min(budget, self.options.limit_transitions - transitions), 1)
         if self.limit_seconds is None or not seconds:
             return budget
         left = max(self.limit_seconds - seconds, 0.0)
