@@ -19,6 +19,7 @@ function, and checks in different threads have different ones.
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 import time
@@ -33,6 +34,12 @@ SHORTEST_ALARM = 0.001
 UNNAMED = "preparing the model"
 LAST_SHARE = 0.05
 """The part of a time limit for which what was found in the last moment may still be explained."""
+
+
+START_FIELD = 19
+"""Where `/proc/self/stat` says when a process began, counted behind the name of its program."""
+LONGEST_LOADING = 120.0
+"""A command that seems to have loaded itself for longer is on a system whose clocks disagree."""
 
 
 class TimeLimitError(MazurkaError):
@@ -91,10 +98,22 @@ def command_start() -> float | None:
 
 
 def note_command_start() -> None:
-    """Say that this process is a command, which has done nothing yet but load itself: it began as
-    long ago as its processor time tells."""
+    """Say that this process is a command, which has done nothing yet but load itself."""
     global _command_start
-    _command_start = time.perf_counter() - time.process_time()
+    _command_start = time.perf_counter() - _measure_age()
+
+
+def _measure_age() -> float:
+    """How long ago this process began: as the system says, else at least its processor time."""
+    spent = time.process_time()
+    try:
+        with open("/proc/self/stat", "rb") as file:
+            ticks = int(file.read().rpartition(b")")[2].split()[START_FIELD])
+        now = time.clock_gettime(time.CLOCK_BOOTTIME)
+        age = now - ticks / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError, AttributeError):
+        return spent
+    return max(age, spent) if age < LONGEST_LOADING else spent
 
 
 @contextmanager

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 import time
 from contextvars import copy_context
 from pathlib import Path
@@ -177,3 +179,12 @@ def test_a_deterministic_answer_is_the_same_to_the_letter(model: str) -> None:
 def test_a_deterministic_answer_has_no_time_limit() -> None:
     with pytest.raises(OptionError, match="contradict each other"):
         check(EXAMPLES / "peterson.py", deterministic=True, limit_seconds=5)
+
+
+def test_a_command_begins_with_its_process() -> None:
+    told = (
+        "import time; time.sleep(0.3); from mazurka.deadline import *;"
+        "note_command_start(); print(time.perf_counter() - command_start())"
+    )
+    printed = subprocess.run([sys.executable, "-c", told], capture_output=True, check=True)
+    assert float(printed.stdout) > (0.29 if sys.platform == "linux" else 0)

@@ -121,8 +121,9 @@ def check(
             require_writable(trace, "--trace", mark=FORMAT, reads=file)
         observer = observer_for()
         try:
-            with time_limit(options.limit_seconds, since=command_start()):
-                verdict = check_file(file, options, observer)
+            started = command_start()
+            with time_limit(options.limit_seconds, since=started):
+                verdict = check_file(file, options, observer, started=started)
         finally:
             finish(observer)
         saved = trace if verdict.trace is not None else None

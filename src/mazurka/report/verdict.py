@@ -97,7 +97,8 @@ class Times:
     """What the time of a check was spent on, in seconds."""
 
     preparing: float
-    """Reading and analysing the program, compiling it, and the engine if that was not there."""
+    """Starting the command, reading and analysing the program, compiling it, and the engine if
+    that was not there."""
     searching: float
     """All rounds of the search together."""
     explaining: float
