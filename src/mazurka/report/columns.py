@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
@@ -109,9 +110,18 @@ class Columns:
                 return False
         return True
 
+    @cached_property
+    def told_rows(self) -> tuple[TraceRow, ...]:
+        """The rows that tell something, or all of them if they are wanted or repeated for ever."""
+        rows, start = self.trace.rows, self.trace.loop_start
+        if self.full or self.trace.omitted:
+            return rows
+        end = len(rows) if start is None else start
+        return tuple(row for row in rows if row.number > end or not row.tells_nothing)
+
     def choose_rows(self) -> Iterator[TraceRow | None]:
         """The rows to draw; None where some are left out."""
-        rows = self.trace.rows
+        rows = self.told_rows
         half = MOST_ROWS // 2
         if self.full or len(rows) <= MOST_ROWS:
             cut = len(rows) // 2 if self.trace.omitted else len(rows)
@@ -125,9 +135,9 @@ class Columns:
         yield from rows[-half:]
 
     def count_left_out(self) -> int:
-        if self.full or len(self.trace.rows) <= MOST_ROWS:
+        if self.full or len(self.told_rows) <= MOST_ROWS:
             return self.trace.omitted
-        return self.trace.omitted + len(self.trace.rows) - MOST_ROWS
+        return self.trace.omitted + len(self.told_rows) - MOST_ROWS
 
     def draw_gap(self) -> None:
         advice = "; --full-trace shows them, --trace FILE saves them"

@@ -74,7 +74,10 @@ class _Slots:
 
     def read(self, program: Program, state: State) -> tuple[Shown, ...]:
         items: list[Shown] = []
-        for cells in self.places[: state[self.count]]:
+        count = state[self.count]
+        if count > len(self.places):  # a channel whose item has been taken
+            return ()
+        for cells in self.places[:count]:
             shown = [shown_value(program, cell, state[cell]) for cell in cells]
             items.append(shown[0] if len(shown) == 1 else f"({', '.join(map(str, shown))})")
         return tuple(items)

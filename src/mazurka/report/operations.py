@@ -30,11 +30,14 @@ from mazurka.search import Move
 
 OPERATION = re.compile(
     r"(?P<verb>acquire|release|try to acquire|wait at|wake up at|notify_all|notify|wait for"
-    r"|arrive at|leave|join|put into|get from|handed over through|set|clear"
+    r"|arrive at|leave|join|put into|get from|set|clear"
+    r"|offer on|take from|handed over through"
     r"|task_done|wait for the tasks of)"
     r"( .+?)?(?P<tail> to read| to write| \(read\)| \(write\)| until .+)?"
 )
 """An operation's text: a verb, the object as the source calls it, and sometimes a manner."""
+PUTTING, TAKING = re.compile(r"^(put|offer) (into|on)\b"), re.compile(r"^(get|take) from ")
+"""How items come into queues (`put into`) and onto rendezvous channels (`offer on`), and out."""
 UNTIL = " until "
 """What stands between a condition variable and what a thread waits for."""
 INSPECTION = re.compile(r".*\.(?P<method>\w+)\(\)")
@@ -153,7 +156,7 @@ def _tell(taken: TakenEdge) -> Told:
         case Kind.PUT:
             return Told(_put(taken, text))
         case Kind.GET:
-            name = text.removeprefix("get from ")
+            name = TAKING.sub("", text)
             return Told(text, _got(taken), call=f"{name}.get()")
         case Kind.INSPECT:
             result = taken.own_result()
@@ -210,7 +213,7 @@ def _put(taken: TakenEdge, text: str) -> str:
     if not values and fault is not None and fault.misfit is not None:
         values = [fault.misfit.value]
     shown = values[0] if len(values) == 1 else show_item(taken.program, taken.written(ITEM))
-    return re.sub(r"^put into", f"put {shown} into", text) if values else text
+    return PUTTING.sub(rf"\1 {shown} \2", text) if values else text
 
 
 def _got(taken: TakenEdge) -> Shown | None:
@@ -290,6 +293,14 @@ class TraceRow:
     failed: bool = False
     failing: tuple[int, str] | None = None
     """Line and source of the failure, where the step passes other lines before it."""
+    is_local: bool = False
+    """Whether the step does nothing but local operations."""
+
+    @property
+    def tells_nothing(self) -> bool:
+        """Whether there is nothing to see: a local step that could not be merged into another."""
+        seen = self.told or self.reads or self.writes or self.locals or self.failed
+        return self.is_local and not seen
 
     def to_json(self) -> dict[str, object]:
         return {
@@ -333,6 +344,7 @@ def make_row(program: Program, number: int, move: Move, step: Step, before: Stat
         lines=lines if len(lines) > 1 else (),
         failed=step.fault is not None,
         failing=failing_line(program, step),
+        is_local=all(program.edges[edge].kind is Kind.LOCAL for edge in step.edges),
     )
 
 

@@ -31,9 +31,16 @@ WAITING = {
     Kind.LEAVE: "waits for the others at barrier {object}",
     Kind.PUT: "waits for queue {object} to have room",
     Kind.GET: "waits for queue {object} to have an item",
-    Kind.HAND_OVER: "waits for somebody to take what it has put into {object}",
+    Kind.HAND_OVER: "waits for somebody to take what it offers on {object}",
     Kind.JOIN: "waits for {object} to end",
 }
+ON_CHANNELS = {
+    Kind.PUT: "waits until it can offer an item on {object}, where another one is offered",
+    Kind.GET: "waits for somebody to offer an item on {object}",
+}
+"""The same where the object is a rendezvous channel."""
+OFFERING = ("offer on ", "take from ")
+"""How the texts of these operations begin."""
 EXCUSED = "; a stopped thread could end this"
 """What is added where a wait does not count for a deadlock."""
 READER = re.compile(r"\.reader\[(\d+)\]$")
@@ -162,11 +169,15 @@ def waiting_reason(program: Program, step: Step, edge: Edge) -> str:
     if edge.kind is Kind.ACQUIRE and any(_is_read(program, access) for access in seen):
         return _read(program, step, _object(program, step, seen, edge), seen)
     if edge.kind is Kind.GET:
-        ways = [each for each in thread_edges(program, step, edge) if each.kind is Kind.GET]
+        ways = find_ways(program, step, edge)
         if len(ways) > 1:
             names = [f"`{_object(program, step, seen, each)}`" for each in ways]
-            return f"waits for one of {listed(names)} to have an item"
-    template = WAITING.get(edge.kind)
+            return f"waits for an item from one of {listed(names)}"
+        if not ways:
+            return "waits, since no condition of its `select` holds"
+        edge = ways[0]
+    on_channel = edge.text.startswith(OFFERING)
+    template = (WAITING | ON_CHANNELS if on_channel else WAITING).get(edge.kind)
     if template is None:
         return f"waits at `{edge.text}`" if edge.text else "waits"
     name = _object(program, step, seen, edge)
@@ -187,6 +198,22 @@ def find_wanted(program: Program, step: Step, edge: Edge) -> tuple[str, tuple[in
     names = [program.cells[access.address].name for access in seen if access.value]
     readers = tuple(int(found[1]) for name in names if (found := READER.search(name)))
     return _object(program, step, seen, edge), readers
+
+
+def find_ways(program: Program, step: Step, edge: Edge) -> list[Edge]:
+    """What a thread could take an item from: of the queues of a `select`, those whose conditions
+    hold.  Only these are looked at, by one of its choices."""
+    interpreter, state = Interpreter(program), step.state
+    ways = [each for each in thread_edges(program, step, edge) if each.kind is Kind.GET]
+    if len(ways) < 2:
+        return ways
+    tried = [one for _, one in interpreter.steps_of(state, step.thread)]
+    looked_at = {access.address for one in tried for access in one.accesses}
+    subjects = [
+        None if each.subject is None else interpreter.value(state, step.thread, each.subject)
+        for each in ways
+    ]
+    return [way for way, subject in zip(ways, subjects, strict=True) if subject in looked_at]
 
 
 def thread_edges(program: Program, step: Step, edge: Edge) -> Iterator[Edge]:

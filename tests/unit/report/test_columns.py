@@ -151,3 +151,16 @@ def test_an_operation_that_is_too_long_goes_on_in_the_next_line(judge, printed):
     whole = " ".join(lines[start : start + 3])
     assert whole.startswith("notify_all condition: wakes consumer(1) and consumer(2)")
     assert max(map(cell_len, text.splitlines())) <= 90
+
+
+def test_local_steps_that_show_nothing_are_left_out(judge, printed):
+    trace = judge(lost_update()).trace
+    first, *rest = trace.rows
+    silent = replace(first, reads={}, writes={}, locals={}, told=(), is_local=True)
+    trace = replace(trace, rows=(silent, *rest))
+    text = printed(lambda console: Columns(console, trace).draw(), 100)
+    assert not any(line.startswith(" 1 ") for line in text.splitlines())
+    for shown in (replace(trace, loop_start=0), trace):
+        full = shown.loop_start is None
+        text = printed(lambda console, t=shown, f=full: Columns(console, t, full=f).draw(), 100)
+        assert any(line.startswith(" 1 ") for line in text.splitlines())

@@ -107,3 +107,48 @@ def test_wait_for_tells_its_predicate(
     verdict = mazurka.check(model)
     assert verdict.trace is not None
     assert reason in {one.reason for one in verdict.trace.ending}
+
+
+EXCHANGES = """
+from mazurka.model import *
+
+c = Channel(Int[0, 9])
+a, b, full = Queue(1), Queue(1), Queue(1)
+over: Bool = False
+
+def f():
+    BODY
+
+def g():
+    global over
+    over = True
+    await_(False)
+
+threads = [f(), g()]
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("c.get()", "waits for somebody to offer an item on `c`"),
+        ("c.put(2)", "waits for somebody to take what it offers on `c`"),
+        ("a.get()", "waits for queue `a` to have an item"),
+        ("select(a, c)", "waits for an item from one of `a` and `c`"),
+        ("select(a, b if full.full() else None)", "waits for queue `a` to have an item"),
+        (
+            "select(a if full.full() else None, b if full.full() else None)",
+            "waits, since no condition of its `select` holds",
+        ),
+    ],
+)
+def test_channels_and_queues_are_named_as_what_they_are(
+    tmp_path: Path, body: str, reason: str
+) -> None:
+    model = tmp_path / "model.py"
+    model.write_text(EXCHANGES.replace("BODY", body))
+    verdict = mazurka.check(model)
+    assert verdict.trace is not None
+    assert verdict.trace.ending[0].reason == reason
+    told = [each.words for row in verdict.trace.rows for each in row.told]
+    assert ("offer 2 on c" in told) == (body == "c.put(2)")

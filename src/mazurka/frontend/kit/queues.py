@@ -38,6 +38,11 @@ class Holder(SyncShape):
 
     item: ItemForm
 
+    @property
+    def taking(self) -> str:
+        """How taking an item out is called; the name of the object follows."""
+        return "get from"
+
     def put(
         self, build: ThreadBuilder, owner: Reference, fields: Sequence[Expr], span: Span
     ) -> None:
@@ -59,7 +64,7 @@ class Holder(SyncShape):
         build.act(
             Kind.GET,
             span,
-            f"get from {owner.title}",
+            f"{self.taking} {owner.title}",
             owner,
             *self.take_out(owner, targets),
             guard=self.is_ready(owner),
@@ -97,7 +102,7 @@ def select_item(
         build.add_edge(
             Kind.GET,
             span,
-            f"get from {owner.title}",
+            f"{holder.taking} {owner.title}",
             behind,
             operations=holder.take_out(owner, targets),
             guard=guard,
@@ -117,6 +122,10 @@ class ChannelShape(Holder):
     def title(self) -> str:
         return "Channel"
 
+    @property
+    def taking(self) -> str:
+        return "take from"
+
     def forms(self) -> tuple[CellForm, ...]:
         return (CellForm("", FREE, TAKEN, Role.SYNC), *self.item.cells(0))
 
@@ -129,7 +138,7 @@ class ChannelShape(Holder):
         base = owner.address
         offer = offer_item(base, fields)
         free, taken = has_status(base, FREE), has_status(base, TAKEN)
-        build.act(Kind.PUT, span, f"put into {owner.title}", owner, *offer, guard=free)
+        build.act(Kind.PUT, span, f"offer on {owner.title}", owner, *offer, guard=free)
         text = f"handed over through {owner.title}"
         build.act(Kind.HAND_OVER, span, text, owner, *end_offer(base), guard=taken)
 
