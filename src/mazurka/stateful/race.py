@@ -4,6 +4,9 @@ They share one budget of memory.  The first choice begins with what the others c
 others with a small share each.  A search that has stopped gives its share back: when the first
 choice needs more, it asks the others to stop and goes on with all of it, and when it has stopped
 itself, the others may have all of it.
+
+A rival that fails is out of the race, and a notice says why: it cannot make an answer of another
+search wrong, nor a lack of one right.  A failure of the first choice is one of the check.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from collections.abc import Sequence
 from contextvars import copy_context
 from dataclasses import dataclass, replace
 
-from mazurka.deadline import seconds_left, undisturbed
+from mazurka.deadline import TimeLimitError, seconds_left, undisturbed
 from mazurka.errors import InternalError, UnsupportedError
 from mazurka.ir.program import Program
 from mazurka.search import (
@@ -69,7 +72,8 @@ class Race:
         self.cleared = threading.Event()
         """The first choice needs the memory of the others."""
         self.answers: dict[int, Chosen] = {}
-        self.errors: list[BaseException] = []
+        self.error: BaseException | None = None
+        """Why the first choice has failed."""
         self.interrupted = False
         self.room = options.limit_bytes or default_limit_bytes()
         self.lanes: list[threading.Thread] = []
@@ -106,20 +110,17 @@ class Race:
         observer = self.observer if position == 0 else Background(self.observer)
         try:
             chosen = self.search(self.contenders[position], self.options_for(position), observer)
-        except UnsupportedError as error:
+        except BaseException as error:  # whatever it is, somebody is told
             if position == 0:
-                self.fail(error)
-            return
-        except BaseException as error:  # whatever it is, it is raised where somebody sees it
-            self.fail(error)
+                self.error = error
+                self.over.set()
+            elif not isinstance(error, UnsupportedError | TimeLimitError):
+                name = self.contenders[position].strategy.name
+                self.observer.notice(f"{name} has failed, and is left out: {error!r}")
             return
         self.answers[position] = chosen
         if is_answer(chosen.result, self.options) or "interrupted" in chosen.result.limits:
             self.over.set()
-
-    def fail(self, error: BaseException) -> None:
-        self.errors.append(error)
-        self.over.set()
 
     def search(self, contender: Contender, options: SearchOptions, observer: Observer) -> Chosen:
         strategy = contender.strategy
@@ -158,8 +159,8 @@ class Race:
 
     def best(self) -> Chosen:
         """An answer if there is one, else whatever the first choice has to say."""
-        if self.errors:
-            raise self.errors[0]
+        if self.error is not None:
+            raise self.error
         for chosen in self.answers.values():
             if is_answer(chosen.result, self.options):
                 return chosen

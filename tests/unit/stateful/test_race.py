@@ -29,7 +29,17 @@ PATIENCE = 20.0
 Run = Callable[[SearchOptions], SearchResult]
 
 
-def race(*searches: Run, limit_bytes: int = 800) -> Race:
+class Listener(Silent):
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.notices: list[str] = []
+
+    def notice(self, text: str) -> None:
+        self.notices.append(text)
+
+
+def race(*searches: Run, limit_bytes: int = 800, observer: Observer | None = None) -> Race:
     def strategy(number: int, search: Run) -> Strategy:
         def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
             return search(options)
@@ -40,7 +50,7 @@ def race(*searches: Run, limit_bytes: int = 800) -> Race:
         Contender(strategy(number, search), f"reason {number}")
         for number, search in enumerate(searches)
     ]
-    return Race(PROGRAM, contenders, SearchOptions(limit_bytes=limit_bytes), Silent())
+    return Race(PROGRAM, contenders, SearchOptions(limit_bytes=limit_bytes), observer or Silent())
 
 
 def until_cancelled(options: SearchOptions) -> SearchResult:
@@ -119,18 +129,38 @@ def test_without_an_answer_the_first_choice_speaks() -> None:
     assert (chosen.strategy.name, chosen.result.limits) == ("s0", ("memory",))
 
 
-def test_errors_are_raised_but_a_rival_may_be_unable() -> None:
-    def fail(options: SearchOptions) -> SearchResult:
-        raise ZeroDivisionError
+def run_out_of_memory(options: SearchOptions) -> SearchResult:
+    raise MemoryError
 
-    def refuse(options: SearchOptions) -> SearchResult:
-        raise UnsupportedError("too many threads")
 
-    with pytest.raises(ZeroDivisionError):
-        race(until_cancelled, fail).run()
-    assert race(lambda options: DONE, refuse).run().result is DONE
+def refuse(options: SearchOptions) -> SearchResult:
+    raise UnsupportedError("too many threads")
+
+
+def test_a_failure_of_the_first_choice_is_raised() -> None:
+    with pytest.raises(MemoryError):
+        race(run_out_of_memory, until_cancelled).run()
     with pytest.raises(UnsupportedError):
         race(refuse, until_cancelled).run()
+
+
+def test_a_rival_that_fails_is_left_out_with_a_notice() -> None:
+    listener = Listener()
+
+    def wait_for_notice(options: SearchOptions) -> SearchResult:
+        wait_until(lambda: bool(listener.notices))
+        return DONE
+
+    assert race(wait_for_notice, run_out_of_memory, observer=listener).run().result is DONE
+    assert listener.notices == ["s1 has failed, and is left out: MemoryError()"]
+    chosen = race(lambda options: NO_MEMORY, run_out_of_memory).run()
+    assert (chosen.strategy.name, chosen.result.limits) == ("s0", ("memory",))
+
+
+def test_a_rival_may_be_unable() -> None:
+    listener = Listener()
+    assert race(lambda options: DONE, refuse, observer=listener).run().result is DONE
+    assert not listener.notices
 
 
 def test_an_interrupted_search_ends_the_others() -> None:
