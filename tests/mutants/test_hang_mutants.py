@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from random import Random
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ from mazurka.stateful.reference.cpc import explore_transactions
 from mazurka.stateful.reference.full import explore
 from mazurka.stateful.reference.stubborn import StubbornSearch, explore_persistent
 from mazurka.stateful.variants import Completion
+from tests.soundness.cyclic_parts import GRAPHS, draw_edges, is_split_right
 from tests.soundness.hang_models import HANGING, NOT_HANGING
 from tests.soundness.mover_models import program_of
 from tests.soundness.reductions import Subject
@@ -130,6 +132,8 @@ def forget_resets(
     return find_counting(footprints, replace(thread, locations=places), number, part)
 
 
+gather_part, list_finished = quiet_loops._gather, quiet_loops._list_finished
+
 # name, attribute, replacement, a model that hangs
 TEXT_MUTANTS: list[tuple[str, str, Any, str]] = [
     ("counters that start again count", "find_counting", any_counting, "counts and starts again"),
@@ -151,6 +155,47 @@ def test_mutant_excludes_a_hang_by_the_text(
     assert may_hang(program_of(HANGING[model]))
     monkeypatch.setattr(quiet_loops, attribute, replacement)
     assert not may_hang(program_of(HANGING[model]))
+
+
+def gather_direct(arriving: dict[int, list[int]], root: int, part_of: dict[int, int]) -> None:
+    """Takes only what leads to the root in one step."""
+    for place in (root, *arriving.get(root, ())):
+        part_of.setdefault(place, root)
+
+
+def gather_anew(arriving: dict[int, list[int]], root: int, part_of: dict[int, int]) -> None:
+    """Takes what is in a part already, too."""
+    own: dict[int, int] = {}
+    gather_part(arriving, root, own)
+    part_of.update(own)
+
+
+def list_discovered(following: dict[int, list[int]]) -> list[int]:
+    """Places in the order in which they are found, not in that in which they are finished."""
+    return list(reversed(list_finished(following)))
+
+
+def list_first(following: dict[int, list[int]]) -> list[int]:
+    return list_finished(dict(list(following.items())[:1]))
+
+
+@pytest.mark.parametrize(
+    ("attribute", "replacement"),
+    [
+        ("_gather", gather_direct),
+        ("_gather", gather_anew),
+        ("_list_finished", list_discovered),
+        ("_list_finished", list_first),
+    ],
+)
+def test_mutant_finds_other_parts(
+    monkeypatch: pytest.MonkeyPatch, attribute: str, replacement: Any
+) -> None:
+    rng = Random(7)
+    graphs = [draw_edges(rng) for _ in range(GRAPHS // 4)]
+    assert all(map(is_split_right, graphs))
+    monkeypatch.setattr(quiet_loops, attribute, replacement)
+    assert not all(map(is_split_right, graphs))
 
 
 def test_counters_that_are_reset_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
+from tests.soundness.cyclic_parts import GRAPHS, draw_edges, is_split_right
 from tests.soundness.hang_models import HANGING
 from tests.soundness.mover_models import program_of
 
-from mazurka.analysis.quiet_loops import may_hang
+from mazurka.analysis.quiet_loops import may_hang, split
 from mazurka.ir.program import Program
 
 QUIET = {
@@ -66,3 +69,13 @@ def test_loops_that_cannot_be(name: str) -> None:
 @pytest.mark.parametrize("name", HANGING)
 def test_programs_that_hang(name: str) -> None:
     assert may_hang(program_of(HANGING[name]))
+
+
+def test_parts_of_random_graphs() -> None:
+    rng = Random(7)
+    several = 0
+    for _ in range(GRAPHS):
+        edges = draw_edges(rng)
+        assert is_split_right(edges)
+        several += len(split(edges)) > 1
+    assert several > GRAPHS // 10
