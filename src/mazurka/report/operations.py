@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from mazurka.ir.interpreter import Access, Interpreter, State, Step
 from mazurka.ir.program import PLAIN_KINDS, Cell, Edge, Kind, Program, Role
+from mazurka.report.constants import name_constants
 from mazurka.report.places import (
     PART,
     STATUS,
@@ -327,6 +328,9 @@ def make_row(program: Program, number: int, move: Move, step: Step, before: Stat
     if is_told(first) and first.kind is not Kind.CHOOSE:
         text = told[0].words
     choosing = any(program.edges[edge].choices > 1 for edge in step.edges)
+    is_local = all(program.edges[edge].kind is Kind.LOCAL for edge in step.edges)
+    if is_local and not (reads or writes or own):
+        reads = name_constants(program, first.span)
     return TraceRow(
         number=number,
         thread=step.thread,
@@ -344,7 +348,7 @@ def make_row(program: Program, number: int, move: Move, step: Step, before: Stat
         lines=lines if len(lines) > 1 else (),
         failed=step.fault is not None,
         failing=failing_line(program, step),
-        is_local=all(program.edges[edge].kind is Kind.LOCAL for edge in step.edges),
+        is_local=is_local,
     )
 
 

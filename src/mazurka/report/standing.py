@@ -9,9 +9,11 @@ from dataclasses import dataclass, replace
 from mazurka.analysis.standstill import examine_standstill
 from mazurka.ir.interpreter import Access, Interpreter, Outcome, State, Step
 from mazurka.ir.program import Edge, Kind, Program, Role
+from mazurka.report.constants import name_constants
 from mazurka.report.operations import UNTIL, place_name
 from mazurka.report.places import (
     RESTING,
+    Shown,
     is_hidden,
     object_name,
     shown_value,
@@ -224,16 +226,21 @@ def thread_edges(program: Program, step: Step, edge: Edge) -> Iterator[Edge]:
 def _until(program: Program, step: Step, edge: Edge) -> str:
     """The condition that does not hold, and the values that it was evaluated with."""
     condition = edge.text.removeprefix("await ")
-    return f"waits until `{condition}`{_values(program, step.thread, step.accesses)}"
+    constants = name_constants(program, edge.span, condition)
+    values = _values(program, step.thread, step.accesses, constants)
+    return f"waits until `{condition}`{values}"
 
 
-def _values(program: Program, thread: int, accesses: Iterable[Access]) -> str:
+def _values(
+    program: Program, thread: int, accesses: Iterable[Access], constants: dict[str, Shown]
+) -> str:
     """What was read, in parentheses; empty if that was nothing."""
     values = {
         place_name(program, address, thread): shown_value(program, address, value)
         for address, value, write, _ in accesses
         if not (write or is_hidden(program.cells[address]))
     }
+    values |= constants
     found = ", ".join(f"{place} is {value}" for place, value in values.items())
     return f" ({found})" if found else ""
 
@@ -244,7 +251,8 @@ def _until_notified(program: Program, step: Step, edge: Edge) -> str:
     told = replace(edge, text=said)
     reason = waiting_reason(program, step, told)
     holds, accesses = _ask_predicate(program, step, edge, condition)
-    values = _values(program, step.thread, accesses)
+    constants = name_constants(program, edge.span, condition)
+    values = _values(program, step.thread, accesses, constants)
     if not reason.startswith(UNNOTIFIED):  # it has been notified, and needs the lock
         return f"{reason}, to see whether `{condition}`"
     if holds:

@@ -152,3 +152,41 @@ def test_channels_and_queues_are_named_as_what_they_are(
     assert verdict.trace.ending[0].reason == reason
     told = [each.words for row in verdict.trace.rows for each in row.told]
     assert ("offer 2 on c" in told) == (body == "c.put(2)")
+
+
+UNSET = """
+from mazurka.model import *
+
+go: Bool = False
+n, over = 3, 5
+other = False
+
+def waits(over):
+    await_(go or n > over)
+
+def loops():
+    while not other:
+        pass
+
+def hides():
+    other: Int[0, 1] = 0
+    while not other:
+        other = 0
+
+threads = [waits(4), THREAD()]
+"""
+
+
+def test_values_that_nobody_sets_are_named(tmp_path: Path) -> None:
+    """They are constants, which no step reads; a variable of the function has another value."""
+    model = tmp_path / "model.py"
+    for thread, reads in (("loops", {"other": False}), ("hides", {})):
+        model.write_text(UNSET.replace("THREAD", thread))
+        verdict = mazurka.check(model)
+        assert verdict.trace is not None
+        assert (
+            verdict.trace.ending[0].reason == "waits until `go or n > over` (go is False, n is 3)"
+        )
+        (spinning,) = verdict.trace.spinning
+        assert spinning.reads == reads
+        assert verdict.trace.rows[-1].reads == reads
