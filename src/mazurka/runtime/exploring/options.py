@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from enum import Enum
@@ -122,6 +122,10 @@ class ExploreOptions:
             if not (value is None and optional) and type(value) is not int:
                 none = " or None" if optional else ""
                 raise OptionError(f"{name} must be a whole number{none}, not {value!r}")
+        for name in ("races", "virtual_time"):
+            value = getattr(self, name)
+            if type(value) is not bool:
+                raise OptionError(f"{name} must be True or False, not {value!r}")
         for name in ("seconds", "patience"):
             value = getattr(self, name)
             if not (value is None and name == "seconds") and type(value) not in (int, float):
@@ -179,8 +183,8 @@ def guess_meaning(value: object) -> str:
     return ": preemptions=2"
 
 
-def read_options(given: dict[str, Any], base: ExploreOptions | None = None) -> ExploreOptions:
-    """Read options by name; refuse one that does not exist, with those that do."""
+def check_names(given: Iterable[str]) -> None:
+    """Refuse an option that does not exist, with those that do."""
     names = {field.name for field in fields(ExploreOptions)}
     for name in given:
         if name not in names:
@@ -188,19 +192,65 @@ def read_options(given: dict[str, Any], base: ExploreOptions | None = None) -> E
             hint = f"; did you mean {close[0]!r}?" if close else ""
             known = ", ".join(sorted(names))
             raise OptionError(f"there is no option {name!r}; there are {known}{hint}")
-    if "instrument" in given:
-        wanted = given["instrument"]
-        given = {**given, "instrument": (wanted,) if isinstance(wanted, str) else tuple(wanted)}
-    return replace(base or ExploreOptions(), **given)
 
 
-def read_marker(marker: Any, base: ExploreOptions | None = None) -> ExploreOptions:
-    """Read the options of `@pytest.mark.mazurka(...)`."""
+def read_options(given: Mapping[str, Any], base: ExploreOptions | None = None) -> ExploreOptions:
+    """Read options by name; refuse one that does not exist, with those that do."""
+    check_names(given)
+    return replace(base or ExploreOptions(), **_with_lists(given))
+
+
+LISTS = ("instrument",)
+"""Options that are lists of names, which add to those that are given for more tests."""
+
+
+def _with_lists(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Make tuples of the options that are lists; one name may stand for itself."""
+    found = dict(given)
+    for name in LISTS:
+        if name in found:
+            value = found[name]
+            found[name] = (value,) if isinstance(value, str) else tuple(value)
+    return found
+
+
+def combine_options(*layers: Mapping[str, Any]) -> ExploreOptions:
+    """Read what a test is given on several layers: the first for most tests, the last for itself.
+
+    Each layer comes before those that are for more tests.  What these say is left out where the
+    test's strategy does not take it.
+    """
+    found: dict[str, Any] = {}
+    for layer in layers:
+        check_names(layer)
+        given = _with_lists(layer)
+        strategy = given.get("strategy", found.get("strategy", ExploreOptions.strategy))
+        useless = find_useless(strategy)
+        found = {name: value for name, value in found.items() if name not in useless}
+        for name in LISTS:
+            if name in found and name in given:
+                given[name] = tuple(dict.fromkeys((*found[name], *given[name])))
+        found |= given
+    return read_options(found)
+
+
+def read_marker(marker: Any) -> dict[str, Any]:
+    """Read what `@pytest.mark.mazurka(...)` gives, by name."""
     if marker.args:
         raise OptionError(
             f"the marker mazurka takes options by name{guess_meaning(marker.args[0])}"
         )
-    return read_options(dict(marker.kwargs), base)
+    return dict(marker.kwargs)
+
+
+def find_useless(strategy: str) -> set[str]:
+    """Find the options that a strategy does not take."""
+    useless = {"seed"} if strategy in SEARCHES else set()
+    if strategy != "algorithm2":
+        useless.add("workers")
+    if strategy in REDUCTIONS:
+        useless |= {"preemptions", "timeouts"}
+    return useless
 
 
 def refuse_useless(given: dict[str, Any]) -> None:
@@ -219,11 +269,7 @@ def override_options(own: ExploreOptions, given: dict[str, Any]) -> ExploreOptio
     another strategy than its own.
     """
     strategy = given.get("strategy", own.strategy)
-    useless = {"seed"} if strategy in SEARCHES else set()
-    if strategy != "algorithm2":
-        useless.add("workers")
-    if strategy in REDUCTIONS:
-        useless |= {"preemptions", "timeouts"}
+    useless = find_useless(strategy)
     if "strategy" in given:
         kept = {name: getattr(ExploreOptions(), name) for name in useless if name not in given}
         own = replace(own, **kept, strategy=strategy) if kept else own

@@ -12,8 +12,14 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from mazurka.errors import MazurkaError
-from mazurka.runtime.exploring.options import ExploreOptions, Test, read_marker
+from mazurka.runtime.exploring.options import (
+    ExploreOptions,
+    Test,
+    combine_options,
+    read_marker,
+)
 from mazurka.runtime.exploring.tokens import make_portable
+from mazurka.runtime.testing.configuration import ConfigurationError, read_project
 from mazurka.runtime.testing.decorator import is_case, refuse_coroutines, run_case
 from mazurka.runtime.testing.importing import CollectionError, load_tests
 from mazurka.runtime.testing.mark import find_decorated
@@ -33,7 +39,7 @@ def skip_exceptions() -> tuple[type[BaseException], ...]:
 
 @dataclass(frozen=True)
 class Found:
-    """A test, and the options that its decorator or its marker gives."""
+    """A test, and the options that its project, its decorator and its markers give."""
 
     test: Test
     options: ExploreOptions | None
@@ -114,9 +120,10 @@ def is_test(name: str, value: Any) -> bool:
 
 
 def collect_function(function: Callable[..., Any], name: str) -> Found:
-    asked = read_request(function)
+    module = sys.modules.get(function.__module__)
+    asked = read_request(function, module)
     test = Test(body=asked.function, name=name, function=asked.function, skips=skip_exceptions)
-    skipped = find_skip(function, sys.modules.get(function.__module__))
+    skipped = find_skip(function, module)
     return Found(test, asked.options, find_problem(asked, name), skipped=skipped)
 
 
@@ -146,17 +153,33 @@ class RequestedTest:
     """What is wrong with its marker: an error of this test, whichever others are in the file."""
 
 
-def read_request(function: Callable[..., Any]) -> RequestedTest:
+def read_request(function: Callable[..., Any], *around: object) -> RequestedTest:
+    """Read how a test wants to be explored; `around` are its class and its module."""
     decorated = find_decorated(function)
-    if decorated is not None:
-        return RequestedTest(decorated.function, decorated.options, True)
-    for mark in getattr(function, "pytestmark", ()):
-        if getattr(mark, "name", None) == "mazurka":
-            try:
-                return RequestedTest(function, read_marker(mark), True)
-            except (MazurkaError, TypeError) as error:
-                return RequestedTest(function, None, True, str(error))
-    return RequestedTest(function)
+    inner = function if decorated is None else decorated.function
+    marks = [list(find_marks(holder)) for holder in (function, *around)]
+    marked = decorated is not None or any(marks)
+    try:
+        layers = [read_marker(mark) for some in reversed(marks[1:]) for mark in some]
+        own = [read_marker(mark) for mark in marks[0]]
+        middle = [] if decorated is None else [decorated.given]
+        file = inspect.unwrap(inner).__code__.co_filename
+        options = combine_options(read_project(file), *([*layers, *middle, *own] or [{}]))
+        return RequestedTest(inner, options, marked)
+    except ConfigurationError:
+        raise
+    except (MazurkaError, TypeError) as error:
+        return RequestedTest(inner, None, True, str(error))
+
+
+def find_marks(holder: object) -> Iterator[Any]:
+    """Find the marks of a function, a class with its bases, or a module; the first comes last."""
+    kinds = reversed(holder.__mro__) if isinstance(holder, type) else (holder,)
+    for kind in kinds:
+        marks = getattr(kind, "__dict__", {}).get("pytestmark", ())
+        for mark in reversed(marks if isinstance(marks, list | tuple) else (marks,)):
+            if getattr(mark, "name", None) == "mazurka":
+                yield mark
 
 
 def collect_methods(kind: type, path: str) -> Iterator[Found]:
@@ -166,7 +189,7 @@ def collect_methods(kind: type, path: str) -> Iterator[Found]:
         return
     for name, value in inspect.getmembers(kind, inspect.isfunction):
         if is_test(name, value):
-            asked = read_request(value)
+            asked = read_request(value, kind, sys.modules.get(kind.__module__))
             inner = asked.function
             body = make_case_body(kind, name, inner) if case else make_method_body(kind, inner)
             test = Test(body=body, name=f"{path}::{name}", function=inner, skips=skip_exceptions)

@@ -8,16 +8,23 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar, overload
 
 from mazurka.errors import OptionError
 from mazurka.report.answer import ERROR, INCONCLUSIVE, VIOLATED
 from mazurka.runtime.core.failures import explain_now
 from mazurka.runtime.exploring.entry import explore_test
-from mazurka.runtime.exploring.options import ExploreOptions, Test, guess_meaning, read_options
+from mazurka.runtime.exploring.options import (
+    ExploreOptions,
+    Test,
+    combine_options,
+    guess_meaning,
+    read_options,
+)
 from mazurka.runtime.exploring.tokens import make_portable
 from mazurka.runtime.story.result import Result
+from mazurka.runtime.testing.configuration import read_project
 from mazurka.runtime.testing.mark import DecoratedTest, mark_decorated
 
 
@@ -47,19 +54,26 @@ def run_case(
     case: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """What `TestCase.run` does, with exceptions passed on instead of collected."""
+    runs_loop = hasattr(case, "_setupAsyncioRunner")  # it has asyncSetUp and its like
+    if runs_loop:
+        case._setupAsyncioRunner()
     try:
-        case.setUp()
+        case._callSetUp()
         try:
             return function(case, *args, **kwargs)
         except BaseException as error:
             explain_now(error)
             raise
         finally:
-            case.tearDown()
+            case._callTearDown()
     finally:
-        while case._cleanups:
-            cleanup, positional, named = case._cleanups.pop()
-            cleanup(*positional, **named)
+        try:
+            while case._cleanups:
+                cleanup, positional, named = case._cleanups.pop()
+                case._callCleanup(cleanup, *positional, **named)
+        finally:
+            if runs_loop:
+                case._tearDownAsyncioRunner()
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -106,7 +120,14 @@ def raise_failure(result: Result, options: ExploreOptions) -> Result:
     return result
 
 
-def decorate(function: Callable[..., Any], options: ExploreOptions) -> Callable[..., Any]:
+def choose_options(function: Callable[..., Any], given: Mapping[str, Any]) -> ExploreOptions:
+    """Choose how a function is explored: as it is told, and otherwise as its project says."""
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    project = {} if code is None else read_project(code.co_filename)
+    return combine_options(project, given)
+
+
+def decorate(function: Callable[..., Any], given: Mapping[str, Any]) -> Callable[..., Any]:
     """Wrap a test so that a call explores it."""
     refuse_coroutines(function)
 
@@ -114,10 +135,11 @@ def decorate(function: Callable[..., Any], options: ExploreOptions) -> Callable[
     def wrapper(*args: Any, **kwargs: Any) -> Result | None:
         __tracebackhide__ = True
         test = make_test(function, bind_arguments(function, args, kwargs))
+        options = choose_options(function, given)
         result = raise_failure(explore_test(test, options), options)
         return None if is_case_method(args) else result  # `unittest` wants tests to return nothing
 
-    mark_decorated(wrapper, DecoratedTest(function, options))
+    mark_decorated(wrapper, DecoratedTest(function, given))
     return wrapper
 
 
@@ -184,15 +206,15 @@ def explore(function: Callable[..., Any] | None = None, /, **given: Any) -> Any:
     execution, `workers`, the number of processes that search together, and `timeouts`: sleeps and
     timeouts may end at `"any"` time, or as a `"last-resort"`, when nobody else can move.
     """
-    options = read_options(given)
+    read_options(given)
     if function is None:
-        return lambda test: decorate(test, options)
+        return lambda test: decorate(test, given)
     if not callable(function):
         raise OptionError(
             f"mazurka.explore takes a function, not {function!r}; options are given by name"
             f"{guess_meaning(function)}"
         )
     if not given:
-        return decorate(function, options)
+        return decorate(function, given)
     refuse_coroutines(function)
-    return explore_test(make_test(function, function), options)
+    return explore_test(make_test(function, function), choose_options(function, given))

@@ -5,12 +5,9 @@ The pytest plugin looks for it in every session, so this imports nothing of the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from mazurka.runtime.exploring.options import ExploreOptions
+from typing import Any
 
 _MARK = "__mazurka_explore__"
 
@@ -20,7 +17,8 @@ class DecoratedTest:
     """The user's own function, and how to explore it."""
 
     function: Callable[..., Any]
-    options: ExploreOptions
+    given: Mapping[str, Any]
+    """The options of the decorator, by name."""
 
 
 def mark_decorated(wrapper: Callable[..., Any], test: DecoratedTest) -> None:

@@ -81,7 +81,7 @@ LIBRARY_ONLY: dict[type, set[str]] = {
     },
 }
 """What only the library itself calls, while it holds a lock or before anybody else can look."""
-STATELESS = {"__class_getitem__", "__dict__", "__weakref__", "__annotations__"}
+STATELESS = {"__class_getitem__", "__dict__", "__weakref__", "__annotations__", "__slotnames__"}
 """What a class has that tells nothing of its objects' state."""
 PLAIN = (bool, int, str, tuple, frozenset, type(None))
 """Types of values in a class that never change."""

@@ -253,3 +253,33 @@ def test_an_uncontrolled_call_is_an_error_with_a_stack() -> None:
     assert result.verdict == "error"
     assert "not under control" in str(result.error)
     assert "test_explore.py" in str(result.error)
+
+
+class Awaiting(unittest.IsolatedAsyncioTestCase):
+    """A case whose set-up and tear-down are coroutines."""
+
+    def setUp(self) -> None:
+        self.order = ["setUp"]
+
+    async def asyncSetUp(self) -> None:
+        self.order.append("asyncSetUp")
+        self.addAsyncCleanup(self.clean)
+
+    async def asyncTearDown(self) -> None:
+        self.order.append("asyncTearDown")
+
+    async def clean(self) -> None:
+        assert self.order[-1] == "asyncTearDown"
+
+    @mazurka.explore(preemptions=1)
+    def test_it(self) -> None:
+        thread = threading.Thread(target=threading.Lock().locked)
+        thread.start()
+        thread.join()
+        assert self.order == ["setUp", "asyncSetUp"]
+
+
+def test_coroutines_of_a_case_set_it_up() -> None:
+    result = unittest.TestResult()
+    Awaiting("test_it").run(result)
+    assert result.wasSuccessful(), result.errors + result.failures

@@ -7,15 +7,16 @@ imports nothing of the engine before a test needs it.
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mazurka.runtime.testing.mark import find_decorated
+from mazurka.runtime.testing.mark import DecoratedTest, find_decorated
 from mazurka.runtime.testing.pytest.summary import note_error, note_result, summarize
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ def read_command_line(config: pytest.Config) -> dict[str, Any]:
 
 def check_options(config: pytest.Config) -> None:
     """Refuse what makes no sense before any test runs."""
+    check_project(config.rootpath)
     given = read_command_line(config)
     if not given:
         return
@@ -91,6 +93,22 @@ def check_options(config: pytest.Config) -> None:
         refuse_useless(given)
     except MazurkaError as error:
         raise pytest.UsageError(f"--mazurka options: {error}") from None
+
+
+def check_project(root: Path) -> None:
+    """Refuse wrong options of the project in which the session runs."""
+    try:
+        text = (root / "pyproject.toml").read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return
+    if not re.search(r"^\s*\[\s*tool\s*\.\s*mazurka", text, re.MULTILINE):
+        return
+    from mazurka.runtime.testing.configuration import ConfigurationError, read_project
+
+    try:
+        read_project(root / "any test")
+    except ConfigurationError as error:
+        raise pytest.UsageError(str(error)) from None
 
 
 MARKER = "mazurka"
@@ -197,7 +215,8 @@ def choose_options(item: pytest.Item) -> ExploreOptions | None:
     if marker is None and decorated is None and not replayed:
         return None
     from mazurka.errors import MazurkaError
-    from mazurka.runtime.exploring.options import ExploreOptions, override_options, read_marker
+    from mazurka.runtime.exploring.options import combine_options, override_options
+    from mazurka.runtime.testing.configuration import read_project
     from mazurka.runtime.testing.decorator import refuse_coroutines
     from mazurka.runtime.testing.pytest.fixtures import is_case, is_skipped
 
@@ -205,11 +224,24 @@ def choose_options(item: pytest.Item) -> ExploreOptions | None:
         return None
     try:
         refuse_coroutines(item.function)
-        base = decorated.options if decorated is not None else ExploreOptions()
-        own = base if marker is None else read_marker(marker, base)
+        own = combine_options(read_project(item.path), *(read_layers(item, decorated) or [{}]))
         return override_options(own, read_command_line(item.config))
     except (MazurkaError, TypeError) as error:
         raise pytest.UsageError(f"{item.nodeid}: {error}") from None
+
+
+def read_layers(item: pytest.Item, decorated: DecoratedTest | None) -> list[Mapping[str, Any]]:
+    """Read what the markers and the decorator of an item give, from the farthest to the nearest."""
+    from mazurka.runtime.exploring.options import read_marker
+
+    layers: list[Mapping[str, Any]] = []
+    for node in item.listchain():
+        if node is item and decorated is not None:
+            layers.append(decorated.given)
+        found = [read_marker(mark) for mark in node.own_markers if mark.name == MARKER]
+        # The marks of a class follow those of its bases; those of a function, the nearest is first.
+        layers += found if isinstance(node, pytest.Class) else reversed(found)
+    return layers
 
 
 def explore_item(item: Any, options: ExploreOptions) -> None:
