@@ -127,6 +127,7 @@ def bound_of(text: str | None) -> int | None:
 
 def run_tests(target: str, given: dict[str, Any], *, as_json: bool) -> int:
     """Explore the tests one after the other; returns the exit status."""
+    from mazurka.deadline import command_start
     from mazurka.report.answer import worst_status
     from mazurka.runtime.exploring.options import refuse_useless
     from mazurka.runtime.testing.collecting import collect
@@ -137,9 +138,9 @@ def run_tests(target: str, given: dict[str, Any], *, as_json: bool) -> int:
         found = collect(target)
     if "seed" in given and "strategy" not in given:
         require_random(found)
-    results = []
+    results: list[Result] = []
     for one in found:
-        result = explore_one(one, given)
+        result = explore_one(one, given, None if results else command_start())
         results.append(result)
         if not as_json:
             show(result, several=len(found) > 1)
@@ -175,7 +176,8 @@ def silent() -> Iterator[None]:
         yield
 
 
-def explore_one(found: Any, given: dict[str, Any]) -> Result:
+def explore_one(found: Any, given: dict[str, Any], since: float | None) -> Result:
+    """Explore a test; its time begins now, or at `since`."""
     from mazurka.report.answer import ERROR, INCONCLUSIVE
     from mazurka.runtime.exploring.entry import conclude_interrupted, explore_test
     from mazurka.runtime.exploring.options import ExploreOptions, override_options
@@ -194,7 +196,7 @@ def explore_one(found: Any, given: dict[str, Any]) -> Result:
     options = override_options(found.options or ExploreOptions(), given).with_seed()
     try:
         with silent(), found.surroundings():
-            return explore_test(found.test, options, progress)
+            return explore_test(found.test, options, progress, since)
     except KeyboardInterrupt:
         if progress.last is None:
             raise

@@ -196,9 +196,14 @@ class Scheduler:
     def refuse(self, message: str) -> NoReturn:
         """End the run in an error: the running thread does something that cannot be controlled.
         No handler of the program's comes in between."""
-        self.pending[self.running.number] = None  # it ends by itself
-        self._break(failures.ControlError(message))
+        self.cut(failures.ControlError(message))
         raise Unwind
+
+    def cut(self, error: BaseException) -> None:
+        """End the run in an error where it is; whoever calls this sees to it that the running
+        thread unwinds."""
+        self.pending[self.running.number] = None  # it ends by itself
+        self._break(error)
 
     def hand_over(self, chosen: int) -> None:
         """Let a thread go on; the test's own if the run is over (-1)."""

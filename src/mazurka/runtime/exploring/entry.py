@@ -17,11 +17,19 @@ from mazurka.runtime.story.result import Result
 from mazurka.stateless.explored import INTERRUPTED, Explored, Progress
 
 
-def explore_test(test: Test, options: ExploreOptions, progress: Progress | None = None) -> Result:
-    """Explore a test.  What is wrong with it, or with us, becomes a result of its own."""
+def explore_test(
+    test: Test,
+    options: ExploreOptions,
+    progress: Progress | None = None,
+    since: float | None = None,
+) -> Result:
+    """Explore a test.  What is wrong with it, or with us, becomes a result of its own.
+
+    The time that the options allow begins now, or at `since`.
+    """
     options = options.with_seed()
     result = begin_result(test, options)
-    started = time.perf_counter()
+    started = time.perf_counter() if since is None else since
     with show_warnings_once():
         if options.workers > 1:
             from mazurka.runtime.exploring.workers.parallel import ParallelExploration

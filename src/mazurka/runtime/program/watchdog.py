@@ -6,6 +6,10 @@ looks up now and then.  If no thread has reached a scheduling point for some tim
 being computed, then the thread whose turn it is has called something that nobody controls: a
 socket, a subprocess, a lock inside a C library.  It is reported with its stack and left behind.
 
+When a time limit is reached, the present run ends at its next scheduling point.  If it does not
+come to one soon, an exception ends it inside the code of the test.  A call that does not return to
+Python even then is left behind when the patience is over.
+
 A thread that is stuck in a call stays until the process ends; nobody waits for that, since it is
 none of those that the interpreter joins.  But libraries wait for their threads and processes when
 the interpreter ends, by functions that they have registered: `multiprocessing` for its pools and
@@ -90,6 +94,8 @@ LOOKS = 4
 BUSY = 4
 """A thread that computes is given so many times longer, as long as others keep it from computing:
 its patience is one of processor time."""
+COURTESY = 0.05
+"""How long a run may take to its next point when the time limit is reached, in seconds."""
 ANSWER = 1.0
 """How long an interrupted exploration may take to come to its next point, in seconds."""
 
@@ -206,8 +212,9 @@ class Watchdog:
     def _wait(self) -> None:
         try:
             self._watch()
-        except UncontrolledCallError as error:
-            self._lose(error.failed.message)
+        except (UncontrolledCallError, OutOfTime) as error:
+            late = "the time limit was reached"
+            self._lose(late if isinstance(error, OutOfTime) else error.failed.message)
             run = session.current
             run.decide = _raise_abandon
             registry.end_run(run)  # or the interpreter waits for executors at its end
@@ -236,20 +243,27 @@ class Watchdog:
             if waited >= limit and looks >= LOOKS and (run.ident or not busy):
                 failed = describe_blocked(run, waited, busy)
                 _end_thread(run)
-                raise UncontrolledCallError(failed)
+                raise OutOfTime if self.is_late() else UncontrolledCallError(failed)
 
     def _until_next_look(self) -> float:
         pause, deadline = self._patience / LOOKS, self.deadline
         left = pause if deadline is None else deadline - _now()
-        return min(pause, left) if left > 0 else pause
+        return min(pause, left if left > 0 else COURTESY)
 
     def _end_late_run(self) -> bool:
-        """Let the present run end at its next point, if time has just run out."""
+        """Let the present run end at its next point, if time has just run out; or where it is, if
+        it has not come to one since."""
         with self._changing:
             run = session.current
-            if not self.is_late() or run.decide is _raise_late:
+            if not self.is_late():
                 return False
-            run.decide = _raise_late
+            if run.decide is not _raise_late:
+                run.decide = _raise_late
+                return True
+            if run.over or not run.ident:
+                return False
+            run.cut(OutOfTime())
+            _end_thread(run)
             return True
 
     def _interrupt(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -246,6 +247,49 @@ def test_time_is_over_in_a_long_run_of_a_search() -> None:
     assert (result.verdict, result.limits) == ("inconclusive", ("time",))
     assert result.executions == 1
     assert "1 partial order, run once, then the time limit was hit" in result.scope
+
+
+def compute() -> None:
+    """Never reaches a scheduling point."""
+    n = 0
+    while True:
+        n += 1
+
+
+@pytest.mark.parametrize("test", [compute, lambda: together(compute, compute)])
+def test_time_is_over_in_a_run_without_points(test: Callable[[], None]) -> None:
+    result = mazurka.explore(test, seconds=0.3)
+    assert (result.verdict, result.limits) == ("inconclusive", ("time",))
+    assert mazurka.explore(many_runs, executions=1).runs == 1  # nothing is left behind
+
+
+def test_time_is_over_in_a_run_without_points_of_a_search() -> None:
+    """The executions before are told."""
+    box = Box()
+
+    def sometimes_computes() -> None:
+        box.n = 0
+
+        def put() -> None:
+            box.n = 1
+
+        def look() -> None:
+            if box.n == 0:
+                compute()
+
+        together(put, look)
+
+    result = mazurka.explore(sometimes_computes, preemptions=1, seconds=1.0)
+    assert (result.verdict, result.limits) == ("inconclusive", ("time",))
+    assert "run once, then the time limit was hit" in result.scope
+
+
+def test_time_is_over_in_a_call_that_does_not_return() -> None:
+    here, there = socket.socketpair()
+    result = mazurka.explore(lambda: here.recv(1), seconds=0.1, patience=0.3)
+    assert (result.verdict, result.limits) == ("inconclusive", ("time",))
+    there.close()
+    here.close()
 
 
 @pytest.mark.parametrize("strategy", ["random", "pct"])
