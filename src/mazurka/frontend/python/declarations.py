@@ -69,7 +69,7 @@ class Declarations:
     listed: list[ThreadCall] = field(default_factory=list)
     """The `threads` list as it was last assigned."""
     below: ast.stmt | None = None
-    """The first statement that has been executed below the list that counts so far."""
+    """The first statement below the list that counts so far of which code has been run."""
     run: ModuleRun = field(init=False)
 
     def __post_init__(self) -> None:
@@ -155,6 +155,12 @@ class Declarations:
                 raise self.low.refuse(node, f"the decorator of `{node.name}` is not supported")
 
     def _statement(self, node: ast.stmt) -> None:
+        listed, before = bool(self.listed) or self.starts_late, self.run.foreseen
+        self._take(node)
+        if listed and self.run.foreseen > before and not lists_threads(node):
+            self.below = self.below or node
+
+    def _take(self, node: ast.stmt) -> None:
         match node:
             case ast.Import() | ast.ImportFrom():
                 names = import_names(node, self.model.known, self.model.file)
@@ -219,9 +225,10 @@ class Declarations:
         self.run.execute(node)
 
     def _check_below(self, last: ast.If) -> None:
-        """Refuse a statement that has been executed, but stands below the list that counts.
+        """Refuse a statement of which code has been run, but which stands below the list that
+        counts: the value of a new name, a default, a field may call functions, too.
 
-        It was executed as if another list followed, which an `if` has left out.
+        It was run as if another list followed, which an `if` has left out.
         """
         if self.below is not None:
             raise self.low.refuse(

@@ -194,6 +194,8 @@ class Lowering(ThreadBuilder):
     unrolled: int = 0
     settled: bool = False
     """Without an automaton: shared data hold their first values, since nothing has run yet."""
+    early: int = 0
+    """How many of these values have been read."""
     moment: int = 0
     """In `main`, the line of the module's own statement that runs."""
     overlay: dict[str, Value] = field(default_factory=dict)
@@ -247,6 +249,7 @@ class Lowering(ThreadBuilder):
             self.direct += 1
             return Number(Load(place.address), boolean)
         if self.settled and self.automaton is None and isinstance(place.address, Const):
+            self.early += 1
             cell = self.program.storage.cells[place.address.value]
             return Number(Const(cell.initial), boolean)
         return Number(self.load(place, self.span(node)), boolean)

@@ -38,9 +38,16 @@ class ModuleRun:
     """Shared numbers that foreseen statements have assigned again."""
     foreseeing: bool = False
     """Whether the statement stands above the `threads` list."""
+    runs: int = 0
+    """How often code of the module has been run beforehand."""
 
     def __post_init__(self) -> None:
         self.low = Lowering(self.model, 0, None, settled=True)
+
+    @property
+    def foreseen(self) -> int:
+        """How often something was done that threads, if they ran already, could tell."""
+        return self.runs + self.low.early
 
     def start_threads(self) -> None:
         """Note that threads run from now on, beside the statements that follow."""
@@ -59,6 +66,7 @@ class ModuleRun:
         if found is None:
             self.defer(node)
             return
+        self.runs += 1
         self.rebound |= stores.keys() & self.model.globals.keys()
         self.carried |= found.variables
         self.ranges |= found.ranges
@@ -76,7 +84,10 @@ class ModuleRun:
         if not self.low.settled:
             return None
         found = foresee(self.model, [], {}, expr, action)
-        return None if found is None else found.value
+        if found is None:
+            return None
+        self.runs += 1
+        return found.value
 
     def statically(self, action: Callable[[Lowering], Value]) -> Value | None:
         """Evaluate something without running any code; None if that takes steps."""

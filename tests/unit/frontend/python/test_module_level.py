@@ -115,6 +115,21 @@ def test_refused(source: str, line: int, message: str) -> None:
     assert caught.value.line == HEAD + len(before.splitlines()) + line
 
 
+@pytest.mark.parametrize(
+    "statement",
+    ["z = g()", "z: Int[0, 9] = g()", "z = x", "z, a = g(), 1", "def h(n=g()): pass",
+     "class A:\n    v: int = x"],
+)  # fmt: skip
+def test_values_below_a_list_that_counts_after_all(statement: str) -> None:
+    does = "def g():\n    global x\n    x = 2\n    return x\n"
+    source = PRELUDE + SHARED + STORE + does + "threads = [f()]\n"
+    after = "\nif y:\n    threads += [f()]\n"
+    with pytest.raises(UnsupportedError, match="below the `threads` list") as caught:
+        elaborate(source + statement + after, "model.py")
+    assert caught.value.line == len(source.splitlines()) + 1
+    elaborate(source + statement + after.replace("if y", "if x"), "model.py")
+
+
 def test_a_failure_above_the_list_is_a_violation() -> None:
     for statement in ("assert x == 2", "x = 10", "y = 1 // (x - 1)", "l.release()"):
         findings = explore(SHARED + statement + "\n" + STORE + "threads = [f()]")
