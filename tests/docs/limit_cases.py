@@ -66,6 +66,8 @@ REFUSED = {
     "wait in atomic": body(
         "with atomic():", "    with c:", "        c.wait()", before="c = Condition()\n"
     ),
+    "rendezvous in atomic": body("with atomic():", "    c.put(1)", before="c = Channel(Int)\n"),
+    "barrier in atomic": body("with atomic():", "    b.wait()", before="b = Barrier(2)\n"),
     "except": body("try:", "    pass", "except ValueError:", "    pass"),
     "raise": body("raise ValueError"),
     "inner function": body("def g(): pass"),

@@ -178,6 +178,18 @@ def second():
     right.put(1)
 """
 
+SELECTS_UNDER_A_CONDITION = """
+left, right = Queue(1, Int[0, 1]), Queue(1, Int[0, 1])
+def first():
+    left.put(0)
+    right.put(1)
+    which, item = select(left, right if x == 1 else None)
+    assert which == 0, "the condition held by then"
+def second():
+    global x
+    x = 1
+"""
+
 MEETS_IN_A_CHANNEL = """
 meeting = Channel(Int[0, 1])
 def first():
@@ -262,6 +274,7 @@ MODELS: dict[str, Callable[[], Program]] = {
     "two readers": model(TWO_READERS),
     "looks at a queue": model(LOOKS_AT_A_QUEUE),
     "selects from two queues": model(SELECTS_FROM_TWO),
+    "selects under a condition": model(SELECTS_UNDER_A_CONDITION),
     "an item or not": item_or_not,
     "meets in a channel": model(MEETS_IN_A_CHANNEL),
     "started again": started_again,

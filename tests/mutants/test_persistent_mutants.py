@@ -159,6 +159,8 @@ MUTANTS: list[tuple[str, Any, str, Any, str, Proviso]] = [
      "looks at a queue", Proviso.STACK),
     ("the other queues of a select forgotten", Channels, "attempting", lambda *_: NOTHING,
      "selects from two queues", Proviso.STACK),
+    ("conditions of a select forgotten", PersistentSets, "uses", only_what_happens,
+     "selects under a condition", Proviso.STACK),
     ("queues that decide between edges forgotten", Channels, "_find_preferred", lambda *_: set(),
      "an item or not", Proviso.STACK),
     ("senders that wait at a channel forgotten", Channels, "waiting",

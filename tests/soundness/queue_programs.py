@@ -1,8 +1,9 @@
 """Random programs whose threads send messages: through queues with and without a bound, through
 rendezvous channels, from one writer or several to one reader or several.
 
-Threads also look at counts, receive from whichever of several queues has an item, or from the first
-that has one, or only if there is one, reach queues through pointers, put and get inside atomic
+Threads also look at counts, receive from whichever of several queues has an item (of those whose
+conditions hold, over shared data or other queues), or from the first that has one, or only if there
+is one, reach queues through pointers, put and get inside atomic
 sections, and share variables beside the queues.
 """
 
@@ -109,7 +110,7 @@ class Messenger(SynchronizingThread):
         elif sends and rng.random() < 0.5:
             self.send(rng.choice(sends), sends)
         elif receives and rng.random() < 0.7:
-            if len(receives) > 1 and not self.in_atomic and rng.random() < 0.5:
+            if not self.in_atomic and rng.random() < (0.5 if len(receives) > 1 else 0.1):
                 (self.select if rng.random() < 0.7 else self.prefer)(receives)
             elif not self.in_atomic and rng.random() < 0.15:
                 self.poll(rng.choice(receives))
@@ -197,13 +198,15 @@ class Messenger(SynchronizingThread):
         return queues.has_item(base), queues.get_item(base, queue.capacity, targets, empty)
 
     def select(self, among: list[QueuePlan]) -> None:
-        """Receive from one of several queues that have an item."""
+        """Receive from one of several queues that have an item, and whose conditions hold."""
         self.in_atomic = True
         self.step(Kind.CHOOSE, Assign(Const(self.pick), Choice()), choices=len(among))
         self.in_atomic = False
         following = self.location()
         for number, queue in enumerate(among):
             condition, operations = self.taking(queue, Const(queue.base))
+            if self.rng.random() < 0.35:
+                condition = Conditional(self.counting(queue), condition, ZERO)
             mine = Binary("eq", Load(Const(self.pick)), Const(number))
             guard = Conditional(mine, condition, ZERO)
             self.edge(
@@ -211,6 +214,18 @@ class Messenger(SynchronizingThread):
                 subject=Const(queue.base),
             )  # fmt: skip
         self.here = following
+
+    def counting(self, queue: QueuePlan) -> Expr:
+        """When a queue counts for a `select`: a condition over shared data, or over a queue."""
+        first, x = Load(Const(self.fields[0])), Load(Const(self.world.variable))
+        kind = self.rng.choice(("x", "x", "both", "queue", "own"))
+        if kind == "queue":
+            looked_at = self.rng.choice(self.world.queues)
+            return Binary("eq", Load(Const(looked_at.base)), Const(self.rng.randint(0, 1)))
+        if kind == "own":
+            return Binary("gt", Load(Const(queue.base)), Const(self.rng.randint(0, 1)))
+        limit = Const(self.rng.randint(0, HIGHEST))
+        return Binary("eq", x, limit) if kind == "x" else Binary("le", x, first)
 
     def prefer(self, among: list[QueuePlan]) -> None:
         """Receive from the first of several queues that has an item."""

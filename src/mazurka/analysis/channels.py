@@ -29,7 +29,9 @@ slots have the same range.  A get never disables a put, and a put never disables
 interfere with it.  A get that is blocked finds the queue empty; no other get is possible either,
 and it stays blocked until somebody puts.  In the same way a put waits for gets.  Neither is true of
 `select`: with one queue empty and another not, a put gives it one more way to go on.  So a
-`select` reads the putting ends.  But what it does, once it has chosen, is a get.
+`select` reads the putting ends.  But what it does, once it has chosen, is a get.  If a queue counts
+only under a condition, what the condition reads is in the footprint of the step, possible or not,
+and a queue at which it looks is looked at (both ends).
 
 *Rendezvous channels* have the same two ends; offering an item and seeing that it was taken are the
 sender's.  At any time only one of the three operations is possible, and only another one of the

@@ -41,6 +41,8 @@ PUTTING, TAKING = re.compile(r"^(put|offer) (into|on)\b"), re.compile(r"^(get|ta
 """How items come into queues (`put into`) and onto rendezvous channels (`offer on`), and out."""
 UNTIL = " until "
 """What stands between a condition variable and what a thread waits for."""
+IF = " if "
+"""What stands between a queue of a `select` and the condition under which it counts."""
 INSPECTION = re.compile(r".*\.(?P<method>\w+)\(\)")
 CHOOSING = "choose"
 WAITING = re.compile(r"\.waiting\[(\d+)\]$")
@@ -178,6 +180,8 @@ def operation_text(taken: TakenEdge) -> str:
     """The edge's text, with the object it really works on: an alias is looked through."""
     edge = taken.edge
     text = edge.text or str(edge.kind)
+    if edge.kind is Kind.GET:
+        text, _, _ = text.partition(IF)
     if edge.kind is Kind.CREATE:
         return f"create {', '.join(_created(taken)) or 'a thread'}"
     name = find_object(taken)
@@ -192,7 +196,7 @@ def find_object(taken: TakenEdge) -> str | None:
     address = Interpreter(program).value(taken.cells, taken.step.thread, edge.subject)
     if address is None or not 0 < address < len(program.cells):
         return None
-    said, _, _ = (edge.text or str(edge.kind)).partition(UNTIL)
+    said, _, _ = (edge.text or str(edge.kind)).partition(IF if edge.kind is Kind.GET else UNTIL)
     return object_name(program, address, said)
 
 

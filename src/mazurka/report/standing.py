@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from mazurka.analysis.standstill import examine_standstill
 from mazurka.ir.interpreter import Access, Interpreter, Outcome, State, Step
 from mazurka.ir.program import Edge, Kind, Program, Role
 from mazurka.report.constants import name_constants
-from mazurka.report.operations import UNTIL, place_name
+from mazurka.report.operations import IF, UNTIL, place_name
 from mazurka.report.places import (
     RESTING,
     Shown,
@@ -20,6 +20,7 @@ from mazurka.report.places import (
     source_line,
     thread_name,
 )
+from mazurka.report.receiving import split_ways, tell_left_out
 from mazurka.report.words import listed
 
 UNNOTIFIED = "waits to be notified on "
@@ -170,20 +171,22 @@ def waiting_reason(program: Program, step: Step, edge: Edge) -> str:
             return _unfinished(program, access)
     if edge.kind is Kind.ACQUIRE and any(_is_read(program, access) for access in seen):
         return _read(program, step, _object(program, step, seen, edge), seen)
+    remark = ""
     if edge.kind is Kind.GET:
-        ways = find_ways(program, step, edge)
+        ways, left_out = split_ways(program, step, edge)
+        names = [f"`{_object(program, step, seen, each)}`" for each in (*ways, *left_out)]
+        remark = tell_left_out(left_out, names[len(ways) :])
         if len(ways) > 1:
-            names = [f"`{_object(program, step, seen, each)}`" for each in ways]
-            return f"waits for an item from one of {listed(names)}"
+            return f"waits for an item from one of {listed(names[: len(ways)])}{remark}"
         if not ways:
-            return "waits, since no condition of its `select` holds"
+            return f"waits, since no condition of its `select` holds{remark}"
         edge = ways[0]
     on_channel = edge.text.startswith(OFFERING)
     template = (WAITING | ON_CHANNELS if on_channel else WAITING).get(edge.kind)
     if template is None:
         return f"waits at `{edge.text}`" if edge.text else "waits"
     name = _object(program, step, seen, edge)
-    return template.format(object=name if edge.kind is Kind.JOIN else f"`{name}`")
+    return template.format(object=name if edge.kind is Kind.JOIN else f"`{name}`") + remark
 
 
 def find_wanted(program: Program, step: Step, edge: Edge) -> tuple[str, tuple[int, ...]]:
@@ -200,27 +203,6 @@ def find_wanted(program: Program, step: Step, edge: Edge) -> tuple[str, tuple[in
     names = [program.cells[access.address].name for access in seen if access.value]
     readers = tuple(int(found[1]) for name in names if (found := READER.search(name)))
     return _object(program, step, seen, edge), readers
-
-
-def find_ways(program: Program, step: Step, edge: Edge) -> list[Edge]:
-    """What a thread could take an item from: of the queues of a `select`, those whose conditions
-    hold.  Only these are looked at, by one of its choices."""
-    interpreter, state = Interpreter(program), step.state
-    ways = [each for each in thread_edges(program, step, edge) if each.kind is Kind.GET]
-    if len(ways) < 2:
-        return ways
-    tried = [one for _, one in interpreter.steps_of(state, step.thread)]
-    looked_at = {access.address for one in tried for access in one.accesses}
-    subjects = [
-        None if each.subject is None else interpreter.value(state, step.thread, each.subject)
-        for each in ways
-    ]
-    return [way for way, subject in zip(ways, subjects, strict=True) if subject in looked_at]
-
-
-def thread_edges(program: Program, step: Step, edge: Edge) -> Iterator[Edge]:
-    """The edges that leave the location of an edge."""
-    return program.threads[step.thread].edges_at(edge.source)
 
 
 def _until(program: Program, step: Step, edge: Edge) -> str:
@@ -326,7 +308,8 @@ def _object(program: Program, step: Step, seen: list[Access], edge: Edge) -> str
     if edge.subject is not None:
         address = Interpreter(program).value(step.state, step.thread, edge.subject)
         if address is not None and 0 < address < len(program.cells):
-            return object_name(program, address, edge.text)
+            said = edge.text.partition(IF)[0] if edge.kind is Kind.GET else edge.text
+            return object_name(program, address, said)
     for access in seen:
         if program.cells[access.address].role in (Role.SYNC, Role.OWNER):
             return object_name(program, access.address)

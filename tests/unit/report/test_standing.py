@@ -135,10 +135,14 @@ threads = [f(), g()]
         ("c.put(2)", "waits for somebody to take what it offers on `c`"),
         ("a.get()", "waits for queue `a` to have an item"),
         ("select(a, c)", "waits for an item from one of `a` and `c`"),
-        ("select(a, b if full.full() else None)", "waits for queue `a` to have an item"),
+        (
+            "select(a, b if full.full() else None)",
+            "waits for queue `a` to have an item (`b` is left out: `full.full()` is false)",
+        ),
         (
             "select(a if full.full() else None, b if full.full() else None)",
-            "waits, since no condition of its `select` holds",
+            "waits, since no condition of its `select` holds (`a` is left out: `full.full()` is"
+            " false; `b` is left out: `full.full()` is false)",
         ),
     ],
 )

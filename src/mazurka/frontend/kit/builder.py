@@ -138,6 +138,25 @@ class ThreadBuilder:
         automaton.current = None
         automaton.place(target, span)
 
+    def enter_section(
+        self,
+        kind: Kind,
+        span: Span,
+        text: str,
+        *,
+        operations: Sequence[Operation] = (),
+        **parts: Unpack[EdgeParts],
+    ) -> None:
+        """Begin a section that is one step and waits as a whole, by a plain edge: reads in it can
+        race unless an atomic section is around it."""
+        automaton = self.require_automaton()
+        depth, automaton.atomic_depth = automaton.atomic_depth, automaton.atomic_depth + 1
+        inside = automaton.new_label(span)
+        automaton.atomic_depth = depth
+        self.add_edge(kind, span, text, inside, operations=operations, **parts)
+        automaton.current = None
+        automaton.place(inside, span)
+
     def act(
         self,
         kind: Kind,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from mazurka.frontend.kit.arithmetic import binary, both
@@ -77,35 +77,60 @@ def take_targets(build: ThreadBuilder, item: ItemForm, span: Span) -> list[Const
     return [Const(build.take_temporary(Role.INT, span)) for _ in item.fields]
 
 
+@dataclass(frozen=True)
+class Way:
+    """One of the objects that a thread receives from, and when it counts."""
+
+    owner: Reference
+    condition: Expr = ONE
+    """Where it does not hold, nothing is taken from here; it may read shared cells."""
+    text: str = ""
+    """The condition as it was written."""
+
+
+IF = " if "
+"""What stands between the object of a way and its condition, in the text of an edge."""
+
+
 def select_item(
-    build: ThreadBuilder, ways: Sequence[tuple[Expr, Reference]], span: Span
+    build: ThreadBuilder,
+    owners: Sequence[Reference],
+    evaluate: Callable[[Sequence[Reference]], Sequence[Way]],
+    span: Span,
+    *,
+    reads: bool,
 ) -> tuple[Expr, list[Expr]]:
     """Wait until one of several objects has an item, and take it out, in one step.
 
-    Each comes with a condition over the thread's own cells; where it does not hold, nothing is
-    taken from there.  If several have an item, each is tried.  Returns the position of the one that
-    was chosen, and the fields of the item.
+    `evaluate` gives each of the objects a condition; the edges that it adds become part of the
+    step, so a condition is evaluated again whenever what it reads has changed.  If several objects
+    that count have an item, each is tried.  `reads` says whether there are conditions that read
+    anything; what they read of shared data can race.  Returns the position of the one that was
+    chosen, and the fields of the item.
     """
     automaton = build.require_automaton()
-    owners = [(condition, build.pin(owner, span)) for condition, owner in ways]
-    holders = [owner.shape for _, owner in owners if isinstance(owner.shape, Holder)]
+    owners = [build.pin(owner, span) for owner in owners]
+    holders = [owner.shape for owner in owners if isinstance(owner.shape, Holder)]
     targets = take_targets(build, holders[0].item, span)
     which = Const(build.take_temporary(Role.INT, span))
-    automaton.atomic_depth += 1
     chosen = Assign(which, Choice() if len(owners) > 1 else ZERO)
+    if reads:
+        build.enter_section(Kind.LOCAL, span, "select")
+    automaton.atomic_depth += 1
     build.step(Kind.LOCAL, span, "select", operations=(chosen,), choices=len(owners))
+    ways = evaluate(owners)
     automaton.atomic_depth -= 1
     behind = automaton.new_label(span)
-    for number, ((condition, owner), holder) in enumerate(zip(owners, holders, strict=True)):
+    for number, (way, holder) in enumerate(zip(ways, holders, strict=True)):
+        owner = way.owner
         mine = binary("eq", Load(which), Const(number))
-        guard = both(mine, both(condition, holder.is_ready(owner)))
         build.add_edge(
             Kind.GET,
             span,
-            f"{holder.taking} {owner.title}",
+            f"{holder.taking} {owner.title}{IF + way.text if way.text else ''}",
             behind,
             operations=holder.take_out(owner, targets),
-            guard=guard,
+            guard=both(mine, both(way.condition, holder.is_ready(owner))),
             atomic=True,
             subject=owner.address,
         )

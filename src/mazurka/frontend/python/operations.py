@@ -16,6 +16,7 @@ from mazurka.frontend.kit.program import Label
 from mazurka.frontend.kit.shapes import ArrayShape, NumberShape, Reference
 from mazurka.frontend.python.arguments import match_arguments
 from mazurka.frontend.python.assertions import refuse_tuple
+from mazurka.frontend.python.conditions import begin_evaluation, evaluate_directly
 from mazurka.frontend.python.containers import (
     bind_loop_variables,
     list_items,
@@ -177,7 +178,7 @@ def _choice(low: Lowering, node: ast.Call, count: int, value: Expr, role: Role =
 def _assume(low: Lowering, node: ast.Call) -> Value:
     condition = require_one_argument(low, node)
     text = f"assume {ast.unparse(condition)}"
-    test = _direct_condition(low, condition, most_reads=1)
+    test = evaluate_directly(low, condition, most_reads=1)
     if test is None:
         test = truth_of(low, low.value(condition), condition)
     if isinstance(test, Const) and test.value:
@@ -192,57 +193,18 @@ def _await(low: Lowering, node: ast.Call) -> Value:
     condition = require_one_argument(low, node)
     refuse_tuple(low, condition)
     text, automaton = f"await {ast.unparse(condition)}", low.require_automaton()
-    test = _direct_condition(low, condition)
+    test = evaluate_directly(low, condition)
     if test is not None:
         if not (isinstance(test, Const) and test.value):
             low.step(Kind.UNTIL, low.span(node), text, guard=test)
         return Nothing()
     if not automaton.atomic_depth:
-        _begin_evaluation(low, node, text)
+        begin_evaluation(low, low.span(node), text)
     automaton.atomic_depth += 1
     test = truth_of(low, low.value(condition), condition)
     automaton.atomic_depth -= 1
     low.step(Kind.UNTIL, low.span(node), text, guard=test)
     return Nothing()
-
-
-def _begin_evaluation(low: Lowering, node: ast.Call, text: str) -> None:
-    """Begin a section in which a condition is evaluated, and which waits as a whole.
-
-    Unlike an `atomic()` section it begins with a plain edge, so its reads can race: whether a
-    condition is one expression or calls a function makes no difference.
-    """
-    automaton = low.require_automaton()
-    low.atomic_loops = low.loop_depth
-    automaton.atomic_depth = 1
-    inside = automaton.new_label(low.span(node))
-    automaton.atomic_depth = 0
-    low.add_edge(Kind.UNTIL, low.span(node), text, inside)
-    automaton.current = None
-    automaton.place(inside, low.span(node))
-
-
-def _direct_condition(
-    low: Lowering, condition: ast.expr, most_reads: int | None = None
-) -> Expr | None:
-    """Evaluate a condition as a guard that reads shared cells itself, at most so many of them;
-    None if that is not possible.
-
-    Such a thread simply waits for its condition, without a state for having read too early.
-    """
-    automaton = low.require_automaton()
-    edges, locations, held = len(automaton.edges), len(automaton.locations), len(low.held)
-    current, bound = automaton.current, automaton.bound
-    low.direct = 0
-    test = truth_of(low, low.value(condition), condition)
-    reads, low.direct = low.direct, None
-    few = most_reads is None or reads <= most_reads
-    if few and len(automaton.edges) == edges:
-        return test
-    del automaton.edges[edges:], automaton.locations[locations:]
-    automaton.current, automaton.bound = current, bound
-    low.release(held)
-    return None
 
 
 def _place(

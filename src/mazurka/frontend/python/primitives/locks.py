@@ -20,6 +20,7 @@ from mazurka.frontend.python.primitives.methods import (
     Methods,
     gives_up,
     methods_of,
+    refuse_meeting,
     without_arguments,
 )
 from mazurka.frontend.python.values import DraftField, Guard, Nothing, Number, Value, kind_of
@@ -129,12 +130,9 @@ class ConditionMethods(Methods[ConditionShape]):
     def _wait(self, low: Lowering, owner: Reference, node: ast.Call) -> Value:
         given = match_arguments(low, node, ("timeout",), "wait")
         timed = gives_up(low, given.get("timeout"))
-        if low.require_automaton().atomic_depth and not timed:
-            raise low.refuse(
-                node,
-                f"`{owner.title}.wait()` inside `atomic()` can never go through: others would have"
-                " to run and notify in the middle of the step; put it outside, or use `await_`",
-            )
+        if not timed:
+            advice = "put it outside, or use `await_`"
+            refuse_meeting(low, f"{owner.title}.wait()", "run and notify", advice, node)
         return Number(self.shape.wait(low, owner, low.span(node), timed=timed), boolean=True)
 
     def _wait_for(self, low: Lowering, owner: Reference, node: ast.Call) -> Value:

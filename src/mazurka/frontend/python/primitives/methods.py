@@ -55,6 +55,16 @@ class Methods(Generic[S]):
         raise low.refuse(node, f"a {self.shape.title} cannot be used in `with`")
 
 
+def refuse_meeting(low: Lowering, call: str, others: str, advice: str, node: ast.AST) -> None:
+    """Refuse to wait inside `atomic()` for what others can do only after the thread has begun."""
+    if low.require_automaton().atomic_depth:
+        raise low.refuse(
+            node,
+            f"`{call}` inside `atomic()` can never go through: others would have to {others} in"
+            f" the middle of the step; {advice}",
+        )
+
+
 A = TypeVar("A", LockShape, SemaphoreShape)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
@@ -13,6 +15,7 @@ from mazurka.frontend.kit.queues import (
     ChannelShape,
     Holder,
     QueueShape,
+    Way,
     select_item,
 )
 from mazurka.frontend.kit.shapes import (
@@ -25,7 +28,8 @@ from mazurka.frontend.kit.shapes import (
     Reference,
 )
 from mazurka.frontend.python.arguments import evaluate_arguments, match_arguments
-from mazurka.frontend.python.containers import list_items
+from mazurka.frontend.python.conditions import evaluate_directly
+from mazurka.frontend.python.containers import list_comprehended, list_items
 from mazurka.frontend.python.expressions import truth_of
 from mazurka.frontend.python.lowering import Lowering, callable_name
 from mazurka.frontend.python.objects import make_blueprint
@@ -33,6 +37,7 @@ from mazurka.frontend.python.primitives.methods import (
     Handler,
     Methods,
     methods_of,
+    refuse_meeting,
     without_arguments,
 )
 from mazurka.frontend.python.survey import is_frozen
@@ -46,6 +51,7 @@ from mazurka.frontend.python.values import (
     kind_of,
 )
 from mazurka.ir.expressions import ONE, Const, Expr, Load
+from mazurka.ir.program import Role
 
 H = TypeVar("H", bound=Holder)
 
@@ -124,6 +130,11 @@ def make_item(item: ItemForm, fields: list[Expr]) -> Value:
 class ChannelMethods(HolderMethods[ChannelShape]):
     def named(self) -> dict[str, Handler]:
         return {"put": self.put, "get": self.get}
+
+    def put(self, low: Lowering, owner: Reference, node: ast.Call) -> Value:
+        advice = "put it outside, or use a Queue, whose `put` waits for room only"
+        refuse_meeting(low, f"{owner.title}.put()", "take the item", advice, node)
+        return super().put(low, owner, node)
 
     def refused(self) -> dict[str, str]:
         whole = dict.fromkeys(("qsize", "empty", "full"), "use a Queue, which holds items")
@@ -280,8 +291,25 @@ def _select(low: Lowering, node: ast.Call) -> Value:
         )
     if node.keywords or not node.args:
         raise low.refuse(node, SELECT)
-    ways = [way for argument in node.args for way in _find_ways(low, argument)]
-    owners = [owner for _, owner in ways]
+    candidates = [each for argument in node.args for each in _find_candidates(low, argument)]
+    forms = _check_alike(low, [each.owner for each in candidates], node)
+    for each in candidates:
+        each.try_directly(low)
+    if not automaton.atomic_depth:
+        low.atomic_loops = low.loop_depth
+
+    def evaluate(owners: Iterable[Reference]) -> list[Way]:
+        pairs = zip(candidates, owners, strict=True)
+        return [Way(owner, each.evaluate(low), each.text) for each, owner in pairs]
+
+    owners = [each.owner for each in candidates]
+    reads = not all(isinstance(each.direct, Const) for each in candidates)
+    which, fields = select_item(low, owners, evaluate, low.span(node), reads=reads)
+    return Sequence([Number(which), make_item(forms[0], fields)])
+
+
+def _check_alike(low: Lowering, owners: list[Reference], node: ast.Call) -> list[ItemForm]:
+    """Return what the queues hold; refuse queues that hold items of different kinds."""
     forms = [owner.shape.item for owner in owners if isinstance(owner.shape, Holder)]
     for owner, form in zip(owners, forms, strict=True):
         if (form.is_tuple, form.record, len(form.fields)) != (
@@ -294,22 +322,70 @@ def _select(low: Lowering, node: ast.Call) -> Value:
                 f"`{owners[0].title}` holds {forms[0].title} and `{owner.title}` {form.title};"
                 " `select` is for queues that hold items of one kind",
             )
-    which, fields = select_item(low, ways, low.span(node))
-    return Sequence([Number(which), make_item(forms[0], fields)])
+    return forms
 
 
-def _find_ways(low: Lowering, node: ast.expr) -> list[tuple[Expr, Reference]]:
-    """Find what an argument of `select` names, each with the condition under which it counts."""
-    condition: Expr = ONE
+@dataclass(slots=True)
+class Candidate:
+    """A queue that `select` may receive from, and the condition under which it counts."""
+
+    owner: Reference
+    test: ast.expr | None
+    """The condition as it is written; None where there is none."""
+    negated: bool
+    """Whether the queue counts where the condition does not hold: `None if test else queue`."""
+    overlay: dict[str, Value]
+    """The variables of comprehensions around it."""
+    direct: Expr | None = None
+    """The condition as one expression, where that is possible."""
+
+    @property
+    def text(self) -> str:
+        if self.test is None:
+            return ""
+        shown = ast.unparse(self.test)
+        return f"not ({shown})" if self.negated else shown
+
+    def try_directly(self, low: Lowering) -> None:
+        """See whether the condition is an expression, which needs no edges of its own."""
+        if self.test is None:
+            self.direct = ONE
+            return
+        outer, low.overlay = low.overlay, self.overlay
+        self.direct = evaluate_directly(low, self.test)
+        low.overlay = outer
+
+    def evaluate(self, low: Lowering) -> Expr:
+        """Evaluate the condition as part of the step that waits."""
+        condition = self.direct
+        if condition is None:
+            assert self.test is not None
+            outer, low.overlay = low.overlay, self.overlay
+            condition = truth_of(low, low.value(self.test), self.test)
+            condition = low.keep(condition, low.span(self.test), Role.BOOL)
+            low.overlay = outer
+        return unary("not", condition) if self.negated else condition
+
+
+def _find_candidates(low: Lowering, node: ast.expr) -> list[Candidate]:
+    """Find the queues that an argument of `select` names, each with its condition."""
     match node:
+        case ast.List(parts) | ast.Tuple(parts):
+            return [each for part in parts for each in _find_candidates(low, part)]
+        case ast.ListComp(part):
+            found = list_comprehended(low, node, lambda: _find_candidates(low, part))
+            return [each for some in found for each in some]
         case ast.IfExp(test, inner, ast.Constant(None)):
-            node = inner
-            condition = truth_of(low, low.value(test), test)
+            return _find_named(low, inner, test, negated=False)
         case ast.IfExp(test, ast.Constant(None), inner):
-            node = inner
-            condition = unary("not", truth_of(low, low.value(test), test))
-    if not isinstance(condition, Const):
-        condition = low.keep(condition, low.span(node))
+            return _find_named(low, inner, test, negated=True)
+        case _:
+            return _find_named(low, node, None, negated=False)
+
+
+def _find_named(
+    low: Lowering, node: ast.expr, test: ast.expr | None, *, negated: bool
+) -> list[Candidate]:
     value = low.value(node)
     owners = list_items(low, value, node) if _is_list(value) else [value]
     found = [owner for owner in owners or () if isinstance(owner, Reference)]
@@ -317,7 +393,7 @@ def _find_ways(low: Lowering, node: ast.expr) -> list[tuple[Expr, Reference]]:
         raise low.refuse(node, f"{SELECT}, not {kind_of(value)}")
     if not all(isinstance(owner.shape, Holder) for owner in found):
         raise low.refuse(node, f"{SELECT}, not {kind_of(found[0])}")
-    return [(condition, owner) for owner in found]
+    return [Candidate(owner, test, negated, low.overlay) for owner in found]
 
 
 def _is_list(value: Value) -> bool:

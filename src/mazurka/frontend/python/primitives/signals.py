@@ -14,6 +14,7 @@ from mazurka.frontend.python.primitives.methods import (
     Methods,
     gives_up,
     methods_of,
+    refuse_meeting,
     without_arguments,
 )
 from mazurka.frontend.python.values import Nothing, Number, Value
@@ -103,6 +104,9 @@ class BarrierMethods(Methods[BarrierShape]):
             raise low.refuse(
                 node, "`wait` of a Barrier with a timeout is not supported; use `wait()`"
             )
+        if self.shape.parties > 1:
+            advice = "put it outside"
+            refuse_meeting(low, f"{owner.title}.wait()", "arrive", advice, node)
         return Number(self.shape.wait(low, owner, low.span(node)))
 
 
