@@ -1,6 +1,7 @@
 """The pytest plugin: `@pytest.mark.mazurka`, `--mazurka-preemptions` and its like, and replay.
 
-Marked tests, and those with the decorator `mazurka.explore`, are explored instead of called.  The
+Marked tests, and those with the decorator `mazurka.explore`, are explored instead of called; with
+`--mazurka`, those that start threads are explored after they have been called (`threaded`).  The
 plugin is loaded in every pytest session of an environment in which Mazurka is installed; so it
 imports nothing of the engine before a test needs it.
 """
@@ -18,6 +19,13 @@ import pytest
 
 from mazurka.runtime.testing.mark import DecoratedTest, find_decorated
 from mazurka.runtime.testing.pytest.summary import note_error, note_result, summarize
+from mazurka.runtime.testing.pytest.threaded import (
+    SECONDS,
+    STARTED,
+    is_candidate,
+    run_then_explore,
+    watch_starts,
+)
 
 if TYPE_CHECKING:
     from mazurka.runtime.exploring.options import ExploreOptions
@@ -36,6 +44,8 @@ NUMBERS: dict[str, tuple[type, str, str]] = {
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("mazurka", "threads under every schedule (values for explored tests)")
+    every = "explore every test that starts threads, for 10 seconds at most unless a limit is given"
+    group.addoption("--mazurka", help=every, action="store_true", dest="mazurka_threaded")
 
     def add(name: str, text: str, **how: Any) -> None:
         group.addoption(f"--mazurka-{name}", help=text, **how)
@@ -202,7 +212,25 @@ def choose_run(item: pytest.Item) -> Callable[[], None] | None:
         options = choose_options(item)
     except pytest.UsageError as error:  # of a marker that a fixture has added
         return partial(pytest.fail, str(error), pytrace=False)
-    return None if options is None else partial(explore_item, item, options)
+    if options is not None:
+        return partial(explore_item, item, options)
+    if item.config.getoption("mazurka_threaded") and is_candidate(item):
+        return partial(run_then_explore, item, item.runtest, partial(explore_threaded, item))
+    return None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(
+    fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
+) -> Generator[None, object, object]:
+    """Note whether a fixture that belongs to one test starts threads."""
+    if not request.config.getoption("mazurka_threaded") or fixturedef.scope != "function":
+        return (yield)
+    with watch_starts() as found:
+        value = yield
+    if found:
+        request.node.stash[STARTED] = True
+    return value
 
 
 def choose_options(item: pytest.Item) -> ExploreOptions | None:
@@ -249,6 +277,34 @@ def explore_item(item: Any, options: ExploreOptions) -> None:
     __tracebackhide__ = True
     from mazurka.runtime.testing.decorator import raise_failure
 
+    raise_failure(note_found(item, options), options)
+
+
+def explore_threaded(item: Any) -> None:
+    """Explore a test that starts threads, and that nobody has marked; raises where it fails."""
+    __tracebackhide__ = True
+    from mazurka.errors import MazurkaError
+    from mazurka.report.answer import VIOLATED
+    from mazurka.runtime.exploring.options import combine_options, override_options
+    from mazurka.runtime.testing.configuration import read_project
+    from mazurka.runtime.testing.decorator import ExplorationFailure
+
+    given = read_command_line(item.config)
+    try:
+        project = read_project(item.path)
+        limited = {"seconds", "executions"} & {*project, *given}
+        first = {} if limited else {"seconds": SECONDS}
+        options = override_options(combine_options(first, project, {}), given)
+    except (MazurkaError, TypeError) as error:
+        pytest.fail(f"{item.nodeid}: {error}", pytrace=False)
+    result = note_found(item, options)
+    if result.verdict == VIOLATED:
+        raise ExplorationFailure(result)
+
+
+def note_found(item: Any, options: ExploreOptions) -> Result:
+    """Explore a test, and let its report say what was found."""
+    __tracebackhide__ = True
     try:
         result = find_result(item, options)
     except BaseException as error:  # among others, to skip it
@@ -256,7 +312,7 @@ def explore_item(item: Any, options: ExploreOptions) -> None:
         raise
     note_result(item, result)
     item.config.stash[RESULTS].append(result)
-    raise_failure(result, options)
+    return result
 
 
 def find_result(item: Any, options: ExploreOptions) -> Result:

@@ -10,6 +10,7 @@ imports nothing of the engine.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -22,18 +23,26 @@ EXPLORED = "mazurka"
 """The property of a test's report that says what its exploration has shown."""
 NOT_OBSERVED = "mazurka_not_observed"
 """The one that names the code that has run without being observed."""
+EXECUTIONS = "mazurka_executions"
+"""The one that says how many executions there were."""
 SEED = "mazurka_seed"
 """The one that says which seed the schedules were drawn from."""
 OUTCOMES = ("passed", "failed", "error", "xfailed", "xpassed")
 """Of tests that have run."""
+LONGEST = 300
+"""How much of an error is told."""
 MOST_LINES = 10
 MOST_NAMES = 5
 
 
 def note_result(item: pytest.Item, result: Result) -> None:
     """Let the report of a test say what was found."""
-    told = "; ".join((result.scope, *(f"note: {note}" for note in result.notes)))
+    scope = result.scope if result.error is None else " ".join(str(result.error).split())
+    told = "; ".join((scope, *(f"note: {note}" for note in result.notes)))
     item.user_properties.append((EXPLORED, f"{result.verdict}: {told}"))
+    item.user_properties.append((EXECUTIONS, result.executions))
+    if result.violation is None and result.error is None:
+        item.add_report_section("call", "mazurka", f"{result.verdict}: {told}\n")
     if result.seed is not None:
         item.user_properties.append((SEED, result.seed))
     if result.not_observed:
@@ -52,12 +61,57 @@ def summarize(terminal: Any, config: pytest.Config) -> None:
     lines = list(
         _list_explored(terminal) if config.get_verbosity() > 0 else _list_unobserved(terminal)
     )
+    if config.get_verbosity() <= 0:
+        lines.extend(_list_unexplored(terminal))
     if not config.getoption("collectonly") and (given := _list_given(config)):
         lines.extend(_list_useless(terminal, given))
     if lines:
         terminal.section("mazurka")
         for line in lines:
             terminal.line(line)
+    whole = _count_explored(terminal)
+    if whole:
+        terminal.line(whole)
+
+
+def _count_explored(terminal: Any) -> str:
+    """Say in one line what the session has explored; nothing if that was nothing."""
+    reports = [report for name in OUTCOMES for report in terminal.stats.get(name, ())]
+    told = {report.nodeid: read_properties(report) for report in reports}
+    found = [one for one in told.values() if EXPLORED in one]
+    if not found:
+        return ""
+    verdicts = Counter(one[EXPLORED].partition(":")[0] for one in found)
+    explored = {name: verdicts[name] for name in WORDS if verdicts[name]}
+    counts = ", ".join(f"{count} {WORDS[name]}" for name, count in explored.items())
+    number = sum(explored.values())
+    executions = sum(int(one.get(EXECUTIONS, 0)) for one in found)
+    parts = [
+        f"{number:,} test{'' if number == 1 else 's'} explored in {executions:,}"
+        f" execution{'' if executions == 1 else 's'}{f': {counts}' if counts else ''}"
+    ]
+    if number < len(found):
+        parts.append(f"{len(found) - number:,} could not be explored")
+    names = [name for one in found for name in one.get(NOT_OBSERVED, "").split(", ") if name]
+    unseen = list(dict.fromkeys(name for name in names if name != "..."))
+    if unseen:
+        more = ", ..." if len(unseen) > MOST_NAMES else ""
+        parts.append(f"not observed: {', '.join(unseen[:MOST_NAMES])}{more}")
+    return f"mazurka: {'; '.join(parts)}"
+
+
+WORDS = {"holds": "held", "violated": "violated", "inconclusive": "inconclusive"}
+"""What the last line calls the verdicts of tests that were explored."""
+
+
+def _list_unexplored(terminal: Any) -> Iterator[str]:
+    """List the tests that have passed, and could not be explored as `--mazurka` wants it."""
+    passed = [(report, read_properties(report)) for report in terminal.stats.get("passed", ())]
+    found = [(report, told) for report, told in passed if told.get(EXPLORED, "")[:6] == "error:"]
+    for report, told in found[:MOST_LINES]:
+        yield f"{report.nodeid} not explored: {told[EXPLORED].partition(': ')[2][:LONGEST]}"
+    if len(found) > MOST_LINES:
+        yield f"... and {len(found) - MOST_LINES} more: -v lists them"
 
 
 def _list_useless(terminal: Any, given: list[str]) -> Iterator[str]:
@@ -87,7 +141,8 @@ def read_properties(report: Any) -> dict[str, Any]:
 def _list_given(config: pytest.Config) -> list[str]:
     """List the options of the command line itself, not those of a configuration file."""
     names = [str(word).partition("=")[0] for word in config.invocation_params.args]
-    return [name for name in names if name.startswith("--mazurka-")]
+    given = [name for name in names if name.startswith("--mazurka-")]
+    return [] if config.getoption("mazurka_threaded") and _SEED not in given else given
 
 
 def _list_explored(terminal: Any) -> Iterator[str]:
