@@ -66,6 +66,11 @@ REFUSED = {
     "wait in atomic": body(
         "with atomic():", "    with c:", "        c.wait()", before="c = Condition()\n"
     ),
+    "compared lists": body("assert [1, 2] == [1, 2]"),
+    "compared identities": body(
+        "assert Note(1) == Note(1)",
+        before=NOTE.replace("frozen=True", "frozen=True, eq=False"),
+    ),
     "rendezvous in atomic": body("with atomic():", "    c.put(1)", before="c = Channel(Int)\n"),
     "barrier in atomic": body("with atomic():", "    b.wait()", before="b = Barrier(2)\n"),
     "except": body("try:", "    pass", "except ValueError:", "    pass"),

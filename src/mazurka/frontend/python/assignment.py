@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 
 from mazurka.frontend.kit.shapes import Blueprint, NumberShape, RecordShape, Reference
-from mazurka.frontend.python.containers import make_array
+from mazurka.frontend.python.containers import list_items, make_array
 from mazurka.frontend.python.lowering import Activation, LocalVariable, Lowering
 from mazurka.frontend.python.survey import is_frozen, walk_own_nodes
 from mazurka.frontend.python.values import (
@@ -84,6 +84,8 @@ def _describe(place: Value) -> str:
 
 def assign_items(low: Lowering, targets: list[ast.expr], value: Value, node: ast.AST) -> None:
     """Assign `a, b = x, y`: all right sides are evaluated before the first left side changes."""
+    if isinstance(value, Interval):
+        value = Sequence(list_items(low, value, node) or [])
     if not isinstance(value, Sequence) or len(value.items) != len(targets):
         raise low.refuse(node, f"{kind_of(value)} cannot be unpacked into {len(targets)} names")
     items = [item if _is_settled(item) else settle(low, item, node) for item in value.items]
@@ -111,7 +113,8 @@ def settle(low: Lowering, item: Value, node: ast.AST) -> Value:
         case ThreadHandle(expr):
             return ThreadHandle(low.keep(expr, low.span(node), Role.HANDLE))
         case Sequence(items, growing, None):  # one that has a name has its own copies already
-            return Sequence([settle(low, inner, node) for inner in items], growing)
+            settled = [settle(low, inner, node) for inner in items]
+            return Sequence(settled, growing, is_tuple=item.is_tuple)
         case _:
             return item
 
@@ -155,7 +158,8 @@ def _list_value(low: Lowering, name: str, value: Sequence, node: ast.AST) -> Val
     if blueprint is not None:
         return blueprint
     items = [copy_to_cell(low, f"{name}[{n}]", item, node) for n, item in enumerate(value.items)]
-    return Sequence(items, growing=value.growing, origin=(low.frame, low.uncertain))
+    origin = (low.frame, low.uncertain)
+    return Sequence(items, growing=value.growing, origin=origin, is_tuple=value.is_tuple)
 
 
 def copy_to_cell(low: Lowering, name: str, item: Value, node: ast.AST) -> Value:
@@ -163,7 +167,8 @@ def copy_to_cell(low: Lowering, name: str, item: Value, node: ast.AST) -> Value:
     if isinstance(item, Blueprint):
         return create_object(low, name, item, node)
     if isinstance(item, Sequence):
-        return Sequence([copy_to_cell(low, name, inner, node) for inner in item.items])
+        copies = [copy_to_cell(low, name, inner, node) for inner in item.items]
+        return Sequence(copies, is_tuple=item.is_tuple)
     return item if _is_settled(item) else _into_cell(low, name, item, node).fetch()
 
 

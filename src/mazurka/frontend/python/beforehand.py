@@ -277,8 +277,9 @@ class _Resolver:
                 if place.value >= self.cells:
                     raise NotStatic
                 return Reference(shape, place, shared, title)
-            case ItemSequence(items, growing, None):
-                return ItemSequence([self.resolve(item) for item in items], growing)
+            case ItemSequence(items, growing, None, is_tuple):
+                resolved = [self.resolve(item) for item in items]
+                return ItemSequence(resolved, growing, is_tuple=is_tuple)
             case Interval(start, stop, step):
                 return Interval(self._constant(start), self._constant(stop), step)
             case ThreadCall(function, arguments):

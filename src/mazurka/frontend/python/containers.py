@@ -97,7 +97,7 @@ def _sliced(low: Lowering, base: Value, part: ast.Slice, node: ast.Subscript) ->
     ]
     if ends[2] == 0:
         raise low.refuse(node, "the step of a slice cannot be 0")
-    return Sequence(base.items[slice(*ends)])
+    return Sequence(base.items[slice(*ends)], is_tuple=base.is_tuple)
 
 
 def count_back(index: Expr, length: int) -> Expr:
@@ -169,7 +169,7 @@ def _item(low: Lowering, node: ast.Subscript, items: list[Value]) -> Value:
 
 @expression(ast.Tuple)
 def _tuple(low: Lowering, node: ast.Tuple) -> Value:
-    return Sequence([_result(low, item) for item in node.elts])
+    return Sequence([_result(low, item) for item in node.elts], is_tuple=True)
 
 
 @expression(ast.List)

@@ -40,6 +40,7 @@ from mazurka.frontend.python.thread_list import EXAMPLE, StartThreads, collect_t
 from mazurka.frontend.python.values import (
     Function,
     Imported,
+    Interval,
     Nothing,
     Number,
     RecordClass,
@@ -216,8 +217,25 @@ class Declarations:
                 for target, value in zip(targets, values, strict=True):
                     assert isinstance(target, ast.Name)
                     self._declare(target.id, value, None, _single(target, value, node))
+            case ast.Assign([ast.Tuple(targets)], ast.Call(ast.Name("range")) as given) if (
+                numbers := self._count_out(targets, given)
+            ) and count_stores([node]).keys() <= self._fresh(given):
+                for target, number in zip(targets, numbers, strict=True):
+                    assert isinstance(target, ast.Name)
+                    value = ast.copy_location(number, given)
+                    self._declare(target.id, value, None, _single(target, value, node))
             case _:
                 self._execute(node)
+
+    def _count_out(self, targets: list[ast.expr], given: ast.Call) -> list[ast.expr]:
+        """Write out a range with as many numbers as there are names (`A, B, C = range(3)`)."""
+        value = None if self.run.waits(given) else self.run.statically(lambda low: low.value(given))
+        match value:
+            case Interval(Const(start), Const(stop), step):
+                numbers = range(start, stop, step)
+                if len(numbers) == len(targets) and _all_names(targets):
+                    return [ast.Constant(number) for number in numbers]
+        return []
 
     def _execute(self, node: ast.stmt) -> None:
         if self.below is None and (self.listed or self.starts_late):
@@ -370,7 +388,8 @@ class Declarations:
         if array is not None and (changes or not numbers):
             return array
         items = enumerate(value.items)
-        return Sequence([self._place_item(f"{name}[{at}]", item, node) for at, item in items])
+        placed = [self._place_item(f"{name}[{at}]", item, node) for at, item in items]
+        return Sequence(placed, is_tuple=value.is_tuple)
 
     def _place_item(self, name: str, item: Value, node: ast.stmt) -> Value:
         if isinstance(item, Blueprint):

@@ -12,9 +12,11 @@ import ast
 
 from mazurka.frontend.kit.arithmetic import binary, boolean, both, conditional, fits, unary
 from mazurka.frontend.kit.program import Label
-from mazurka.frontend.kit.shapes import Reference
+from mazurka.frontend.kit.shapes import RecordShape, Reference
+from mazurka.frontend.python.comparisons import compare
 from mazurka.frontend.python.lowering import LocalVariable, Lowering, expression
 from mazurka.frontend.python.source import advise_on_name
+from mazurka.frontend.python.survey import is_frozen
 from mazurka.frontend.python.values import (
     Closure,
     Function,
@@ -156,12 +158,15 @@ def _repeat(low: Lowering, node: ast.BinOp, left: Sequence) -> Value:
     right = low.value(node.right)
     if isinstance(node.op, ast.Add) and isinstance(right, Sequence):
         both_lists = left.growing and right.growing
-        return Sequence([*left.items, *right.items], growing=both_lists)
+        both_tuples = left.is_tuple and right.is_tuple
+        items = [*left.items, *right.items]
+        return Sequence(items, growing=both_lists, is_tuple=both_tuples)
     if isinstance(node.op, ast.Mult) and isinstance(right, Number) and right.constant is not None:
         if len(left.items) * right.constant > MOST_ITEMS:
             raise low.refuse(node, f"a list of more than {MOST_ITEMS:,} items is too long")
         if all(isinstance(item, Number) for item in left.items):
-            return Sequence(left.items * right.constant, growing=left.growing)
+            items = left.items * right.constant
+            return Sequence(items, growing=left.growing, is_tuple=left.is_tuple)
         if any(isinstance(item, Nothing) for item in left.items):
             raise low.refuse(
                 node,
@@ -281,7 +286,7 @@ def comparison(low: Lowering, node: ast.Compare, position: int, x: Value, y: Val
     if isinstance(operator, ast.Is | ast.IsNot):
         same = _identity(low, x, y, node)
         return same if isinstance(operator, ast.Is) else unary("not", same)
-    return binary(_COMPARE[type(operator)], as_number(low, x, left), as_number(low, y, right))
+    return compare(low, _COMPARE[type(operator)], x, y, (left, right))
 
 
 def _identity(low: Lowering, x: Value, y: Value, node: ast.AST) -> Expr:
@@ -292,7 +297,11 @@ def _identity(low: Lowering, x: Value, y: Value, node: ast.AST) -> Expr:
             return binary("eq", expr, Const(0))
         case (Nothing(), _) | (_, Nothing()):
             return Const(0)
-        case Reference(_, first), Reference(_, second):
+        case Reference(shape, first), Reference(_, second):
+            if isinstance(shape, RecordShape) and is_frozen(low.program.survey.classes[shape.name]):
+                raise low.refuse(
+                    node, f"a `{shape.name}` is a value in models; compare it with `==`"
+                )
             return binary("eq", first, second)
         case ThreadHandle(first), ThreadHandle(second):
             return binary("eq", first, second)

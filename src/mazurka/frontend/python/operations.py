@@ -86,7 +86,8 @@ def _list(low: Lowering, node: ast.Call) -> Value:
             node, f"`{ast.unparse(node)}` must be known while elaborating; use an Array"
         )
     is_list = low.designate(node.func) == Imported("builtins.list")
-    return Sequence([_copied(low, item, node) for item in items], growing=is_list)
+    copied = [_copied(low, item, node) for item in items]
+    return Sequence(copied, growing=is_list, is_tuple=not is_list)
 
 
 def _copied(low: Lowering, item: Value, node: ast.AST) -> Value:

@@ -42,6 +42,8 @@ class Sequence:
     """A list made where control flow is certain, which may be appended to there."""
     origin: object = None
     """Where it was made: appending is allowed in the same certain stretch of code only."""
+    is_tuple: bool = False
+    """Whether it is certainly a tuple, which can be compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +167,8 @@ def kind_of(value: Value) -> str:
             return f"an object ({shape.title})"
         case ThreadHandle():
             return "a thread"
-        case Sequence():
-            return "a list"
+        case Sequence(is_tuple=is_tuple):
+            return "a tuple" if is_tuple else "a list"
         case Interval():
             return "a range"
         case Function(definition):

@@ -34,7 +34,7 @@ REFUSALS = [
     (
         "tuple in a tuple",
         "q = Queue(1)\ndef f():\n    q.put((1, (2, 3)))\nthreads = [f()]\n",
-        "a tuple in a queue holds numbers, not a list",
+        "a tuple in a queue holds numbers, not a tuple",
         3,
     ),
     (

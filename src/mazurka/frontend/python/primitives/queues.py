@@ -123,7 +123,7 @@ def make_item(item: ItemForm, fields: list[Expr]) -> Value:
     numbers: list[Value] = [
         Number(expr, shape == BOOLEAN) for expr, shape in zip(fields, item.fields, strict=True)
     ]
-    return Sequence(numbers) if item.is_tuple else numbers[0]
+    return Sequence(numbers, is_tuple=True) if item.is_tuple else numbers[0]
 
 
 @methods_of(ChannelShape)
@@ -305,7 +305,7 @@ def _select(low: Lowering, node: ast.Call) -> Value:
     owners = [each.owner for each in candidates]
     reads = not all(isinstance(each.direct, Const) for each in candidates)
     which, fields = select_item(low, owners, evaluate, low.span(node), reads=reads)
-    return Sequence([Number(which), make_item(forms[0], fields)])
+    return Sequence([Number(which), make_item(forms[0], fields)], is_tuple=True)
 
 
 def _check_alike(low: Lowering, owners: list[Reference], node: ast.Call) -> list[ItemForm]:
