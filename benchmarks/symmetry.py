@@ -2,9 +2,10 @@
 
     python benchmarks/symmetry.py --seconds 600 --seed 0
 
-The programs have threads of the same code; half of them also give a thread's number away now and
-then, and some start and join them one after the other.  `tests/soundness/renaming.py` says what
-must be true of each.  Exit status 1 if something is not, with the seed.  Run from the root.
+The programs have threads of the same code; some give a thread's number away now and then, some
+start and join them one after the other, and some have classes that keep each other's numbers.
+`tests/soundness/renaming.py` says what must be true of each.  Exit status 1 if something is not,
+with the seed.  Run from the root.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from tests.soundness.renaming import (
     RELATIONS,
+    draw_keeping,
     draw_started,
     draw_subject,
     require_automorphisms,
@@ -50,7 +52,11 @@ def judge(seed: int) -> bool:
     """Judge one program; whether it has interchangeable threads, and few enough states."""
     if seed % 4 == 3:
         return judge_started(seed)
-    subject = draw_subject(Random(seed), faults=seed % 3 != 0, leaks=seed % 2 == 0)
+    rng, faults = Random(seed), seed % 3 != 0
+    if seed % 4 == 1:
+        subject = draw_keeping(rng, faults=faults)
+    else:
+        subject = draw_subject(rng, faults=faults, leaks=seed % 8 == 0)
     if subject is None:
         return False
     require_automorphisms(subject)

@@ -18,15 +18,18 @@ from mazurka.analysis.interchangeable import Flows
 from mazurka.errors import InternalError
 from mazurka.frontend.python.elaboration import elaborate
 from mazurka.ir.native import canonical
+from mazurka.ir.native.step import NativeProgram
 from mazurka.ir.passes import gather as gathering
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program, Thread
 from mazurka.ir.symmetry import ThreadClass
-from mazurka.search import SearchOptions, Silent
+from mazurka.search import Move, SearchOptions, Silent
 from mazurka.search.registry import load_strategy
+from mazurka.stateful import quotient
 from mazurka.stateful.reference.full import explore
 from tests.soundness.renaming import (
     Subject,
+    draw_keeping,
     draw_subject,
     require_automorphisms,
     require_one_of_each,
@@ -257,3 +260,35 @@ INTERPRETER = {"a key without holders": without_holders}
 def test_mutants_of_the_interpreter_are_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ThreadClass, "keys", INTERPRETER[name])
     assert is_caught(require_automorphisms)
+
+
+# --- paths of canonical states --------------------------------------------------------------------
+
+
+class ReadsCanonicalForm(quotient._Follower):
+    """Takes the numbers of the real state's canonical form, which may not be the path's state."""
+
+    def __init__(self, code: NativeProgram) -> None:
+        super().__init__(code)
+        self.real = self.state
+
+    def real_move(self, move: Move) -> Move:
+        original = {new: old for old, new in self.symmetry.rename(self.real)[1].items()}
+        return Move(original.get(move.thread, move.thread), move.choice)
+
+    def follow(self, move: Move) -> bool:
+        real = self.real_move(move)
+        self.real = self.interpreter.step(self.real, real.thread, real.choice).state
+        return super().follow(move)
+
+
+@pytest.mark.parametrize("seed", [97, 117])
+def test_paths_are_followed_where_classes_share_cells(
+    monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    subject = draw_keeping(Random(seed), faults=True)
+    assert subject is not None
+    require_searches(subject)
+    monkeypatch.setattr(quotient, "_Follower", ReadsCanonicalForm)
+    with pytest.raises((AssertionError, InternalError)):
+        require_searches(subject)

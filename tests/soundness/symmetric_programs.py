@@ -252,3 +252,109 @@ class _Starter(SymmetricBody):
 def started_program(rng: Random, *, faults: bool = True) -> Program:
     """A program with threads of the same code that are started and joined one after the other."""
     return StartedGenerator(rng, faults=faults).generate()
+
+
+class KeepingGenerator(SymmetricGenerator):
+    """Two classes whose threads keep numbers of the other class in cells of their own.
+
+    Each class has a mailbox for numbers of its members.  The other class takes them from there, and
+    keeps them in an array with one cell for each thread.  These cells move with one class, and are
+    renamed with the other.
+    """
+
+    def __init__(self, rng: Random, *, faults: bool) -> None:
+        super().__init__(rng, faults=faults, leaks=False)
+        self.threads = rng.choice((4, 4, 4, 5))
+        self.cells = self.cells[:1]
+        for number in range(self.threads):
+            self.add(Cell(f"pc{number}", 0, 0, owner=number, role=Role.COUNTER))
+        self.side = [0, 0, *(1 for _ in range(self.threads - 2))]
+        rng.shuffle(self.side)
+        of_side = [rng.getrandbits(32), rng.getrandbits(32)]
+        self.seeds = [of_side[side] for side in self.side]
+        self.both_keep = rng.random() < 0.4
+        self.mailbox = [0, 0]
+        self.kept = 0
+
+    def generate(self) -> Program:
+        for side in range(2):
+            cell = Cell(f"mailbox[{side}]", 0, self.threads, role=Role.SYNC)
+            self.mailbox[side] = self.add(cell)
+        for number in range(self.threads):
+            cell = Cell(f"kept[{number}]", 0, self.threads, role=Role.SYNC)
+            self.kept = min(filter(None, (self.kept, self.add(cell))))
+        return super().generate()
+
+    def thread(self, number: int, created: bool) -> Thread:
+        self.rng = Random(self.seeds[number])
+        body = _Keeper(self, number)
+        body.generate(self.rng.randint(1, 3), creates=False)
+        self.rng = self.own_rng
+        return body.thread()
+
+
+class _Keeper(SymmetricBody):
+    """Gives its number, and keeps one of the other class."""
+
+    def __init__(self, generator: KeepingGenerator, number: int) -> None:
+        super().__init__(generator, number)
+        side = generator.side[number]
+        self.post = Const(generator.mailbox[side])
+        self.source = Const(generator.mailbox[1 - side])
+        self.kept = Const(generator.kept + number)
+        self.others = [Const(generator.kept + n) for n, s in enumerate(generator.side) if s != side]
+        keeps, gives = (side == 1 or generator.both_keep), (side == 0 or generator.both_keep)
+        self.special = [
+            *(("take", "take", "compare", "hand_back", "forget") if keeps else ()),
+            *(("give", "give", "is_mine", "am_i_kept") if gives else ()),
+        ]
+
+    def statement(self, here: int, following: int, starts: list[int]) -> None:
+        if self.rng.random() < 0.8:
+            getattr(self, "do_" + self.rng.choice(self.special))(here, following, starts)
+        else:
+            super().statement(here, following, starts)
+
+    def do_give(self, here: int, following: int, starts: list[int]) -> None:
+        guard = Binary("eq", Load(self.post), ZERO) if self.rng.random() < 0.6 else None
+        kind = Kind.WAIT if guard is not None else Kind.ATOMIC
+        self.edge(here, following, kind, Assign(self.post, self.me), guard=guard)
+
+    def do_take(self, here: int, following: int, starts: list[int]) -> None:
+        taken = [Assign(self.kept, Load(self.source))]
+        if self.rng.random() < 0.7:
+            taken.append(Assign(self.source, ZERO))
+        there = Binary("ne", Load(self.source), ZERO)
+        self.edge(here, following, Kind.WAIT, *taken, guard=there)
+
+    def do_hand_back(self, here: int, following: int, starts: list[int]) -> None:
+        self.edge(here, following, Kind.ATOMIC, Assign(self.source, Load(self.kept)))
+
+    def do_forget(self, here: int, following: int, starts: list[int]) -> None:
+        self.edge(here, following, Kind.ATOMIC, Assign(self.kept, ZERO))
+
+    def do_compare(self, here: int, following: int, starts: list[int]) -> None:
+        self._judge(here, following, Binary("eq", Load(self.kept), Load(self.source)))
+
+    def do_is_mine(self, here: int, following: int, starts: list[int]) -> None:
+        self._judge(here, following, Binary("eq", Load(self.post), self.me))
+
+    def do_am_i_kept(self, here: int, following: int, starts: list[int]) -> None:
+        """Look whether nobody keeps this thread's number."""
+        nobody: Expr = ONE
+        for kept in reversed(self.others):
+            nobody = Conditional(Binary("ne", Load(kept), self.me), nobody, ZERO)
+        self._judge(here, following, nobody)
+
+    def _judge(self, here: int, following: int, test: Expr) -> None:
+        if self.generator.faults and self.rng.random() < 0.4:
+            self.edge(here, following, Kind.ASSERT, Check(test, Fault.ASSERT, "not so"))
+        elif self.rng.random() < 0.5:
+            self.edge(here, following, Kind.AWAIT, guard=test)
+        else:
+            self.edge(here, following, Kind.ATOMIC, Assign(Const(self.locals[0]), test))
+
+
+def keeping_program(rng: Random, *, faults: bool = True) -> Program:
+    """A program with two classes of threads that share cells."""
+    return KeepingGenerator(rng, faults=faults).generate()

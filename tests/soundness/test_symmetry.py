@@ -12,6 +12,7 @@ from mazurka.stateful.variants import Proviso
 from tests.soundness.profiles import random_programs
 from tests.soundness.renaming import (
     RELATIONS,
+    draw_keeping,
     draw_started,
     draw_subject,
     require_automorphisms,
@@ -65,3 +66,13 @@ def test_chains_of_starts_and_joins_lose_nothing(
     subject = draw_started(Random(seed), faults=faults)
     if subject is not None:
         require_gathered(subject, strategy, proviso)
+
+
+@settings(random_programs, max_examples=25)
+@given(seed=seeds, faults=st.booleans(), order=st.sampled_from(("dfs", "bfs")))
+def test_classes_that_share_cells(seed: int, faults: bool, order: str) -> None:
+    subject = draw_keeping(Random(seed), faults=faults)
+    if subject is not None:
+        require_automorphisms(subject)
+        require_one_of_each(subject, order)
+        require_persistent(subject, "stubborn", Proviso.STACK)
