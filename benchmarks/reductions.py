@@ -3,7 +3,8 @@
     python benchmarks/reductions.py --programs 20000 --seed 0 --jobs 2
 
 Programs come from the two generators in turn, each as it is and prepared; from `--seed 1000000` on
-from a third one, whose assumptions stop threads that others wait for.  For every property that a
+from a third one, whose assumptions stop threads that others wait for, and from 2000000 on from the
+first, with threads that choose between waiting and going on in one step.  For every property that a
 strategy keeps, its verdict is held against the interpreter's (`tests/soundness/reductions.py`).
 `--only SEED` shows one program and how every search of it ended; with `--shrink` the first
 disagreement is made small.  Exit status 1 if there is a disagreement.  Run from the root.

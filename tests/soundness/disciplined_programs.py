@@ -24,9 +24,13 @@ LENGTHS = {2: (3, 4, 5), 3: (2, 3, 3), 4: (2, 2, 3)}
 """How many statements a thread has, by the number of threads."""
 
 
-def disciplined_program(rng: Random) -> Program:
-    """A program to test reductions with."""
-    world = World(rng)
+WAITING_CHOICES = frozenset({"waiting choices", "parcel"})
+"""What makes threads choose between waiting and going on, in one step."""
+
+
+def disciplined_program(rng: Random, extra: frozenset[str] = frozenset()) -> Program:
+    """A program to test reductions with; `extra` names features that it has in any case."""
+    world = World(rng, extra)
     program = world.assemble(_threads(world))
     program = replace(program, declared=world.declarations())
     return program if world.asserts else sharpen(program, rng, MOST_STATES)

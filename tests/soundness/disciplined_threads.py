@@ -242,12 +242,37 @@ class DisciplinedThread(LockingThread):
         for _ in range(self.rng.randint(1, 2)):
             statements = (self._any_access, self.do_assume, self._short_section, self.do_guard)
             self.rng.choice((self._any_access, self.do_choose, *statements))()
+        self._leave_atomic()
+
+    def _leave_atomic(self) -> None:
         inside = self.here
         self.in_atomic = False
         self.here = self.location()
         self.in_atomic = True
         self.edge(inside, self.here, Kind.LOCAL)
         self.in_atomic = False
+
+    def do_choose_to_wait(self) -> None:
+        """Choose between waiting and something else, in one step: one choice may be blocked."""
+        if self.in_atomic:
+            return
+        self.in_atomic = True
+        choice = Const(self.locals[0])
+        self.step(Kind.CHOOSE, Assign(choice, Choice()), choices=self.rng.randint(2, 3))
+        others = (self.do_own, self.do_loose, self._any_access, lambda: None)
+        chosen = Const(self.rng.randint(0, 1))
+        test = Binary("eq", Load(choice), chosen)
+        self.branch(test, Kind.LOCAL, self._wait_somehow, self.rng.choice(others))
+        self._leave_atomic()
+        if self.rng.random() < 0.5:
+            self.require(self.guess(Load(choice)))
+
+    def _wait_somehow(self) -> None:
+        """Wait for what another thread may do, and leave a trace of it now and then."""
+        waits = (lambda: self.down(self.sharing.signal), self._short_section, self.do_guard)
+        self.rng.choice((*waits, self.do_assume))()
+        if self.rng.random() < 0.3:
+            self._any_access()
 
     def _any_access(self) -> None:
         self.touch(Const(self.rng.choice(self.shared_data())))

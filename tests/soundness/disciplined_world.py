@@ -69,13 +69,14 @@ class Sharing:
 class World(ProgramBuilder):
     """The cells of a program.  It has some of the features only, so that two of them meet often."""
 
-    def __init__(self, rng: Random) -> None:
+    def __init__(self, rng: Random, extra: frozenset[str] = frozenset()) -> None:
+        """`extra`: features that it has in any case."""
         super().__init__(rng, "disciplined", rng.choice((2, 2, 3, 3, 3, 4)))
         self.features = {
             feature
             for feature in FEATURES
             if rng.random() < FREQUENCY.get(feature, USUAL_FREQUENCY)
-        }
+        } | extra
         self.featured = rng.random() < 0.4
         """Whether the threads do little else than what the features are about."""
         self.slip = rng.choice((0.0, 0.0, 0.08, 0.25))

@@ -22,7 +22,7 @@ from mazurka.search import PROPERTIES, SearchOptions, SearchResult, Silent, Stra
 from mazurka.stateful.reference.full import StateSpace, explore
 from mazurka.stateful.variants import MOVERS, PROVISO
 from tests.soundness.classification import Use, uses_of_cells, wrong_class
-from tests.soundness.disciplined_programs import disciplined_program
+from tests.soundness.disciplined_programs import WAITING_CHOICES, disciplined_program
 from tests.soundness.polling import with_polling
 from tests.soundness.queue_bounds import ENDLESS, kinds_beside_full_queues
 from tests.soundness.queue_programs import queue_program
@@ -35,6 +35,8 @@ from tests.soundness.variants import prepared
 
 STOPPING = 1_000_000
 """From this seed on programs are those of `stopping_programs`."""
+CHOOSING = 2_000_000
+"""From this seed on they are disciplined ones whose threads choose between waiting and going on."""
 STATES = 3000
 """Programs with more states are left out: the interpreter is slow."""
 SCHEDULED_STATES = 400
@@ -91,6 +93,8 @@ class Subject:
 
     @property
     def generator(self) -> str:
+        if self.seed >= CHOOSING:
+            return "choosing"
         if self.seed >= STOPPING:
             return "stopping"
         return "queues" if self.seed % 10 == 9 else ("disciplined", "random")[self.seed % 2]
@@ -113,6 +117,8 @@ class Subject:
         rng = Random(self.seed)
         if self.generator == "stopping":
             program = stopping_program(rng)
+        elif self.generator == "choosing":
+            program = disciplined_program(rng, WAITING_CHOICES)
         elif self.generator == "disciplined":
             program = disciplined_program(rng)
         elif self.generator == "queues":

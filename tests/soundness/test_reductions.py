@@ -9,19 +9,35 @@ import pytest
 
 from mazurka.ir.passes.validate import validate
 from mazurka.search.registry import load_strategy, strategy_names
-from tests.soundness.reductions import STOPPING, Agreement, Subject, compare_all, consult
+from tests.soundness.reductions import (
+    CHOOSING,
+    STOPPING,
+    Agreement,
+    Subject,
+    compare_all,
+    consult,
+)
 
 REDUCTIONS = [name for name in strategy_names() if name != "full"]
 PROGRAMS = 120
 """Half of them from each generator; `benchmarks/reductions.py` compares thousands."""
 PORTION = 30
+CHOOSING_PROGRAMS = 15
 
 
 @pytest.mark.parametrize("first", [*range(0, PROGRAMS, PORTION), STOPPING])
 def test_reductions_agree_with_the_unreduced_search(first: int) -> None:
-    strategies = [load_strategy(name) for name in REDUCTIONS]
+    require_agreement(first, PORTION, REDUCTIONS)
+
+
+def test_transactions_see_choices_that_wait() -> None:
+    require_agreement(CHOOSING, CHOOSING_PROGRAMS, ["cpc", "cycle-detection", "optimistic"])
+
+
+def require_agreement(first: int, count: int, names: list[str]) -> None:
+    strategies = [load_strategy(name) for name in names]
     searches = inconclusive = 0
-    for seed in range(first, first + PORTION):
+    for seed in range(first, first + count):
         subject = Subject(seed)
         program = subject.program()
         validate(program)
