@@ -52,6 +52,11 @@ def is_rewritten(code: CodeType) -> bool:
     return code.co_consts[-1:] == (MARK,)
 
 
+def is_observed(code: CodeType) -> bool:
+    """Whether code reports its accesses: its source or its instructions have been rewritten."""
+    return MARK in code.co_names or is_rewritten(code)
+
+
 def number_of(site: AccessSite) -> int:
     """Give a place its number."""
     sites.append(site)

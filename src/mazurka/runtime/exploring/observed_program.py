@@ -177,6 +177,7 @@ class ObservedProgram:
     def __exit__(self, *error: object) -> None:
         try:
             unobserved.stop_monitoring()
+            self.code.restore_made()
             self.real.__exit__(*error)
         finally:
             self.code.__exit__()

@@ -116,10 +116,15 @@ def _install(patches: Patches) -> None:
 
 
 def _forget_threads(run: Scheduler) -> None:
-    """Forget the threads of executors: they have gone with their run, and executors may live on."""
+    """Forget the threads of executors: they have gone with their run, and executors may live on.
+
+    One that does starts new threads for new work, since it knows of none that is idle.
+    """
     while run.executors:
         executor, thread = run.executors.pop()
         executor._threads.discard(thread)
+        if not executor._threads:
+            executor._idle_semaphore._value = 0
         pool._threads_queues.pop(thread, None)  # type: ignore[attr-defined]
 
 

@@ -9,6 +9,11 @@ the value, unless something "is about to" happen: then the construct follows, as
 An event is a function of the runtime under its own name, so that it costs no additional call.  A
 module gets its own set (`events_of`), in which global variables are found without a look at the
 frame of the caller.
+
+Rewritten code can outlive its exploration: a generator that has begun, a closure that a registry
+holds, a callback of a weak reference.  It then finds the common set among the builtins
+(`leave_events`).  Events perform nothing but their construct in a thread that nobody controls, so
+such code does what its source says.
 """
 
 from __future__ import annotations
@@ -17,6 +22,7 @@ import builtins
 from types import ModuleType
 from typing import Any, Final
 
+from mazurka.runtime.core.sites import MARK
 from mazurka.runtime.python import calls, expressions, frames, functions, loops, methods, variables
 from mazurka.runtime.python.attributes import show_space
 from mazurka.runtime.python.library import caches, identities, output
@@ -161,6 +167,17 @@ class Events:
 
 EVENTS: Final = {name: event for name, event in vars(Events).items() if not name.startswith("_")}
 """By name: what rewritten code can call."""
+
+
+def leave_events() -> None:
+    """Let rewritten code find events in every namespace, for the rest of the process.
+
+    Nobody can tell when the last piece of such code has gone: frames and C code may hold it.
+    """
+    if MARK not in vars(builtins):
+        events = ModuleType("events")
+        events.__dict__.update(EVENTS)
+        vars(builtins)[MARK] = events
 
 
 def events_of(module: ModuleType) -> ModuleType:

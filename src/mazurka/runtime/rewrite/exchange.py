@@ -1,15 +1,24 @@
-"""Everything that rewriting changes in the process, and the one place where it is put back."""
+"""Everything that rewriting changes in the process, and the one place where it is put back.
+
+Functions that rewritten code has made, and classes with them, may outlive the exploration in a
+registry, or as somebody's callback.  They get the code that the compiler has made of their source,
+too.  Code that cannot be changed any more, that of a generator that has begun, finds events to call
+for the rest of the process (`python.events.leave_events`).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 from weakref import ReferenceType, ref
 
 from mazurka.runtime.core.insides import names_in, names_in_class
-from mazurka.runtime.core.sites import MARK
-from mazurka.runtime.python.events import events_of
+from mazurka.runtime.core.sites import MARK, is_observed, is_rewritten
+from mazurka.runtime.python.events import events_of, leave_events
+from mazurka.runtime.rewrite.bytecode import rewriting
+from mazurka.runtime.rewrite.sources import functions_in, key_of, start_of
 
 
 class Exchange:
@@ -25,9 +34,12 @@ class Exchange:
         self._methods: dict[int, tuple[ReferenceType[type], dict[str, Any]]] = {}
         """By identity, since classes may do anything when compared."""
         self._modules: list[ModuleType] = []
+        self._replaced: dict[int, tuple[CodeType, CodeType]] = {}
+        """By identity: rewritten code, and the code that it stands for."""
 
     def replace_code(self, function: FunctionType, code: CodeType) -> None:
-        self._codes.setdefault(ref(function, self._forget), function.__code__)
+        old = self._codes.setdefault(ref(function, self._forget), function.__code__)
+        self._replaced[id(code)] = code, old
         function.__code__ = code
 
     def _forget(self, function: ReferenceType[FunctionType]) -> None:
@@ -45,8 +57,39 @@ class Exchange:
 
     def mark(self, module: ModuleType) -> None:
         """Let rewritten code find the events in the namespace of its module."""
+        leave_events()
         names_in(module)[MARK] = events_of(module)
         self._modules.append(module)
+
+    def restore_made(self, things: Iterable[Any]) -> None:
+        """Give functions that rewritten code has made the code of their source, as far as they are
+        among some objects."""
+        made = [
+            thing
+            for thing in things
+            if type(thing) is FunctionType
+            and (MARK in thing.__globals__ or is_observed(thing.__code__))
+        ]
+        if made:
+            known = self._find_originals(any(is_rewritten(one.__code__) for one in made))
+            for function in made:
+                _, code = known.get(id(function.__code__), (None, None))
+                if code is not None and ref(function) not in self._codes:
+                    function.__code__ = code
+
+    def _find_originals(self, by_instructions: bool) -> dict[int, tuple[CodeType, CodeType]]:
+        """Find, by identity of rewritten code, what it stands for; also in functions that others
+        make, and in those that `exec` has made if `by_instructions`."""
+        found: dict[int, tuple[CodeType, CodeType]] = {}
+        waiting = list(self._replaced.values())
+        if by_instructions:
+            waiting += rewriting.all_rewritten()
+        while waiting:
+            new, old = waiting.pop()
+            if id(new) not in found:
+                found[id(new)] = new, old
+                waiting += _pair_functions(new, old)
+        return found
 
     def restore(self) -> None:
         """Give back what everything had; there is nothing left to be restored then.
@@ -67,3 +110,20 @@ class Exchange:
                 function.__code__ = code
         while self._modules:
             names_in(self._modules.pop()).pop(MARK, None)
+        self._replaced.clear()
+
+
+def _pair_functions(new: CodeType, old: CodeType) -> Iterator[tuple[CodeType, CodeType]]:
+    """Pair the code of the functions that rewritten code makes with what it stands for.
+
+    Those that cannot be told apart stay as they are, and so does what rewriting has added.
+    """
+    rewritten: dict[Any, list[CodeType]] = {}
+    for code in functions_in(new):
+        rewritten.setdefault(key_of(code), []).append(code)
+    for code in functions_in(old):
+        alike = rewritten.get(key_of(code), [])
+        if len(alike) > 1:
+            alike = [other for other in alike if start_of(other) == start_of(code)]
+        if len(alike) == 1:
+            yield alike[0], code

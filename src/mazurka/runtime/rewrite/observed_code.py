@@ -8,6 +8,7 @@ are imported meanwhile, and to code that comes into being while the test runs.
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import machinery
@@ -88,6 +89,13 @@ class ObservedCode(Rewriter):
         self.sourceless.clear()
         self._cached.clear()
         self._library.clear()
+
+    def restore_made(self) -> None:
+        """Let functions that runs have made, and that live on, be as their source says.
+
+        Everything older has been put aside (`gc.freeze`), so there is little to look through.
+        """
+        self._exchange.restore_made(gc.get_objects())
 
     def _wants(self, name: str, module: ModuleType) -> bool:
         file = names_in(module).get("__file__")

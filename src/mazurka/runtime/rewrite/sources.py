@@ -27,14 +27,14 @@ class RewrittenSource:
         self.names = frozenset(_names_in(whole))
         """All names of variables and attributes, and all strings, in the source."""
         self._codes: dict[_Key, list[CodeType]] = {}
-        for code in _functions_in(whole):
-            self._codes.setdefault(_key(code), []).append(code)
+        for code in _all_functions_in(whole):
+            self._codes.setdefault(key_of(code), []).append(code)
 
     def find(self, code: CodeType) -> list[CodeType]:
         """The rewritten code of a function; several where functions on one line look alike."""
-        found = self._codes.get(_key(code), [])
+        found = self._codes.get(key_of(code), [])
         if len(found) > 1:
-            found = [other for other in found if _start(other) == _start(code)]
+            found = [other for other in found if start_of(other) == start_of(code)]
         return found
 
     def line_of(self, class_name: str) -> int:
@@ -43,7 +43,7 @@ class RewrittenSource:
 
     def made(self, code: CodeType) -> bool:
         """Whether this very code comes from here."""
-        return any(code is one for one in self._codes.get(_key(code), ()))
+        return any(code is one for one in self._codes.get(key_of(code), ()))
 
 
 _rewritten: dict[str, tuple[tuple[int, int], RewrittenSource]] = {}
@@ -75,23 +75,28 @@ def source_file(module: ModuleType) -> str | None:
     return file
 
 
-def _key(code: CodeType) -> _Key:
+def key_of(code: CodeType) -> _Key:
+    """What code has in common with its rewritten code."""
     count = code.co_argcount + code.co_kwonlyargcount
     return code.co_qualname, code.co_firstlineno, code.co_freevars, code.co_varnames[:count]
 
 
-def _start(code: CodeType) -> tuple[int, int]:
+def start_of(code: CodeType) -> tuple[int, int]:
     """Where the text of a function begins, as far as instructions tell."""
     places = ((line, column) for line, _, column, _ in code.co_positions())
     known = [(line, column) for line, column in places if line and column]
     return min(known, default=(0, 0))
 
 
-def _functions_in(code: CodeType) -> Iterator[CodeType]:
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield constant
-            yield from _functions_in(constant)
+def functions_in(code: CodeType) -> Iterator[CodeType]:
+    """The code of functions and classes that code makes itself."""
+    return (constant for constant in code.co_consts if isinstance(constant, CodeType))
+
+
+def _all_functions_in(code: CodeType) -> Iterator[CodeType]:
+    for inner in functions_in(code):
+        yield inner
+        yield from _all_functions_in(inner)
 
 
 def _names_in(code: CodeType) -> Iterator[str]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 import __future__
 
 import sys
+from collections.abc import Iterator
 from types import CodeType, FrameType
 from typing import Any, Final
 
-from mazurka.runtime.core.sites import MARK, is_rewritten
+from mazurka.runtime.core.sites import MARK, is_observed
 from mazurka.runtime.python.events import Events
 from mazurka.runtime.rewrite.bytecode.assembly import UnknownCodeError, assemble, disassemble
 from mazurka.runtime.rewrite.bytecode.builder import Builder
@@ -39,7 +40,7 @@ def rewrite_code(code: CodeType, *, is_top: bool = False, fills: bool = False) -
     namespace that is given there.  With `fills` it belongs to a function with a cache.  Raises
     `UnknownCodeError` where it cannot be rewritten.
     """
-    if is_rewritten(code):
+    if is_observed(code):
         return code
     key = (code, code.co_filename, is_top, fills)
     found = _made.get(key)
@@ -49,6 +50,11 @@ def rewrite_code(code: CodeType, *, is_top: bool = False, fills: bool = False) -
         except (IndexError, KeyError, ValueError, StopIteration) as error:
             raise UnknownCodeError("instructions that no compiler makes") from error
     return found
+
+
+def all_rewritten() -> Iterator[tuple[CodeType, CodeType]]:
+    """All code that has been rewritten in this process, each with what it was made from."""
+    return ((code, key[0]) for key, code in _made.items())
 
 
 def _rewrite(code: CodeType, is_top: bool, fills: bool) -> CodeType:
@@ -91,7 +97,7 @@ def rewrite_text(value: Any, mode: str, frame: FrameType) -> CodeType | None:
 
 def touches_unobserved(code: CodeType) -> bool:
     """Whether the code of a function may touch data, and has not been rewritten by either means."""
-    if is_rewritten(code) or MARK in code.co_names or not code.co_flags & _OPTIMIZED:
+    if is_observed(code) or not code.co_flags & _OPTIMIZED:
         return False
     try:
         row = disassemble(code).instructions
