@@ -281,7 +281,7 @@ def create_object(low: Lowering, name: str, blueprint: Blueprint, node: ast.AST)
     model = low.program
     low.require_automaton()
     if low.loop_depth:
-        _check_single_use(low, name, node)
+        _check_single_use(low, name, blueprint, node)
     escapes = low.number in model.escaping
     owner = None if escapes or not _is_plain(blueprint) else low.number
     address = model.storage.place(name, blueprint, owner, low.span(node))
@@ -298,8 +298,12 @@ def _is_plain(blueprint: Blueprint) -> bool:
     return all(form.role in (Role.INT, Role.BOOL) for form in blueprint.shape.forms())
 
 
-def _check_single_use(low: Lowering, name: str, node: ast.AST) -> None:
-    """Refuse a second name for an object made in a loop: each round uses its cells again."""
+def _check_single_use(low: Lowering, name: str, blueprint: Blueprint, node: ast.AST) -> None:
+    """Refuse a second name for an object made in a loop: each round uses its cells again.
+
+    A frozen record may be handed to a call whose result is not used: a queue copies its fields, and
+    names that a function gives it are gone when the function ends.
+    """
     if low.number in low.program.escaping:
         raise low.refuse(
             node,
@@ -315,13 +319,32 @@ def _check_single_use(low: Lowering, name: str, node: ast.AST) -> None:
                 harmless.add(id(base))
             case ast.For(_, ast.Name() as base) | ast.withitem(ast.Name() as base):
                 harmless.add(id(base))
+            case ast.Expr(ast.Call(ast.Attribute(_, "append"))):
+                pass  # the list keeps it
+            case ast.Expr(ast.Call(_, args, keywords)) if _is_value(low, blueprint):
+                handed = (*args, *(keyword.value for keyword in keywords))
+                harmless |= {id(base) for base in handed if isinstance(base, ast.Name)}
+            case ast.Compare(left, _, others) if _is_value(low, blueprint):
+                harmless |= {id(base) for base in (left, *others) if isinstance(base, ast.Name)}
     for inner in walk_own_nodes(low.frame.facts.body):
         aliased = isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load)
         if aliased and getattr(inner, "id", "") == name and id(inner) not in harmless:
+            advice = "make it before the loop"
+            if isinstance(blueprint.shape, RecordShape) and _is_value(low, blueprint):
+                fields = ", ".join(f"{name}.{field}" for field, _ in blueprint.shape.fields)
+                advice = f"copy it: `{blueprint.shape.name}({fields})`"
             raise low.refuse(
-                node,
-                f"`{name}` is made in a loop and used under another name; make it before the loop",
+                node, f"`{name}` is made in a loop and used under another name; {advice}"
             )
+
+
+def _is_value(low: Lowering, blueprint: Blueprint) -> bool:
+    """Whether an object is an instance of a frozen dataclass of numbers."""
+    match blueprint.shape:
+        case RecordShape(name):
+            return is_frozen(low.program.survey.classes[name]) and _is_plain(blueprint)
+        case _:
+            return False
 
 
 def bind_parameter(
