@@ -12,6 +12,7 @@ from mazurka.runtime.exploring.options import ExploreOptions, Test
 from mazurka.runtime.exploring.races import RaceChecked
 from mazurka.runtime.exploring.repeated_warnings import show_warnings_once
 from mazurka.runtime.exploring.tokens import Token, replay
+from mazurka.runtime.story.diagnosing import diagnose
 from mazurka.runtime.story.failure import describe_failure
 from mazurka.runtime.story.result import Result
 from mazurka.stateless.explored import INTERRUPTED, Explored, Progress
@@ -74,7 +75,9 @@ def replay_test(test: Test, options: ExploreOptions, token: Token) -> Result:
         found = [failed for failed in story.ended.failures if failed.kind == token.failure]
         if found:
             result.verdict = VIOLATED
-            result.violation, result.story = describe_failure(found[0], story), story
+            diagnosis = diagnose(found[0], story)
+            result.violation = describe_failure(found[0], story, diagnosis=diagnosis)
+            result.story = story
             result.scope = "the recorded schedule, replayed"
             return
         instead = story.ended.failures[0].message if story.ended.failures else "it passes"

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.machinery import EXTENSION_SUFFIXES
 from typing import Final
 
@@ -26,6 +27,7 @@ from mazurka.runtime.exploring.guard import (
 from mazurka.runtime.exploring.minimize import fails_alike, minimize
 from mazurka.runtime.exploring.observed_program import (
     ObservedProgram,
+    RelearnError,
     observe_test,
     require_observed,
 )
@@ -42,13 +44,14 @@ from mazurka.runtime.exploring.schedules import Follow
 from mazurka.runtime.exploring.tokens import make_token
 from mazurka.runtime.program.watchdog import UncontrolledCallError
 from mazurka.runtime.rewrite.selection import require_modules
+from mazurka.runtime.story.diagnosing import diagnose
 from mazurka.runtime.story.failure import describe_failure
 from mazurka.runtime.story.recording import record
 from mazurka.runtime.story.result import Result
 from mazurka.runtime.story.story import Story
 from mazurka.stateless import iterative, randomized
 from mazurka.stateless.explored import TIME, DivergedError, Explored, Failing, Progress, RunOptions
-from mazurka.stateless.runs import Failed, OutOfTime, Runnable
+from mazurka.stateless.runs import Decider, Ended, Failed, OutOfTime, Runnable
 
 PATIENT_RUNS = 1000
 """The most runs in which a failure is looked for that needs no early timeout."""
@@ -199,9 +202,14 @@ class Exploration:
         program.real.forget_deadline()
         story = record(checked, Follow(simplest.schedule))
         failed = find_same_failure(failed, story)
-        self.result.violation = describe_failure(failed, story, needs_early=needs_early)
         self.result.story = story
         self.result.token = make_token(self.test.name, failed.kind, story).encode()
+        self.result.violation = describe_failure(
+            failed,
+            story,
+            needs_early=needs_early,
+            diagnosis=diagnose(failed, story, partial(run_to_explain, checked)),
+        )
 
     def conclude(self, explored: Explored, not_observed: Sequence[str]) -> None:
         """Fill in the verdict, its scope, and what it cost."""
@@ -233,6 +241,14 @@ class Exploration:
             "nothing is known: the time limit was hit while the first executions showed what the"
             " threads share"
         )
+
+
+def run_to_explain(program: Runnable, decider: Decider) -> Ended | None:
+    """Run a test whose failure is known; None where a further run would not be the same test."""
+    try:
+        return program.run(decider)
+    except (RelearnError, OutOfTime, MazurkaError, ControlError):
+        return None
 
 
 def find_same_failure(failed: Failed, story: Story) -> Failed:

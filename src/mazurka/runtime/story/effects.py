@@ -106,6 +106,8 @@ def find_place(access: DataAccess, labels: Labels, frame: FrameType | None) -> P
         text = f"{owner}.{name}" if owner else text
         return Place(text, text, kept, name)
     whole = owner or text
+    if owner is None and text.rpartition(".")[2] == key:
+        return Place(text, text, kept, "", key)  # of a `__dict__`: the attribute says it all
     return Place(whole if key is None else f"{whole}[{key!r}]", whole, kept, "", key)
 
 

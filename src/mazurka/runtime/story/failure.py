@@ -9,6 +9,7 @@ from mazurka.report.answer import Finding
 from mazurka.runtime.core.sites import SourceLine, is_plumbing, shown_path
 from mazurka.runtime.primitives.lock import OUTSIDE
 from mazurka.runtime.sharing.accesses import Structure
+from mazurka.runtime.story.diagnosis import Diagnosis
 from mazurka.runtime.story.effects import key_of
 from mazurka.runtime.story.story import Lost, Stands, Story
 from mazurka.stateless.runs import Failed, Shared
@@ -122,6 +123,8 @@ class ThreadFailure(Finding):
     """Sleeps and timeouts that end in the run although other threads could move."""
     needs_early: bool = False
     """No failure was found without them, in all executions within the bound."""
+    diagnosis: Diagnosis | None = None
+    """What it is due to, where that is known."""
 
     @property
     def condition(self) -> str:
@@ -139,12 +142,21 @@ class ThreadFailure(Finding):
             **super().to_json(),
             "details": list(self.details),
             "early_timeouts": [one.to_json() for one in self.early],
+            "diagnosis": self.diagnosis.to_json() if self.diagnosis else None,
         }
 
 
-def describe_failure(failed: Failed, story: Story, *, needs_early: bool = False) -> ThreadFailure:
-    """Put a failure into the words of the report on the run that shows it; `needs_early` says that
-    no failure was found without early timeouts."""
+def describe_failure(
+    failed: Failed,
+    story: Story,
+    *,
+    needs_early: bool = False,
+    diagnosis: Diagnosis | None = None,
+) -> ThreadFailure:
+    """Put a failure into the words of the report on the run that shows it.
+
+    `needs_early` says that no failure was found without early timeouts.
+    """
     return ThreadFailure(
         kind=failed.kind,
         message=_describe_stuck(failed, story) if story.standing else failed.message,
@@ -154,6 +166,7 @@ def describe_failure(failed: Failed, story: Story, *, needs_early: bool = False)
         details=_describe_threads(failed, story),
         early=tuple(dict.fromkeys(_find_early(story))),
         needs_early=needs_early,
+        diagnosis=diagnosis,
     )
 
 

@@ -14,7 +14,14 @@ from types import FrameType
 
 from mazurka.runtime.core.daemons import Leashed
 from mazurka.runtime.core.names import forget_names
-from mazurka.runtime.core.operations import Idle, Object, RealOperation, TryOperation, purpose_at
+from mazurka.runtime.core.operations import (
+    Idle,
+    Object,
+    RealOperation,
+    TryOperation,
+    present,
+    purpose_at,
+)
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import SourceLine, in_executor, site_of, user_frame
 from mazurka.runtime.core.spinning import Spin
@@ -72,6 +79,9 @@ class Recorder(Decider):
         self._tasks: dict[int, Task] = {}
         self._labels_by_path: dict[str, str] = {}
         self._steps: list[RecordedStep] = []
+        self._numbers: dict[int, int] = {}
+        """The numbers of the objects that steps touch, by identity."""
+        self._objects: list[Shared] = []
         self._preemptions = Preemptions()
         self._story: Story | None = None
 
@@ -126,9 +136,10 @@ class Recorder(Decider):
             effects=Effects(),
             inside=self._inside.get(chosen, False),
             starts=_started_by(operation),
-            place=_point_of(operation),
+            place=point_of(operation),
             preempts=preempts,
             early=operation.seconds if self._preemptions.early > early else None,
+            touches=self._number_touches(operation),
         )
         self._steps.append(step)
         taken = operation.takes()
@@ -141,6 +152,16 @@ class Recorder(Decider):
         if wasted and chosen not in self._library.within:
             self._wasted.append((operation.shared, step))
 
+    def _number_touches(self, operation: RealOperation) -> dict[int, bool]:
+        """Return what an operation touches that goes on now, as numbers."""
+        found: dict[int, bool] = {}
+        for shared, written in operation.at(present) or ():
+            number = self._numbers.setdefault(id(shared), len(self._objects))
+            if number == len(self._objects):
+                self._objects.append(shared)  # which stays alive, so that its identity is its own
+            found[number] = written or found.get(number, False)
+        return found
+
     def _finish_step(self) -> None:
         """Write down what the last step, which has been taken, has read and written."""
         if self._open is not None:
@@ -148,6 +169,7 @@ class Recorder(Decider):
             done = self._library.outcome(known.writes)
             step.text = self._describe(operation, done) + step.text
             step.effects = self._library.effects() or find_effects(operation, known)
+            step.subject = self._name_subject(operation)
             self._open = None
 
     def _describe(self, operation: RealOperation, done: str | None = None) -> str:
@@ -168,6 +190,13 @@ class Recorder(Decider):
         if isinstance(operation.shared, Life):
             label = f"{_PATH}{operation.shared.path}{_PATH}"
         return f"{operation.kind} {label}"
+
+    def _name_subject(self, operation: RealOperation) -> str:
+        place = self._places.get(id(operation))
+        if place is not None:
+            return place.text
+        bare = _unwrap(operation)
+        return "" if isinstance(bare, Idle) else self._labels.of(bare.shared)
 
     # -- the end -----------------------------------------------------------------------------
 
@@ -200,6 +229,7 @@ class Recorder(Decider):
             },
             lost=self._find_lost(standing.values()),
             calls=self._library.calls,
+            objects=[getattr(shared, "kind", "") for shared in self._objects],
         )
 
     def tell(self, ended: Ended) -> Story:
@@ -227,15 +257,23 @@ class Recorder(Decider):
             text = operation.waits_for(purpose_at(frame))
             for shared in operation.objects():
                 text = text.replace(str(shared), self._label(shared))
-        holder = operation.holder()
+        holder, bare = operation.holder(), _unwrap(operation)
         return Stands(
             thread=number,
             kind=kind_of(operation),
             site=self._sites.get(number),
             waits=say_once(text),
             holder=paths.get(holder, holder) if holder else None,
-            place=_point_of(operation),
+            place=point_of(operation),
+            awaited=self._find_awaited(operation, holder),
+            subject="" if isinstance(bare, Idle) else self._label(bare.shared),
         )
+
+    def _find_awaited(self, operation: RealOperation, holder: str | None) -> int | None:
+        """Find the thread that holds what is waited for, or that is joined."""
+        if operation.joined >= 0:
+            return operation.joined
+        return next((one.number for one in self._tasks.values() if one.path == holder), None)
 
     def _label(self, shared: Shared) -> str:
         """Return a label with the kind of object; threads and variables need none."""
@@ -255,10 +293,18 @@ class Recorder(Decider):
         ]
 
 
-def _point_of(operation: object) -> int | None:
+def point_of(operation: object) -> int | None:
+    """Return the number of the place in the source that makes something an operation, if any."""
     if isinstance(operation, Spin):
-        return _point_of(operation.operation)
+        return point_of(operation.operation)
     return operation.site if isinstance(operation, (DataAccess, NextRound)) else None
+
+
+def _unwrap(operation: RealOperation) -> RealOperation:
+    """Return the operation of the program that a thread performs in a loop, or on a leash."""
+    while isinstance(operation, (Spin, Leashed)):
+        operation = operation.operation
+    return operation
 
 
 def _started_by(operation: RealOperation) -> str | None:

@@ -156,6 +156,10 @@ class ExplorationReport(Prose):
         rows = Rows(story, violated)
         trace = rows.make_trace()
         self.print_blank()
+        if violated.diagnosis is not None:
+            found = violated.diagnosis
+            self.print_line(f"{found.kind}: {found.text(rows.main_file)}", "bold yellow")
+            self.print_blank()
         switches = counted(trace.switches, "context switch")
         preempted = [row.number for row in rows.rows if row.preempts]
         before = "" if not preempted else f" (before {_list_steps(preempted)})"

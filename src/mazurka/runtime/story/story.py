@@ -40,6 +40,10 @@ class RecordedStep:
     """It comes after a switch away from a thread that could have gone on."""
     early: float | None = None
     """It is a sleep or a timeout that ends although another thread could move: its seconds."""
+    touches: dict[int, bool] = field(default_factory=dict)
+    """What it touches, by the numbers of `Story.objects`, and whether it changes that."""
+    subject: str = ""
+    """What people call the thing that it is about: `account.balance`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +56,10 @@ class Stands:
     waits: str
     holder: str | None = None
     place: int | None = None
+    awaited: int | None = None
+    """The thread that holds what is waited for, or whose end is waited for."""
+    subject: str = ""
+    """What people call the thing that is waited for."""
 
 
 class Acquired(NamedTuple):
@@ -86,6 +94,8 @@ class Story:
     """Notifications that nobody waited for, on objects that somebody waits for at the end."""
     calls: dict[int, str] = field(default_factory=dict)
     """What threads call that stand in the library without any line of the program."""
+    objects: list[str] = field(default_factory=list)
+    """The kind of each object that steps touch: `variable`, `container`, `lock`, ..."""
 
     @property
     def schedule(self) -> tuple[int, ...]:

@@ -40,7 +40,7 @@ def test_values_stand_beside_the_accesses() -> None:
 
 def test_threads_have_columns_where_there_is_room() -> None:
     result = mazurka.explore(lost_update, preemptions=2)
-    header = next(line for line in result.report(120).splitlines() if "Thread-2" in line)
+    header = next(line for line in result.report(120).splitlines() if "main  " in line)
     assert header.split() == ["main", "Thread-1", "(<lambda>)", "Thread-2", "(<lambda>)"]
     narrow = result.report(60).splitlines()
     assert any(line.lstrip().startswith("2  Thread-1 (<lambda>)") for line in narrow)
