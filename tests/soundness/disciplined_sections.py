@@ -41,7 +41,7 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
     "attempts": ("attempt", "inspect"),
     "misuse": ("break_open", "look_at_owner"),
     "choice": ("choose", "choose"),
-    "waiting choices": ("choose_to_wait",) * 4,
+    "waiting choices": ("choose_to_wait", "answer") * 3,
     "queue": ("put", "get") * 2,
     "readers": ("reader", "writer") * 2,
     "creation": ("outsider",),

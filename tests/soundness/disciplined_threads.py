@@ -256,10 +256,12 @@ class DisciplinedThread(LockingThread):
         """Choose between waiting and something else, in one step: one choice may be blocked."""
         if self.in_atomic:
             return
+        if self.rng.random() < 0.7:
+            self.step(Kind.ACCESS, Assign(Const(self.sharing.asked), ONE))
         self.in_atomic = True
         choice = Const(self.locals[0])
         self.step(Kind.CHOOSE, Assign(choice, Choice()), choices=self.rng.randint(2, 3))
-        others = (self.do_own, self.do_loose, self._any_access, lambda: None)
+        others = (self.do_own, self.do_own, self.do_loose, self._any_access, lambda: None)
         chosen = Const(self.rng.randint(0, 1))
         test = Binary("eq", Load(choice), chosen)
         self.branch(test, Kind.LOCAL, self._wait_somehow, self.rng.choice(others))
@@ -267,10 +269,24 @@ class DisciplinedThread(LockingThread):
         if self.rng.random() < 0.5:
             self.require(self.guess(Load(choice)))
 
+    def do_answer(self) -> None:
+        """Give the signal once somebody has asked; use a cell of another thread, or never do."""
+        if self.in_atomic:
+            return
+        asked = Load(Const(self.sharing.asked))
+        self.step(self.rng.choice((Kind.ASSUME, Kind.UNTIL)), guard=Binary("ne", asked, ZERO))
+        self.up(self.sharing.signal, SIGNALS, Fault.BOUND)
+        if self.rng.random() < 0.6:
+            other = Const(self.rng.choice(list(self.sharing.owned.values())))
+            unasked = Binary("eq", asked, ZERO)
+            self.branch(unasked, Kind.ACCESS, lambda: self._write(other))
+
     def _wait_somehow(self) -> None:
         """Wait for what another thread may do, and leave a trace of it now and then."""
-        waits = (lambda: self.down(self.sharing.signal), self._short_section, self.do_guard)
-        self.rng.choice((*waits, self.do_assume))()
+        if self.rng.random() < 0.6:
+            self.down(self.sharing.signal)
+        else:
+            self.rng.choice((self._short_section, self.do_guard, self.do_assume))()
         if self.rng.random() < 0.3:
             self._any_access()
 

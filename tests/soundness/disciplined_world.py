@@ -51,6 +51,8 @@ class Sharing:
     by_semaphore: int = 0
     parcel: int = 0
     signal: int = 0
+    asked: int = 0
+    """Written before a thread chooses to wait for the signal; who gives that waits for it."""
     waiters: list[int] = field(default_factory=list)
     queued: bool = False
     event: int = 0
@@ -135,6 +137,9 @@ class World(ProgramBuilder):
             sharing.by_semaphore = self.data("by semaphore")
         if "parcel" in features:
             sharing.parcel, sharing.signal = self.data("parcel"), self.sync("signal", SIGNALS)
+        if "waiting choices" in features:
+            sharing.asked = self.add(Cell("asked", 0, HIGHEST))
+            sharing.owned |= {n: self.data(f"alone{n}") for n in range(self.threads)}
         if "condition" in features:
             sharing.queued = rng.random() < 0.5
             high = self.threads if sharing.queued else 1
