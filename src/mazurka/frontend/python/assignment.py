@@ -352,7 +352,9 @@ def bind_parameter(
 ) -> None:
     """Bind a parameter; the caller's scalars cannot change during the call and need no copy."""
     if isinstance(value, Blueprint):
+        low.frames.append(frame)  # what the function calls by another name, it may return
         value = create_object(low, name, value, node)
+        low.frames.pop()
     if name not in frame.facts.stores and _is_simple_value(value):
         frame.variables[name] = value
         return

@@ -115,6 +115,12 @@ REFUSALS = [
         "`a` is made in a loop and used under another name; make it before the loop",
         3,
     ),
+    (
+        "object for a function that returns it",
+        "def g(a):\n    return a\ndef f():\n    while True:\n        b = g(Array(Int[0, 1], 2))\nthreads = [f()]\n",
+        "`a` is made in a loop and used under another name; make it before the loop",
+        5,
+    ),
     ("div", "def f():\n    x = 1 / 2\nthreads = [f()]\n", "`/` gives a float; use `//`", 2),
     (
         "lambda",
