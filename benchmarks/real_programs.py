@@ -53,6 +53,9 @@ def run(seeds: range, timed: bool, limit: int, folder: Path) -> int:
         covered["schedules"] += agreement.schedules
         covered["schedules with a point before every access"] += agreement.fine_schedules
         covered["executions"] += agreement.executions
+        covered["programs in which some executions need an early timeout"] += bool(
+            agreement.patient
+        )
         covered[f"programs with executions that need {agreement.deepest} preemptions"] += 1
         covered.update({f"programs with {kind}": 1 for kind in agreement.failures})
         bad += bool(agreement.problems)

@@ -88,7 +88,10 @@ def explore_tests(
         ),
     ] = None,
     json: args.Json = False,
-    limit_time: args.LimitTime = None,
+    limit_time: Annotated[
+        float | None,
+        args.option("--seconds --limit-time S", "Stop after this many seconds, for each test."),
+    ] = None,
 ) -> int:
     """Run tests with real threads under every schedule with few preemptions.
 

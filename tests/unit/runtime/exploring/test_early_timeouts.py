@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import threading
 import time
@@ -259,6 +260,37 @@ def test_workers_tell_the_same() -> None:
     result = mazurka.explore(both_ways, workers=2)
     assert result.violation is not None
     assert not result.violation.early
+
+
+def many_waits() -> None:
+    units, lock = threading.Semaphore(1), threading.Lock()
+
+    def work() -> None:
+        for _ in range(2):
+            if units.acquire(timeout=1):
+                with lock:
+                    pass
+                units.release()
+
+    threads = [in_thread(work) for _ in range(3)]
+    for thread in threads:
+        thread.join()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="workers are forked")
+def test_workers_leave_out_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mazurka.runtime.exploring.workers.parallel.SCOUTING", 10)
+    alone, several = (
+        mazurka.explore(many_waits, timeouts="last-resort", preemptions=2, workers=workers)
+        for workers in (1, 2)
+    )
+    assert alone.executions > 10
+    assert [level.executions for level in alone.levels] == [
+        level.executions for level in several.levels
+    ]
+    assert (alone.verdict, several.verdict) == ("holds", "holds")
+    assert "no early timeouts" in alone.scope
+    assert several.scope == alone.scope.replace("each run once", "run by 2 workers")
 
 
 def test_wrong_values_are_refused() -> None:
