@@ -58,7 +58,8 @@ def replay(
             given: dict[str, Any] = {"instrument": instrument} if instrument else {}
             if real_time:
                 given["virtual_time"] = False
-            return replay_token(trace, given, as_json=printed == "json")
+            as_json = printed == "json"
+            return replay_token(trace, given, as_json=as_json, full_trace=full_trace)
         if instrument or real_time:
             raise OptionError("--instrument and --real-time are for the tokens of failed tests")
         from mazurka.api import replay_on
@@ -77,7 +78,9 @@ def replay(
     return guarded(action, as_json=json or form == "json", path=trace)
 
 
-def replay_token(text: str, given: dict[str, Any], *, as_json: bool) -> int:
+def replay_token(
+    text: str, given: dict[str, Any], *, as_json: bool, full_trace: bool = False
+) -> int:
     """Run the schedule of a failed test again."""
     from mazurka.runtime.exploring.entry import replay_test
     from mazurka.runtime.exploring.options import ExploreOptions, override_options
@@ -96,7 +99,7 @@ def replay_token(text: str, given: dict[str, Any], *, as_json: bool) -> int:
     if as_json:
         print_json(result.to_json())
     else:
-        print_result(result)
+        print_result(result, full=full_trace)
     return result.exit_status
 
 

@@ -87,6 +87,10 @@ def explore_tests(
             "Whether sleeps and timeouts may end while other threads could move; any unless given.",
         ),
     ] = None,
+    full_trace: Annotated[
+        bool,
+        args.option("--full-trace", "Show rows of set-up and of libraries that are folded."),
+    ] = False,
     json: args.Json = False,
     limit_time: Annotated[
         float | None,
@@ -115,7 +119,7 @@ def explore_tests(
         chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         if preemptions is not None:
             chosen["preemptions"] = bound_of(preemptions)
-        return run_tests(target, chosen, as_json=json)
+        return run_tests(target, chosen, as_json=json, full_trace=full_trace)
 
     return guarded(action, as_json=json, path=target)
 
@@ -128,7 +132,9 @@ def bound_of(text: str | None) -> int | None:
     return int(text)
 
 
-def run_tests(target: str, given: dict[str, Any], *, as_json: bool) -> int:
+def run_tests(
+    target: str, given: dict[str, Any], *, as_json: bool, full_trace: bool = False
+) -> int:
     """Explore the tests one after the other; returns the exit status."""
     from mazurka.deadline import command_start
     from mazurka.report.answer import worst_status
@@ -146,7 +152,7 @@ def run_tests(target: str, given: dict[str, Any], *, as_json: bool) -> int:
         result = explore_one(one, given, None if results else command_start())
         results.append(result)
         if not as_json:
-            show(result, several=len(found) > 1)
+            show(result, several=len(found) > 1, full_trace=full_trace)
         if INTERRUPTED in result.limits:
             break
     for result in results:
@@ -210,11 +216,11 @@ def explore_one(found: Any, given: dict[str, Any], since: float | None) -> Resul
         progress.clear()
 
 
-def show(result: Result, *, several: bool) -> None:
+def show(result: Result, *, several: bool, full_trace: bool) -> None:
     from mazurka.runtime.story.report import print_result
 
     if several:
         print(f"{result.input}")
-    print_result(result)
+    print_result(result, full=full_trace)
     if several:
         print()

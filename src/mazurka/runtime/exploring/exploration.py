@@ -244,10 +244,15 @@ class Exploration:
 
 
 def run_to_explain(program: Runnable, decider: Decider) -> Ended | None:
-    """Run a test whose failure is known; None where a further run would not be the same test."""
+    """Run a test whose failure is known; None where that cannot be done.
+
+    That more is shared than was known does not matter here: the run has taken place.
+    """
     try:
         return program.run(decider)
-    except (RelearnError, OutOfTime, MazurkaError, ControlError):
+    except RelearnError as error:
+        return error.ended
+    except (OutOfTime, MazurkaError, ControlError):
         return None
 
 

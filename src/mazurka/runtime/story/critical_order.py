@@ -24,7 +24,7 @@ from mazurka.runtime.story.story import RecordedStep, Story
 
 UNNAMED = frozenset({"", "lock", "rlock", "thread", "object"})
 """Kinds of objects that are no reason by themselves: they only keep threads apart."""
-MOST_STEPS = 6
+MOST_STEPS = 40
 """How many steps are passed on each side of a pause."""
 MOST_PAUSES = 12
 MOST_PAIRS = 12
@@ -112,8 +112,7 @@ class CriticalOrder:
                 continue
             moved = [n for n in range(begin, stop) if self._steps[n].thread != thread]
             held = [n for n in range(begin, start + 1) if self._steps[n].thread == thread]
-            rest = [*held, *range(stop, len(self._steps))]
-            passed = self._trials.passes([*range(begin), *moved], rest)
+            passed = self._try(range(begin), moved, held, range(stop, len(self._steps)))
             if passed is not None:
                 return passed
         return None
@@ -126,12 +125,37 @@ class CriticalOrder:
         for position in self._meeting(own, others):
             ahead = [n for n in own if n <= position]
             held = [n for n in range(start + 1, position) if steps[n].thread != thread]
-            rest = [*held, *range(position + 1, len(steps))]
-            passed = self._trials.passes([*range(start + 1), *ahead], rest)
+            rest = range(position + 1, len(steps))
+            passed = self._try(range(start + 1), ahead, held, rest)
             if passed is None:
                 return None
             if passed:
                 return position
+        return None
+
+    def _try(
+        self,
+        before: range,
+        moved: Sequence[int],
+        held: Sequence[int],
+        rest: range,
+        *,
+        firm: bool = False,
+    ) -> bool | None:
+        """Say whether the test passes if moved steps come before those that are held back.
+
+        The first moved step that meets one that is held back may lead its thread elsewhere.  Unless
+        the order is `firm`, it is enough that threads go on from there as far as they did.
+        """
+        passed = self._trials.passes([*before, *moved], [*held, *rest])
+        if passed is not None or firm:
+            return passed
+        steps = self._steps
+        for number, one in enumerate(moved, 1):
+            if any(self._find_things(steps[one], steps[other]) for other in held):
+                return self._trials.passes(
+                    [*before, *moved[:number]], [*held, *rest], moved[number:]
+                )
         return None
 
     def _meeting(self, own: Sequence[int], others: Sequence[int]) -> Iterator[int]:
@@ -212,11 +236,11 @@ class CriticalOrder:
         steps, thread = self._steps, self._steps[one].thread
         moved = [n for n in range(one + 1, other + 1) if steps[n].thread != thread]
         held = [n for n in range(one, other) if steps[n].thread == thread]
-        return self._trials.passes([*range(one), *moved], [*held, *range(other + 1, len(steps))])
+        return self._try(range(one), moved, held, range(other + 1, len(steps)), firm=True)
 
     def _let_pass(self, one: int, other: int) -> bool | None:
         """Let the thread of the second step go on until it has taken that, before the first."""
         steps, thread = self._steps, self._steps[other].thread
         moved = [n for n in range(one + 1, other + 1) if steps[n].thread == thread]
         held = [n for n in range(one, other) if steps[n].thread != thread]
-        return self._trials.passes([*range(one), *moved], [*held, *range(other + 1, len(steps))])
+        return self._try(range(one), moved, held, range(other + 1, len(steps)), firm=True)

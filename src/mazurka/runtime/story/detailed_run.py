@@ -8,7 +8,8 @@ these accesses.  Between two steps of the schedule a thread takes all its additi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from mazurka.runtime.core.names import forget_names
@@ -20,10 +21,10 @@ from mazurka.runtime.story.effects import data_access
 from mazurka.runtime.story.moved_steps import RunOnce
 from mazurka.runtime.story.recording import Recorder, point_of
 from mazurka.runtime.story.story import Story
-from mazurka.stateless.runs import Abandon, Decider, Operation
+from mazurka.stateless.runs import Abandon, Decider, Ended, Operation
 
 MOST_STEPS = 2000
-"""Runs with more steps are not recorded in detail."""
+"""Runs with more accesses are not recorded in detail."""
 
 
 class DetailedRun(Decider):
@@ -35,11 +36,11 @@ class DetailedRun(Decider):
         self._next = 0
         self.uses: dict[object, tuple[set[int], set[int], set[bool]]] = {}
         """By the name of a thing: the threads that use it, the places, whether they change it."""
-        self.steps = 0
+        self._counts: Counter[int] = Counter()
+        """How often each place was passed."""
 
     def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
         chosen = self._choose(pending, enabled, max(last, 0))
-        self.steps += 1
         self._note(chosen, pending[chosen])
         return chosen
 
@@ -65,21 +66,43 @@ class DetailedRun(Decider):
         access = data_access(operation)
         if access is None:
             return
+        self._counts[access.site] += 1
         for shared, written in access.at(present) or ():
             threads, places, writes = self.uses.setdefault(shared.name, (set(), set(), set()))
             threads.add(thread)
             places.add(access.site)
             writes.add(written)
 
-    def find_shared(self) -> Iterator[int]:
+    def find_shared(self) -> frozenset[int]:
         """Find the places of accesses to what several threads use and somebody changes."""
-        for threads, places, writes in self.uses.values():
-            if len(threads) > 1 and True in writes:
-                yield from places
+        return frozenset(
+            place
+            for threads, places, writes in self.uses.values()
+            if len(threads) > 1 and True in writes
+            for place in places
+        )
+
+    def count(self, places: Iterable[int]) -> int:
+        """Count the accesses at these places."""
+        return sum(self._counts[place] for place in places)
+
+
+class Details:
+    """A story in detail, and runs of the test with the same scheduling points."""
+
+    def __init__(self, story: Story, run: RunOnce, points: frozenset[int]) -> None:
+        self.story = story
+        self._run = run
+        self._points = points
+
+    def run(self, decider: Decider) -> Ended | None:
+        """Run the test; what the run before has taught is forgotten."""
+        set_points(self._points)
+        return self._run(decider)
 
 
 @contextmanager
-def detailed(story: Story, run: RunOnce) -> Iterator[Story | None]:
+def detailed(story: Story, run: RunOnce) -> Iterator[Details | None]:
     """Record the run of a story in detail; the points are there until the end of the context.
 
     None where that is not possible: the run does something else, or is too long.
@@ -88,25 +111,31 @@ def detailed(story: Story, run: RunOnce) -> Iterator[Story | None]:
     try:
         yield _record(story, run, points)
     finally:
-        learned.points.clear()
-        learned.points.update(points)
+        set_points(points)
 
 
-def _record(story: Story, run: RunOnce, points: frozenset[int]) -> Story | None:
-    learned.points.update(range(len(sites)))
+def set_points(points: Iterable[int]) -> None:
+    learned.points.clear()
+    learned.points.update(points)
+
+
+def _record(story: Story, run: RunOnce, points: frozenset[int]) -> Details | None:
+    set_points(range(len(sites)))
     scout = DetailedRun(story.schedule, points)
     ended = run(scout)
     if ended is None or ended.abandoned:
         return None
-    learned.points.clear()
-    learned.points.update(points, scout.find_shared())
+    more = points | scout.find_shared()
+    if scout.count(more) > MOST_STEPS:
+        return None
+    set_points(more)
     forget_names(session.current)
     recorder = Recorder(DetailedRun(story.schedule, points))
     ended = run(recorder)
     if ended is None or ended.abandoned:
         return None
     found = recorder.tell(ended)
-    return found if len(found.steps) <= MOST_STEPS and _is_alike(story, found) else None
+    return Details(found, run, more) if _is_alike(story, found) else None
 
 
 def _is_alike(story: Story, other: Story) -> bool:

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from mazurka.runtime.core.sites import SourceLine, is_plumbing
 from mazurka.runtime.core.tasks import shorten
 from mazurka.runtime.story.critical_order import CriticalOrder, Interruption, WrongOrder
-from mazurka.runtime.story.detailed_run import detailed
+from mazurka.runtime.story.detailed_run import Details, detailed
 from mazurka.runtime.story.diagnosis import Diagnosis, Part
 from mazurka.runtime.story.effects import DELETED
 from mazurka.runtime.story.moved_steps import RunOnce, Trials
@@ -27,12 +28,13 @@ def diagnose(failed: Failed, story: Story, run: RunOnce | None = None) -> Diagno
     found = diagnose_standing(failed, story)
     if found is not None or run is None or failed.kind == "race":
         return found
-    with detailed(story, run) as finer:
-        return None if finer is None else _diagnose_order(failed, finer, run)
+    with detailed(story, run) as details:
+        return None if details is None else _diagnose_order(failed, details)
 
 
-def _diagnose_order(failed: Failed, story: Story, run: RunOnce) -> Diagnosis | None:
-    critical = CriticalOrder(story, Trials(story.steps, run))
+def _diagnose_order(failed: Failed, details: Details) -> Diagnosis | None:
+    story = details.story
+    critical = CriticalOrder(story, Trials(story.steps, details.run))
     interrupted = critical.find_interrupted()
     if interrupted is not None:
         return OrderWords(story, failed).describe_interrupted(interrupted)
@@ -101,6 +103,8 @@ def _describe_kept(story: Story, stands: Stands, holder: int) -> Diagnosis | Non
 CHECK = re.compile(r"(if|elif|while|assert)\b|.*\bif\b.*\belse\b")
 """A line that decides something."""
 DATA = ("variable", "container")
+ITEM = re.compile(r"(put|get) (.+) (into|from) .+")
+"""What a step says that puts something into a queue, or takes it out."""
 DURING = "during iteration"
 LONGEST = 24
 """Of values that are told."""
@@ -129,9 +133,10 @@ class OrderWords:
         steps = (found.first, found.second, found.before.other, found.after.other)
         if any(_place_of(step.site) is None for step in steps):
             return None
+        places = frozenset(step.subject for step in steps)
         if found.before.thing == found.after.thing and found.before.other is found.after.other:
-            return self._describe_one_thing(found, found.before.thing)
-        return self._describe_two_things(found)
+            return replace(self._describe_one_thing(found, found.before.thing), places=places)
+        return replace(self._describe_two_things(found), places=places)
 
     def _describe_one_thing(self, found: Interruption, thing: int) -> Diagnosis:
         """The thread meets the same step of another one before and after it."""
@@ -192,6 +197,7 @@ class OrderWords:
                 *(f" before {self._name(second)} {later} at ", _line(second)),
                 "; the other way round the test passes",
             ),
+            frozenset({first.subject, second.subject}),
         )
 
     # -- steps -------------------------------------------------------------------------------
@@ -202,6 +208,8 @@ class OrderWords:
     def _act(self, step: RecordedStep, thing: int, *, it: bool = False) -> str:
         """Say what a step does to a thing: `reads box.value`, `sets it to None`."""
         what = "it" if it else step.subject
+        if (found := ITEM.fullmatch(step.text)) is not None:
+            return f"{found[1]}s {found[2]} {found[3]} {what}"
         if not self._is_data(thing):
             kind = step.kind.removeprefix("timed ").removeprefix("try to ")
             return f"{VERBS.get(kind, f'{kind}s')} {what}"

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from mazurka.runtime.core.sites import SourceLine, shown_path
+from mazurka.runtime.story.paths import short_path
 
 Part = str | SourceLine
 
@@ -18,6 +19,8 @@ class Diagnosis:
     """`lost update`, `check then act`, `deadlock cycle`, ..."""
     parts: tuple[Part, ...]
     """The sentence; lines of source become `line 12` in it."""
+    places: frozenset[str] = frozenset()
+    """What people call the things that it is about."""
 
     def text(self, file: str | None) -> str:
         """The sentence; lines are those of `file`, unless named."""
@@ -42,5 +45,6 @@ class Diagnosis:
 
 
 def _name_line(site: SourceLine, file: str | None) -> str:
-    shown = shown_path(site.file)
-    return f"line {site.line}" if shown == file else f"{shown}:{site.line}"
+    if shown_path(site.file) == file:
+        return f"line {site.line}"
+    return f"{short_path(site.file)}:{site.line}"

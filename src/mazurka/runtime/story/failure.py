@@ -11,6 +11,7 @@ from mazurka.runtime.primitives.lock import OUTSIDE
 from mazurka.runtime.sharing.accesses import Structure
 from mazurka.runtime.story.diagnosis import Diagnosis
 from mazurka.runtime.story.effects import key_of
+from mazurka.runtime.story.paths import short_path
 from mazurka.runtime.story.story import Lost, Stands, Story
 from mazurka.stateless.runs import Failed, Shared
 
@@ -81,7 +82,7 @@ def name_line(site: SourceLine, file: str | None) -> str:
     if is_plumbing(site):
         return "a call of the library"
     shown = shown_path(site.file)
-    return f"line {site.line}" if file in (None, shown) else f"{shown}:{site.line}"
+    return f"line {site.line}" if file in (None, shown) else f"{short_path(site.file)}:{site.line}"
 
 
 STUCK = ("deadlock", "livelock", "leak")

@@ -2,12 +2,14 @@
 
 `if not f.done():` takes the lock of a condition that nobody knows of, to look in which state the
 future is; so that state is told.  A function with a cache is asked, and later filled, by C code,
-which counts what it has found.  A thread whose target is a method of the library,
+which counts what it has found.  What is put into a queue, and taken out of it, is told by what is
+in it before and after the step.  A thread whose target is a method of the library,
 `target=barrier.wait`, has no line of the program at all; so the call is told instead.
 """
 
 from __future__ import annotations
 
+from collections import Counter, deque
 from concurrent.futures import Future
 from types import BuiltinMethodType, FrameType, MethodType
 from typing import Any, Final, NamedTuple
@@ -15,8 +17,9 @@ from typing import Any, Final, NamedTuple
 from mazurka.runtime.core.operations import RealOperation
 from mazurka.runtime.core.sites import is_own_file, is_plumbing_file
 from mazurka.runtime.core.tasks import Task
-from mazurka.runtime.core.values import name_of_function, show_call
+from mazurka.runtime.core.values import attribute_of, name_of_function, show_call, shown
 from mazurka.runtime.primitives.executor import describe_state, find_future, name_of_future
+from mazurka.runtime.primitives.queue import Get, Put, QueueModel, SimpleQueue
 from mazurka.runtime.primitives.thread import target_of
 from mazurka.runtime.python.catalogue import CachedFunction
 from mazurka.runtime.story.labels import Labels
@@ -32,7 +35,7 @@ class LibrarySteps:
     def __init__(self, labels: Labels) -> None:
         self._labels = labels
         self._futures: dict[int, tuple[Future[Any], str]] = {}
-        self._open: FutureLookup | CacheLookup | None = None
+        self._open: FutureLookup | CacheLookup | QueueContent | None = None
         self.within: set[int] = set()
         """The threads whose next step the library takes by itself."""
         self.calls: dict[int, str] = {}
@@ -70,6 +73,8 @@ class LibrarySteps:
             and operation.takes() is not None
         ):
             self._open = FutureLookup(*found, found[0]._state)
+        elif isinstance(operation, (Put, Get)):
+            self._open = look_into(operation.shared)
         elif type(holder) is CachedFunction:
             info = holder.cache_info()  # type: ignore[attr-defined]
             self._open = CacheLookup(holder, info.hits, info.misses)
@@ -79,6 +84,10 @@ class LibrarySteps:
 
     def outcome(self, writes: bool) -> str | None:
         return self._open.outcome(writes) if isinstance(self._open, CacheLookup) else None
+
+    def item(self) -> str | None:
+        """Return what the step has put into a queue, or taken out of it."""
+        return self._open.find_item() if isinstance(self._open, QueueContent) else None
 
 
 def is_by_library(frame: FrameType | None) -> bool:
@@ -103,6 +112,34 @@ def describe_call(thread: Any, labels: Labels, frame: FrameType | None) -> str:
             name = name_of_function(target)
             return f"{owner}.{name.rpartition('.')[2]}{text.removeprefix(name)}"
     return text
+
+
+class QueueContent(NamedTuple):
+    """What is in a queue before a step that may put something in, or take something out."""
+
+    queue: Any
+    items: tuple[Any, ...]
+
+    def find_item(self) -> str | None:
+        """Return the item that the step has put in or taken out, if it is known which."""
+        now = list_items(self.queue)
+        if now is None or abs(len(now) - len(self.items)) != 1:
+            return None
+        more, less = (now, self.items) if len(now) > len(self.items) else (self.items, now)
+        left = Counter(map(id, more)) - Counter(map(id, less))
+        return next((shown(item) for item in more if id(item) in left), None)
+
+
+def look_into(model: object) -> QueueContent | None:
+    queue = model.owner if isinstance(model, QueueModel) else model
+    items = list_items(queue)
+    return None if items is None else QueueContent(queue, items)
+
+
+def list_items(queue: Any) -> tuple[Any, ...] | None:
+    """List what is in a queue, without any code of the user's; None where that is not known."""
+    items = queue.items if type(queue) is SimpleQueue else attribute_of(queue, "queue")
+    return tuple(items) if type(items) in (list, deque) else None
 
 
 class FutureLookup(NamedTuple):

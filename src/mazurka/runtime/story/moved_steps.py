@@ -12,6 +12,8 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
+from operator import attrgetter
 
 from mazurka.runtime.core.operations import RealOperation
 from mazurka.runtime.story.effects import kind_of
@@ -19,18 +21,45 @@ from mazurka.runtime.story.story import RecordedStep
 from mazurka.stateless.preemptions import choose_without_preemption
 from mazurka.stateless.runs import Abandon, Decider, Ended, Operation
 
-MOST_RUNS = 60
+MOST_RUNS = 120
 MOST_SECONDS = 1.0
+MOST_STEPS = 100
+"""How many more steps than recorded a thread may take on its way to a goal."""
 
 RunOnce = Callable[[Decider], Ended | None]
-"""Runs the test; None where the run says nothing, and no further one will."""
+"""Runs the test; None where that cannot be done."""
+
+
+class Goal:
+    """A thread goes on until it has taken such steps as the last of these, as often as they do."""
+
+    def __init__(self, steps: Sequence[RecordedStep]) -> None:
+        self.thread = steps[-1].thread
+        self._kind = steps[-1].kind
+        self._left = sum(step.kind == self._kind for step in steps)
+        self._most = MOST_STEPS + len(steps)
+
+    @property
+    def is_reached(self) -> bool:
+        return self._left <= 0 or self._most <= 0
+
+    def take(self, operation: Operation | None) -> None:
+        self._most -= 1
+        if isinstance(operation, RealOperation) and kind_of(operation) == self._kind:
+            self._left -= 1
 
 
 class MovedSteps(Decider):
-    """Takes recorded steps in another order, then follows a schedule as far as possible."""
+    """Takes recorded steps in another order, then follows a schedule as far as possible.
 
-    def __init__(self, steps: Sequence[RecordedStep], rest: Iterable[int]) -> None:
+    Between the two, threads go on to goals, one after the other, each as far as it can.
+    """
+
+    def __init__(
+        self, steps: Sequence[RecordedStep], goals: Sequence[Goal], rest: Iterable[int]
+    ) -> None:
         self._steps = deque(steps)
+        self._goals = deque(goals)
         self._rest = deque(rest)
 
     def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
@@ -39,6 +68,12 @@ class MovedSteps(Decider):
             if step.thread not in enabled or not _is_again(step, pending[step.thread]):
                 raise Abandon
             return step.thread
+        while self._goals:
+            goal = self._goals[0]
+            if goal.thread in enabled and not goal.is_reached:
+                goal.take(pending[goal.thread])
+                return goal.thread
+            self._goals.popleft()
         while self._rest:
             thread = self._rest.popleft()
             if thread in enabled:
@@ -59,10 +94,13 @@ class Trials:
         self._left = MOST_RUNS
         self._deadline = time.perf_counter() + MOST_SECONDS
 
-    def passes(self, order: Sequence[int], rest: Iterable[int]) -> bool | None:
+    def passes(
+        self, order: Sequence[int], rest: Iterable[int], goals: Iterable[int] = ()
+    ) -> bool | None:
         """Say whether the test passes if it takes steps in this order, and the rest after them.
 
-        Steps are given by their positions in the recorded run.  None stands for `not known`: the
+        Steps are given by their positions in the recorded run.  Those among the `goals` may be
+        others by then; their threads go on as far as they did.  None stands for `not known`: the
         steps cannot be taken in this order, or there is no time left to try.
         """
         if self._left <= 0 or time.perf_counter() > self._deadline or self._renumbers(order):
@@ -70,12 +108,16 @@ class Trials:
         self._left -= 1
         steps = self.steps
         ended = self._run(
-            MovedSteps([steps[position] for position in order], (steps[n].thread for n in rest))
+            MovedSteps(
+                [steps[position] for position in order],
+                [
+                    Goal(list(found))
+                    for _, found in groupby((steps[n] for n in goals), attrgetter("thread"))
+                ],
+                (steps[n].thread for n in rest),
+            )
         )
-        if ended is None:
-            self._left = 0
-            return None
-        if ended.abandoned or ended.limit is not None:
+        if ended is None or ended.abandoned or ended.limit is not None:
             return None
         return not ended.failures
 

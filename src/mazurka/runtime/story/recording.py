@@ -42,6 +42,7 @@ from mazurka.runtime.story.effects import (
 from mazurka.runtime.story.failure import describe_changes
 from mazurka.runtime.story.labels import Labels
 from mazurka.runtime.story.library_steps import LibrarySteps
+from mazurka.runtime.story.paths import is_library
 from mazurka.runtime.story.story import Acquired, Effects, Lost, RecordedStep, Stands, Story
 from mazurka.stateless.preemptions import Preemptions
 from mazurka.stateless.runs import Decider, Ended, Operation, Runnable, Shared
@@ -64,6 +65,7 @@ class Recorder(Decider):
         self._inner = inner
         self._labels = Labels()
         self._sites: dict[int, SourceLine | None] = {}
+        self._callers: dict[int, SourceLine | None] = {}
         self._inside: dict[int, bool] = {}
         self._places: dict[int, Place] = {}
         """Of accesses, by the identity of the operation."""
@@ -105,6 +107,7 @@ class Recorder(Decider):
     def _arrive(self, thread: int, operation: Operation, frame: FrameType | None) -> None:
         """Note that a thread stands before an operation; `frame` is the nearest of the program."""
         self._sites[thread] = site_of(frame)
+        self._callers[thread] = _find_caller(frame)
         self._inside[thread] = in_executor(sys._getframe(2))
         self._find_labels(operation, frame)
         self._library.arrive(self._tasks.get(thread), operation, sys._getframe(2), frame)
@@ -140,6 +143,7 @@ class Recorder(Decider):
             preempts=preempts,
             early=operation.seconds if self._preemptions.early > early else None,
             touches=self._number_touches(operation),
+            caller=self._callers.get(chosen),
         )
         self._steps.append(step)
         taken = operation.takes()
@@ -166,8 +170,11 @@ class Recorder(Decider):
         """Write down what the last step, which has been taken, has read and written."""
         if self._open is not None:
             step, operation, known = self._open
-            done = self._library.outcome(known.writes)
+            done, item = self._library.outcome(known.writes), self._library.item()
             step.text = self._describe(operation, done) + step.text
+            if item is not None:
+                kind, label = step.kind, self._labels.of(_unwrap(operation).shared)
+                step.text = f"{kind} {item} {'into' if kind == 'put' else 'from'} {label}"
             step.effects = self._library.effects() or find_effects(operation, known)
             step.subject = self._name_subject(operation)
             self._open = None
@@ -298,6 +305,15 @@ def point_of(operation: object) -> int | None:
     if isinstance(operation, Spin):
         return point_of(operation.operation)
     return operation.site if isinstance(operation, (DataAccess, NextRound)) else None
+
+
+def _find_caller(frame: FrameType | None) -> SourceLine | None:
+    """Find the line of the project that has called the library in which a frame is, if any."""
+    if frame is None or not is_library(frame.f_code.co_filename):
+        return None
+    while frame is not None and is_library(frame.f_code.co_filename):
+        frame = user_frame(frame.f_back)
+    return site_of(frame)
 
 
 def _unwrap(operation: RealOperation) -> RealOperation:

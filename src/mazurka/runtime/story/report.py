@@ -22,10 +22,11 @@ from mazurka.report.prose import Prose, standing_text
 from mazurka.report.terminal import make_console, safe, width_of_output
 from mazurka.report.trace import Trace
 from mazurka.report.words import counted
-from mazurka.runtime.core.sites import is_plumbing, shown_path
+from mazurka.runtime.core.sites import is_plumbing
 from mazurka.runtime.story.effects import DELETED
 from mazurka.runtime.story.failure import STUCK, ThreadFailure, describe_lost
 from mazurka.runtime.story.findings import Findings
+from mazurka.runtime.story.paths import short_path
 from mazurka.runtime.story.rows import Rows, find_surface
 from mazurka.runtime.story.story import RecordedStep, Story
 
@@ -103,28 +104,29 @@ MOST_LINES = 3
 MOST_NAME = 28
 
 
-def write_report(result: Findings, *, width: int | None = None) -> str:
-    """Write the report as plain text."""
+def write_report(result: Findings, *, width: int | None = None, full: bool = False) -> str:
+    """Write the report as plain text; `full` shows all rows."""
     paper = io.StringIO()
     columns = width or width_of_output()
     console = Console(
         file=paper, width=columns, color_system=None, highlight=False, markup=False, emoji=False
     )
-    ExplorationReport(console, result).print()
+    ExplorationReport(console, result, full=full).print()
     return paper.getvalue().rstrip("\n")
 
 
-def print_result(result: Findings) -> None:
-    """Print the report on the terminal."""
-    ExplorationReport(make_console(), result).print()
+def print_result(result: Findings, *, full: bool = False) -> None:
+    """Print the report on the terminal; `full` shows all rows."""
+    ExplorationReport(make_console(), result, full=full).print()
 
 
 class ExplorationReport(Prose):
     """Prints one result."""
 
-    def __init__(self, console: Console, result: Findings) -> None:
+    def __init__(self, console: Console, result: Findings, *, full: bool = False) -> None:
         super().__init__(console)
         self.result = result
+        self.full = full
 
     def print(self) -> None:
         result = self.result
@@ -141,7 +143,7 @@ class ExplorationReport(Prose):
         result, dash = self.result, self.glyphs.dash
         if result.violation is not None:
             violated = result.violation
-            place = f"{violated.file}:{violated.line}: " if violated.file else ""
+            place = f"{short_path(violated.file)}:{violated.line}: " if violated.file else ""
             when = f", {violated.condition}" if violated.condition else ""
             text = f"violated: {violated.kind}{when} {dash} {place}{violated.message}"
             self.print_line(text, "bold red")
@@ -153,7 +155,7 @@ class ExplorationReport(Prose):
             self.print_line(result.verdict, "bold green" if result.verdict == HOLDS else "bold")
 
     def print_counterexample(self, violated: ThreadFailure, story: Story) -> None:
-        rows = Rows(story, violated)
+        rows = Rows(story, violated, full=self.full)
         trace = rows.make_trace()
         self.print_blank()
         if violated.diagnosis is not None:
@@ -164,12 +166,13 @@ class ExplorationReport(Prose):
         preempted = [row.number for row in rows.rows if row.preempts]
         before = "" if not preempted else f" (before {_list_steps(preempted)})"
         self.print_line(
-            f"counterexample: {counted(len(rows.rows), 'step')}, {switches},"
+            f"counterexample: {counted(rows.count, 'step')}, {switches},"
             f" {counted(len(preempted), 'preemption')}{before}"
         )
         if rows.main:
             others = ", other files are named" if rows.several else ""
-            self.print_line(f"lines of {shown_path(rows.main)}{others}", "dim")
+            folded = "; --full-trace shows folded rows" if len(rows.rows) < rows.count else ""
+            self.print_line(f"lines of {short_path(rows.main)}{others}{folded}", "dim")
         self.print_blank()
         StepTable(self.console, trace).draw()
         self.print_blank()
@@ -200,7 +203,7 @@ class ExplorationReport(Prose):
         stack = violated.details[1:]
         for line in stack if len(stack) > 1 else ():
             file, _, rest = line.rpartition(":")
-            self.print_line(f"{shown_path(file)}:{rest}", "dim", indent=4)
+            self.print_line(f"{short_path(file)}:{rest}", "dim", indent=4)
 
     def print_footer(self) -> None:
         result = self.result

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import linecache
 from collections import Counter
-from dataclasses import dataclass, field
 from io import StringIO
 from os.path import basename, dirname
 from tokenize import COMMENT, TokenError, generate_tokens
@@ -15,6 +14,7 @@ from mazurka.report.trace import Trace
 from mazurka.runtime.core.failures import IN_EXECUTOR
 from mazurka.runtime.core.sites import SourceLine, is_plumbing, shown_path
 from mazurka.runtime.story.failure import ThreadFailure, describe_wait
+from mazurka.runtime.story.folding import Folding, SourceRow
 from mazurka.runtime.story.story import RecordedStep, Stands, Story
 from mazurka.search import Move
 
@@ -22,43 +22,10 @@ QUIET = frozenset({"begin", "end"})
 """Kinds of steps that say nothing to people: the column begins, the column ends."""
 
 
-@dataclass
-class SourceRow:
-    """Steps of one thread on one source line."""
-
-    number: int
-    thread: int
-    site: SourceLine | None
-    operations: list[str] = field(default_factory=list)
-    reads: dict[str, str] = field(default_factory=dict)
-    writes: dict[str, str] = field(default_factory=dict)
-    preempts: bool = False
-    failed: bool = False
-
-    def takes(self, step: RecordedStep, site: SourceLine | None) -> bool:
-        """Whether a step can join this row without contradicting what the row says."""
-        if (step.thread, site) != (self.thread, self.site):
-            return False
-        return not any(
-            place in self.writes or self.reads.get(place, value) != value
-            for place, value in step.effects.reads.items()
-        )
-
-    def add(self, step: RecordedStep) -> None:
-        told = bool(step.effects.reads or step.effects.writes)
-        if step.inside and not told and step.kind not in ("start", "join"):
-            return
-        if told:
-            self.reads.update(step.effects.reads)
-            self.writes.update(step.effects.writes)
-        elif step.text not in self.operations:
-            self.operations.append(step.text)
-
-
 class Rows:
     """The rows of a counterexample."""
 
-    def __init__(self, story: Story, violated: ThreadFailure) -> None:
+    def __init__(self, story: Story, violated: ThreadFailure, *, full: bool = False) -> None:
         self.story = story
         self.rows: list[SourceRow] = []
         self.told = _cut_at_failure(story, violated)
@@ -74,6 +41,10 @@ class Rows:
             self.rows[-1].add(step)
             preempted = False
         self._mark_failure(violated)
+        self.count = len(self.rows)
+        """How many rows there are, with those that are folded."""
+        if not full:
+            self.rows = Folding(self.rows, violated.diagnosis, story.objects).fold()
         files = Counter(row.site.file for row in self.rows if row.site and not row.failed)
         if not files and (site := find_failing_line(violated)) is not None:
             files[site.file] = 1

@@ -272,7 +272,7 @@ IN_CASE = {
     changed_during_iteration: "changed during iteration: Thread-1 goes through table at +4;"
     " Thread-2 changes it meanwhile, at +8",
     empty_then_get: "check then act: Thread-1 looks at jobs at +5 and gets from it at +6;"
-    " Thread-2 gets from it in between, at +6",
+    " Thread-2 gets 1 from it in between, at +6",
     in_then_delete: "check then act: Thread-1 checks table at +4 and acts at +5;"
     " Thread-2 changes it in between, at +5",
     deadlock_cycle: "deadlock cycle: Thread-1 waits for lock two at +4, which Thread-2 holds since"

@@ -70,6 +70,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "let time.sleep and the clocks follow the world instead of the schedule",
         **flag,
     )
+    add("full-trace", "show rows of set-up and of libraries that are folded otherwise", **flag)
     add("replay", "run the failing schedule of a token again, and nothing else", metavar="TOKEN")
 
 
@@ -384,7 +385,9 @@ def represent(item: pytest.Item, result: Result) -> Any:
         when = f" ({violated.condition})" if violated.condition else ""
         message = f"{violated.kind}{when}: {violated.message}"
     crash = ReprFileLocation(file, line or 0, message.splitlines()[0])
-    text = [f"{part}\n" for part in result.report(measure_width(item.config)).splitlines()]
+    full = bool(item.config.getoption("--mazurka-full-trace"))
+    report = result.report(measure_width(item.config), full=full)
+    text = [f"{part}\n" for part in report.splitlines()]
     trace = ReprTraceback([ReprEntryNative(text)], None, style="native")
     return ExceptionChainRepr([(trace, crash, None)])
 
