@@ -45,10 +45,14 @@ def search_stored(program: Program, *, store: str = "memory", **options: object)
     return run(program, chosen, Silent())
 
 
-def difference(program: Program, *, symmetry: bool = False) -> str | None:
-    """What differs between the searches in memory and on disk."""
+def difference(
+    program: Program, *, symmetry: bool = False, limit_transitions: int | None = None
+) -> str | None:
+    """What differs between the searches in memory and on disk; the second may be limited."""
     memory = search_stored(program, stop_at_first=False, symmetry=symmetry)
-    disk = search_disk(program, stop_at_first=False, symmetry=symmetry)
+    disk = search_disk(
+        program, stop_at_first=False, symmetry=symmetry, limit_transitions=limit_transitions
+    )
     for name in ("states", "transitions", "depth"):
         one, other = getattr(memory.statistics, name), getattr(disk.statistics, name)
         if one != other:

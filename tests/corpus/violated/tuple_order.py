@@ -4,13 +4,14 @@
 from mazurka.model import Array, Int, await_
 
 number = Array(Int[0, 2], 2)
-inside: Int[0, 2] = 0
+inside: Int[-2, 2] = 0
 
 
 def customer(i):
     global inside
     j = 1 - i
-    number[i] = 1 + number[j] if number[j] < 2 else 2
+    other = number[j]
+    number[i] = other + 1 if other < 2 else 2
     await_(number[j] == 0 or (number[i], i) < (number[j], j))
     inside += 1
     assert inside == 1

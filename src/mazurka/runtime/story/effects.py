@@ -91,7 +91,7 @@ def find_place(access: DataAccess, labels: Labels, frame: FrameType | None) -> P
     kept = seen.kept
     if isinstance(kept, ReferenceType):
         kept = kept()
-    if seen.vague:
+    if seen.vague and isinstance(kept, list):  # and not the `__dict__` of such an object
         kept = kept[0] if len(kept) == 1 else _look_up_owner(text, frame)
     if kept is None:
         return Place(text, text)
