@@ -75,7 +75,7 @@ def replay_test(test: Test, options: ExploreOptions, token: Token) -> Result:
         found = [failed for failed in story.ended.failures if failed.kind == token.failure]
         if found:
             result.verdict = VIOLATED
-            diagnosis = diagnose(found[0], story)
+            diagnosis = diagnose(found[0], story).diagnosis
             result.violation = describe_failure(found[0], story, diagnosis=diagnosis)
             result.story = story
             result.scope = "the recorded schedule, replayed"

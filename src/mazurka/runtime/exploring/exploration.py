@@ -202,14 +202,13 @@ class Exploration:
         program.real.forget_deadline()
         story = record(checked, Follow(simplest.schedule))
         failed = find_same_failure(failed, story)
+        diagnosis, story = diagnose(failed, story, partial(run_to_explain, checked))
+        failed = find_same_failure(failed, story)
+        self.result.violation = describe_failure(
+            failed, story, needs_early=needs_early, diagnosis=diagnosis
+        )
         self.result.story = story
         self.result.token = make_token(self.test.name, failed.kind, story).encode()
-        self.result.violation = describe_failure(
-            failed,
-            story,
-            needs_early=needs_early,
-            diagnosis=diagnose(failed, story, partial(run_to_explain, checked)),
-        )
 
     def conclude(self, explored: Explored, not_observed: Sequence[str]) -> None:
         """Fill in the verdict, its scope, and what it cost."""

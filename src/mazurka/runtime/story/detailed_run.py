@@ -9,8 +9,9 @@ these accesses.  Between two steps of the schedule a thread takes all its additi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from mazurka.runtime.core.names import forget_names
 from mazurka.runtime.core.operations import present
@@ -90,15 +91,36 @@ class DetailedRun(Decider):
 class Details:
     """A story in detail, and runs of the test with the same scheduling points."""
 
-    def __init__(self, story: Story, run: RunOnce, points: frozenset[int]) -> None:
+    def __init__(
+        self, plain: Story, story: Story, run: RunOnce, points: frozenset[int], more: frozenset[int]
+    ) -> None:
+        self._plain = plain
         self.story = story
         self._run = run
         self._points = points
+        """The scheduling points of the plain story."""
+        self._more = more
+        """Those of this one."""
 
     def run(self, decider: Decider) -> Ended | None:
         """Run the test; what the run before has taught is forgotten."""
-        set_points(self._points)
+        set_points(self._more)
         return self._run(decider)
+
+    def tell_about(self, places: Container[str]) -> Story:
+        """Return the plain story with all steps on things that people call by one of these names.
+
+        So a report shows what was changed under a lock where that matters.  Whatever else happens
+        at the same places in the source is told, too: a replay divides the run in the same way.
+        """
+        steps = self.story.steps
+        wanted = {step.place for step in steps if step.subject in places} - {None}
+        if wanted <= self._points:
+            return self._plain
+        told = wanted | self._points | {None}
+        kept = [step for step in steps if step.place in told]
+        numbered = [replace(step, number=number) for number, step in enumerate(kept, 1)]
+        return replace(self.story, steps=numbered)
 
 
 @contextmanager
@@ -135,7 +157,7 @@ def _record(story: Story, run: RunOnce, points: frozenset[int]) -> Details | Non
     if ended is None or ended.abandoned:
         return None
     found = recorder.tell(ended)
-    return Details(found, run, more) if _is_alike(story, found) else None
+    return Details(story, found, run, points, more) if _is_alike(story, found) else None
 
 
 def _is_alike(story: Story, other: Story) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 from mazurka.runtime.core.sites import SourceLine, is_plumbing
 from mazurka.runtime.core.tasks import shorten
@@ -23,13 +24,23 @@ from mazurka.runtime.story.story import RecordedStep, Stands, Story
 from mazurka.stateless.runs import Failed
 
 
-def diagnose(failed: Failed, story: Story, run: RunOnce | None = None) -> Diagnosis | None:
+class Diagnosed(NamedTuple):
+    """What a failure is due to, if that is known, and the story with the steps that say so."""
+
+    diagnosis: Diagnosis | None
+    story: Story
+
+
+def diagnose(failed: Failed, story: Story, run: RunOnce | None = None) -> Diagnosed:
     """Find out what a failure is due to; `run` runs the test again, where that may be done."""
     found = diagnose_standing(failed, story)
     if found is not None or run is None or failed.kind == "race":
-        return found
+        return Diagnosed(found, story)
     with detailed(story, run) as details:
-        return None if details is None else _diagnose_order(failed, details)
+        found = None if details is None else _diagnose_order(failed, details)
+        if details is None or found is None:
+            return Diagnosed(None, story)
+        return Diagnosed(found, details.tell_about(found.places))
 
 
 def _diagnose_order(failed: Failed, details: Details) -> Diagnosis | None:

@@ -12,9 +12,12 @@ from typing import Any
 import pytest
 
 import mazurka
+from mazurka.runtime.exploring.entry import replay_test
+from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.exploring.tokens import decode
 from mazurka.runtime.story import moved_steps
 from mazurka.runtime.story.diagnosis import Diagnosis
+from mazurka.runtime.testing.decorator import make_test
 
 
 class Box(SimpleNamespace):
@@ -381,12 +384,19 @@ def test_it_stands_above_the_table_and_in_json() -> None:
     assert found["lines"][0]["source"] == "found = box.n"
 
 
-def test_the_run_that_is_told_stays_the_one_that_was_found() -> None:
-    """To find it out takes more scheduling points; the token and the rows do not have them."""
+def test_what_is_changed_under_a_lock_is_shown_where_it_matters() -> None:
+    """A lock protects it, so it would cost no scheduling point; the token has these points."""
     result = mazurka.explore(two_critical_sections, preemptions=2)
+    text = result.report(200)
+    assert "there = box.pieces > 0   box.pieces ➜ 1" in text
+    assert "box.pieces = 0" in text
     assert result.token is not None
-    assert result.violation is not None
-    assert result.violation.diagnosis is not None
+    test = make_test(two_critical_sections, two_critical_sections)
+    again = replay_test(test, ExploreOptions(), decode(result.token))
+    assert again.violation is not None
+    assert list_rows(again) == list_rows(result)
+
+
+def list_rows(result: mazurka.Result) -> list[tuple[int, str, dict[str, str]]]:
     assert result.story is not None
-    assert not any("pieces" in step.subject for step in result.story.steps)
-    assert decode(result.token).failure == "assert"
+    return [(step.thread, step.text, step.effects.reads) for step in result.story.steps]
