@@ -178,7 +178,8 @@ def test_random_schedules_prove_nothing(mazurka, bank):
         (["bank_tests.py::test_right", "--preemptions", "-1"], "needs a number or none"),
         (["bank_tests.py::test_right", "--seed", "5"], "add --strategy random or --strategy pct"),
         (["bank_tests.py::test_right", "--workers", "999"], "workers must be 256 or less, not 999"),
-        (["bank_tests.py::test_right", "--instrument", "no_such_module"], "no module"),
+        (["bank_tests.py::test_right", "--leave-out", "no_such_module"], "no module"),
+        (["bank_tests.py::test_right", "--instrument", "json"], "no option 'instrument' any more"),
         (["broken.py"], "syntax error"),
         (["failing.py"], "cannot be imported: ValueError: no"),
         (["empty.py"], "no function named test*"),
@@ -290,7 +291,7 @@ def test_tests_with_fixtures_are_for_pytest(mazurka, marked):
     [
         ("2", "not 2; options are given by name: preemptions=2"),
         ("'pct'", "by name: strategy='pct'"),
-        ("'numpy'", "by name: instrument='numpy'"),
+        ("'numpy'", "by name: leave_out='numpy'"),
     ],
 )
 def test_an_option_without_its_name(mazurka, bank, given, advice):

@@ -16,7 +16,7 @@ HOME = Path(mazurka.__file__).parent
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("version", "errors", "model"),
-    ("deadline",),
+    ("deadline", "cache_folder"),
     ("ir",),
     ("ir.values",),
     ("ir.passes",),

@@ -10,7 +10,7 @@ import typer
 
 from mazurka.cli import arguments as args
 from mazurka.cli.failures import guarded, print_json
-from mazurka.cli.test import Instrument, RealTime
+from mazurka.cli.test import Instrument, LeaveOut, RealTime
 from mazurka.errors import OptionError
 
 if TYPE_CHECKING:
@@ -40,10 +40,11 @@ def replay(
     full_trace: Annotated[
         bool, args.option("--full-trace", "Print every step of a long trace.")
     ] = False,
-    instrument: Instrument = None,
+    leave_out: LeaveOut = None,
     real_time: RealTime = False,
     json: args.Json = False,
     form: args.Form = "text",
+    instrument: Instrument = None,
 ) -> int:
     """Replay a saved counterexample on the reference interpreter, or a test by its token.
 
@@ -55,13 +56,15 @@ def replay(
         if trace.startswith(TOKENS):
             if printed == "svg":
                 raise OptionError("--format svg is for saved traces, not for the tokens of tests")
-            given: dict[str, Any] = {"instrument": instrument} if instrument else {}
+            given: dict[str, Any] = {"leave_out": leave_out} if leave_out else {}
+            if instrument:
+                given["instrument"] = instrument
             if real_time:
                 given["virtual_time"] = False
             as_json = printed == "json"
             return replay_token(trace, given, as_json=as_json, full_trace=full_trace)
-        if instrument or real_time:
-            raise OptionError("--instrument and --real-time are for the tokens of failed tests")
+        if leave_out or instrument or real_time:
+            raise OptionError("--leave-out and --real-time are for the tokens of failed tests")
         from mazurka.api import replay_on
         from mazurka.report.chart import draw_chart
 

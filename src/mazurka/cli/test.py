@@ -20,12 +20,15 @@ if TYPE_CHECKING:
 
 EPILOG = "Example: mazurka test tests/test_bank.py::test_transfer --preemptions 2"
 
-Instrument = Annotated[
+LeaveOut = Annotated[
     list[str] | None,
     args.option(
-        "--instrument MODULE", "Observe the accesses of this module or package, too; repeatable."
+        "--leave-out NAME",
+        "Do not observe this module or package; the verdict names it; repeatable.",
     ),
 ]
+Instrument = Annotated[list[str] | None, typer.Option("--instrument", hidden=True)]
+"""An option of former times, which is refused with the reason."""
 RealTime = Annotated[
     bool,
     args.option("--real-time", "Let time.sleep and the clocks follow the world, not the schedule."),
@@ -60,7 +63,7 @@ def explore_tests(
     races: Annotated[
         bool, args.option("--races", "Report data races, even where the test passes.")
     ] = False,
-    instrument: Instrument = None,
+    leave_out: LeaveOut = None,
     workers: Annotated[
         int | None, args.option("--workers N", "Processes that search together; 1 unless given.")
     ] = None,
@@ -96,6 +99,7 @@ def explore_tests(
         float | None,
         args.option("--seconds --limit-time S", "Stop after this many seconds, for each test."),
     ] = None,
+    instrument: Instrument = None,
 ) -> int:
     """Run tests with real threads under every schedule with few preemptions.
 
@@ -109,7 +113,8 @@ def explore_tests(
             "executions": executions,
             "seconds": args.seconds(limit_time),
             "races": races or None,
-            "instrument": tuple(instrument) if instrument else None,
+            "leave_out": tuple(leave_out) if leave_out else None,
+            "instrument": instrument,
             "workers": workers,
             "max_steps": max_steps,
             "patience": patience,

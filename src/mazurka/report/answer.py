@@ -22,6 +22,8 @@ EXIT_STATUS = {HOLDS: 0, VIOLATED: 1, ERROR: 2, INCONCLUSIVE: 3}
 WORST_FIRST = (2, 1, 3, 0)
 UNSOUND = "unsound-strategy"
 """The limit of a strategy that may miss violations by design."""
+UNOBSERVED = "unobserved-code"
+"""The limit of a search of real threads that have run Python code which nobody could observe."""
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from typing import Any
 from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.sites import AccessSite, sites
 from mazurka.runtime.exploring.observed_program import ObservedProgram
+from mazurka.runtime.rewrite.selection import is_left_alone
 from mazurka.runtime.sharing.accesses import DataAccess
 from mazurka.runtime.sharing.locations import learned
 from mazurka.stateless.explored import Explored, RunOptions
@@ -48,8 +49,15 @@ def module_of(folder: Path, source: str) -> ModuleType:
 
 @contextmanager
 def observed(module: ModuleType, test: Callable[[], object]) -> Iterator[ObservedProgram]:
-    with ObservedProgram(test, lambda name, file: name == module.__name__, SETTINGS) as program:
+    with ObservedProgram(
+        test, lambda name, file: name == module.__name__, SETTINGS, _is_left
+    ) as program:
         yield program
+
+
+def _is_left(name: str, file: str) -> bool:
+    """Leave the functions alone that call programs here: they are no part of them."""
+    return name == __name__ or is_left_alone(name, file)
 
 
 @dataclass

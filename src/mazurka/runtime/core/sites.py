@@ -5,10 +5,13 @@ from __future__ import annotations
 import linecache
 import os
 import sys
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from types import CodeType, FrameType
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias, overload
 
 MARK: Final = "_mazurka_access"
 """The name under which observed modules know the events that report their accesses."""
@@ -43,8 +46,52 @@ class AccessSite:
         return f"{self.file}:{self.line}"
 
 
-sites: list[AccessSite] = []
-"""All places of this process, by number."""
+Place: TypeAlias = tuple[int, int, int, int, str]
+"""A site without its file: line, column, end of line and column, role."""
+
+
+class Sites(Sequence[AccessSite]):
+    """All places of this process, by number.
+
+    A file brings thousands, of which few are ever looked at; those are made when that happens.
+    """
+
+    def __init__(self) -> None:
+        self._places: list[AccessSite | Place] = []
+        self._files: list[tuple[int, str]] = []
+        """The numbers at which the places of files begin, and the files."""
+
+    def append(self, site: AccessSite) -> None:
+        self._places.append(site)
+
+    def add_file(self, file: str, places: Sequence[Place]) -> int:
+        """Add the places of a file; return the number of the first."""
+        first = len(self._places)
+        self._files.append((first, file))
+        self._places.extend(places)
+        return first
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, number: int) -> AccessSite: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> list[AccessSite]: ...
+
+    def __getitem__(self, number: int | slice) -> AccessSite | list[AccessSite]:
+        if isinstance(number, slice):
+            return [self[one] for one in range(len(self._places))[number]]
+        found = self._places[number]
+        if isinstance(found, tuple):
+            at = range(len(self._places))[number]
+            _, file = self._files[bisect_right(self._files, at, key=itemgetter(0)) - 1]
+            found = self._places[number] = AccessSite(file, *found)
+        return found
+
+
+sites: Final = Sites()
 
 
 def is_rewritten(code: CodeType) -> bool:

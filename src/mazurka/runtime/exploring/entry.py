@@ -43,7 +43,7 @@ def explore_test(
 
 def begin_result(test: Test, options: ExploreOptions) -> Result:
     """A result of which only the question is known."""
-    replay = [f"--instrument {name}" for name in options.instrument]
+    replay = [f"--leave-out {name}" for name in options.leave_out]
     return Result(
         input=test.name,
         verdict=ERROR,

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import linecache
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib.machinery import EXTENSION_SUFFIXES
-from typing import Final
 
 from mazurka.errors import InternalError, MazurkaError
-from mazurka.report.answer import ERROR, HOLDS, INCONCLUSIVE, UNSOUND, VIOLATED
+from mazurka.report.answer import ERROR, HOLDS, INCONCLUSIVE, UNOBSERVED, UNSOUND, VIOLATED
 from mazurka.report.words import counted
 from mazurka.runtime.core.failures import ControlError
 from mazurka.runtime.core.host import ControlSettings
-from mazurka.runtime.core.insides import is_module
 from mazurka.runtime.core.sites import shown_path
 from mazurka.runtime.exploring.guard import (
     NondeterministicError,
@@ -43,7 +39,7 @@ from mazurka.runtime.exploring.races import RaceChecked
 from mazurka.runtime.exploring.schedules import Follow
 from mazurka.runtime.exploring.tokens import make_token
 from mazurka.runtime.program.watchdog import UncontrolledCallError
-from mazurka.runtime.rewrite.selection import require_modules
+from mazurka.runtime.rewrite.selection import named_modules, require_modules
 from mazurka.runtime.story.diagnosing import diagnose
 from mazurka.runtime.story.failure import describe_failure
 from mazurka.runtime.story.recording import record
@@ -82,8 +78,8 @@ class Exploration:
         settings = self.choose_settings(timed=timed)
         linecache.checkcache()
         try:
-            require_modules(options.instrument)
-            with observe_test(test.body, test.function, options.instrument, settings) as program:
+            require_modules(options.leave_out)
+            with observe_test(test.body, test.function, options.leave_out, settings) as program:
                 require_observed(program, test.function)
                 program.supervise(lambda: conduct(program))
         except UncontrolledCallError as error:
@@ -125,7 +121,7 @@ class Exploration:
         checked = self.check_races(program)
         explored = self.search(checked)
         if self.is_enough(explored):
-            self.conclude(explored, program.not_observed)
+            self.conclude(explored, program.not_observed, program.unobserved_code)
             if explored.failures:
                 self.explain(explored.failures[0], program, checked)
 
@@ -210,7 +206,12 @@ class Exploration:
         self.result.story = story
         self.result.token = make_token(self.test.name, failed.kind, story).encode()
 
-    def conclude(self, explored: Explored, not_observed: Sequence[str]) -> None:
+    def conclude(
+        self,
+        explored: Explored,
+        not_observed: Sequence[str],
+        unobserved_code: Sequence[str] = (),
+    ) -> None:
         """Fill in the verdict, its scope, and what it cost."""
         result, options = self.result, self.options
         result.limits = explored.limits
@@ -220,15 +221,22 @@ class Exploration:
             result.verdict = INCONCLUSIVE
             result.limits = (*explored.limits, UNSOUND)
         else:
-            result.verdict = HOLDS if explored.complete else INCONCLUSIVE
+            holds = explored.complete and not unobserved_code
+            result.verdict = HOLDS if holds else INCONCLUSIVE
+        if unobserved_code and not explored.failures:
+            result.limits = (*result.limits, UNOBSERVED)
         result.executions = explored.executions
         if options.strategy == "algorithm2" or options.strategy in iterative.REDUCTIONS:
             result.partial_orders = explored.executions
         result.runs, result.steps = explored.runs, explored.steps
         result.states, result.seconds = explored.states, explored.seconds
         result.levels = tuple(explored.levels)
-        result.not_observed = tuple(not_observed)
-        result.scope = describe_scope(result.verdict, explored, options, result.not_observed)
+        is_left_out = named_modules(options.leave_out)
+        result.not_observed = tuple(one for one in not_observed if not is_left_out(one, ""))
+        result.left_out = options.leave_out
+        result.scope = describe_scope(
+            result.verdict, explored, options, result.not_observed, unobserved_code
+        )
 
     def conclude_late(self) -> None:
         """Say that the time was over before there was anything to tell."""
@@ -292,50 +300,26 @@ def _describe_patient(explored: Explored) -> str:
 
 
 def describe_scope(
-    verdict: str, explored: Explored, options: ExploreOptions, not_observed: Sequence[str]
+    verdict: str,
+    explored: Explored,
+    options: ExploreOptions,
+    not_observed: Sequence[str],
+    unobserved_code: Sequence[str] = (),
 ) -> str:
     """Say what a verdict covers: `all executions with at most 2 preemptions; 46 partial orders`."""
     parts = [_describe_extent(verdict, explored, options)]
-    if not_observed:
-        parts.append(f"not observed: {', '.join(not_observed)}{_advise(not_observed)}")
+    if unobserved_code:
+        parts.append(
+            f"Python code has run that cannot be observed: {', '.join(unobserved_code)}; its"
+            " accesses are no scheduling points, so failures may have been missed (--leave-out NAME"
+            " accepts that for a module)"
+        )
+    others = [name for name in not_observed if name not in unobserved_code]
+    if others:
+        parts.append(f"not observed: {', '.join(others)}")
+    if options.leave_out:
+        parts.append(f"left out: {', '.join(options.leave_out)}")
     return "; ".join(parts)
-
-
-def _advise(names: Sequence[str]) -> str:
-    """Say how to have some of what was not observed observed, as far as it is Python code."""
-    found = [name for name in names if _is_python(name)]
-    if not found:
-        return ""
-    if len(names) == 1:
-        return f" (--instrument {names[0]} watches it)"
-    name = found[0] if len(found) == 1 else "NAME"
-    return f" (--instrument {name} watches {', '.join(found)})"
-
-
-def _is_python(name: str) -> bool:
-    """Whether something is a module, or a package, of Python alone; state that C code keeps, or the
-    system, cannot be watched."""
-    file = getattr(sys.modules.get(name), "__file__", None)
-    if not (isinstance(file, str) and file.endswith(".py")) or name in _OUTSIDE:
-        return False
-    if name in sys.stdlib_module_names:
-        return f"_{name}" not in sys.stdlib_module_names
-    files = (
-        getattr(module, "__file__", None)
-        for other, module in list(sys.modules.items())
-        if other.startswith(f"{name}.") and is_module(module)
-    )
-    return not any(isinstance(file, str) and file.endswith(_COMPILED) for file in files)
-
-
-_COMPILED: Final = tuple(EXTENSION_SUFFIXES)
-_OUTSIDE: Final = frozenset(
-    {
-        *("os", "pathlib", "shutil", "tempfile", "glob", "fileinput", "linecache", "subprocess"),
-        *("platform", "getpass", "http", "urllib", "socketserver", "smtplib", "dbm", "shelve"),
-    }
-)
-"""Modules of Python code that are about what is outside of the process."""
 
 
 def _describe_extent(verdict: str, explored: Explored, options: ExploreOptions) -> str:
@@ -347,7 +331,7 @@ def _describe_extent(verdict: str, explored: Explored, options: ExploreOptions) 
     what = counted(count, "schedule" if options.strategy == "cb-dfs" else "partial order")
     once = f"{what}, {'run once' if count == 1 else 'each run once'}"
     level = explored.levels[-1] if explored.levels else None
-    if verdict == HOLDS:
+    if verdict == HOLDS or (explored.complete and not explored.failures):
         bound = None if level is None or explored.exhaustive else level.bound
         return f"{describe_bound(bound, patient=explored.left_out)}; {once}"
     before = [level for level in explored.levels if level.complete]

@@ -382,8 +382,7 @@ def explain_contradiction(
         " to other operations than before. The test depends on something that is not observed, so"
         " nothing can be said about it. Likely causes are state that C code or libraries keep"
         f" (caches, iterators, files, weak references), random numbers, {REAL_CLOCK}, the order of"
-        " a set, and objects that the executions share; --instrument adds modules to those that are"
-        f" observed.{detail}",
+        f" a set, and objects that the executions share.{detail}",
         file=file,
         line=line,
     )

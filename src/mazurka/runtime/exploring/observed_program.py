@@ -12,12 +12,15 @@ until nothing is left to be learned.
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from inspect import unwrap
+from types import ModuleType
 from typing import Any, TypeVar
 
 from mazurka.errors import MazurkaError
 from mazurka.runtime.core.host import ControlSettings
+from mazurka.runtime.core.insides import names_in
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.operations import present
 from mazurka.runtime.core.sites import shown_path, sites
@@ -25,9 +28,9 @@ from mazurka.runtime.core.tasks import Join, StartThread
 from mazurka.runtime.program.program import YOUNG, RealProgram
 from mazurka.runtime.python.attributes import forget_classes
 from mazurka.runtime.python.library.identities import identities
-from mazurka.runtime.rewrite.named_objects import find_held_by_classes, find_named_objects
+from mazurka.runtime.rewrite.named_objects import find_named_objects
 from mazurka.runtime.rewrite.observed_code import ObservedCode
-from mazurka.runtime.rewrite.selection import Rule, select_modules
+from mazurka.runtime.rewrite.selection import Rule, is_left_alone, select_modules
 from mazurka.runtime.sharing.locations import PLACE, learned, order
 from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.runtime.sharing.names import names
@@ -137,10 +140,11 @@ class ObservedProgram:
         test: Callable[[], object],
         is_wanted: Rule,
         settings: ControlSettings | None = None,
+        is_left: Rule = is_left_alone,
     ) -> None:
         self._test = test
         self.real = RealProgram(test, settings)
-        self.code = ObservedCode(is_wanted, test)
+        self.code = ObservedCode(is_wanted, test, is_left)
         self.restarts = 0
         self._known: set[str] = set()
         """All that runs have taught."""
@@ -157,22 +161,28 @@ class ObservedProgram:
         gc.collect(YOUNG)  # functions that a test before this one has left need not be observed
         self.code.__enter__()
         try:
-            self._name_objects()
+            self._name_objects(self.code.modules)
             self.real.__enter__()
+            self.code.entrances.watch_all()
             unobserved.start_monitoring()
         except BaseException:
             self.code.__exit__()
             raise
         return self
 
-    def _name_objects(self) -> None:
-        modules, classes = self.code.modules, list[type]()
-        things = []
-        for thing, name in find_named_objects(modules, self._test, classes):
+    def _name_objects(self, modules: Mapping[str, ModuleType]) -> None:
+        for thing, name in find_named_objects(modules, self._test):
             names.pin(thing, name)
-            things.append(thing)
-        things.extend(find_held_by_classes(modules, classes))
-        self.code.detached.find([*things, *classes])
+
+    def _name_met_objects(self) -> None:
+        """Name what the modules hold that the last run has met, and put their locks under
+        control."""
+        met = self.code.met
+        if met:
+            for name in met:
+                self.real.take_over(names_in(self.code.modules[name]), f"{name}.")
+            self._name_objects({name: self.code.modules[name] for name in met})
+            met.clear()
 
     def __exit__(self, *error: object) -> None:
         try:
@@ -186,8 +196,15 @@ class ObservedProgram:
 
     @property
     def not_observed(self) -> list[str]:
-        """Packages whose code has run under control without being observed."""
-        return sorted(unobserved.packages)
+        """What has run under control without being observed."""
+        return sorted({*unobserved.packages, *self.unobserved_code})
+
+    @property
+    def unobserved_code(self) -> list[str]:
+        """Python code among that: its accesses are no scheduling points, so nothing is proved."""
+        if self.real.is_entered:
+            self.code.entrances.name_resumed()
+        return sorted(unobserved.code)
 
     # -- runs --------------------------------------------------------------------------------
 
@@ -199,13 +216,17 @@ class ObservedProgram:
         try:
             keeper = OrderKeeper(decider, goes_on=self._last is decider)
             self._last = decider
+            imported = len(sys.modules)
             ended = self.real.run(keeper)
+            if len(sys.modules) != imported and self.real.is_entered:
+                self.code.entrances.watch_new()  # some loaders do not show what they load
         finally:
             if self.real.is_entered:  # otherwise the names are those of another exploration
                 names.restart()
         if learned.news:
             self._last = None  # the same threads will take other steps
             self._require_news()
+            self._name_met_objects()
             raise RelearnError(learned.news, ended)
         return ended
 
@@ -233,11 +254,12 @@ class ObservedProgram:
 def observe_test(
     body: Callable[[], object],
     function: Callable[..., object],
-    extra: Sequence[str],
+    leave_out: Sequence[str],
     settings: ControlSettings,
 ) -> ObservedProgram:
-    """Make a program of a test function, to be entered; `extra` names more modules to observe."""
-    return ObservedProgram(body, select_modules(function, extra), settings)
+    """Make a program of a test function, to be entered; `leave_out` names what not to observe."""
+    is_wanted, is_left = select_modules(function, leave_out)
+    return ObservedProgram(body, is_wanted, settings, is_left)
 
 
 def require_observed(program: ObservedProgram, function: Callable[..., object]) -> None:

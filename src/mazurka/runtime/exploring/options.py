@@ -55,8 +55,8 @@ class ExploreOptions:
     """The longest time."""
     races: bool = False
     """Report data races, even where the test passes."""
-    instrument: tuple[str, ...] = ()
-    """Modules and packages whose accesses are seen, besides the test's own and its project's."""
+    leave_out: tuple[str, ...] = ()
+    """Modules and packages that are not observed; the verdict names them."""
     virtual_time: bool = True
     """`time.sleep` and the clocks follow the schedule instead of the world."""
     patience: float = 5.0
@@ -173,12 +173,19 @@ class Test:
         return (shown_path(code.co_filename), code.co_firstlineno) if code else (None, None)
 
 
+INSTRUMENT_IS_GONE = (
+    "there is no option 'instrument' any more, and none is needed: all Python code that threads run"
+    " is observed, that of installed packages and of the standard library, too; leave_out"
+    " (--leave-out NAME) names what is not to be"
+)
+
+
 def guess_meaning(value: object) -> str:
     """Guess which option was meant by a value without a name."""
     if isinstance(value, int) and not isinstance(value, bool):
         return f": preemptions={value}"
     if isinstance(value, str):
-        known = "strategy" if value in STRATEGIES else "instrument"
+        known = "strategy" if value in STRATEGIES else "leave_out"
         return f": {'timeouts' if value in TIMEOUTS else known}={value!r}"
     return ": preemptions=2"
 
@@ -187,6 +194,8 @@ def check_names(given: Iterable[str]) -> None:
     """Refuse an option that does not exist, with those that do."""
     names = {field.name for field in fields(ExploreOptions)}
     for name in given:
+        if name == "instrument":
+            raise OptionError(INSTRUMENT_IS_GONE)
         if name not in names:
             close = get_close_matches(name, names, 1)
             hint = f"; did you mean {close[0]!r}?" if close else ""
@@ -200,7 +209,7 @@ def read_options(given: Mapping[str, Any], base: ExploreOptions | None = None) -
     return replace(base or ExploreOptions(), **_with_lists(given))
 
 
-LISTS = ("instrument",)
+LISTS = ("leave_out",)
 """Options that are lists of names, which add to those that are given for more tests."""
 
 
@@ -275,6 +284,6 @@ def override_options(own: ExploreOptions, given: dict[str, Any]) -> ExploreOptio
         own = replace(own, **kept, strategy=strategy) if kept else own
     else:
         given = {name: value for name, value in given.items() if name not in useless}
-    if "instrument" in given:
-        given = {**given, "instrument": dict.fromkeys((*own.instrument, *given["instrument"]))}
+    if "leave_out" in given:
+        given = {**given, "leave_out": dict.fromkeys((*own.leave_out, *given["leave_out"]))}
     return read_options(given, own)

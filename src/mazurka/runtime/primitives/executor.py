@@ -110,6 +110,8 @@ def _is_news(record: logging.LogRecord) -> bool:
 def _install(patches: Patches) -> None:
     patches.methods(ThreadPoolExecutor, __init__=_init)
     patches.attribute(pool, "_global_shutdown_lock", NullLock())
+    # In place of a dictionary of weak references, whose code is observed.
+    patches.attribute(pool, "_threads_queues", dict(pool._threads_queues))
     _base.LOGGER.addFilter(_is_news)
     patches.append(lambda: _base.LOGGER.removeFilter(_is_news))
     _number_futures(patches)

@@ -105,7 +105,10 @@ def receive(value: Any) -> Any:
 
 def leave_unobserved(value: Any, what: str) -> Any:
     """Name a construct whose accesses nobody sees, such as `exec(*arguments)`; return the value."""
-    unobserved.note(what)
+    if what in ("exec", "eval"):
+        unobserved.note_code(what, "of what is not known before")
+    else:
+        unobserved.note(what)
     return value
 
 
@@ -138,7 +141,6 @@ def call(function: Any, site: int) -> Any:
 
 def _call_class(kind: type, site: int) -> Any:
     if kind not in unobserved.kinds:
-        at_present.rewriter.observe_used(kind)
         unobserved.called(kind)
     if PACKAGES.get(kind.__module__) is CallEffect.CALLS_BACK:
         return partial(call_back, kind, site)

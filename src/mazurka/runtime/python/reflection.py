@@ -7,7 +7,10 @@ format strings such as `"{0.x}"` access what the expression `thing.x` would.
 from __future__ import annotations
 
 import string
-from _string import formatter_field_name_split  # type: ignore[import-not-found]
+from _string import (  # type: ignore[import-not-found]
+    formatter_field_name_split,
+    formatter_parser,
+)
 from _thread import get_ident
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, reduce
@@ -183,8 +186,7 @@ def reaches_inside(text: str) -> bool:
     """Tell whether a format string has fields that reach into its arguments."""
     try:
         return any(
-            field and ("." in field or "[" in field)
-            for _, field, _, _ in string.Formatter().parse(text)
+            field and ("." in field or "[" in field) for _, field, _, _ in formatter_parser(text)
         )
     except ValueError:
         return False

@@ -32,9 +32,6 @@ class Rewriter:
         """Rewrite a function if it belongs to the program; say whether it is rewritten now."""
         return False
 
-    def observe_used(self, kind: type) -> None:
-        """Rewrite the methods of a class if they belong to the program."""
-
 
 class Registration:
     """Who rewrites code at present."""

@@ -1,7 +1,8 @@
-"""Parts of the standard library that reach into what they are given, in Python.
+"""Modules of which only parts are observed: what reaches into what it is given, or keeps something.
 
-They are rewritten like the program, as far as the program uses them.  Only these parts, and not the
-modules that they are in: Mazurka itself uses those modules, in the threads that it controls.
+These parts are rewritten like the program, when a thread enters them (`on_demand`).  Only these
+parts, and not the modules that they are in: Mazurka itself uses those modules, in the threads that
+it controls.
 """
 
 from __future__ import annotations
@@ -29,30 +30,22 @@ PARTS: Final[dict[str, frozenset[str]]] = {
     "dataclasses": frozenset(
         {"asdict", "_asdict_inner", "astuple", "_astuple_inner", "replace", "_replace"}
     ),
-    "functools": frozenset({"cached_property"}),
+    "copyreg": frozenset({"pickle", "add_extension", "remove_extension"}),
+    "functools": frozenset({"cached_property", "singledispatch", "singledispatchmethod"}),
     "heapq": frozenset({"nlargest", "nsmallest", "merge"}),
+    "html.parser": frozenset({"HTMLParser"}),
+    "inspect": frozenset({"getmembers", "_getmembers", "getmembers_static"}),
     "json": frozenset({"dump", "dumps", "load"}),
     "json.encoder": frozenset({"JSONEncoder", "_make_iterencode"}),
+    "textwrap": frozenset({"TextWrapper"}),
     "warnings": frozenset(
         {"catch_warnings", "simplefilter", "filterwarnings", "resetwarnings", "_add_filter"}
-        | {"warns", "deprecated_call", "recwarn"}
     ),
-    "_pytest.monkeypatch": frozenset({"MonkeyPatch", "monkeypatch"}),
+    "_pytest.monkeypatch": frozenset({"MonkeyPatch"}),
 }
-"""By module: classes and functions that are rewritten; those that use others come first.  Some are
-names of what uses them: `pytest.warns`."""
-_NAMED: Final = frozenset({"json"})
-"""Modules whose parts have names that others have, too (`load`): who uses them names them."""
-WHOLE: Final[dict[str, frozenset[str]]] = {
-    "unittest.mock": frozenset(
-        {"mock", "mocker", "patch", "create_autospec", "mock_open", "Mock", "MagicMock"}
-        | {"NonCallableMock", "NonCallableMagicMock", "AsyncMock", "PropertyMock"}
-        | {"ThreadingMock", "seal"}
-    ),
-}
-"""By module that is rewritten as a whole: names of which a program that uses it has some."""
-_PRIVATE: Final = frozenset({"_mock_set_magics"})
-"""Functions of such modules that only fill an object that nobody else has."""
+"""By module: classes and functions that are rewritten."""
+PRIVATE: Final = {"unittest.mock": frozenset({"_mock_set_magics"})}
+"""By module: functions that only fill an object that nobody else has."""
 APART: Final[dict[str, frozenset[str]]] = {
     "contextlib": frozenset(
         {"_RedirectStream", "redirect_stdout", "redirect_stderr", "chdir"}
@@ -63,19 +56,9 @@ APART: Final[dict[str, frozenset[str]]] = {
 their own, since the others of the module are to be known for what they are; and functions that make
 objects of such classes."""
 
-ALL_NAMES: Final = frozenset[str]().union(*PARTS.values(), *WHOLE.values(), *APART.values())
+ALL_NAMES: Final = frozenset[str]().union(*APART.values())
 """What a program uses of which nothing is known."""
 _rewritten: dict[str, RewrittenSource | None] = {}
-
-
-def rewrite_used_parts(names: Iterable[str]) -> Iterator[tuple[ModuleType, RewrittenSource]]:
-    """The modules of which a program with these names uses such parts, each with their code."""
-    used = set(names)
-    for name, parts in (*PARTS.items(), *WHOLE.items()):
-        if used & parts and (name not in _NAMED or name in used):
-            for module, source in _rewrite(name, None if name in WHOLE else parts):
-                used.update(source.names)
-                yield module, source
 
 
 def rewrite_methods_apart(names: Iterable[str]) -> Iterator[tuple[type, str, Any]]:
@@ -105,10 +88,8 @@ def _methods_of(
             yield kind, code.co_name, staticmethod(new) if old is not held else new
 
 
-def _rewrite(
-    name: str, parts: frozenset[str] | None
-) -> Iterator[tuple[ModuleType, RewrittenSource]]:
-    """Rewrite parts of a module, or all of it, once; nothing where it has no source."""
+def _rewrite(name: str, parts: frozenset[str]) -> Iterator[tuple[ModuleType, RewrittenSource]]:
+    """Rewrite parts of a module, once; nothing where it has no source."""
     module = sys.modules.get(name)
     if module is None or not is_module(module):
         return
@@ -120,7 +101,7 @@ def _rewrite(
         yield module, source
 
 
-def _compile(module: ModuleType, parts: frozenset[str] | None) -> CodeType | None:
+def _compile(module: ModuleType, parts: frozenset[str]) -> CodeType | None:
     file = source_file(module)
     if file is None:
         return None
@@ -128,9 +109,5 @@ def _compile(module: ModuleType, parts: frozenset[str] | None) -> CodeType | Non
         tree = ast.parse(Path(file).read_bytes(), file)
     except (OSError, SyntaxError):
         return None
-    if parts is not None:
-        tree.body = [part for part in tree.body if getattr(part, "name", "") in parts]
-    for part in tree.body:
-        if isinstance(part, ast.ClassDef):
-            part.body = [one for one in part.body if getattr(one, "name", "") not in _PRIVATE]
+    tree.body = [part for part in tree.body if getattr(part, "name", "") in parts]
     return compile_tree(tree, file) if tree.body else None

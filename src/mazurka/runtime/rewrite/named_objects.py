@@ -13,7 +13,7 @@ from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from mazurka.runtime.core import insides
-from mazurka.runtime.core.insides import elements, entries, module_of, names_in, names_in_class
+from mazurka.runtime.core.insides import elements, entries, names_in
 from mazurka.runtime.core.sites import MARK
 
 LIMIT = 20_000
@@ -23,37 +23,23 @@ _LEAVES = (str, bytes, int, float, complex, type(None), type, ModuleType, range,
 
 
 def find_named_objects(
-    modules: Mapping[str, ModuleType], test: object, classes: list[type] | None = None
+    modules: Mapping[str, ModuleType], test: object
 ) -> Iterator[tuple[Any, str]]:
-    """Find objects and their names, each once; add classes on the way to `classes`."""
+    """Find objects and their names, each once."""
     waiting: deque[tuple[Any, str]] = deque()
     for name, module in sorted(modules.items()):
         for key, value in entries(names_in(module)):
             if key != MARK and not key.startswith("__"):
                 waiting.append((value, f"{name}.{key}"))
     waiting.append((test, "test"))
-    yield from _walk(waiting, set(), [] if classes is None else classes)
+    yield from _walk(waiting)
 
 
-def find_held_by_classes(modules: Mapping[str, ModuleType], classes: list[type]) -> Iterator[Any]:
-    """Find what is in the namespaces of classes of these modules, and of classes found there."""
+def _walk(waiting: deque[tuple[Any, str]]) -> Iterator[tuple[Any, str]]:
     known: set[int] = set()
-    for kind in classes:  # it grows
-        if id(kind) not in known and module_of(kind) in modules:
-            known.add(id(kind))
-            held = names_in_class(kind).values()
-            for thing, _ in _walk(deque((value, "") for value in held), known, classes):
-                yield thing
-
-
-def _walk(
-    waiting: deque[tuple[Any, str]], known: set[int], classes: list[type]
-) -> Iterator[tuple[Any, str]]:
     kept: list[Any] = []
     while waiting and len(known) < LIMIT:
         value, name = waiting.popleft()
-        if issubclass(type(value), type):
-            classes.append(value)
         if issubclass(type(value), _LEAVES) or id(value) in known:
             continue
         known.add(id(value))

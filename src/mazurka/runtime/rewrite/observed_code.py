@@ -4,6 +4,9 @@ Modules stay as they were imported: by pytest, which rewrites assertions, or by 
 sources are rewritten and compiled once more, and every live function that belongs to one of them,
 wherever it is held, is given the new code in place of its own.  The same is done to modules that
 are imported meanwhile, and to code that comes into being while the test runs.
+
+The modules of the project are rewritten before the first run; all others, installed packages and
+the standard library, when a thread under control first enters a function of theirs (`traps`).
 """
 
 from __future__ import annotations
@@ -16,14 +19,16 @@ from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any, Final, TypeAlias
 
 from mazurka.runtime.core.insides import is_module, module_of, names_in, qualified_name
-from mazurka.runtime.core.sites import MARK
+from mazurka.runtime.core.sites import MARK, is_rewritten
 from mazurka.runtime.python.rewriter import Rewriter, at_present
 from mazurka.runtime.rewrite import generated, library, live_functions, sources
 from mazurka.runtime.rewrite.bytecode import rewriting
 from mazurka.runtime.rewrite.bytecode.assembly import UnknownCodeError
 from mazurka.runtime.rewrite.exchange import Exchange
-from mazurka.runtime.rewrite.selection import Rule
+from mazurka.runtime.rewrite.on_demand import Entrances, Silence, has_code
+from mazurka.runtime.rewrite.selection import BUILTINS, Rule, is_left_alone
 from mazurka.runtime.rewrite.sources import NO_SOURCE, RewrittenSource
+from mazurka.runtime.sharing.locations import learned
 from mazurka.runtime.sharing.monitoring import unobserved
 
 _GENERATOR: Final = 0x20 | 0x80 | 0x200
@@ -32,16 +37,13 @@ _Spaces: TypeAlias = dict[int, tuple[dict[str, Any], RewrittenSource]]
 """By identity: the namespaces of modules, and what their functions are to run."""
 
 
-def has_code(module: ModuleType) -> bool:
-    """Whether a module is made of Python's own code, whatever has become of its source."""
-    return not str(names_in(module).get("__file__")).endswith(tuple(machinery.EXTENSION_SUFFIXES))
-
-
 class ObservedCode(Rewriter):
     """Keeps modules observed for as long as its context is open."""
 
-    def __init__(self, is_wanted: Rule, test: object = None) -> None:
+    def __init__(self, is_wanted: Rule, test: object = None, is_left: Rule = is_left_alone) -> None:
         self._is_wanted = is_wanted
+        self._is_left = is_left
+        """Says which modules are never observed."""
         self._test = test
         """What is to be run, from which functions are found; others are found as well."""
         self.modules: dict[str, ModuleType] = {}
@@ -56,13 +58,15 @@ class ObservedCode(Rewriter):
         """Modules of the standard library of which parts are observed."""
         self._cached: set[int] = set()
         """The identities of functions with caches, if instructions have to be rewritten."""
+        self._entered: set[CodeType] = set()
+        """The code of functions without a module that were entered."""
+        self.met: list[str] = []
+        """Modules that were observed because a thread under control entered them."""
         self._exchange = Exchange()
 
     def __enter__(self) -> ObservedCode:
-        self._finder = ImportFinder(self._observe_import)
-        self.detached = live_functions.DetachedFunctions(
-            self._is_wanted, self._observe_detached, self._find_detached
-        )
+        self.entrances = Entrances(self._is_left, self._observe_entered)
+        self._finder = ImportFinder(self._observe_import, self.entrances.silence)
         found = [
             (name, module)
             for name, module in list(sys.modules.items())
@@ -74,20 +78,23 @@ class ObservedCode(Rewriter):
             self._exchange.restore()
             raise
         unobserved.is_unobserved = self._is_unobserved
+        unobserved.is_covered = self.entrances.covers
         at_present.rewriter = self
         sys.meta_path.insert(0, self._finder)
         return self
 
     def __exit__(self, *error: object) -> None:
+        self.entrances.open_all()
         if self._finder in sys.meta_path:
             sys.meta_path.remove(self._finder)
         at_present.rewriter = Rewriter()
-        unobserved.is_unobserved = None
-        del self.detached, self._finder  # they refer to this object
+        unobserved.is_unobserved = unobserved.is_covered = None
+        del self.entrances, self._finder  # they refer to this object
         self._exchange.restore()
         self.modules.clear()
         self.sourceless.clear()
         self._cached.clear()
+        self._entered.clear()
         self._library.clear()
 
     def restore_made(self) -> None:
@@ -104,10 +111,49 @@ class ObservedCode(Rewriter):
     def _observe_import(self, name: str, module: ModuleType) -> None:
         if self._wants(name, module) and name not in self.modules:
             self._observe_modules([(name, module)])
+        self.entrances.watch_new()
+
+    # -- code that is entered (`on_demand.Entrances`) ------------------------------------------
+
+    def _observe_entered(self, function: FunctionType) -> None:
+        """Observe a function that a thread under control is about to run, and all of its module."""
+        name: Any = dict.get(function.__globals__, "__name__")
+        module = sys.modules.get(name) if type(name) is str else None
+        if (
+            module is not None
+            and name != BUILTINS
+            and is_module(module)
+            and names_in(module) is function.__globals__
+        ):
+            if self._is_left(name, str(names_in(module).get("__file__"))):
+                self._observe_parts(name, module)
+            elif name not in self.modules:
+                self._observe_modules([(name, module)], on_demand=True)
+                self.met.append(name)
+                learned.news.append(f"module {name}")
+        if self.entrances.close(function):
+            code = function.__code__
+            if code not in self._entered:  # or it is made anew in every run
+                self._entered.add(code)
+                self._cached.update(live_functions.find_cached_functions())
+                learned.news.append(f"function {function.__qualname__} #{len(self._entered)}")
+            self._observe_instructions(function, "made where nobody watches")
+
+    def _observe_parts(self, name: str, module: ModuleType) -> None:
+        """Observe those parts of a module that reach into what they are given."""
+        source = self._rewrite_module(name, module)
+        if source is not None and name not in self._library:
+            self._exchange.mark(module)
+            self._library.add(name)
+            for function in self.entrances.close_all(names_in(module)):
+                self._observe_function(function, source)
+            learned.news.append(f"parts of {name}")
 
     # -- modules -----------------------------------------------------------------------------
 
-    def _observe_modules(self, found: Sequence[tuple[str, ModuleType]]) -> None:
+    def _observe_modules(
+        self, found: Sequence[tuple[str, ModuleType]], *, on_demand: bool = False
+    ) -> None:
         spaces: _Spaces = {}
         by_name: dict[str, RewrittenSource] = {}
         for name, module in found:
@@ -121,15 +167,12 @@ class ObservedCode(Rewriter):
         if self.sourceless:  # there is no telling what their code uses
             used |= library.ALL_NAMES
             self._cached = live_functions.find_cached_functions()
-        self._observe_library(used, spaces)
+        self._observe_library(used)
         if spaces:
-            for function in self._find_functions(spaces):
+            find = self._find_closed if on_demand else self._find_functions
+            for function in find(spaces):
                 self._observe_function(function, spaces[id(function.__globals__)][1])
             self._observe_classes(by_name, used)
-        for name, module in found:
-            if name in self.modules:
-                for function in live_functions.find_detached(module):
-                    self._observe_detached(function)
 
     def _rewrite_module(self, name: str, module: ModuleType) -> RewrittenSource | None:
         file = sources.source_file(module)
@@ -150,26 +193,26 @@ class ObservedCode(Rewriter):
         spaces[id(space)] = space, source
         self._exchange.mark(module)
 
-    def _observe_library(self, used: set[str], spaces: _Spaces) -> None:
-        for module, source in library.rewrite_used_parts(used):
-            if module.__name__ not in self._library and MARK not in names_in(module):
-                self._mark(module, source, spaces)
-                self._library.add(module.__name__)
+    def _observe_library(self, used: set[str]) -> None:
         for kind, name, method in library.rewrite_methods_apart(used):
             self._exchange.replace_method(kind, name, method)
 
     # -- functions ---------------------------------------------------------------------------
 
     def _find_functions(self, spaces: _Spaces) -> list[FunctionType]:
-        parts = {id(names_in(sys.modules[name])) for name in self._library & library.PARTS.keys()}
-        program = [space for key, (space, _) in spaces.items() if key not in parts]
-        others = [space for key, (space, _) in spaces.items() if key in parts]
+        program = [space for space, _ in spaces.values()]
         # A module, `spaces` and `program` refer to each namespace of the program.
-        return live_functions.find_functions(program, 3, others, self._test)
+        return live_functions.find_functions(program, 3, self._test)
+
+    def _find_closed(self, spaces: _Spaces) -> list[FunctionType]:
+        """The functions of namespaces that have traps, which are all; take the traps out."""
+        return [one for space, _ in spaces.values() for one in self.entrances.close_all(space)]
 
     def _observe_function(self, function: FunctionType, source: RewrittenSource) -> None:
         """Give a function the code that its source has been rewritten to, or its instructions."""
         code, home = function.__code__, function.__globals__.get("__name__", "")
+        if code.co_name in library.PRIVATE.get(home, ()):
+            return
         found = source.find(code)
         if len(found) == 1:
             self._exchange.replace_code(function, found[0])
@@ -189,19 +232,12 @@ class ObservedCode(Rewriter):
         try:
             rewritten = rewriting.rewrite_code(code, fills=fills)
         except UnknownCodeError as error:
-            unobserved.packages.add(f"{code.co_qualname} ({reason}; {error})")
+            self.entrances.refuse(function, f"{reason}; {error}")
             self.skipped[f"{function.__module__}.{code.co_qualname}"] = reason
             return
         if rewritten is not code:
             self._exchange.replace_code(function, rewritten)
             self.functions += 1
-
-    def _observe_detached(self, function: FunctionType) -> None:
-        self._observe_instructions(function, "made where nobody watches")
-
-    def _find_detached(self, spaces: Sequence[dict[str, Any]]) -> list[FunctionType]:
-        self._cached.update(live_functions.find_cached_functions())
-        return live_functions.find_anywhere(spaces)
 
     # -- classes -----------------------------------------------------------------------------
 
@@ -236,15 +272,12 @@ class ObservedCode(Rewriter):
         try:
             return rewriting.rewrite_code(code)
         except UnknownCodeError as error:
-            unobserved.note(f"{code.co_qualname} ({error})")
+            unobserved.note_code(code.co_qualname, str(error))
             return code
 
     def observe_methods(self, kind: type) -> None:
         for function in generated.find_generated(kind):
-            try:
-                self._exchange.replace_code(function, rewriting.rewrite_code(function.__code__))
-            except UnknownCodeError as error:
-                unobserved.packages.add(f"{kind.__qualname__}.{function.__name__} ({error})")
+            self._observe_instructions(function, "generated")
 
     def observe_class(self, kind: Any, line: int, module: ModuleType) -> None:
         if not isinstance(kind, type):
@@ -256,14 +289,13 @@ class ObservedCode(Rewriter):
         self._observe_order(kind, module, line)
 
     def observe_called(self, function: FunctionType) -> bool:
-        return self.detached.meet_call(function)
-
-    def observe_used(self, kind: type) -> None:
-        self.detached.meet_class(kind)
+        return self.entrances.enter(function) and (
+            MARK in function.__globals__ or is_rewritten(function.__code__)
+        )
 
     def _is_unobserved(self, code: CodeType, module: object) -> bool:
         """Whether code that begins in a module that is observed is not observed itself."""
-        if module in self._library or f"{module}.{code.co_qualname}" in self.skipped:
+        if module in self._library or self.entrances.knows(code):
             return False
         if generated.fills_new_object(code) or not rewriting.touches_unobserved(code):
             return False
@@ -274,17 +306,27 @@ _LOADERS: Final = (machinery.SourceFileLoader, machinery.SourcelessFileLoader)
 
 
 class ImportFinder:
-    """A finder at the front of `sys.meta_path` that shows every new module to a function."""
+    """A finder at the front of `sys.meta_path` that shows every new module to a function.
 
-    def __init__(self, observe: Callable[[str, ModuleType], None]) -> None:
+    What an import runs, the import system and the code of the module, need not be observed: it
+    happens in the first run, and the later ones find the module there.
+    """
+
+    def __init__(
+        self,
+        observe: Callable[[str, ModuleType], None],
+        silence: Silence,
+    ) -> None:
         self._observe = observe
+        self._silence = silence
 
     def find_spec(
         self, name: str, path: Iterable[str] | None, target: ModuleType | None = None
     ) -> machinery.ModuleSpec | None:
         for finder in sys.meta_path:
             find: Any = None if finder is self else getattr(finder, "find_spec", None)
-            spec: machinery.ModuleSpec | None = None if find is None else find(name, path, target)
+            with self._silence:
+                spec: machinery.ModuleSpec | None = find and find(name, path, target)
             if spec is not None:
                 if isinstance(spec.loader, _LOADERS):
                     self._observe_after(name, spec.loader)
@@ -298,7 +340,8 @@ class ImportFinder:
         execute = loader.exec_module
 
         def exec_module(module: ModuleType) -> None:
-            execute(module)
+            with self._silence:
+                execute(module)
             self._observe(name, module)
 
         loader.exec_module = exec_module

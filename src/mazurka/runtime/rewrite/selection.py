@@ -1,4 +1,4 @@
-"""Which modules are observed: the test's own, those of its project, and those the user names."""
+"""Which modules are observed from the start, and which are never observed."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from mazurka.errors import MazurkaError
 from mazurka.runtime.core.sites import MAZURKA_FOLDER
+from mazurka.runtime.sharing.monitoring import package_of
 
 Rule: TypeAlias = Callable[[str, str], bool]
 """Says by the name and the file of a module whether it is to be observed."""
@@ -22,18 +23,54 @@ ROOTS = (
 """What lies at the root of a project."""
 
 
-def select_modules(function: Callable[..., object], extra: Sequence[str]) -> Rule:
-    """Select the module of a test function, its project, and the packages that the user names."""
+def select_modules(
+    function: Callable[..., object], leave_out: Sequence[str] = ()
+) -> tuple[Rule, Rule]:
+    """Select the modules that are observed before a test function first runs, and those that never
+    are.  All others are observed when a thread enters them."""
     code = getattr(unwrap(function), "__code__", None)
     file = Path(code.co_filename) if code is not None else None
     own = _project_rule(project_root(file)) if file is not None and file.is_file() else None
-    named = named_modules(extra)
+    is_named = named_modules(leave_out)
     module = getattr(unwrap(function), "__module__", None)
 
     def is_wanted(name: str, path: str) -> bool:
-        return name == module or (own is not None and own(name, path)) or named(name, path)
+        return (name == module or (own is not None and own(name, path))) and not (
+            leave_out and is_named(name, path)
+        )
 
-    return is_wanted
+    def is_left(name: str, path: str) -> bool:
+        return is_left_alone(name, path) or is_named(name, path)
+
+    return is_wanted, is_left
+
+
+BUILTINS = "builtins"
+"""Where `dataclasses` looks for names of classes without a module; it has no code of its own."""
+_LIBRARY = os.path.join(os.path.dirname(os.__file__), "")
+_MACHINERY = frozenset(
+    {"xdist", "execnet", "coverage", "pip", "pkg_resources", "setuptools"}
+    | {"linecache", "tokenize", "token", "codecs", "encodings"}
+    | {"genericpath", "pathlib", "fnmatch"}
+)
+"""Packages of tools that run tests, or make packages; modules that read and show source; and what
+only asks the system."""
+
+
+def is_left_alone(name: str, file: str) -> bool:
+    """Whether the code of a module is never observed.
+
+    This is the machinery of tests (pytest, Mazurka itself), and what of the standard library is
+    under control by other means or keeps nothing that threads could share.
+    """
+    package = name.partition(".")[0]
+    if package in ("", "__main__", BUILTINS):
+        return False
+    if package in sys.stdlib_module_names and file and not file.startswith(_LIBRARY):
+        return False  # a module of the user's, or of a package, that is called the same
+    if package.startswith("namedtuple_"):
+        return True  # made by `collections`, and private to new tuples
+    return package_of(name) is None or package in _MACHINERY
 
 
 def require_modules(names: Sequence[str]) -> None:
@@ -46,7 +83,7 @@ def require_modules(names: Sequence[str]) -> None:
         except (ImportError, ValueError):
             there = False
         if not there:
-            raise MazurkaError(f"there is no module {name!r} to be observed")
+            raise MazurkaError(f"there is no module {name!r} to be left out")
 
 
 def named_modules(names: Sequence[str]) -> Rule:

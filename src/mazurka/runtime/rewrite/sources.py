@@ -13,7 +13,7 @@ from types import CodeType, ModuleType
 from typing import Final, TypeAlias
 
 from mazurka.runtime.core.insides import names_in
-from mazurka.runtime.rewrite.source.statements import compile_observed
+from mazurka.runtime.rewrite import cached_sources
 
 _Key: TypeAlias = tuple[str, int, tuple[str, ...], tuple[str, ...]]
 """What a function and its rewritten code have in common: name, line, free variables, arguments."""
@@ -56,7 +56,7 @@ def rewrite_file(file: str) -> RewrittenSource:
     version = (status.st_mtime_ns, status.st_size)
     known = _rewritten.get(file)
     if known is None or known[0] != version:
-        whole = compile_observed(Path(file).read_bytes(), file)
+        whole = cached_sources.compile_cached(Path(file).read_bytes(), file)
         known = _rewritten[file] = (version, RewrittenSource(whole))
     return known[1]
 

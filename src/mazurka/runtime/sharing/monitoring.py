@@ -14,7 +14,7 @@ import sys
 import sysconfig
 from _thread import get_ident
 from collections.abc import Callable
-from types import CodeType, FrameType, FunctionType
+from types import CodeType, FrameType, FunctionType, MethodDescriptorType
 from typing import Any, Final
 
 from mazurka.runtime.core.scheduler import session
@@ -44,7 +44,7 @@ _SEEN: Final = frozenset(
     | {"heapq", "_heapq", "bisect", "_bisect", "json", "_json", "textwrap", "types"}
     | {"warnings", "_warnings", "traceback", "inspect", "numbers", "fractions", "decimal"}
     | {"_decimal", "datetime", "_datetime", "struct", "_struct", "array"}
-    | {"base64", "binascii", "keyword", "builtins", "sys", "io", "_io"}
+    | {"base64", "binascii", "keyword", "builtins", "sys", "io", "_io", "_string"}
     | {"importlib", "posixpath", "ntpath", "contextvars", "_contextvars", "hashlib", "_hashlib"}
     | {"unicodedata", "html", "dis", "ast", "__future__", "copyreg"}
 )
@@ -99,11 +99,26 @@ _CALLED: Final = {
 }
 
 
+_IMMUTABLE: Final = 1 << 8
+_HEAP: Final = 1 << 9
+"""Flags of types in CPython."""
+
+
+def _is_of_c(kind: type) -> bool:
+    """Whether a class is made by C code."""
+    flags = kind.__flags__
+    if flags & _IMMUTABLE or not flags & _HEAP:
+        return True
+    return any(type(value) is MethodDescriptorType for value in list(vars(kind).values()))
+
+
 class Unobserved:
     """The packages whose code has run under control without instrumentation."""
 
     def __init__(self) -> None:
         self.packages: set[str] = set()
+        self.code: set[str] = set()
+        """Python code that has run without being observed, and why: nothing is proved then."""
         self.examples: dict[str, str] = {}
         """By package: a function or a class of it."""
         self.kinds: set[type] = set()
@@ -111,6 +126,8 @@ class Unobserved:
         self._known: set[tuple[str, str]] = set()
         self.is_unobserved: Callable[[CodeType, object], bool] | None = None
         """Whether code that begins in a module that is observed has not been rewritten."""
+        self.is_covered: Callable[[object, str], bool] | None = None
+        """Whether a function or class of a module is observed as soon as a thread enters it."""
         self._monitoring: Any = None
         self._silence: Any = None
         """What tells the interpreter that code has been seen; other threads may still come to tell
@@ -118,6 +135,7 @@ class Unobserved:
 
     def clear(self) -> None:
         self.packages.clear()
+        self.code.clear()
         self.examples.clear()
         self.kinds.clear()
         self._known.clear()
@@ -135,7 +153,7 @@ class Unobserved:
         # A decorator gives its own function the module's name of the one that it decorates.
         module = key[0] if space is None else space.get("__name__")
         if space is None or MARK not in space:
-            self._add(module, key[1])
+            self._add(module, key[1], of_c=space is None)
 
     def meet(self, kind: type) -> None:
         """Note that the program uses an object of a type: code of its classes may run."""
@@ -146,13 +164,19 @@ class Unobserved:
             self._expect_ends(kind)
         for base in kind.__mro__ or ():
             space: Any = getattr(sys.modules.get(base.__module__), "__dict__", {})
-            if MARK not in space and not getattr(base, "_is_protocol", False):
-                self._add(base.__module__, base.__qualname__)
+            of_c = _is_of_c(base)
+            if (of_c or MARK not in space) and not getattr(base, "_is_protocol", False):
+                self._add(base.__module__, base.__qualname__, of_c=of_c)
 
     def note(self, name: str) -> None:
         """Name something that is not observed, in the result."""
         if session.current.ident == get_ident():
             self.packages.add(name)
+
+    def note_code(self, name: str, reason: str) -> None:
+        """Name Python code that runs now without being observed."""
+        if session.current.ident == get_ident():
+            self.code.add(f"{name} ({reason})")
 
     def _expect_ends(self, kind: type) -> None:
         """Name the finalizers of a type, whose objects may end when nobody watches."""
@@ -164,17 +188,22 @@ class Unobserved:
     def _add_between(self, function: str) -> None:
         self.packages.add(f"{function} (may run while no thread is under control)")
 
-    def _add(self, module: Any, name: str) -> None:
+    def _add(self, module: Any, name: str, *, of_c: bool = False) -> None:
+        """Name the package of a function or a class, unless its code is observed on demand."""
         if not isinstance(module, str):
             return
-        whole = f"{module}.{name.partition('.')[0]}"
-        if whole in _HARMLESS:
+        part = name.partition(".")[0]
+        whole = f"{module}.{part}"
+        if whole in _HARMLESS or (not of_c and self._covers(module, part)):
             return
         package = whole.lstrip("_") if whole in _UNSEEN else package_of(module)
         if package is not None:
             self.packages.add(package)
             if name:
                 self.examples.setdefault(package, f"{module.lstrip('_')}.{name}")
+
+    def _covers(self, module: object, part: str) -> bool:
+        return self.is_covered is not None and self.is_covered(module, part)
 
     # -- sys.monitoring ----------------------------------------------------------------------
 
@@ -210,10 +239,11 @@ class Unobserved:
         module = frame.f_globals.get("__name__")
         if is_rewritten(code):
             pass  # its instructions have been rewritten, whatever namespace it has
-        elif MARK not in frame.f_globals and type(module) is str:
+        elif MARK in frame.f_globals or self._covers(module, code.co_qualname.partition(".")[0]):
+            if self.is_unobserved is not None and self.is_unobserved(code, module):
+                self.code.add(f"{code.co_qualname} (made where nobody watches)")
+        elif type(module) is str:
             self._began_in(module, code.co_qualname)
-        elif self.is_unobserved is not None and self.is_unobserved(code, module):
-            self.packages.add(f"{code.co_qualname} (made where nobody watches)")
         return self._silence
 
     def _thrown(self, code: CodeType, offset: int, error: BaseException) -> None:

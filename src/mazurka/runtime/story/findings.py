@@ -37,6 +37,8 @@ class Findings(Answer):
     replay_options: str = ""
     """What `mazurka replay` needs besides the token."""
     not_observed: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    """What the user does not want to be observed."""
 
     def search_json(self) -> dict[str, object]:
         violated, story = self.violation, self.story if self.violation else None
@@ -53,6 +55,7 @@ class Findings(Answer):
             "replay": self.token,
             "limits": list(self.limits),
             "not_observed": list(self.not_observed),
+            "left_out": list(self.left_out),
         }
 
     def _stats(self) -> dict[str, object]:

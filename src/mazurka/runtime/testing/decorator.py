@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar, overload
 
 from mazurka.errors import OptionError
-from mazurka.report.answer import ERROR, INCONCLUSIVE, VIOLATED
+from mazurka.report.answer import ERROR, INCONCLUSIVE, UNOBSERVED, VIOLATED
 from mazurka.runtime.core.failures import explain_now
 from mazurka.runtime.exploring.entry import explore_test
 from mazurka.runtime.exploring.options import (
@@ -114,7 +114,7 @@ def refuse_coroutines(function: Callable[..., Any]) -> None:
 def raise_failure(result: Result, options: ExploreOptions) -> Result:
     """Raise where a test fails, or where a limit has ended its exploration that nobody has set."""
     asked = options.executions is not None or options.seconds is not None or options.sampled
-    failed = result.verdict in (VIOLATED, ERROR)
+    failed = result.verdict in (VIOLATED, ERROR) or UNOBSERVED in result.limits
     if failed or (result.verdict == INCONCLUSIVE and not asked):
         raise ExplorationFailure(result) from None
     return result
@@ -156,7 +156,7 @@ def explore(
     executions: int | None = None,
     seconds: float | None = None,
     races: bool = False,
-    instrument: Iterable[str] = (),
+    leave_out: Iterable[str] = (),
     virtual_time: bool = True,
     patience: float = 5.0,
     max_steps: int = 10_000,
@@ -176,7 +176,7 @@ def explore(
     executions: int | None = None,
     seconds: float | None = None,
     races: bool = False,
-    instrument: Iterable[str] = (),
+    leave_out: Iterable[str] = (),
     virtual_time: bool = True,
     patience: float = 5.0,
     max_steps: int = 10_000,
@@ -201,7 +201,7 @@ def explore(function: Callable[..., Any] | None = None, /, **given: Any) -> Any:
     Options: `preemptions` (None for any number), `strategy` (`algorithm2`, `algorithm1`, `cb-dfs`,
     or without a bound `optimal-dpor`, `source-dpor`, `dpor`, `sleep-sets`, or `random`, `pct`),
     `seed`, limits `executions` and `seconds`, `races` (report data races, too),
-    `instrument` (more modules and packages to observe), `virtual_time`, `patience`, the seconds
+    `leave_out` (modules and packages not to observe), `virtual_time`, `patience`, the seconds
     after which a call that nobody controls is reported, `max_steps`, the most steps of an
     execution, `workers`, the number of processes that search together, and `timeouts`: sleeps and
     timeouts may end at `"any"` time, or as a `"last-resort"`, when nobody else can move.

@@ -30,6 +30,7 @@ from typing import Any
 import llvmlite
 import llvmlite.binding as llvm
 
+from mazurka.cache_folder import cache_directory
 from mazurka.search import Observer
 from mazurka.search.resources import processors
 from mazurka.stateful.compiled.builders import build_side_by_side, share_out
@@ -102,18 +103,6 @@ def build(names: Sequence[str]) -> None:
     for name in names:
         if _read(_path(name)) is None:  # or somebody else has done it meanwhile
             _write(_path(name), *compile_kernel(name, _machine(), quick=True))
-
-
-def cache_directory() -> Path:
-    """Where machine code is kept; `MAZURKA_CACHE_DIR` says otherwise."""
-    chosen = os.environ.get("MAZURKA_CACHE_DIR")
-    if chosen:
-        return Path(chosen)
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or tempfile.gettempdir()
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return Path(base) / "mazurka"
 
 
 def _path(name: str) -> Path:

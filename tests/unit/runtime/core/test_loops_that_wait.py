@@ -179,7 +179,7 @@ def test_loops_that_make_progress_go_on(tmp_path: Path, name: str) -> None:
 
 @pytest.fixture
 def elsewhere(tmp_path: Path) -> Iterator[str]:
-    """A module that nobody observes, with a name that begins like one that is under control."""
+    """A module whose name begins like that of one that is under control."""
     folder = tmp_path / "elsewhere"
     folder.mkdir()
     text = "n = 0\ndef tick():\n    global n\n    n += 1\n    return n % 8\n"
@@ -207,7 +207,7 @@ together(work, lambda: None)
 """
     result = explored(root, body)
     assert result.verdict == HOLDS, result.report()
-    assert result.not_observed == (elsewhere,)
+    assert result.not_observed == ()
 
 
 def _without_loop() -> None:

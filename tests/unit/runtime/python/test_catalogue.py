@@ -131,7 +131,7 @@ def verdict_of(folder: Path, shared: str, one: str, other: str) -> str:
     """
     source = f"{HEAD}def program():\n{textwrap.indent(textwrap.dedent(body), '    ')}"
     module = module_of(folder, source)
-    result = mazurka.explore(module.program, preemptions=1, instrument=[module.__name__])
+    result = mazurka.explore(module.program, preemptions=1)
     return result.verdict
 
 

@@ -21,7 +21,7 @@ from hidden_insides import INSIDES
 from hidden_library import LIBRARY
 from observed_programs import module_of
 
-from mazurka.report.answer import HOLDS, VIOLATED
+from mazurka.report.answer import HOLDS, INCONCLUSIVE, VIOLATED
 from mazurka.runtime.exploring.entry import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.story.result import Result
@@ -66,27 +66,18 @@ def explored(folder: Path, name: str, guard: str) -> Result:
     return explore_test(make_test(module.program, module.program), ExploreOptions(preemptions=2))
 
 
-READ_AT_ONCE = {
-    "statistics mean": ("statistics",),
-    "string template": ("string",),
-    "pprint text": ("pprint",),
-}
-"""Library code that reads what it is given step by step; its call is taken for one read, so the
-result has to name it."""
-
-
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_failure_is_found(tmp_path: Path, name: str) -> None:
     result = explored(tmp_path, name, "if True:")
     assert result.verdict == VIOLATED, result.scope
-    assert result.not_observed == READ_AT_ONCE.get(name, ())
+    assert result.not_observed == ()
 
 
 @pytest.mark.parametrize("name", GUARDED)
 def test_with_a_lock_it_holds_after_few_executions(tmp_path: Path, name: str) -> None:
     result = explored(tmp_path, name, "with lock:")
     assert result.verdict == HOLDS, result.report()
-    assert result.not_observed == READ_AT_ONCE.get(name, ())
+    assert result.not_observed == ()
     assert result.executions <= 3
 
 
@@ -97,22 +88,28 @@ NAMED = {
     "weakref": "weakref.ref(box)().n += 1",
     "ctypes": "ctypes.c_int(1).value += 1",
     "an attribute in a pattern": "match 1:\n    case box.n: pass",
-    "inspect.getmembers": "inspect.getmembers(box)",
     "locals()": "got.append(locals()['bound'])",
-    "eval": "eval(*('box.n', {'box': box}))",
-    "exec": "exec(*('box.n = 1', {'box': box}))",
     "abc.ABCMeta": "Abstract.register(int)",
     "__dict__ of a class": "got.extend(Box.__dict__.items())",
-    "functools.singledispatch": "functools.singledispatch(sorted)",
     "sys.setrecursionlimit": "sys.setrecursionlimit(sys.getrecursionlimit())",
     "sys.getrefcount": "sys.getrefcount(box)",
     "io.FileIO": "io.FileIO(os.devnull).close()",
-    "textwrap.TextWrapper": "textwrap.TextWrapper().wrap('x')",
-    "copyreg.pickle": "copyreg.pickle(Box, copyreg.pickle)",
     "os": "with contextlib.chdir(os.getcwd()): pass",
     "functools.lru_cache": "functools.lru_cache(sorted)((1, 2))",
+}
+UNOBSERVED = {
+    "eval (of what is not known before)": "eval(*('box.n', {'box': box}))",
+    "exec (of what is not known before)": "exec(*('box.n = 1', {'box': box}))",
+}
+"""Python code that runs without being observed: nothing is proved then."""
+ON_DEMAND = {
+    "inspect.getmembers": "inspect.getmembers(box)",
+    "functools.singledispatch": "functools.singledispatch(sorted)",
+    "textwrap.TextWrapper": "textwrap.TextWrapper().wrap('x')",
+    "copyreg.pickle": "copyreg.pickle(Box, copyreg.pickle)",
     "unittest.mock": "getattr(sys.modules['unittest.' + 'kcom'[::-1]], 'kcoM'[::-1])()",
 }
+"""Parts of the standard library that are rewritten when a thread enters them."""
 if sys.version_info >= (3, 14):
     NAMED["warnings"] = "warnings.simplefilter('ignore', append=True)"
     NAMED["Thread(context=...)"] = "threading.Thread(context=contextvars.Context()).start()"
@@ -120,6 +117,28 @@ if sys.version_info >= (3, 14):
 
 @pytest.mark.parametrize("name", NAMED)
 def test_what_is_not_seen_is_named(tmp_path: Path, name: str) -> None:
+    result = explore_line(tmp_path, NAMED[name])
+    assert result.verdict == HOLDS, result.report()
+    assert name in result.not_observed
+
+
+@pytest.mark.parametrize("name", UNOBSERVED)
+def test_python_code_that_is_not_observed_proves_nothing(tmp_path: Path, name: str) -> None:
+    result = explore_line(tmp_path, UNOBSERVED[name])
+    assert result.verdict == INCONCLUSIVE, result.report()
+    assert result.not_observed == (name,)
+    assert f"Python code has run that cannot be observed: {name}; its" in result.scope
+
+
+@pytest.mark.parametrize("name", ON_DEMAND)
+def test_parts_of_the_library_are_observed_on_demand(tmp_path: Path, name: str) -> None:
+    result = explore_line(tmp_path, ON_DEMAND[name])
+    assert result.verdict == HOLDS, result.report()
+    assert set(result.not_observed) <= {"weakref", "the property c"}
+
+
+def explore_line(tmp_path: Path, line: str) -> Result:
+    """Explore a program of two threads, one of which runs a line."""
     source = f"""{HEAD}import contextvars, copyreg, ctypes, textwrap, unittest.mock, warnings
 class Box:
     n = 1
@@ -133,13 +152,11 @@ def program():
         bound = 2
     def work():
         bound
-{textwrap.indent(NAMED[name], "        ")}
+{textwrap.indent(line, "        ")}
     together(work, rebind)
 """
     module = module_of(tmp_path, source)
-    result = explore_test(make_test(module.program, module.program), ExploreOptions(preemptions=2))
-    assert result.verdict == HOLDS, result.report()
-    assert name in result.not_observed
+    return explore_test(make_test(module.program, module.program), ExploreOptions(preemptions=2))
 
 
 RIGHT = {
@@ -176,7 +193,7 @@ def test_what_is_right_holds(tmp_path: Path, name: str) -> None:
     module = module_of(tmp_path, f"{HEAD}{cached}def program():\n{RIGHT[name]}")
     result = explore_test(make_test(module.program, module.program), ExploreOptions(preemptions=2))
     assert result.verdict == HOLDS, result.report()
-    assert result.not_observed == READ_AT_ONCE.get(name, ())
+    assert result.not_observed == ()
 
 
 @pytest.mark.filterwarnings("ignore:other threads run")  # what tests before have left behind

@@ -421,8 +421,8 @@ def program():
 
 UNSEEN = {
     "os": "os.environ['MAZURKA_K'] = '1'",
-    "exec": "exec(*('pass',))",
-    "eval": "eval(*('1',))",
+    "exec (of what is not known before)": "exec(*('pass',))",
+    "eval (of what is not known before)": "eval(*('1',))",
     "random": "random.randint(1, 1)",
     "weakref": "weakref.ref(together)()",
     "functools.lru_cache": "functools.lru_cache(together)()",

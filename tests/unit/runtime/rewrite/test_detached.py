@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 import textwrap
-from _thread import get_ident
 from pathlib import Path
-from types import FunctionType, ModuleType
 from typing import Any
 
 import pytest
 from tests.unit.runtime.observed_programs import module_of
 
-from mazurka.report.answer import HOLDS, VIOLATED
-from mazurka.runtime.core.scheduler import session
+from mazurka.report.answer import HOLDS, INCONCLUSIVE, VIOLATED
 from mazurka.runtime.exploring.entry import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions
 from mazurka.runtime.rewrite.bytecode import rewriting
 from mazurka.runtime.rewrite.bytecode.assembly import UnknownCodeError
-from mazurka.runtime.rewrite.bytecode.rewriting import rewrite_code
-from mazurka.runtime.rewrite.live_functions import DetachedFunctions
-from mazurka.runtime.sharing.locations import learned
 from mazurka.runtime.story.result import Result
 from mazurka.runtime.testing.decorator import make_test
 
@@ -227,68 +220,5 @@ def test_what_cannot_be_watched_is_named(
 
     monkeypatch.setattr(rewriting, "rewrite_code", unknown)
     result = explored(tmp_path, CALLS[place] + CALLED_TWICE)
-    assert result.verdict == HOLDS
-    assert set(result.not_observed) - {"test_detached"} == {
-        "inc (made where nobody watches; strange instructions)"
-    }
-
-
-# -- which are ours ------------------------------------------------------------------------------
-
-
-def strangers(taken: list[FunctionType], *, wanted: bool = False) -> DetachedFunctions:
-    def live(spaces: Any) -> list[FunctionType]:
-        return [one for space in spaces for one in space.values() if type(one) is FunctionType]
-
-    def take(function: FunctionType) -> None:
-        taken.append(function)
-        function.__code__ = rewrite_code(function.__code__)
-
-    return DetachedFunctions(lambda name, file: wanted, take, live)
-
-
-def made(text: str, file: str = "<string>", **names: Any) -> dict[str, Any]:
-    exec(compile(text, file, "exec"), names)
-    return names
-
-
-def test_functions_from_files_of_others_stay_as_they_are() -> None:
-    file = textwrap.__file__
-    ours = strangers([]).is_ours
-    assert ours(made("def f(): pass")["f"])
-    assert not ours(made("def f(): pass", file)["f"])
-    assert strangers([], wanted=True).is_ours(made("def f(): pass", file)["f"])
-    assert not ours(made("def f(): pass", "<frozen thing>")["f"])
-    library: Any = textwrap.dedent
-    assert not ours(library)
-
-
-def test_functions_of_modules_are_no_strangers(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Lazy(ModuleType):
-        """Some modules are of classes of their own."""
-
-    module = Lazy("lazy_one")
-    exec("def f(): pass", vars(module))
-    assert strangers([]).is_ours(module.f)
-    monkeypatch.setitem(sys.modules, "lazy_one", module)
-    assert not strangers([]).is_ours(module.f)
-
-
-def test_who_is_found_late_makes_the_search_begin_anew_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(session.current, "ident", get_ident())
-    taken: list[FunctionType] = []
-    found = strangers(taken)
-    learned.news.clear()
-    first = made("def f(): pass\ndef g(): pass")
-    found.meet_call(first["f"])
-    assert taken == [first["f"], first["g"]]  # whoever shares the namespace, too
-    assert len(learned.news) == 1
-    again = made("def f(): pass\ndef g(): pass")
-    found.meet_call(again["f"])  # the same function in the next run
-    assert taken[2:] == [again["f"]]
-    assert len(learned.news) == 1
-    learned.news.clear()
-    found.find([made("def h(): pass")["h"]])  # before anything runs
-    assert learned.news == []
+    assert result.verdict == INCONCLUSIVE
+    assert result.not_observed == ("inc (made where nobody watches; strange instructions)",)

@@ -193,17 +193,24 @@ def test_a_seed_is_for_the_tests_with_random_schedules(tmp_path: Path) -> None:
 
 
 def test_modules_of_the_command_line_are_added() -> None:
-    own = read_options({"instrument": "json"})
-    assert override_options(own, {"instrument": ["queue", "json"]}).instrument == ("json", "queue")
+    own = read_options({"leave_out": "json"})
+    assert override_options(own, {"leave_out": ["queue", "json"]}).leave_out == ("json", "queue")
+
+
+def test_the_option_of_former_times_says_what_has_become_of_it(tmp_path: Path) -> None:
+    message = "there is no option 'instrument' any more, and none is needed: all Python code"
+    with pytest.raises(OptionError, match=message):
+        mazurka.explore(instrument=["json"])
+    assert message in session(tmp_path, "--mazurka-instrument=json")
 
 
 def test_the_command_to_replay_repeats_what_the_token_does_not_hold() -> None:
     def program() -> None:
         raise ValueError("always")
 
-    result = mazurka.explore(program, instrument=["json"], virtual_time=False)
+    result = mazurka.explore(program, leave_out=["json"], virtual_time=False)
     assert result.token is not None
-    assert f"mazurka replay {result.token} --instrument json --real-time" in result.report()
+    assert f"mazurka replay {result.token} --leave-out json --real-time" in result.report()
 
 
 RACE = """\

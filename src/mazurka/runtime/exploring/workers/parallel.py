@@ -182,6 +182,7 @@ class ParallelExploration(Exploration):
         self.silently = True
         """Ends and joins of threads are no steps (`stateless.bounded.lives`)."""
         self.not_observed: set[str] = set()
+        self.unobserved_code: set[str] = set()
         self.common: Common | None = None
         self.has_concluded = False
         """Whether scouting has been enough."""
@@ -272,7 +273,7 @@ class ParallelExploration(Exploration):
 
     def tell(self, explored: Explored) -> None:
         result, workers = self.result, self.options.workers
-        self.conclude(explored, sorted(self.not_observed))
+        self.conclude(explored, sorted(self.not_observed), sorted(self.unobserved_code))
         result.scope = result.scope.replace("each run once", f"run by {workers} workers")
         if not explored.failures:
             return
@@ -372,6 +373,7 @@ class Levels:
             explored.add(failing)
         for report in reports:
             self.whole.not_observed.update(report.not_observed)
+            self.whole.unobserved_code.update(report.unobserved_code)
             for limit in report.limits:
                 explored.limit(limit)
 

@@ -55,6 +55,7 @@ class WorkerReport:
     limits: tuple[str, ...] = ()
     left_out: bool = False
     not_observed: tuple[str, ...] = ()
+    unobserved_code: tuple[str, ...] = ()
     lesson: Lesson | None = None
     lives_matter: bool = False
     """Ends and joins of threads have to be steps (`stateless.bounded.lives`)."""
@@ -93,7 +94,7 @@ def serve(task: WorkerTask, index: int, orders: Connection, ends: Sequence[Conne
     test = task.test
     try:
         with observe_test(
-            test.body, test.function, task.options.instrument, task.settings
+            test.body, test.function, task.options.leave_out, task.settings
         ) as program:
             _serve(task, index, orders, program)
     except EOFError:
@@ -160,6 +161,7 @@ def _search(program: ObservedProgram, search: SharedAlgorithm2) -> WorkerReport:
         limits=explored.limits,
         left_out=explored.left_out,
         not_observed=tuple(program.not_observed),
+        unobserved_code=tuple(program.unobserved_code),
         lesson=lesson,
         lives_matter=lives_matter,
     )

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import sys
 from typing import Any
-from weakref import WeakValueDictionary
+from weakref import ReferenceType, ref
 
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python.calls import performs
@@ -29,15 +29,13 @@ class Identities:
     """The objects whose identities the program has asked for, by address."""
 
     def __init__(self) -> None:
-        self._asked: WeakValueDictionary[int, Any] = WeakValueDictionary()
-        self._when: dict[int, int] = {}
-        """By address: the run in which the identity was first asked for."""
+        self._asked: dict[int, tuple[ReferenceType[Any], int]] = {}
+        """By address: the object, and the run in which its identity was first asked for."""
         self._older: dict[int, Any] = {}
         """By address: objects that are known to be older than the runs."""
 
     def clear(self) -> None:
         self._asked.clear()
-        self._when.clear()
         self._older.clear()
 
     def is_older(self, thing: Any) -> bool:
@@ -45,9 +43,10 @@ class Identities:
         address, epoch = id(thing), session.current.epoch
         if address in self._older:
             return True
-        if self._asked.get(address) is not thing:
-            self._asked[address], self._when[address] = thing, epoch
-        elif self._when[address] != epoch:
+        asked = self._asked.get(address)
+        if asked is None or asked[0]() is not thing:
+            self._asked[address] = ref(thing), epoch
+        elif asked[1] != epoch:
             self._older[address] = thing
             label = name_of(type(thing))
             learned.news.append(f"identity {len(self._older)}, of an object of the type {label}")

@@ -9,10 +9,12 @@ import ast
 from collections.abc import Callable
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
-from mazurka.runtime.core.sites import MARK, AccessSite, number_of
+from mazurka.runtime.core.sites import MARK, Place
 from mazurka.runtime.python.events import Events
 from mazurka.runtime.rewrite.source.scopes import Scope, ScopeFinder, mangle
 
+SITE: Final = "\0mazurka site "
+"""Begins the constant that stands for a site until its number is known (`relocation`)."""
 _PLACE: Final = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 _LOAD: Final = ast.Load()
 Event: TypeAlias = Callable[..., Any]
@@ -57,6 +59,8 @@ class Expressions(ast.NodeTransformer):
 
     def __init__(self, tree: ast.Module, file: str) -> None:
         self.file = file
+        self.places: list[Place] = []
+        """The sites of the module, by their numbers among them."""
         self.scopes = ScopeFinder(tree).scopes
         self.scope: Scope = self.scopes[tree]
         self.class_name: str | None = None
@@ -92,7 +96,8 @@ class Expressions(ast.NodeTransformer):
     def number_site(self, node: ast.AST, event: Event) -> ast.Constant:
         line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
         end = (getattr(node, "end_lineno", line), getattr(node, "end_col_offset", column))
-        return ast.Constant(number_of(AccessSite(self.file, line, column, *end, event.__name__)))
+        self.places.append((line, column, *end, event.__name__))
+        return ast.Constant(f"{SITE}{len(self.places) - 1}")
 
     def receive(self, node: ast.expr) -> ast.expr:
         """Report the value of an expression, which may be new."""

@@ -16,8 +16,10 @@ from collections.abc import Iterable, Iterator
 from types import CodeType
 from typing import Final, NamedTuple
 
+from mazurka.runtime.core.sites import Place
 from mazurka.runtime.python.events import Events
 from mazurka.runtime.rewrite.source.expressions import Event, Expressions, place
+from mazurka.runtime.rewrite.source.relocation import relocate
 from mazurka.runtime.rewrite.source.scopes import mangle
 
 _PREFIX: Final = "_mazurka_"
@@ -53,8 +55,14 @@ def compile_observed(source: str | bytes, file: str) -> CodeType:
 
 def compile_tree(tree: ast.Module, file: str) -> CodeType:
     """Compile a module that has been parsed to code that reports its accesses."""
-    rewritten = Statements(tree, file).visit(tree)
-    return compile(rewritten, file, "exec", dont_inherit=True)
+    return relocate(*rewrite_tree(tree, file))
+
+
+def rewrite_tree(tree: ast.Module, file: str) -> tuple[CodeType, list[Place]]:
+    """Compile a parsed module to code whose sites have no numbers yet; return the sites, too."""
+    statements = Statements(tree, file)
+    rewritten = statements.visit(tree)
+    return compile(rewritten, file, "exec", dont_inherit=True), statements.places
 
 
 class Statements(Expressions):

@@ -8,6 +8,7 @@ imports nothing of the engine before a test needs it.
 
 from __future__ import annotations
 
+import argparse
 import re
 import sys
 from collections.abc import Callable, Generator, Mapping
@@ -63,8 +64,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     for name, (kind, metavar, text) in NUMBERS.items():
         add(name, text, type=kind, metavar=metavar)
     add("races", "report data races, even where the test passes", **flag)
-    observe = "observe the accesses of this module or package, too; repeatable"
-    add("instrument", observe, action="append", metavar="MODULE")
+    leave = "do not observe this module or package; the verdict names it; repeatable"
+    add("leave-out", leave, action="append", metavar="NAME")
+    add("instrument", argparse.SUPPRESS, action="append")
     add(
         "real-time",
         "let time.sleep and the clocks follow the world instead of the schedule",
@@ -78,7 +80,7 @@ def read_command_line(config: pytest.Config) -> dict[str, Any]:
     """Read the options of the command line, by the names that `mazurka.explore` has for them."""
     found: dict[str, Any] = {
         name.replace("-", "_"): config.getoption(f"--mazurka-{name}")
-        for name in ("strategy", "races", "instrument", "timeouts", *NUMBERS)
+        for name in ("strategy", "races", "leave-out", "instrument", "timeouts", *NUMBERS)
     }
     if config.getoption("--mazurka-real-time"):
         found["virtual_time"] = False

@@ -45,9 +45,10 @@ def note_result(item: pytest.Item, result: Result) -> None:
         item.add_report_section("call", "mazurka", f"{result.verdict}: {told}\n")
     if result.seed is not None:
         item.user_properties.append((SEED, result.seed))
-    if result.not_observed:
-        named = ", ".join(result.not_observed[:MOST_NAMES])
-        more = ", ..." if len(result.not_observed) > MOST_NAMES else ""
+    unseen = (*result.not_observed, *result.left_out)
+    if unseen:
+        named = ", ".join(unseen[:MOST_NAMES])
+        more = ", ..." if len(unseen) > MOST_NAMES else ""
         item.user_properties.append((NOT_OBSERVED, f"{named}{more}"))
 
 

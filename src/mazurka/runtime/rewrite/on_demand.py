@@ -1,0 +1,205 @@
+"""Code that is observed on demand: all that a thread under control enters and nobody has rewritten.
+
+Every function that may be observed, and is not, has a trap (`traps`).  Which ones that are is
+decided by their modules (`selection`); of some modules of the standard library only parts are
+observed (`library.PARTS`).
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Callable, Iterable
+from importlib import machinery
+from types import (
+    AsyncGeneratorType,
+    CodeType,
+    CoroutineType,
+    FrameType,
+    FunctionType,
+    GeneratorType,
+    ModuleType,
+)
+from typing import Any, Final, TypeAlias
+from weakref import ReferenceType, ref
+
+from mazurka.runtime.core.insides import is_module, names_in
+from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.core.sites import MARK, is_rewritten
+from mazurka.runtime.rewrite import library, live_functions, sources
+from mazurka.runtime.rewrite.selection import Rule
+from mazurka.runtime.rewrite.traps import Traps, is_trap
+from mazurka.runtime.sharing.monitoring import unobserved
+
+_Space: TypeAlias = dict[str, Any]
+_ALL: Final = frozenset({""})
+"""Stands for all functions of a namespace."""
+_NONE: Final = frozenset[str]()
+_RESUMED: Final[dict[int, str]] = {
+    id(GeneratorType): "gi_frame",
+    id(CoroutineType): "cr_frame",
+    id(AsyncGeneratorType): "ag_frame",
+}
+"""By the identity of a type whose objects run code later (classes may do anything when compared):
+where they have its frame."""
+
+
+def has_code(module: ModuleType) -> bool:
+    """Whether a module is made of Python's own code, whatever has become of its source."""
+    return not str(names_in(module).get("__file__")).endswith(tuple(machinery.EXTENSION_SUFFIXES))
+
+
+class Silence:
+    """A context in which code that is entered runs as it is."""
+
+    def __init__(self) -> None:
+        self.depth = 0
+
+    def __enter__(self) -> None:
+        self.depth += 1
+
+    def __exit__(self, *error: object) -> None:
+        self.depth -= 1
+
+
+class Entrances:
+    """The ways into code that is not observed yet."""
+
+    def __init__(self, is_left: Rule, observe: Callable[[FunctionType], None]) -> None:
+        self._is_left = is_left
+        self._observe = observe
+        """Observes a function that is entered, and what belongs to it."""
+        self._traps = Traps(self._meet)
+        self.silence = Silence()
+        self._parts: dict[int, tuple[_Space, frozenset[str]]] = {}
+        """By identity: namespaces, and which of their functions and classes may be observed."""
+        self._suspended: list[tuple[ReferenceType[Any], int, str]] = []
+        """Generators that were made before the exploration, where they stood, and their names."""
+        self._refused: dict[CodeType, str] = {}
+        """Code that cannot be rewritten, and why; where it runs all the same, it is named."""
+
+    # -- which functions ---------------------------------------------------------------------
+
+    def watch_all(self) -> None:
+        """Set a trap in every function that may be observed and is not."""
+        self._watch(live_functions.find_everything())
+
+    def watch_new(self) -> None:
+        """Do the same for functions that are not older than the exploration."""
+        self._watch(gc.get_objects())
+
+    def _watch(self, things: Iterable[Any]) -> None:
+        functions: list[FunctionType] = []
+        for thing in things:
+            kind = type(thing)
+            if kind is FunctionType:
+                if self._may_watch(thing.__globals__, thing.__code__):
+                    functions.append(thing)
+            elif id(kind) in _RESUMED:
+                frame = getattr(thing, _RESUMED[id(kind)])
+                if frame is not None and self._may_resume(frame):
+                    self._suspended.append((ref(thing), frame.f_lasti, thing.__qualname__))
+        self._traps.set_all(functions)
+
+    def _may_watch(self, space: _Space, code: CodeType) -> bool:
+        known = self._parts.get(id(space))
+        parts = self._decide(space) if known is None else known[1]
+        if parts is _NONE or MARK in space:
+            return False
+        if parts is not _ALL and code.co_qualname.partition(".")[0] not in parts:
+            return False
+        return not is_rewritten(code) and not is_trap(code)
+
+    def _may_resume(self, frame: FrameType) -> bool:
+        """Whether a generator would run code that is not observed."""
+        space, code = frame.f_globals, frame.f_code
+        known = self._parts.get(id(space))
+        parts = self._decide(space) if known is None else known[1]
+        return parts is _ALL and not is_rewritten(code) and not sources.is_from_source(code)
+
+    def name_resumed(self) -> None:
+        """Name the generators that were made before the exploration and have run since, or ended;
+        a generator runs when it is dropped, too."""
+        for weak, stood, name in self._suspended:
+            thing = weak()
+            frame = None if thing is None else getattr(thing, _RESUMED[id(type(thing))])
+            if frame is None or frame.f_lasti != stood:
+                unobserved.code.add(f"{name} (begun before the exploration)")
+
+    def _decide(self, space: _Space) -> frozenset[str]:
+        """Decide which functions of a namespace may be observed."""
+        name, file = dict.get(space, "__name__"), dict.get(space, "__file__")
+        parts = _ALL
+        if type(name) is str and self._is_left(name, file if type(file) is str else ""):
+            parts = library.PARTS.get(name, _NONE)
+        self._parts[id(space)] = space, parts
+        return parts
+
+    def covers(self, name: object, part: str) -> bool:
+        """Whether a function or class of a module is observed as soon as a thread enters it."""
+        module = sys.modules.get(name) if type(name) is str else None
+        if module is None or not is_module(module) or name in sys.builtin_module_names:
+            return False
+        if not has_code(module):
+            return False
+        space = names_in(module)
+        parts = self._decide(space)
+        return parts is _ALL or part in parts
+
+    # -- what is entered ---------------------------------------------------------------------
+
+    def enter(self, function: FunctionType) -> bool:
+        """Observe a function that is about to be called; False if it is not to be observed.
+
+        One that has no trap has been made since, by C code.
+        """
+        if not self._traps.is_set(function):
+            space, code = function.__globals__, function.__code__
+            if not self._may_watch(space, code) or code in self._refused:
+                return False
+            self._traps.set_all([function])
+        self._meet(function)
+        return True
+
+    def _meet(self, function: FunctionType) -> None:
+        """Observe a function; that is not the program's doing, so its thread is not under control
+        meanwhile."""
+        if self.silence.depth:
+            return
+        run = session.current
+        run.ident, ident = 0, run.ident
+        try:
+            self._observe(function)
+        finally:
+            run.ident = ident
+
+    def close(self, function: FunctionType) -> bool:
+        """Take the trap out of a function; say whether there was one, and it can be rewritten."""
+        if not self._traps.is_set(function):
+            return False
+        self._traps.remove(function)
+        reason = self._refused.get(function.__code__)
+        if reason is not None:
+            unobserved.code.add(f"{function.__qualname__} ({reason})")
+        return reason is None
+
+    def close_all(self, space: _Space) -> list[FunctionType]:
+        """Take the traps out of the functions of a namespace, and return these."""
+        return self._traps.remove_from(space)
+
+    def refuse(self, function: FunctionType, reason: str) -> None:
+        """Let a function that cannot be rewritten be named when it is entered."""
+        self._refused[function.__code__] = reason
+        self._traps.set_all([function])
+
+    def knows(self, code: CodeType) -> bool:
+        """Whether code is named when it runs, or is no code of the program's."""
+        return is_trap(code) or code in self._refused
+
+    def open_all(self) -> None:
+        """Take out all traps: the exploration is over."""
+        self._traps.remove_all()
+        del self._traps, self._observe  # they refer to this object
+        self._parts.clear()
+        self._suspended.clear()
+        self._refused.clear()
