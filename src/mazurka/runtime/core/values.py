@@ -37,9 +37,9 @@ def shown(value: Any, depth: int = 2) -> str:
     base = next((base for base in kind.__mro__ if base in _BRACKETS), None)
     if base is not None and depth > 0:
         return _container(value, base, depth)
-    if isinstance(value, Enum):
+    if issubclass(kind, Enum):
         return f"{kind.__name__}.{value._name_}"
-    if isinstance(value, (type, FunctionType)):
+    if issubclass(kind, (type, FunctionType)):
         return short(value.__qualname__)
     return f"<{kind.__name__}>"
 

@@ -142,7 +142,7 @@ def home_of(thing: Any, name: str) -> Any:
     kind = type(thing)
     if kind is types.ModuleType:
         value = thing.__dict__.get(name, _MISSING)
-        settled = isinstance(value, _SETTLED) and name not in learned.moving
+        settled = issubclass(type(value), _SETTLED) and name not in learned.moving
         return NOWHERE if settled else thing
     if issubclass(kind, type):
         return _home_in_class(thing, name)

@@ -28,6 +28,7 @@ from typing import Any, Final
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python.catalogue import PLAIN, is_of_c, is_value
 from mazurka.runtime.python.containers import Part, family_of, perform, perform_all
+from mazurka.runtime.python.rewriter import at_present
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import progress
 from mazurka.runtime.sharing.names import known, see
@@ -132,6 +133,7 @@ def enter(thing: Any, site: int, error: Exception) -> set[int] | None:
     seen = see(thing)
     if seen.entered is None:
         seen.entered = set()
+        at_present.rewriter.observe_resumed(thing)
     entered = seen.entered
     if perform(part_of_opaque(thing), site, _test_and_enter, entered, id(thing)):
         raise type(error)(*error.args)

@@ -32,6 +32,9 @@ class Rewriter:
         """Rewrite a function if it belongs to the program; say whether it is rewritten now."""
         return False
 
+    def observe_resumed(self, thing: Any) -> None:
+        """Name a generator that goes on in code which is not observed."""
+
 
 class Registration:
     """Who rewrites code at present."""

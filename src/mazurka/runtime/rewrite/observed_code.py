@@ -15,7 +15,7 @@ import gc
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import machinery
-from types import CodeType, FrameType, FunctionType, ModuleType
+from types import CodeType, FrameType, FunctionType, GeneratorType, ModuleType
 from typing import Any, Final, TypeAlias
 
 from mazurka.runtime.core.insides import is_module, module_of, names_in, qualified_name
@@ -292,6 +292,10 @@ class ObservedCode(Rewriter):
         return self.entrances.enter(function) and (
             MARK in function.__globals__ or is_rewritten(function.__code__)
         )
+
+    def observe_resumed(self, thing: Any) -> None:
+        if type(thing) is GeneratorType:
+            self.entrances.resume(thing)
 
     def _is_unobserved(self, code: CodeType, module: object) -> bool:
         """Whether code that begins in a module that is observed is not observed itself."""

@@ -97,7 +97,7 @@ class Entrances:
                     functions.append(thing)
             elif id(kind) in _RESUMED:
                 frame = getattr(thing, _RESUMED[id(kind)])
-                if frame is not None and self._may_resume(frame):
+                if frame is not None and self._is_unobserved(frame):
                     self._suspended.append((ref(thing), frame.f_lasti, thing.__qualname__))
         self._traps.set_all(functions)
 
@@ -110,16 +110,22 @@ class Entrances:
             return False
         return not is_rewritten(code) and not is_trap(code)
 
-    def _may_resume(self, frame: FrameType) -> bool:
-        """Whether a generator would run code that is not observed."""
+    def resume(self, generator: GeneratorType[Any, Any, Any]) -> None:
+        """Name a generator that the program makes a step of, if it has been begun before."""
+        frame = generator.gi_frame
+        if frame is not None and self._is_unobserved(frame):
+            unobserved.code.add(f"{generator.__qualname__} (begun before the exploration)")
+
+    def _is_unobserved(self, frame: FrameType) -> bool:
+        """Whether a generator runs code that is not observed when it goes on."""
         space, code = frame.f_globals, frame.f_code
         known = self._parts.get(id(space))
         parts = self._decide(space) if known is None else known[1]
         return parts is _ALL and not is_rewritten(code) and not sources.is_from_source(code)
 
     def name_resumed(self) -> None:
-        """Name the generators that were made before the exploration and have run since, or ended;
-        a generator runs when it is dropped, too."""
+        """Name the generators that were begun before the exploration and stand elsewhere now, or
+        have ended: C code makes steps of them, too, and one that is dropped runs to its end."""
         for weak, stood, name in self._suspended:
             thing = weak()
             frame = None if thing is None else getattr(thing, _RESUMED[id(type(thing))])

@@ -51,7 +51,7 @@ _LIBRARY = os.path.join(os.path.dirname(os.__file__), "")
 _MACHINERY = frozenset(
     {"xdist", "execnet", "coverage", "pip", "pkg_resources", "setuptools"}
     | {"linecache", "tokenize", "token", "codecs", "encodings"}
-    | {"genericpath", "pathlib", "fnmatch"}
+    | {"genericpath", "pathlib", "fnmatch", "_strptime"}
 )
 """Packages of tools that run tests, or make packages; modules that read and show source; and what
 only asks the system."""
