@@ -1,0 +1,1 @@
+"""Make `together` importable from the tests, which lie in folders by subject."""
