@@ -1,7 +1,7 @@
 """Run small thread-safety tests of real packages, and compare the verdicts with what is known.
 
     python benchmarks/real_packages.py --no-stress
-    python benchmarks/real_packages.py --only blinker --only test_stdlib_random --json found.json
+    python benchmarks/real_packages.py --only blinker --only test_gauss --json found.json
 
 The tests lie in `benchmarks/real_packages/`; each says in its docstring which verdict is right, and
 why, from reading the source of the package.  The script installs the versions that
@@ -86,7 +86,7 @@ def find_cases(folder: Path = TESTS) -> Iterator[Case]:
     for path in sorted(folder.glob("*/test_*.py")):
         package = path.stem.removeprefix("test_")
         if path.parent.name == STANDARD_LIBRARY:
-            package, version = package.removeprefix("stdlib_"), "Python"
+            package, version = "standard library", "Python"
         else:
             version = versions[package]
         for function in ast.parse(path.read_text()).body:
@@ -108,12 +108,14 @@ def read_expectation(path: Path, function: ast.FunctionDef) -> tuple[str, str]:
 
 
 def select_cases(cases: Iterator[Case], only: list[str]) -> list[Case]:
-    """Select the tests whose package, file or name was asked for; all if nothing was."""
-    return [
-        case
-        for case in cases
-        if not only or {case.package, Path(case.file).stem, case.name, case.file} & set(only)
-    ]
+    """Select the tests whose package, folder, file or name was asked for; all if nothing was."""
+    return [case for case in cases if not only or name_case(case) & set(only)]
+
+
+def name_case(case: Case) -> set[str]:
+    """List the names by which a test can be asked for."""
+    folder, file = case.file.split("/")
+    return {case.package, folder, file.removesuffix(".py"), case.file, case.name}
 
 
 def prepare_environment(folder: Path) -> Path:
@@ -268,7 +270,11 @@ def run_cases(cases: list[Case], arguments: argparse.Namespace) -> list[Row]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "--only", action="append", default=[], metavar="NAME", help="a package, file or test"
+        "--only",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a package, folder, file or test",
     )
     parser.add_argument(
         "--no-stress", dest="stress", action="store_false", help="no plain runs beside violations"

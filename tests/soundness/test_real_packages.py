@@ -90,7 +90,7 @@ def test_a_docstring_without_verdict_is_refused(script: ModuleType, tmp_path: Pa
     room = tmp_path / "standard_library"
     room.mkdir()
     (tmp_path / "requirements.txt").write_text("")
-    (room / "test_stdlib_queue.py").write_text('def test_it():\n    """It works."""\n')
+    (room / "test_queues.py").write_text('def test_it():\n    """It works."""\n')
     with pytest.raises(SystemExit, match="must begin with `holds: ` or `violated: `"):
         list(script.find_cases(tmp_path))
 

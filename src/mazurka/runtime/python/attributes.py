@@ -22,7 +22,6 @@ to them are accesses to containers.  The same holds for modules and their global
 from __future__ import annotations
 
 import _thread
-import functools
 import threading
 import types
 import weakref
@@ -59,7 +58,11 @@ _MISSING: Final = object()
 _OWN: Final = 0
 """No class has it: it can only be in the instance."""
 _DATA: Final = 1
-"""A class has a value for it, which an instance may hide."""
+"""A class has a value for it, or a descriptor without `__set__`, which an instance may hide.
+
+Such a descriptor often stores what it has computed in the instance, so that it is not asked again
+(`functools.cached_property`): whether the instance has a value of its own has to be read.
+"""
 _CALL: Final = 2
 """A class has a function for it, which an instance may hide."""
 _COMPUTE: Final = 3
@@ -103,13 +106,11 @@ def _find_sort(kind: type, name: str) -> int:
             return _SLOT
         if sort is types.GetSetDescriptorType and _is_kept_by_c(kind, name):
             return _SLOT
-        if sort is functools.cached_property:
-            return _DATA
         if sort is property and not isinstance(value.fget, types.FunctionType):
             unobserved.note(f"the property {name}")
         if hasattr(sort, "__set__") or hasattr(sort, "__delete__"):
             return _COMPUTE
-        return _CALL if hasattr(sort, "__get__") or isinstance(value, _SETTLED) else _DATA
+        return _CALL if isinstance(value, _SETTLED) else _DATA
     return _OWN
 
 
