@@ -16,7 +16,8 @@ An attribute and the entry of its object's dictionary are one variable.  As long
 not ask for `o.__dict__` or `globals()`, attributes are locations of their own.  Once a run shows
 that it asks for the dictionary of some object, the class of that object is *exposed*, for the whole
 exploration: attributes of all objects of that class are entries of their dictionaries, and accesses
-to them are accesses to containers.  The same holds for modules and their global variables.
+to them are accesses to containers, methods included: an entry of that name would hide the method.
+The same holds for modules and their global variables.
 """
 
 from __future__ import annotations
@@ -154,6 +155,8 @@ def home_of(thing: Any, name: str) -> Any:
     sort = _sort(kind, name)
     if sort == _INSIDE:
         return INSIDE
+    if sort == _CALL:
+        return thing if learned.moving and _is_exposed(kind) else NOWHERE
     return thing if sort in (_OWN, _DATA, _SLOT) else NOWHERE
 
 

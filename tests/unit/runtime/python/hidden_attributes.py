@@ -243,6 +243,38 @@ def drop():
         box.__dict__.pop("v", None)
 together(look, drop)
 assert got == [True]
+### descriptor that stores what it has computed
+class Once:
+    def __init__(self, compute): self.compute = compute
+    def __set_name__(self, owner, name): self.name = name
+    def __get__(self, thing, kind):
+        value = thing.__dict__[self.name] = self.compute(thing)
+        return value
+class Box:
+    @Once
+    def v(self): self.calls.append(1)
+---
+box = Box(); box.calls = []
+def work():
+    with GUARD:
+        box.v
+together(work, work)
+assert len(box.calls) == 1
+### method hidden by an entry
+class Box:
+    def f(self): return 0
+---
+box = Box()
+got = []
+def look():
+    with GUARD:
+        a = box.f()
+        got.append(a == box.f())
+def hide():
+    with GUARD:
+        box.__dict__["f"] = lambda: 1
+together(look, hide)
+assert got == [True]
 ### del attr
 class Box: n = 0
 ---
