@@ -92,15 +92,14 @@ class Details:
     """A story in detail, and runs of the test with the same scheduling points."""
 
     def __init__(
-        self, plain: Story, story: Story, run: RunOnce, points: frozenset[int], more: frozenset[int]
+        self, story: Story, run: RunOnce, points: frozenset[int], more: frozenset[int]
     ) -> None:
-        self._plain = plain
         self.story = story
         self._run = run
         self._points = points
-        """The scheduling points of the plain story."""
+        """The scheduling points of the search."""
         self._more = more
-        """Those of this one."""
+        """Those of the story."""
 
     def run(self, decider: Decider) -> Ended | None:
         """Run the test; what the run before has taught is forgotten."""
@@ -108,15 +107,13 @@ class Details:
         return self._run(decider)
 
     def tell_about(self, places: Container[str]) -> Story:
-        """Return the plain story with all steps on things that people call by one of these names.
+        """Return the steps of the search, and those on things that people call by these names.
 
         So a report shows what was changed under a lock where that matters.  Whatever else happens
         at the same places in the source is told, too: a replay divides the run in the same way.
         """
         steps = self.story.steps
         wanted = {step.place for step in steps if step.subject in places} - {None}
-        if wanted <= self._points:
-            return self._plain
         told = wanted | self._points | {None}
         kept = [step for step in steps if step.place in told]
         numbered = [replace(step, number=number) for number, step in enumerate(kept, 1)]
@@ -157,7 +154,7 @@ def _record(story: Story, run: RunOnce, points: frozenset[int]) -> Details | Non
     if ended is None or ended.abandoned:
         return None
     found = recorder.tell(ended)
-    return Details(story, found, run, points, more) if _is_alike(story, found) else None
+    return Details(found, run, points, more) if _is_alike(story, found) else None
 
 
 def _is_alike(story: Story, other: Story) -> bool:

@@ -17,7 +17,7 @@ from mazurka.runtime.core.values import MISSING, attribute_of, element_of, of_cl
 from mazurka.runtime.python.containers import family_of
 from mazurka.runtime.sharing.accesses import ContainerAccess, DataAccess, How, Together
 from mazurka.runtime.sharing.names import Seen, objects
-from mazurka.runtime.story.labels import Labels
+from mazurka.runtime.story.labels import Labels, as_written
 from mazurka.runtime.story.story import Effects
 
 _AUGMENTED = re.compile(r" *(?:\*\*|//|<<|>>|[-+*/%&|^@])= ")
@@ -103,7 +103,7 @@ def find_place(access: DataAccess, labels: Labels, frame: FrameType | None) -> P
     key = key_of(part.token) if part is not None and not isinstance(kept, set) else None
     owner = labels.path_to(kept, frame)
     if name:
-        text = f"{owner}.{name}" if owner else text
+        text = f"{owner}.{as_written(name, kept)}" if owner else text
         return Place(text, text, kept, name)
     whole = owner or text
     if owner is None and text.rpartition(".")[2] == key:

@@ -91,9 +91,18 @@ class Folding:
     def fold(self) -> list[SourceRow]:
         """Return the rows that are shown."""
         shown: list[SourceRow] = []
+        named: object = None
         for run in self._find_runs():
-            alone = len(run) == 1 and (self._place(run[0], is_set_up=False) is None)
-            shown += run if alone else [fold_rows(run)]
+            if len(run) == 1 and self._place(run[0], is_set_up=False) is None:
+                shown += run
+                named = named if shown[-2:-1] and shown[-2].thread == run[0].thread else None
+                continue
+            row = fold_rows(run)
+            call = (row.thread, row.site)
+            if call == named and shown[-1].thread == row.thread:
+                row.site = None  # which the row before this one has named
+            shown.append(row)
+            named = call
         return shown
 
     def _find_runs(self) -> Iterator[list[SourceRow]]:

@@ -164,13 +164,31 @@ def _children(text: str, value: Any) -> Iterator[tuple[str, Any]]:
     else:
         named = issubclass(kind, CLASSES) or kind.__module__ == PROCESS_LOCKS
         parts = PARTS if named else ()
-        yield from _attributes(text, _dictionary(value), parts)
+        yield from _attributes(text, _dictionary(value), parts, kind)
 
 
-def _attributes(text: str, names: Any, parts: Container[str] = ()) -> Iterator[tuple[str, Any]]:
+def _attributes(
+    text: str, names: Any, parts: Container[str] = (), kind: type = object
+) -> Iterator[tuple[str, Any]]:
     for name, inner in list(names.items())[:LONGEST]:
         if isinstance(name, str) and not name.startswith("__") and name not in _INSIDE:
-            yield text if name in parts else f"{text}.{name}", inner
+            yield text if name in parts else f"{text}.{demangle(name, kind)}", inner
+
+
+def as_written(name: str, owner: Any) -> str:
+    """Return the name of an object's attribute as the source has it."""
+    return demangle(name, type(owner))
+
+
+def demangle(name: str, kind: type) -> str:
+    """Return a name as the class has it that keeps it private: `__size`, not `_Cache__size`."""
+    if not name.startswith("_") or "__" not in name:
+        return name
+    for base in kind.__mro__:
+        prefix = f"_{base.__name__.lstrip('_')}__"
+        if name.startswith(prefix):
+            return name.removeprefix(prefix[:-2])
+    return name
 
 
 def _find_roots(frame: FrameType | None) -> Iterator[Iterator[tuple[str, Any]]]:

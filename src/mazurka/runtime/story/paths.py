@@ -11,6 +11,8 @@ from typing import Final
 from mazurka.runtime.core.sites import shown_path
 
 _INSTALLED: Final = re.compile(r".*[\\/](?:site|dist)-packages[\\/]")
+_FROZEN: Final = "<frozen "
+"""How the names of files begin that are built into the interpreter."""
 _LIBRARY: Final = tuple(
     os.path.join(sysconfig.get_path(name), "") for name in ("stdlib", "platstdlib")
 )
@@ -22,6 +24,8 @@ def short_path(file: str) -> str:
     of the standard library, otherwise from the present directory."""
     if (found := _INSTALLED.match(file)) is not None:
         return file[found.end() :]
+    if file.startswith(_FROZEN):
+        return f"{file[len(_FROZEN) : -1]}.py"
     for folder in _LIBRARY:
         if file.startswith(folder):
             return file[len(folder) :]
@@ -31,7 +35,7 @@ def short_path(file: str) -> str:
 @cache
 def is_library(file: str) -> bool:
     """Whether a file is of an installed package, or of the standard library."""
-    return _INSTALLED.match(file) is not None or file.startswith(_LIBRARY)
+    return _INSTALLED.match(file) is not None or file.startswith((*_LIBRARY, _FROZEN))
 
 
 def name_package(file: str) -> str:

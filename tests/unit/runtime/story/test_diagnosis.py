@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import queue
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -395,6 +397,32 @@ def test_what_is_changed_under_a_lock_is_shown_where_it_matters() -> None:
     again = replay_test(test, ExploreOptions(), decode(result.token))
     assert again.violation is not None
     assert list_rows(again) == list_rows(result)
+
+
+def test_names_and_values_are_those_of_the_rows() -> None:
+    """Each run calls its threads otherwise: what is told is told of one run."""
+    count = itertools.count()
+
+    def program() -> None:
+        box = Box(n=0)
+
+        def add() -> None:
+            box.n += 1
+
+        threads = [threading.Thread(target=add, name=f"worker {next(count)}") for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert box.n == 2
+
+    result = mazurka.explore(program, preemptions=1)
+    assert result.story is not None
+    assert result.violation is not None
+    assert result.violation.diagnosis is not None
+    named = re.findall(r"worker \d+", result.violation.diagnosis.text(None))
+    assert named
+    assert set(named) <= set(result.story.threads.values())
 
 
 def list_rows(result: mazurka.Result) -> list[tuple[int, str, dict[str, str]]]:

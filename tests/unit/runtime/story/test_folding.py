@@ -148,11 +148,38 @@ def test_items_of_queues_are_told() -> None:
     assert "Thread-1 gets 'a' from jobs at" in text
 
 
+def test_private_names_are_those_of_the_source() -> None:
+    class Account:
+        def __init__(self) -> None:
+            self.__balance = 0
+
+        def pay(self) -> None:
+            self.__balance += 1
+
+        def check(self) -> None:
+            assert self.__balance == 2
+
+    def program() -> None:
+        account = Account()
+        threads = [threading.Thread(target=account.pay) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        account.check()
+
+    text = mazurka.explore(program, preemptions=1).report(120)
+    assert "account.__balance ➜ 0" in text
+    assert "lost update: Thread-1 reads account.__balance at" in text
+
+
 def test_paths_are_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     short_path.cache_clear()
     assert short_path(str(tmp_path / "env/lib/site-packages/pools/pool.py")) == "pools/pool.py"
     assert short_path(queue.__file__) == "queue.py"
     assert short_path(str(tmp_path / "tests/test_pool.py")) == "tests/test_pool.py"
+    assert short_path("<frozen _collections_abc>") == "_collections_abc.py"
     assert is_library(queue.__file__)
+    assert is_library("<frozen _collections_abc>")
     assert not is_library(str(tmp_path / "tests/test_pool.py"))
