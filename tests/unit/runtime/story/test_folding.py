@@ -72,7 +72,7 @@ def result(pools: Any) -> mazurka.Result:
             thread.join()
         assert pool.made == 1
 
-    return mazurka.explore(program, preemptions=1, instrument=("pools",))
+    return mazurka.explore(program, preemptions=1)
 
 
 def test_steps_inside_a_package_are_folded_to_the_call(result: mazurka.Result) -> None:
