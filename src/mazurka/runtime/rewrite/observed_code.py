@@ -111,7 +111,8 @@ class ObservedCode(Rewriter):
     def _observe_import(self, name: str, module: ModuleType) -> None:
         if self._wants(name, module) and name not in self.modules:
             self._observe_modules([(name, module)])
-        self.entrances.watch_new()
+        if not self.entrances.silence.depth:  # or that is done after the import that needs this one
+            self.entrances.watch_new()
 
     # -- code that is entered (`on_demand.Entrances`) ------------------------------------------
 

@@ -169,10 +169,10 @@ class Entrances:
 
     def _meet(self, function: FunctionType) -> None:
         """Observe a function; that is not the program's doing, so its thread is not under control
-        meanwhile."""
-        if self.silence.depth:
-            return
+        meanwhile.  Threads that unwind after the end of a run enter what no run would."""
         run = session.current
+        if self.silence.depth or run.over:
+            return
         run.ident, ident = 0, run.ident
         try:
             self._observe(function)
