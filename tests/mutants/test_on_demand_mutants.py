@@ -1,0 +1,68 @@
+"""Mutants of observing code on demand: each loses a failure in a module of no project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+import pytest
+
+from mazurka.report.answer import HOLDS, VIOLATED
+from mazurka.runtime.exploring.entry import explore_test
+from mazurka.runtime.exploring.options import ExploreOptions
+from mazurka.runtime.rewrite.on_demand import Entrances
+from mazurka.runtime.testing.decorator import make_test
+from tests.unit.runtime.observed_programs import module_of
+
+AWAY = """
+class Box:
+    n = 0
+    def __iadd__(self, n):
+        self.n = self.n + n
+        return self
+"""
+PROGRAM = """
+import threading
+from {away} import Box
+def program():
+    box = Box()
+    def work():
+        mine = box
+        mine += 1
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert box.n == 2
+"""
+
+
+def verdict_of(folder: Path) -> str:
+    away = module_of(folder, AWAY)
+    project = folder / "project"
+    project.mkdir()
+    (project / "pyproject.toml").touch()
+    module = module_of(project, PROGRAM.replace("{away}", away.__name__))
+    test = make_test(module.program, module.program)
+    return explore_test(test, ExploreOptions(preemptions=1)).verdict
+
+
+def test_the_failure_is_found(tmp_path: Path) -> None:
+    assert verdict_of(tmp_path) == VIOLATED
+
+
+def watch_nothing(self: Entrances, space: dict[str, Any], code: CodeType) -> bool:
+    return False
+
+
+@pytest.mark.parametrize(
+    ("name", "mutant"),
+    [("_may_watch", watch_nothing), ("_meet", id)],  # the latter makes nothing of a function
+)
+def test_without_it_the_failure_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, mutant: Any
+) -> None:
+    monkeypatch.setattr(Entrances, name, mutant)
+    assert verdict_of(tmp_path) == HOLDS
