@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 import threading
 from _thread import LockType, allocate_lock, get_native_id, start_new_thread
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
@@ -221,14 +220,16 @@ _GIVEN = re.compile(r"Thread-\d+(?= \()")
 
 def tell_apart(names: Mapping[Key, str]) -> dict[Key, str]:
     """Return the same names, numbered where several are equal: `worker (1)`, `worker (2)`."""
-    counts = Counter(names.values())
+    counts: dict[str, int] = {}  # a `Counter` may have been rewritten for the program
+    for name in names.values():
+        counts[name] = counts.get(name, 0) + 1
     taken = {name for name, count in counts.items() if count == 1}
-    numbers: Counter[str] = Counter()
+    numbers: dict[str, int] = {}
     labels = {}
     for key, name in names.items():
         label = name
         while counts[name] > 1 and (label == name or label in taken):
-            numbers[name] += 1
+            numbers[name] = numbers.get(name, 0) + 1
             label = f"{name} ({numbers[name]})"
         taken.add(label)
         labels[key] = label
