@@ -22,7 +22,7 @@ from mazurka.runtime.core.daemons import spend
 from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.names import adopt, next_name
 from mazurka.runtime.core.operations import Object, Purpose, TryOperation, Waiting, make_operation
-from mazurka.runtime.core.patches import Patches
+from mazurka.runtime.core.patches import Patches, original
 from mazurka.runtime.core.scheduler import Scheduler, session
 from mazurka.runtime.primitives.primitive import ATTRIBUTE, Primitive
 
@@ -256,10 +256,30 @@ def _install(patches: Patches) -> None:
     module = sys.modules.get("_multiprocessing")
     if module is not None and RealSemLock is not None:
         patches.attribute(module, "SemLock", SemLock)
+    if module is not None and RealSemLock is not None and "multiprocessing" in sys.modules:
+        _install_locks(patches)
     process = getattr(sys.modules.get("multiprocessing.process"), "BaseProcess", None)
     if process is not None:
         what = "the test starts another process (multiprocessing.Process.start)"
         patches.attribute(process, "start", _make_refusal(process.start, what))
+
+
+def _install_locks(patches: Patches) -> None:
+    """Let locks be made under control without a name in the system, which is drawn by chance, and
+    without registering them for processes that will not be started."""
+    from multiprocessing import synchronize
+
+    owner: Any = synchronize.SemLock
+
+    def initialize(self: Any, kind: int, value: int, maxvalue: int, *, ctx: Any) -> None:
+        if session.current.ident != get_ident():
+            original(owner, "__init__")(self, kind, value, maxvalue, ctx=ctx)
+            return
+        self._is_fork_ctx = True
+        self._semlock = SemLock(kind, value, maxvalue)
+        self._make_methods()
+
+    patches.methods(owner, __init__=initialize)
 
 
 PRIMITIVE = Primitive(
