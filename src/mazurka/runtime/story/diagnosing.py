@@ -221,6 +221,8 @@ class OrderWords:
         what = "it" if it else step.subject
         if (found := ITEM.fullmatch(step.text)) is not None:
             return f"{found[1]}s {found[2]} {found[3]} {what}"
+        if step.text.endswith(": timed out"):
+            return f"stops waiting for {what}"
         if not self._is_data(thing):
             kind = step.kind.removeprefix("timed ").removeprefix("try to ")
             return f"{VERBS.get(kind, f'{kind}s')} {what}"

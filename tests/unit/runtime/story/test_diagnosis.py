@@ -261,6 +261,19 @@ def sleeps_between() -> None:
     assert len(loads) == 1
 
 
+def timed_out() -> None:
+    event, seen = threading.Event(), list[bool]()
+
+    def wait() -> None:
+        seen.append(event.wait(5))
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    event.set()
+    thread.join()
+    assert seen == [True]
+
+
 IN_CASE = {
     lost_update: "lost update: Thread-1 reads box.n at +4 and sets it to 1 at +5;"
     " Thread-2 sets it to 1 in between, at +5",
@@ -298,6 +311,8 @@ IN_CASE = {
     " the other way round the test passes",
     used_after_close: "order: Thread-2 sets box.link to None at +7 before Thread-1 reads it at +4;"
     " the other way round the test passes",
+    timed_out: "order: Thread-1 stops waiting for event at +4 before main sets it at +8; the other"
+    " way round the test passes",
     sleeps_between: "check then act: Thread-2 checks cache at +4 and acts at +7;"
     " Thread-1 changes it in between, at +7",
 }
