@@ -53,10 +53,19 @@ _NO_LINE: Final = b"\xf8"
 """The entry of a table of lines for one instruction that is on no line."""
 
 
-def _copy_cells(count: int) -> bytes:
-    """The instruction that puts the cells of a closure into the frame, where there are any."""
-    extended = [dis.opmap["EXTENDED_ARG"], count >> 8] if count > 255 else []
-    return bytes([*extended, dis.opmap["COPY_FREE_VARS"], count & 255]) if count else b""
+def _make_cells(code: CodeType) -> bytes:
+    """The instructions that begin a function whose variables are captured, or which captures some:
+    without them, its frame does not tell what it has been called with."""
+    names = code.co_varnames[: code.co_nlocals]
+    found = [_instruction("MAKE_CELL", names.index(n)) for n in code.co_cellvars if n in names]
+    if code.co_freevars:
+        found.append(_instruction("COPY_FREE_VARS", len(code.co_freevars)))
+    return b"".join(found)
+
+
+def _instruction(name: str, argument: int) -> bytes:
+    high = [dis.opmap["EXTENDED_ARG"], argument >> 8] if argument > 255 else []
+    return bytes([*high, dis.opmap[name], argument & 255])
 
 
 _made: dict[int, Trap] = {}
@@ -81,11 +90,11 @@ class Trap:
         self.meet: Callable[[FunctionType], None] = _leave
         """Told that a thread under control enters the function; gives it other code."""
         self.twin: FunctionType | None = None
-        free = len(code.co_freevars)
+        cells = _make_cells(code)
         self.instructions: CodeType | None = code.replace(
-            co_code=_copy_cells(free) + _STUB.co_code,
+            co_code=cells + _STUB.co_code,
             co_consts=(*_BEFORE, self),
-            co_linetable=(_NO_LINE if free else b"") + _STUB.co_linetable,
+            co_linetable=_NO_LINE * (len(cells) // 2) + _STUB.co_linetable,
             co_exceptiontable=b"",
             co_stacksize=max(code.co_stacksize, _STUB.co_stacksize),
         )

@@ -1,0 +1,118 @@
+"""A trap looks like the function that it is set in, and lets the call go on with its arguments."""
+
+from __future__ import annotations
+
+import gc
+import inspect
+import weakref
+from _thread import get_ident
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import pytest
+
+from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.rewrite.traps import Traps, is_trap
+
+
+def take_all(a: Any, b: Any = 2, /, c: Any = 3, *d: Any, e: Any = 5, **f: Any) -> Any:
+    return a, b, c, d, e, f
+
+
+def capture_all(a: Any, *b: Any, c: Any = 3, **d: Any) -> Any:
+    def show() -> Any:
+        return a, b, c, d
+
+    return show()
+
+
+def make_closure(first: Any) -> Callable[..., Any]:
+    def add(a: Any) -> Any:
+        def inner() -> Any:
+            return first + a
+
+        return inner()
+
+    return add
+
+
+def count(a: int) -> Any:
+    yield a
+    yield a + 1
+
+
+async def wait(a: int) -> int:
+    return a
+
+
+class Derived(dict[str, int]):
+    def size(self) -> int:
+        return super().__len__()
+
+
+CALLS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
+    "all kinds of arguments": (take_all, lambda f: f(1, 2, 3, 4, e=6, g=7)),
+    "defaults": (take_all, lambda f: f(1)),
+    "captured arguments": (capture_all, lambda f: f(1, 2, c=4, g=5)),
+    "a closure": (make_closure(1), lambda f: f(2)),
+    "a generator": (count, lambda f: list(f(1))),
+    "super": (Derived.size, lambda f: f(Derived(a=1))),
+}
+
+
+@pytest.mark.parametrize("is_controlled", [False, True])
+@pytest.mark.parametrize("what", CALLS)
+def test_calls_go_on(monkeypatch: pytest.MonkeyPatch, what: str, is_controlled: bool) -> None:
+    function, call = CALLS[what]
+    expected, code = call(function), function.__code__
+    met: list[FunctionType] = []
+
+    def meet(entered: FunctionType) -> None:
+        met.append(entered)
+        traps.remove(entered)
+
+    traps = Traps(meet)
+    traps.set_all([function])
+    assert is_trap(function.__code__)
+    try:
+        with monkeypatch.context() as patch:
+            if is_controlled:
+                patch.setattr(session.current, "ident", get_ident())
+            assert call(function) == expected
+    finally:
+        traps.remove_all()
+    assert met == [function] * is_controlled
+    assert function.__code__ is code
+
+
+def test_nobody_sees_a_difference() -> None:
+    traps = Traps(lambda function: None)
+    functions: list[Any] = [take_all, count, wait]
+    before = [inspect.signature(function) for function in functions]
+    traps.set_all(functions)
+    try:
+        assert [inspect.signature(function) for function in functions] == before
+        assert inspect.isgeneratorfunction(count)
+        assert inspect.iscoroutinefunction(wait)
+        assert inspect.getsource(take_all).startswith("def take_all")
+        with pytest.raises(TypeError, match="missing 1 required positional argument: 'a'"):
+            functions[0]()
+    finally:
+        traps.remove_all()
+
+
+def test_a_trap_keeps_no_function_alive() -> None:
+    traps = Traps(lambda function: None)
+    function: Any = make_closure(1)
+    assert function(2) == 3
+    traps.set_all([function])
+    assert function(2) == 3
+    traps.remove_all()
+    left = weakref.ref(function)
+    gc.disable()
+    try:
+        del function
+        assert left() is None
+    finally:
+        gc.enable()
