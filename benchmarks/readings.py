@@ -6,7 +6,8 @@ Each program is read as a model, whose states the interpreter searches, and run 
 under all schedules; the sets of outcomes must be equal.  Programs that the model language refuses,
 and those with more than `--runs` runs, are left out and counted.  `--programs` counts what was
 compared.  Prints the differences and what was covered; the status is 1 if there are any.  `--only
-SEED` prints one program and compares it.  Run from the repository root.
+SEED` prints one program and compares it.  With `--values` the programs are about names that hold
+frozen records and tuples.  Run from the repository root.
 """
 
 from __future__ import annotations
@@ -21,13 +22,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from tests.soundness.random_readings import random_reading
+from tests.soundness.random_readings import Reading, random_reading
 from tests.soundness.reading_agreement import (
     ALGORITHMS,
     difference,
     outcomes_of_model,
     outcomes_of_runs,
 )
+from tests.soundness.value_readings import random_value_reading
 
 from mazurka.errors import UnsupportedError
 
@@ -37,21 +39,23 @@ def main() -> int:
     parser.add_argument("--programs", type=int, default=100, help="compare so many")
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument("--only", type=int, help="show this program, and compare it alone")
+    parser.add_argument("--values", action="store_true", help="records and tuples in names")
     parser.add_argument("--runs", type=int, default=400, help="at most so many of a program")
     parser.add_argument("--seconds", type=float, default=1e9, help="end after so many")
     arguments = parser.parse_args()
     covered: Counter[str] = Counter()
     refused: Counter[str] = Counter()
+    draw = random_value_reading if arguments.values else random_reading
     bad, started, seed = 0, time.perf_counter(), arguments.seed
     if arguments.only is not None:
-        print(random_reading(arguments.only).model)
+        print(draw(arguments.only).model)
         arguments.programs, arguments.seed = 1, arguments.only
     with tempfile.TemporaryDirectory() as folder:
         for seed in itertools.count(arguments.seed):
             late = time.perf_counter() - started > arguments.seconds
             if covered["compared"] == arguments.programs or late:
                 break
-            problem = compare(seed, Path(folder), arguments.runs, covered, refused)
+            problem = compare(draw(seed), seed, Path(folder), arguments.runs, covered, refused)
             if problem is not None:
                 bad += 1
                 print(f"seed {seed}: {problem}", flush=True)
@@ -66,9 +70,13 @@ def main() -> int:
 
 
 def compare(
-    seed: int, folder: Path, limit: int, covered: Counter[str], refused: Counter[str]
+    reading: Reading,
+    seed: int,
+    folder: Path,
+    limit: int,
+    covered: Counter[str],
+    refused: Counter[str],
 ) -> str | None:
-    reading = random_reading(seed)
     try:
         model = outcomes_of_model(reading)
     except UnsupportedError as error:

@@ -19,9 +19,11 @@ from tests.soundness.reading_agreement import (
     outcomes_of_model,
     outcomes_of_runs,
 )
+from tests.soundness.value_readings import random_value_reading
 
 PROGRAMS = 40
 PORTION = 10
+VALUES = 12
 RUNS = 60
 """Programs with more runs are left out."""
 DEFAULT = ("a = 1", "def f(n=a):", "    global a", "    a = n", "a = 2", "threads = [<<f|>>]")
@@ -44,6 +46,22 @@ def test_models_do_what_real_programs_do(first: int, tmp_path: Path) -> None:
     for seed in range(first, first + PORTION):
         problem = compare(random_reading(seed), tmp_path, ALGORITHMS[seed % 2])
         assert problem is None, (seed, problem)
+
+
+def test_names_hold_values_as_in_python(tmp_path: Path) -> None:
+    for seed in range(VALUES):
+        problem = compare(random_value_reading(seed), tmp_path, ALGORITHMS[seed % 2])
+        assert problem is None, (seed, problem)
+
+
+def test_programs_about_values_are_varied() -> None:
+    whole = "\n".join(random_value_reading(seed).model for seed in range(60))
+    constructs = (
+        "class Pair", "x, y = y, x", "same(channel.get())", "pick(", "twice(", "next_of()", "base",
+        "= same(", "for z in (", " else y)", "both1 = [", "break",
+    )  # fmt: skip
+    for used in constructs:
+        assert used in whole, used
 
 
 def test_programs_are_varied() -> None:

@@ -10,7 +10,16 @@ import ast
 
 from mazurka.frontend.kit.shapes import Blueprint, NumberShape, RecordShape, Reference
 from mazurka.frontend.python.containers import list_items, make_array
-from mazurka.frontend.python.lowering import Activation, LocalVariable, Lowering
+from mazurka.frontend.python.lowering import Activation, LocalParts, LocalVariable, Lowering
+from mazurka.frontend.python.owned_values import (
+    is_kept,
+    is_own_record,
+    is_record_value,
+    is_tuple_value,
+    keep_parts,
+    own_value,
+    place_copy,
+)
 from mazurka.frontend.python.survey import is_frozen, walk_own_nodes
 from mazurka.frontend.python.values import (
     Interval,
@@ -33,7 +42,7 @@ def assign(low: Lowering, target: ast.expr, value: Value, node: ast.AST) -> None
         case ast.Tuple(targets) | ast.List(targets):
             assign_items(low, targets, value, node)
         case ast.Subscript() | ast.Attribute():
-            _check_frozen(low, target)
+            check_frozen(low, target)
             place = low.designate(target)
             if isinstance(target, ast.Subscript) and isinstance(place, Number):
                 raise low.refuse(
@@ -56,7 +65,7 @@ def assign(low: Lowering, target: ast.expr, value: Value, node: ast.AST) -> None
             raise low.refuse(target, f"`{ast.unparse(target)}` cannot be assigned to in a model")
 
 
-def _check_frozen(low: Lowering, target: ast.expr) -> None:
+def check_frozen(low: Lowering, target: ast.expr) -> None:
     """Refuse to change an instance of a frozen dataclass."""
     if not isinstance(target, ast.Attribute):
         return
@@ -88,23 +97,27 @@ def assign_items(low: Lowering, targets: list[ast.expr], value: Value, node: ast
         value = Sequence(list_items(low, value, node) or [])
     if not isinstance(value, Sequence) or len(value.items) != len(targets):
         raise low.refuse(node, f"{kind_of(value)} cannot be unpacked into {len(targets)} names")
-    items = [item if _is_settled(item) else settle(low, item, node) for item in value.items]
+    items = [item if _is_settled(low, item) else settle(low, item, node) for item in value.items]
     for target, item in zip(targets, items, strict=True):
         assign(low, target, item, node)
 
 
-def _is_settled(item: Value) -> bool:
+def _is_settled(low: Lowering, item: Value) -> bool:
+    if is_record_value(low, item):
+        return is_kept(item) or (isinstance(item, Reference) and item.shared and is_fixed(item))
     match item:
         case Number(expr) | Reference(_, expr) | ThreadHandle(expr):
             return not any(isinstance(part, Load) for part in walk(expr))
         case Sequence(items):
-            return all(_is_settled(inner) for inner in items)
+            return all(_is_settled(low, inner) for inner in items)
         case _:
             return True
 
 
 def settle(low: Lowering, item: Value, node: ast.AST) -> Value:
     """Keep a value in temporaries, since what it was computed from may change."""
+    if is_own_record(low, item) or (isinstance(item, Blueprint) and is_record_value(low, item)):
+        return item if is_kept(item) else keep_parts(low, item, node)
     match item:
         case Number(expr, boolean):
             return Number(low.keep(expr, low.span(node)), boolean)
@@ -126,6 +139,9 @@ def assign_name(low: Lowering, name: str, value: Value, node: ast.AST) -> None:
     if not frame.facts.is_local(name) or (frame.is_module and name in low.program.globals):
         _assign_global(low, name, value, node)
         return
+    if _owns(low, name, value):
+        own_value(low, name, value, node)
+        return
     if isinstance(value, Sequence):
         value = _list_value(low, name, value, node)
     if isinstance(value, Interval):
@@ -133,6 +149,8 @@ def assign_name(low: Lowering, name: str, value: Value, node: ast.AST) -> None:
     if isinstance(value, Blueprint):
         value = create_object(low, name, value, node)
     known = frame.variables.get(name)
+    if isinstance(known, LocalParts) and known.record is not None:
+        raise low.refuse(node, f"`{name}` changes its type to {kind_of(value)}; use another name")
     if not isinstance(known, LocalVariable) and _needs_no_cell(low, name, value):
         if known is not None or frame.facts.stores[name] > 1:
             _check_static_rebinding(low, name, value, node)
@@ -140,6 +158,23 @@ def assign_name(low: Lowering, name: str, value: Value, node: ast.AST) -> None:
         low.mark_bound(name)
         return
     bind_cell(low, name, value, node)
+
+
+def _owns(low: Lowering, name: str, value: Value) -> bool:
+    """Whether a name holds a record or a tuple in cells of its own.
+
+    Otherwise it stands for a shared record, or for a tuple that no other assignment replaces.
+    """
+    frame = low.frame
+    several = frame.facts.stores[name] > 1
+    known = isinstance(frame.variables.get(name), LocalParts)
+    if is_record_value(low, value):
+        is_shared = isinstance(value, Reference) and value.shared
+        return known or several or not is_shared or low.unrolled != frame.unrolled
+    repeated = low.unrolled != frame.unrolled and not low.certain
+    return is_tuple_value(value) and (
+        known or repeated or (several and name in frame.facts.branched)
+    )
 
 
 def _assign_global(low: Lowering, name: str, value: Value, node: ast.AST) -> None:
@@ -164,12 +199,14 @@ def _list_value(low: Lowering, name: str, value: Sequence, node: ast.AST) -> Val
 
 def copy_to_cell(low: Lowering, name: str, item: Value, node: ast.AST) -> Value:
     """Copy a value to a cell of its own, since what it was computed from may change."""
+    if is_own_record(low, item) or (isinstance(item, Blueprint) and is_record_value(low, item)):
+        return place_copy(low, name, item, node)
     if isinstance(item, Blueprint):
         return create_object(low, name, item, node)
     if isinstance(item, Sequence):
         copies = [copy_to_cell(low, name, inner, node) for inner in item.items]
         return Sequence(copies, is_tuple=item.is_tuple)
-    return item if _is_settled(item) else _into_cell(low, name, item, node).fetch()
+    return item if _is_settled(low, item) else _into_cell(low, name, item, node).fetch()
 
 
 def _own_interval(low: Lowering, name: str, value: Interval, node: ast.AST) -> Interval:
@@ -202,7 +239,9 @@ def bind_cell(low: Lowering, name: str, value: Value, node: ast.AST) -> None:
     """Store a value in the variable's cell, which its first assignment makes."""
     known = low.frame.variables.get(name)
     if not isinstance(known, LocalVariable):
-        if known is not None and not isinstance(known, Number | Reference | ThreadHandle):
+        if isinstance(known, LocalParts):
+            _check_static_rebinding(low, name, known.fetch(), node)
+        elif known is not None and not isinstance(known, Number | Reference | ThreadHandle):
             _check_static_rebinding(low, name, known, node)
         low.frame.variables[name] = _into_cell(low, name, value, node)
     else:
@@ -281,7 +320,7 @@ def create_object(low: Lowering, name: str, blueprint: Blueprint, node: ast.AST)
     model = low.program
     low.require_automaton()
     if low.loop_depth:
-        _check_single_use(low, name, blueprint, node)
+        _check_single_use(low, name, node)
     escapes = low.number in model.escaping
     owner = None if escapes or not _is_plain(blueprint) else low.number
     address = model.storage.place(name, blueprint, owner, low.span(node))
@@ -298,12 +337,8 @@ def _is_plain(blueprint: Blueprint) -> bool:
     return all(form.role in (Role.INT, Role.BOOL) for form in blueprint.shape.forms())
 
 
-def _check_single_use(low: Lowering, name: str, blueprint: Blueprint, node: ast.AST) -> None:
-    """Refuse a second name for an object made in a loop: each round uses its cells again.
-
-    A frozen record may be handed to a call whose result is not used: a queue copies its fields, and
-    names that a function gives it are gone when the function ends.
-    """
+def _check_single_use(low: Lowering, name: str, node: ast.AST) -> None:
+    """Refuse a second name for an object made in a loop: each round uses its cells again."""
     if low.number in low.program.escaping:
         raise low.refuse(
             node,
@@ -319,38 +354,27 @@ def _check_single_use(low: Lowering, name: str, blueprint: Blueprint, node: ast.
                 harmless.add(id(base))
             case ast.For(_, ast.Name() as base) | ast.withitem(ast.Name() as base):
                 harmless.add(id(base))
-            case ast.Expr(ast.Call(ast.Attribute(_, "append"))):
-                pass  # the list keeps it
-            case ast.Expr(ast.Call(_, args, keywords)) if _is_value(low, blueprint):
-                handed = (*args, *(keyword.value for keyword in keywords))
-                harmless |= {id(base) for base in handed if isinstance(base, ast.Name)}
-            case ast.Compare(left, _, others) if _is_value(low, blueprint):
-                harmless |= {id(base) for base in (left, *others) if isinstance(base, ast.Name)}
     for inner in walk_own_nodes(low.frame.facts.body):
         aliased = isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load)
         if aliased and getattr(inner, "id", "") == name and id(inner) not in harmless:
-            advice = "make it before the loop"
-            if isinstance(blueprint.shape, RecordShape) and _is_value(low, blueprint):
-                fields = ", ".join(f"{name}.{field}" for field, _ in blueprint.shape.fields)
-                advice = f"copy it: `{blueprint.shape.name}({fields})`"
             raise low.refuse(
-                node, f"`{name}` is made in a loop and used under another name; {advice}"
+                node,
+                f"`{name}` is made in a loop and used under another name; make it before the loop",
             )
-
-
-def _is_value(low: Lowering, blueprint: Blueprint) -> bool:
-    """Whether an object is an instance of a frozen dataclass of numbers."""
-    match blueprint.shape:
-        case RecordShape(name):
-            return is_frozen(low.program.survey.classes[name]) and _is_plain(blueprint)
-        case _:
-            return False
 
 
 def bind_parameter(
     low: Lowering, frame: Activation, name: str, value: Value, node: ast.AST
 ) -> None:
-    """Bind a parameter; the caller's scalars cannot change during the call and need no copy."""
+    """Bind a parameter; the caller's variables cannot change during the call and need no copy."""
+    if is_record_value(low, value) or is_tuple_value(value):
+        if name in frame.facts.stores:
+            low.frames.append(frame)
+            own_value(low, name, value, node)
+            low.frames.pop()
+            return
+        if isinstance(value, Blueprint):
+            value = place_copy(low, name, value, node)
     if isinstance(value, Blueprint):
         low.frames.append(frame)  # what the function calls by another name, it may return
         value = create_object(low, name, value, node)

@@ -24,7 +24,14 @@ from mazurka.frontend.kit.builder import NotStatic
 from mazurka.frontend.kit.program import Automaton, Label
 from mazurka.frontend.kit.shapes import Blueprint, CellDraft, NumberShape, Reference
 from mazurka.frontend.python.assignment import bind_cell
-from mazurka.frontend.python.lowering import Activation, LocalVariable, Lowering, Model
+from mazurka.frontend.python.lowering import (
+    Activation,
+    LocalParts,
+    LocalVariable,
+    Lowering,
+    Model,
+)
+from mazurka.frontend.python.owned_values import is_tuple_value, own_value
 from mazurka.frontend.python.source import span_of
 from mazurka.frontend.python.statements import declare_range
 from mazurka.frontend.python.survey import FunctionFacts, facts_of
@@ -156,7 +163,10 @@ class _Run:
         """Give a variable the value that it has, and the range that was declared for it."""
         if shape is not None:
             declare_range(self.low, name, shape, self.node)
-        bind_cell(self.low, name, value, self.node)
+        if is_tuple_value(value):
+            own_value(self.low, name, value, self.node)
+        else:
+            bind_cell(self.low, name, value, self.node)
 
     def finish(self, value: Value | None, cells: int, plans: int) -> Foreseen | None:
         if len(self.model.plans) != plans or not self.low.reachable:
@@ -219,8 +229,9 @@ class _Run:
         """The variables that surely have a value now."""
         low, found = self.low, {}
         for name, value in low.frame.variables.items():
-            if isinstance(value, LocalVariable):
-                if value.cell in self.written:
+            if isinstance(value, LocalVariable | LocalParts):
+                parts = value.parts if isinstance(value, LocalParts) else (value,)
+                if all(part.cell in self.written for part in parts):
                     found[name] = resolver.resolve(value.fetch())
             elif low.frame.key(name) in self.automaton.bound:
                 found[name] = resolver.resolve(value)

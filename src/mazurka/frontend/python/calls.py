@@ -7,7 +7,14 @@ import ast
 from mazurka.frontend.kit.shapes import RecordShape, Reference, SyncShape
 from mazurka.frontend.python.arguments import bind_parameters
 from mazurka.frontend.python.assignment import bind_parameter, copy_to_cell, point_to_parameter
-from mazurka.frontend.python.lowering import CALLS, Activation, LocalVariable, Lowering, expression
+from mazurka.frontend.python.lowering import (
+    CALLS,
+    Activation,
+    LocalParts,
+    LocalVariable,
+    Lowering,
+    expression,
+)
 from mazurka.frontend.python.objects import find_method, instantiate
 from mazurka.frontend.python.primitives.methods import find_methods
 from mazurka.frontend.python.primitives.threads import call_handle
@@ -129,7 +136,7 @@ def _result(low: Lowering, frame: Activation, definition: ast.FunctionDef, retur
         return Number(Const(0))
     if not returned or frame.result is None:
         return Nothing(None if frame.result is None else definition)
-    if isinstance(frame.result, LocalVariable):
+    if isinstance(frame.result, LocalVariable | LocalParts):
         return frame.result.fetch()
     return frame.result
 

@@ -8,19 +8,20 @@ shorter tuple is the smaller.  Instances of one dataclass are equal if their fie
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence as Items
 
 from mazurka.frontend.kit.arithmetic import binary, conditional, unary
 from mazurka.frontend.kit.shapes import Blueprint, NumberShape, RecordShape, Reference
 from mazurka.frontend.python.lowering import Lowering
+from mazurka.frontend.python.owned_values import read_parts
 from mazurka.frontend.python.survey import is_frozen
 from mazurka.frontend.python.values import (
     Number,
     Sequence,
     Value,
     explain_no_number,
-    kind_of,
 )
-from mazurka.ir.expressions import Const, Expr, Load
+from mazurka.ir.expressions import Const, Expr
 
 STRICT = {"lt": "lt", "le": "lt", "gt": "gt", "ge": "gt"}
 """What decides at the first elements that differ."""
@@ -54,8 +55,8 @@ def compare(
 def _compare_items(
     low: Lowering,
     operator: str,
-    items: list[Value],
-    others: list[Value],
+    items: Items[Value],
+    others: Items[Value],
     nodes: tuple[ast.expr, ast.expr],
 ) -> Expr:
     if operator in ("eq", "ne"):
@@ -95,7 +96,7 @@ def _compare_records(
             names = f"`{first.name}` and `{second.name}`"
             raise low.refuse(nodes[0], f"{names} have no order; compare their fields")
         return Const(int(operator == "ne"))
-    fields = [_read_fields(low, value, node) for value, node in zip((x, y), nodes, strict=True)]
+    fields = [read_parts(low, value, node) for value, node in zip((x, y), nodes, strict=True)]
     return _compare_items(low, operator, fields[0], fields[1], nodes)
 
 
@@ -131,19 +132,3 @@ def _is_left_out(default: ast.expr | None) -> bool:
     return isinstance(default, ast.Call) and any(
         keyword.arg == "compare" for keyword in default.keywords
     )
-
-
-def _read_fields(low: Lowering, value: Value, node: ast.expr) -> list[Value]:
-    match value:
-        case Blueprint(_, initials):
-            return [Number(initial) for initial in initials]
-        case Reference(RecordShape() as shape, _, shared, title):
-            places = [
-                Reference(field, value.cell(offset), shared, f"{title}.{name}")
-                for name, offset, field in shape.placed()
-            ]
-            if shared:
-                return [low.read(place, node) for place in places]
-            return [Number(Load(place.address)) for place in places]
-        case _:
-            raise low.refuse(node, f"`{ast.unparse(node)}` is {kind_of(value)}, not a record")

@@ -19,6 +19,7 @@ from mazurka.frontend.kit.shapes import (
 )
 from mazurka.frontend.python.expressions import MOST_ITEMS, truth_of
 from mazurka.frontend.python.lowering import Lowering, expression
+from mazurka.frontend.python.owned_values import is_record_value, read_parts
 from mazurka.frontend.python.source import check_path
 from mazurka.frontend.python.values import (
     Draft,
@@ -52,6 +53,12 @@ def _attribute(low: Lowering, node: ast.Attribute) -> Value:
                     place = binary("add", address, Const(offset))
                     return Reference(field, place, shared, f"{title}.{name}")
             return Method(owner, node.attr)
+        case Blueprint(RecordShape() as shape, initials) if is_record_value(low, owner):
+            for name, offset, field in shape.placed():
+                if name == node.attr:
+                    truth = isinstance(field, NumberShape) and field.role is Role.BOOL
+                    return Number(initials[offset], truth)
+            raise low.refuse(node, f"give the `{shape.name}` a name to call `{node.attr}` of it")
         case Draft(fields):
             if node.attr not in fields:
                 raise low.refuse(node, f"`self.{node.attr}` is not set yet")
@@ -161,10 +168,22 @@ def _item(low: Lowering, node: ast.Subscript, items: list[Value]) -> Value:
         )
     objects = [item for item in items if isinstance(item, Reference)]
     if len(objects) == length and all(item.shape == objects[0].shape for item in objects):
+        if len({item.shared for item in objects}) > 1 and is_record_value(low, objects[0]):
+            return _select_fields(low, objects, place, node)
         address = select(place, [item.address for item in objects])
         shared = any(item.shared for item in objects)
         return Reference(objects[0].shape, address, shared, ast.unparse(node))
     raise low.refuse(node, f"the items of `{ast.unparse(node.value)}` differ in type")
+
+
+def _select_fields(
+    low: Lowering, records: list[Reference], place: Expr, node: ast.Subscript
+) -> Blueprint:
+    """Choose among frozen records of which some are shared: what is chosen is a copy."""
+    rows = [read_parts(low, record, node) for record in records]
+    columns = zip(*rows, strict=True)
+    chosen = [select(place, [part.expr for part in column]) for column in columns]
+    return Blueprint(records[0].shape, tuple(chosen))
 
 
 @expression(ast.Tuple)

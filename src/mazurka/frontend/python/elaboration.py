@@ -39,6 +39,7 @@ from mazurka.frontend.python.lowering import (
     Lowering,
     Model,
 )
+from mazurka.frontend.python.owned_values import is_record_value
 from mazurka.frontend.python.primitives import locks, queues, signals, threads  # noqa: F401
 from mazurka.frontend.python.primitives.threads import add_parameter_cell
 from mazurka.frontend.python.source import parse, shorten
@@ -160,7 +161,11 @@ def _bind_arguments(low: Lowering, plan: FunctionThread, frame: Activation) -> N
         if isinstance(value, LocalVariable):
             # The creator writes the cell, so a variable that changes gets one of its own.
             bind_parameter(low, frame, name, value.fetch(), node)
-        elif name in frame.facts.stores and isinstance(value, Number | Reference | ThreadHandle):
+        elif (
+            name in frame.facts.stores
+            and isinstance(value, Number | Reference | ThreadHandle)
+            and not is_record_value(low, value)
+        ):
             cell = add_parameter_cell(low, name, value, plan.number, node, initial=True)
             frame.variables[name] = cell
         else:

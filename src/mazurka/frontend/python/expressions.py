@@ -12,9 +12,15 @@ import ast
 
 from mazurka.frontend.kit.arithmetic import binary, boolean, both, conditional, fits, unary
 from mazurka.frontend.kit.program import Label
-from mazurka.frontend.kit.shapes import RecordShape, Reference
+from mazurka.frontend.kit.shapes import Blueprint, RecordShape, Reference
 from mazurka.frontend.python.comparisons import compare
-from mazurka.frontend.python.lowering import LocalVariable, Lowering, expression
+from mazurka.frontend.python.lowering import LocalParts, LocalVariable, Lowering, expression
+from mazurka.frontend.python.owned_values import (
+    is_record_value,
+    is_tuple_value,
+    join_parts,
+    read_parts,
+)
 from mazurka.frontend.python.source import advise_on_name
 from mazurka.frontend.python.survey import is_frozen
 from mazurka.frontend.python.values import (
@@ -71,10 +77,10 @@ def _constant(low: Lowering, node: ast.Constant) -> Value:
 @expression(ast.Name)
 def _name(low: Lowering, node: ast.Name) -> Value:
     found = look_up(low, node.id, node)
-    return found.fetch() if isinstance(found, LocalVariable) else found
+    return found.fetch() if isinstance(found, LocalVariable | LocalParts) else found
 
 
-def look_up(low: Lowering, name: str, node: ast.AST) -> LocalVariable | Value:
+def look_up(low: Lowering, name: str, node: ast.AST) -> LocalVariable | LocalParts | Value:
     """Find what a name stands for here."""
     if name in low.overlay:
         return low.overlay[name]
@@ -394,37 +400,49 @@ def _stepwise_conditional(low: Lowering, node: ast.IfExp) -> Value:
     true, false, end = (automaton.new_label(span) for _ in range(3))
     branch_on(low, node.test, true, false)
     results: list[Value] = []
-    cell: int | None = None
+    cells: list[int] = []
     for label, operand in ((true, node.body), (false, node.orelse)):
         automaton.place(label, span)
         if not low.reachable:
             continue
         value = low.value(operand)
         results.append(value)
-        content, role = _content(low, value, operand)
-        cell = low.take_temporary(role, low.span(node)) if cell is None else cell
-        low.set_cell(cell, content, low.span(operand))
+        contents = _contents(low, value, operand)
+        if not cells:
+            cells = [low.take_temporary(role, low.span(node)) for _, role in contents]
+        if len(cells) != len(contents):
+            raise low.refuse(node, f"both sides of `{ast.unparse(node)}` must be of one type")
+        for cell, (content, _) in zip(cells, contents, strict=True):
+            low.set_cell(cell, content, low.span(operand))
         automaton.jump(end, span)
     automaton.place(end, span)
-    assert cell is not None
-    return _combine_sides(low, node, results, Load(Const(cell)))
+    return _combine_sides(low, node, results, [Load(Const(cell)) for cell in cells])
 
 
-def _content(low: Lowering, value: Value, node: ast.AST) -> tuple[Expr, Role]:
+def _contents(low: Lowering, value: Value, node: ast.AST) -> list[tuple[Expr, Role]]:
+    if is_record_value(low, value) or is_tuple_value(value):
+        return [(part.expr, Role.INT) for part in read_parts(low, value, node)]
     match value:
         case Number(expr):
-            return expr, Role.INT
+            return [(expr, Role.INT)]
         case Reference(_, address):
-            return address, Role.POINTER
+            return [(address, Role.POINTER)]
         case ThreadHandle(expr):
-            return expr, Role.HANDLE
+            return [(expr, Role.HANDLE)]
         case _:
             raise low.refuse(node, f"`{ast.unparse(node)}` is {kind_of(value)}; use if/else")
 
 
-def _combine_sides(low: Lowering, node: ast.IfExp, results: list[Value], content: Expr) -> Value:
-    """Combine the values that both sides left in the same cell."""
-    first = results[0]
+def _combine_sides(
+    low: Lowering, node: ast.IfExp, results: list[Value], contents: list[Expr]
+) -> Value:
+    """Combine the values that both sides left in the same cells."""
+    first, content = results[0], contents[0]
+    made = [value for value in results if isinstance(value, Blueprint | Reference)]
+    records = [value.shape for value in made if is_record_value(low, value)]
+    same = len(records) == len(results) and all(shape == records[0] for shape in records)
+    if same or all(map(is_tuple_value, results)):
+        return join_parts(first, [Number(part) for part in contents])
     if all(isinstance(value, Number) for value in results):
         return Number(content, all(isinstance(v, Number) and v.boolean for v in results))
     if all(isinstance(value, ThreadHandle) for value in results):
@@ -463,7 +481,7 @@ def is_simple(low: Lowering, node: ast.AST) -> bool:
         case ast.Constant(value):
             return isinstance(value, int)
         case ast.Name(name):
-            known: LocalVariable | Value | None = low.overlay.get(name)
+            known: LocalVariable | LocalParts | Value | None = low.overlay.get(name)
             if known is None and low.frames:
                 known = low.frame.variables.get(name)
             if known is None:

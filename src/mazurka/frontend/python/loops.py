@@ -7,11 +7,12 @@ from collections.abc import Callable
 
 from mazurka.frontend.kit.arithmetic import binary, element
 from mazurka.frontend.kit.program import Label
-from mazurka.frontend.kit.shapes import ArrayShape, NumberShape, Reference
+from mazurka.frontend.kit.shapes import ArrayShape, Blueprint, NumberShape, Reference
 from mazurka.frontend.python.assignment import assign, bind_cell, is_fixed, settle
 from mazurka.frontend.python.containers import count_back, list_items
 from mazurka.frontend.python.expressions import branch_on
 from mazurka.frontend.python.lowering import LocalVariable, Loop, Lowering, statement
+from mazurka.frontend.python.owned_values import is_record_value
 from mazurka.frontend.python.statements import leave_to
 from mazurka.frontend.python.survey import count_stores, creates_or_grows, leaves_early
 from mazurka.frontend.python.values import Interval, Number, Sequence, Value, kind_of
@@ -136,6 +137,7 @@ def _bind_item(low: Lowering, node: ast.For, item: Value, early: bool) -> None:
     if isinstance(item, Reference) and isinstance(item.shape, NumberShape):
         item = low.read(item, node)
     known = isinstance(node.target, ast.Name) and not early and is_fixed(item)
+    known = known and not (isinstance(item, Blueprint) and is_record_value(low, item))
     if known and low.frame.facts.stores[ast.unparse(node.target)] == 1:
         low.frame.variables[ast.unparse(node.target)] = item
         low.mark_bound(ast.unparse(node.target))

@@ -18,10 +18,11 @@ from typing import TypeVar
 from mazurka.errors import UnsupportedError
 from mazurka.frontend.kit.builder import ThreadBuilder
 from mazurka.frontend.kit.program import Label, ProgramDraft, ThreadPlan
-from mazurka.frontend.kit.shapes import NumberShape, Reference, Shape
+from mazurka.frontend.kit.shapes import Blueprint, NumberShape, RecordShape, Reference, Shape
 from mazurka.frontend.python.source import span_of
 from mazurka.frontend.python.survey import FunctionFacts, ModelSurvey, facts_of
 from mazurka.frontend.python.values import Number, ThreadHandle, Value, explain_no_number
+from mazurka.frontend.python.values import Sequence as ItemSequence
 from mazurka.ir.expressions import Const, Expr, Load
 from mazurka.ir.program import Role, Span
 
@@ -48,6 +49,31 @@ class LocalVariable:
         return Number(content, self.role is Role.BOOL)
 
 
+@dataclass(slots=True)
+class LocalParts:
+    """A local variable that holds a frozen record or a tuple of numbers, in cells of its own."""
+
+    name: str
+    parts: tuple[LocalVariable, ...]
+    record: RecordShape | None = None
+    """What the record is; None for a tuple."""
+
+    def fetch(self) -> Value:
+        if self.record is not None:
+            return Reference(self.record, Const(self.parts[0].cell), False, self.name)
+        return ItemSequence([part.fetch() for part in self.parts], is_tuple=True)
+
+    def fits(self, value: Value) -> bool:
+        """Whether a record or tuple is of the kind that the cells are for."""
+        match value:
+            case Blueprint(shape) | Reference(shape):
+                return shape == self.record
+            case ItemSequence(items):
+                return self.record is None and len(items) == len(self.parts)
+            case _:
+                return False
+
+
 @dataclass(eq=False, slots=True)
 class Activation:
     """One activation of a function, inlined at its call."""
@@ -56,8 +82,8 @@ class Activation:
     name: str
     facts: FunctionFacts
     exit: Label | None = None
-    variables: dict[str, LocalVariable | Value] = field(default_factory=dict)
-    result: LocalVariable | Value | None = None
+    variables: dict[str, LocalVariable | LocalParts | Value] = field(default_factory=dict)
+    result: LocalVariable | LocalParts | Value | None = None
     cleanups: int = 0
     """The height of the clean-up stack when the function was entered."""
     uncertain: int = 0

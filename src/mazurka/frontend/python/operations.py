@@ -16,6 +16,7 @@ from mazurka.frontend.kit.program import Label
 from mazurka.frontend.kit.shapes import ArrayShape, NumberShape, Reference
 from mazurka.frontend.python.arguments import match_arguments
 from mazurka.frontend.python.assertions import refuse_tuple
+from mazurka.frontend.python.assignment import check_frozen
 from mazurka.frontend.python.conditions import begin_evaluation, evaluate_directly
 from mazurka.frontend.python.containers import (
     bind_loop_variables,
@@ -215,6 +216,7 @@ def _place(
     given = match_arguments(low, node, ("place", *names), what)
     if len(given) != len(names) + 1:
         raise low.refuse(node, f"write `{what}(place, {', '.join(names)})`")
+    check_frozen(low, given["place"])
     place = low.designate(given["place"])
     if not (isinstance(place, Reference) and isinstance(place.shape, NumberShape)):
         raise low.refuse(

@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 from mazurka.frontend.kit.shapes import Blueprint
 from mazurka.frontend.python.module_run import ModuleRun
 from mazurka.frontend.python.objects import find_field_defaults
+from mazurka.frontend.python.owned_values import is_record_of_numbers
 from mazurka.frontend.python.statements import declared_shape
 from mazurka.frontend.python.survey import count_stores, find_free_names
 from mazurka.frontend.python.values import Value
@@ -24,7 +25,7 @@ def evaluate_signature(
                 default, f"`{name}` is a field here; defaults of methods cannot use fields"
             )
         value = _evaluate_default(run, default)
-        if isinstance(value, Blueprint):
+        if isinstance(value, Blueprint) and not is_record_of_numbers(run.low, value.shape):
             raise run.low.refuse(
                 default,
                 "a default made here would be one object for all calls; make it outside",

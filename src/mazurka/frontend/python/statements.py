@@ -12,9 +12,16 @@ from mazurka.frontend.kit.arithmetic import binary
 from mazurka.frontend.kit.program import Label
 from mazurka.frontend.kit.shapes import BOOLEAN, NumberShape, Reference, SyncShape
 from mazurka.frontend.python.annotations import RangeCheck
-from mazurka.frontend.python.assignment import assign, assign_name, bind_cell, settle
+from mazurka.frontend.python.assignment import (
+    assign,
+    assign_name,
+    bind_cell,
+    check_frozen,
+    settle,
+)
 from mazurka.frontend.python.expressions import arithmetic, as_number, branch_on
 from mazurka.frontend.python.lowering import CALLS, LocalVariable, Lowering, statement
+from mazurka.frontend.python.owned_values import is_record_value, is_tuple_value, own_value
 from mazurka.frontend.python.primitives.methods import find_methods
 from mazurka.frontend.python.survey import find_leaving_jump, lists_calls
 from mazurka.frontend.python.values import (
@@ -88,6 +95,7 @@ def _check_threads(low: Lowering, node: ast.Assign, value: Value) -> None:
 @statement(ast.AugAssign)
 def _augmented(low: Lowering, node: ast.AugAssign) -> None:
     """Read, compute and write: `x += 1` is three things, as in Python."""
+    check_frozen(low, node.target)
     place = low.designate(node.target)
     if isinstance(place, Reference) and isinstance(place.shape, NumberShape):
         old = low.read(place, node).expr
@@ -229,7 +237,10 @@ def _return(low: Lowering, node: ast.Return) -> None:
 
 def _keep_result(low: Lowering, value: Value, node: ast.AST) -> None:
     """Keep a result in the variable that all `return`s of the function share."""
-    bind_cell(low, RESULT, value, node)
+    if is_record_value(low, value) or is_tuple_value(value):
+        own_value(low, RESULT, value, node, same_kind=True)
+    else:
+        bind_cell(low, RESULT, value, node)
     low.frame.result = low.frame.variables[RESULT]
 
 

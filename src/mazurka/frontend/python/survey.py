@@ -152,6 +152,8 @@ class FunctionFacts:
     globals: frozenset[str]
     loads_outside_loops: frozenset[str]
     """Names read somewhere that is not a `for` loop over that very name."""
+    branched: frozenset[str]
+    """Names assigned in a branch or a loop."""
 
     def is_local(self, name: str) -> bool:
         return name in self.stores and name not in self.globals
@@ -162,7 +164,19 @@ def facts_of(body: Sequence[ast.stmt]) -> FunctionFacts:
     for node in walk_own_nodes(body):
         if isinstance(node, ast.Global):
             declared.update(node.names)
-    return FunctionFacts(body, count_stores(body), frozenset(declared), _escaping_loads(body))
+    stores, loads = count_stores(body), _escaping_loads(body)
+    return FunctionFacts(body, stores, frozenset(declared), loads, _find_branched(body))
+
+
+def _find_branched(body: Sequence[ast.stmt]) -> frozenset[str]:
+    found: set[str] = set()
+    for node in body:
+        match node:
+            case ast.With(_, inner):
+                found |= _find_branched(inner)
+            case ast.If() | ast.While() | ast.For() | ast.Try():
+                found |= count_stores([node]).keys()
+    return frozenset(found)
 
 
 def _escaping_loads(body: Iterable[ast.AST]) -> frozenset[str]:

@@ -121,6 +121,30 @@ REFUSALS = [
         "`a` is made in a loop and used under another name; make it before the loop",
         5,
     ),
+    (
+        "tuples of different lengths",
+        "def f():\n    t = (0, 1)\n    while t[0]:\n        t = (0, 1, 2)\nthreads = [f()]\n",
+        "`t` is a tuple of 2 and of 3 items in one of several assignments; use another name for it",
+        4,
+    ),
+    (
+        "results of different lengths",
+        "def g(c):\n    if c:\n        return (0, 1)\n    return (0, 1, 2)\ndef f():\n    t = g(choose(0, 1))\nthreads = [f()]\n",
+        "`result of the call` changes its type to a tuple; use another name",
+        4,
+    ),
+    (
+        "records of different classes",
+        "@dataclass(frozen=True)\nclass A:\n    v: int\n@dataclass(frozen=True)\nclass B:\n    v: int\ndef f():\n    r = A(0)\n    r = B(0)\nthreads = [f()]\n",
+        "`r` changes its type to an object (B); use another name",
+        9,
+    ),
+    (
+        "frozen field changed in place",
+        "@dataclass(frozen=True)\nclass Note:\n    kind: Int[0, 1]\ndef f():\n    note = Note(0)\n    note.kind += 1\nthreads = [f()]\n",
+        "`Note` is frozen: `note.kind` cannot be assigned",
+        6,
+    ),
     ("div", "def f():\n    x = 1 / 2\nthreads = [f()]\n", "`/` gives a float; use `//`", 2),
     (
         "lambda",
