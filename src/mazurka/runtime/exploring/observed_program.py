@@ -163,8 +163,12 @@ class ObservedProgram:
         try:
             self._name_objects(self.code.modules)
             self.real.__enter__()
-            self.code.entrances.watch_all()
-            unobserved.start_monitoring()
+            try:
+                self.code.entrances.watch_all()
+                unobserved.start_monitoring()
+            except BaseException:  # it takes long enough to be interrupted
+                self.real.__exit__()
+                raise
         except BaseException:
             self.code.__exit__()
             raise
