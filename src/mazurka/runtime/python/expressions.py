@@ -30,10 +30,9 @@ from mazurka.runtime.python.deep import perform_deep
 from mazurka.runtime.python.library.dates import follow_clock
 from mazurka.runtime.python.loops import read_whole
 from mazurka.runtime.python.methods import augment_container, compares_in_python, search_list
-from mazurka.runtime.python.opaque import is_iterator, opaque_parts
+from mazurka.runtime.python.opaque import is_done_by_c, is_iterator, opaque_parts, operate
 from mazurka.runtime.python.variables import Target, touch_attribute, write_attribute
 from mazurka.runtime.sharing.accesses import How
-from mazurka.runtime.sharing.locations import progress
 from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.runtime.sharing.names import short
 
@@ -50,6 +49,8 @@ def read_item(thing: Any, key: Any, site: int) -> Any:
     if found is None:
         if kind not in _met:
             unobserved.meet(kind)
+        if is_done_by_c(kind, "__getitem__"):
+            return operate(thing, site, operator.getitem, thing, key)
         return thing[key]
     if found is kind:
         if session.current.ident != get_ident() or use_alone(thing, site, False):
@@ -100,8 +101,9 @@ def write_item(value: Any, thing: Any, key: Any, site: int) -> None:
         if type(thing) is memoryview:
             parts = containers.parts_of((thing,), How.CHANGE) + containers.parts_of((value,))
             containers.perform_all(parts, site, operator.setitem, thing, key, value)
+        elif is_done_by_c(type(thing), "__setitem__"):
+            operate(thing, site, operator.setitem, thing, key, value)
         else:
-            _move_on(thing, "__setitem__")
             thing[key] = value
     else:
         if type(key) is slice and (is_iterator(value) or callbacks.runs_code(value)):
@@ -114,18 +116,13 @@ def delete_item(thing: Any, key: Any, site: int) -> None:
     found = family(thing)
     if found not in METHODS or not containers.is_built_in(type(thing), "__delitem__"):
         unobserved.meet(type(thing))
-        _move_on(thing, "__delitem__")
-        del thing[key]
+        if is_done_by_c(type(thing), "__delitem__"):
+            operate(thing, site, operator.delitem, thing, key)
+        else:
+            del thing[key]
     else:
         how = How.REMOVE if found is dict else How.CHANGE
         perform((thing, found, how, key), site, operator.delitem, thing, key)
-
-
-def _move_on(thing: Any, name: str) -> None:
-    """Note that C code may change an object that is not watched: `mapped[0] = 1`."""
-    how = getattr(type(thing), name, None)
-    if type(how) is not FunctionType and session.current.ident == get_ident():
-        progress()
 
 
 def item_target(thing: Any, key: Any, site: int) -> Target:
@@ -167,7 +164,7 @@ def augment(old: Any, value: Any, sign: str, site: int) -> Any:
     """Perform `old += value` and return the result; built-in containers are changed in place."""
     found = family(old)
     if found is None:
-        return IN_PLACE[sign](old, value)
+        return _operate_on((old, value), sign, site, IN_PLACE[sign])
     plain = type(value) in PLAIN or family(value) is not None
     if not plain:
         if type(value) is GeneratorType and getrefcount(value) > callbacks.LONE:
@@ -214,9 +211,12 @@ def apply_operator(left: Any, right: Any, sign: str, site: int) -> Any:
     if family(left) is None and family(right) is None:
         if (type(left) is tuple or type(right) is tuple) and sign in _READS_DEEPLY:
             return perform_deep((left, right), site, BINARY[sign], left, right)
-        if (sign == "In" or sign == "NotIn") and type(right) not in PLAIN:
-            right = search_through(right, site)
-        return BINARY[sign](left, right)
+        if sign == "In" or sign == "NotIn":
+            if is_done_by_c(type(right), "__contains__"):
+                return operate(right, site, BINARY[sign], left, right)
+            right = right if type(right) in PLAIN else search_through(right, site)
+            return BINARY[sign](left, right)
+        return _operate_on((left, right), sign, site, BINARY[sign])
     if sign in ("In", "NotIn"):
         return _contains(left, sign, right, site)
     if sign in _READS_DEEPLY:
@@ -225,6 +225,29 @@ def apply_operator(left: Any, right: Any, sign: str, site: int) -> Any:
     return containers.perform_all(parts, site, BINARY[sign], left, right)
 
 
+def _operate_on(
+    operands: tuple[Any, Any], sign: str, site: int, function: Callable[[Any, Any], Any]
+) -> Any:
+    """Perform an operator on two values that are no containers; C code may hide what it reads."""
+    if sign not in _IDENTITY:
+        name = _SPECIAL[sign]
+        for operand in operands:
+            if type(operand) not in PLAIN and is_done_by_c(type(operand), name):
+                return operate(operand, site, function, *operands)
+    return function(*operands)
+
+
+_IDENTITY: Final = frozenset({"Is", "IsNot"})
+_SPECIAL: Final = {
+    **{sign: f"__{name}__" for sign, name in _ARITHMETIC.items()},
+    "Eq": "__eq__",
+    "NotEq": "__ne__",
+    "Lt": "__lt__",
+    "LtE": "__le__",
+    "Gt": "__gt__",
+    "GtE": "__ge__",
+}
+"""By the name of its node in `ast`: the method that performs an operator."""
 _READS_DEEPLY: Final = frozenset({"Eq", "NotEq", "Lt", "LtE", "Gt", "GtE", "Mod"})
 
 

@@ -26,7 +26,7 @@ from types import GeneratorType, WrapperDescriptorType
 from typing import Any, Final
 
 from mazurka.runtime.core.scheduler import session
-from mazurka.runtime.python.catalogue import PLAIN, is_of_c, is_value
+from mazurka.runtime.python.catalogue import DESCRIPTORS, PLAIN, is_of_c, is_value
 from mazurka.runtime.python.containers import Part, family_of, perform, perform_all
 from mazurka.runtime.python.rewriter import at_present
 from mazurka.runtime.sharing.accesses import How
@@ -95,6 +95,38 @@ def opaque_parts(values: Any) -> list[Part]:
         for value in values
         if is_iterator(value) or (is_opaque(value) and is_of_c(type(value)))
     ]
+
+
+_hidden: dict[tuple[type, str], bool] = {}
+
+
+def is_done_by_c(kind: type, name: str) -> bool:
+    """Tell whether C code performs an operator on objects whose state nobody else sees.
+
+    That is so for `table[key]` where `table` is an object of an extension module, also of a heap
+    type, or of a subclass that does not define the operator itself.
+    """
+    found = _hidden.get((kind, name))
+    if found is None:
+        found = _hidden[kind, name] = _find_in_c(kind, name)
+    return found
+
+
+def _find_in_c(kind: type, name: str) -> bool:
+    if issubclass(kind, (type, BaseException)) or family_of(kind) is not None:
+        return False
+    for base in kind.__mro__:
+        if name in base.__dict__:
+            return type(base.__dict__[name]) in DESCRIPTORS and not is_value(base)
+    return False
+
+
+def operate(thing: Any, site: int, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Perform an operator on an object whose state only C code sees."""
+    if session.current.ident != get_ident():
+        return function(*arguments)
+    progress()
+    return perform(part_of_opaque(thing), site, function, *arguments)
 
 
 # -- generators ----------------------------------------------------------------------------------

@@ -152,6 +152,7 @@ class Unobserved:
         space: Any = getattr(function, "__globals__", None)
         # A decorator gives its own function the module's name of the one that it decorates.
         module = key[0] if space is None else space.get("__name__")
+        self._name_runner(module)
         if space is None or MARK not in space:
             self._add(module, key[1], of_c=space is None)
 
@@ -163,10 +164,16 @@ class Unobserved:
         if ENDS_LATE:
             self._expect_ends(kind)
         for base in kind.__mro__ or ():
+            self._name_runner(base.__module__)
             space: Any = getattr(sys.modules.get(base.__module__), "__dict__", {})
             of_c = _is_of_c(base)
             if (of_c or MARK not in space) and not getattr(base, "_is_protocol", False):
                 self._add(base.__module__, base.__qualname__, of_c=of_c)
+
+    def _name_runner(self, module: Any) -> None:
+        """Name a package that the program uses and that runs the tests, too: it is not observed."""
+        if isinstance(module, str) and module.partition(".")[0] == "pluggy":
+            self.code.add("pluggy (pytest runs by it)")
 
     def note(self, name: str) -> None:
         """Name something that is not observed, in the result."""

@@ -6,6 +6,36 @@ Programs for `test_hidden_accesses`; see there for how they are written.
 from __future__ import annotations
 
 CONTAINERS = """
+### subscript of a C object
+import mmap
+---
+m = mmap.mmap(-1, 8)
+def work():
+    with GUARD:
+        m[0] = m[0] + 1
+together(work, work)
+assert m[0] == 2
+### subscript of a subclass of a C type
+import mmap
+class Memory(mmap.mmap): pass
+---
+m = Memory(-1, 8)
+def work():
+    with GUARD:
+        m[0] += 1
+together(work, work)
+assert m[0] == 2
+### search in a C object
+import mmap
+---
+m = mmap.mmap(-1, 8)
+def work():
+    with GUARD:
+        if b"x" not in m[:4]:
+            m[m[7]] = 120
+            m[7] += 1
+together(work, work)
+assert m[7] == 1
 ### copy deepcopy dict
 ---
 d = {"n": 0}

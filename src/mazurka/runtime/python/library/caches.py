@@ -3,8 +3,9 @@
 The cache is kept by C code: it is asked before the function runs, and filled after that, so that
 two threads which find nothing both run the function.  Between the end of the function and the
 filling nothing shows itself; so the rewritten code of such a function ends with the event
-`fill_cache`.  A cache is one location.  Asking reads it, or writes it where the order of the last
-uses is kept; filling writes it.
+`fill_cache`.  A function that was given to `lru_cache` otherwise than by a decorator has no such
+end; if threads call it, nothing is proved.  A cache is one location.  Asking reads it, or writes it
+where the order of the last uses is kept; filling writes it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from _thread import get_ident
 from types import FunctionType
 from typing import Any
 
+from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python.containers import Part, perform
 from mazurka.runtime.sharing.accesses import How
@@ -28,8 +30,12 @@ def call_cached(function: Any, site: int, /, *arguments: Any, **named: Any) -> A
     me = get_ident()
     if session.current.ident != me:
         return function(*arguments, **named)
-    if not _shows_filling(function.__wrapped__):
-        unobserved.note("functools.lru_cache")
+    wrapped = function.__wrapped__
+    if not _shows_filling(wrapped):
+        if type(wrapped) is FunctionType and not now.alone:
+            unobserved.note_code(wrapped.__qualname__, "functools.lru_cache is not its decorator")
+        else:
+            unobserved.note("functools.lru_cache")
     keeps_order = function.cache_parameters()["maxsize"] is not None
     asking: Part = (function, None, How.CHANGE if keeps_order else How.READ_ALL, None)
     perform(asking, site, progress)
