@@ -19,6 +19,7 @@ from mazurka.runtime.core.sites import MARK, is_observed, is_rewritten
 from mazurka.runtime.python.events import events_of, leave_events
 from mazurka.runtime.rewrite.bytecode import rewriting
 from mazurka.runtime.rewrite.sources import functions_in, key_of, start_of
+from mazurka.runtime.sharing.older_state import older_state
 
 
 class Exchange:
@@ -50,6 +51,7 @@ class Exchange:
         old = names_in_class(kind)[name]
         with suppress(TypeError):  # a class of C, which cannot be changed
             type.__setattr__(kind, name, method)
+            older_state.change(kind, name, method)
             key = id(kind)
             if key not in self._methods:
                 self._methods[key] = ref(kind, lambda _: self._methods.pop(key, None)), {}

@@ -13,12 +13,15 @@ from __future__ import annotations
 
 import gc
 import sys
+from _thread import get_ident
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from importlib import machinery
 from types import CodeType, FrameType, FunctionType, GeneratorType, ModuleType
 from typing import Any, Final, TypeAlias
 
 from mazurka.runtime.core.insides import is_module, module_of, names_in, qualified_name
+from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import MARK, is_rewritten
 from mazurka.runtime.python.rewriter import Rewriter, at_present
 from mazurka.runtime.rewrite import generated, library, live_functions, sources
@@ -30,6 +33,7 @@ from mazurka.runtime.rewrite.selection import BUILTINS, Rule, is_left_alone
 from mazurka.runtime.rewrite.sources import NO_SOURCE, RewrittenSource
 from mazurka.runtime.sharing.locations import learned
 from mazurka.runtime.sharing.monitoring import unobserved
+from mazurka.runtime.sharing.older_state import older_state
 
 _GENERATOR: Final = 0x20 | 0x80 | 0x200
 """The flags of functions that return before they run."""
@@ -81,10 +85,13 @@ class ObservedCode(Rewriter):
         unobserved.is_covered = self.entrances.covers
         at_present.rewriter = self
         sys.meta_path.insert(0, self._finder)
+        self._load = importing._load_unlocked
+        importing._load_unlocked = partial(_load_module, self._load)
         return self
 
     def __exit__(self, *error: object) -> None:
         self.entrances.open_all()
+        importing._load_unlocked = self._load
         if self._finder in sys.meta_path:
             sys.meta_path.remove(self._finder)
         at_present.rewriter = Rewriter()
@@ -305,6 +312,18 @@ class ObservedCode(Rewriter):
         if generated.fills_new_object(code) or not rewriting.touches_unobserved(code):
             return False
         return not sources.is_from_source(code)
+
+
+importing: Final[Any] = sys.modules["_frozen_importlib"]
+"""The part of `importlib` that every import goes through, whoever loads the module."""
+
+
+def _load_module(load: Callable[[Any], ModuleType], spec: Any) -> ModuleType:
+    """Load a module; what its code does to older objects stays when the run has ended."""
+    if session.current.ident != get_ident():
+        return load(spec)
+    with older_state.keep_changes():
+        return load(spec)
 
 
 _LOADERS: Final = (machinery.SourceFileLoader, machinery.SourcelessFileLoader)

@@ -29,6 +29,7 @@ from mazurka.runtime.core.insides import module_of, qualified_name
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.sharing.locations import SharedLocation, learned, order
+from mazurka.runtime.sharing.older_state import older_state
 
 EVERYBODY = -1
 PINS = 3
@@ -95,6 +96,7 @@ class Names:
 
     def clear(self) -> None:
         """Forget the exploration."""
+        older_state.clear()
         self._pinned.clear()
         self._pins.clear()
         self._vague.clear()
@@ -102,7 +104,8 @@ class Names:
         self.restart()
 
     def restart(self) -> None:
-        """Forget the run."""
+        """Forget the run, and what it has changed in objects that are older."""
+        older_state.put_back(self.objects.get)
         self.objects.clear()
         self._counts.clear()
         self._limit = SWEEP
@@ -148,6 +151,7 @@ class Names:
         """Name an object that is not named after its creator; None if it has to be."""
         pinned = self._pinned.get(id(thing))
         if pinned is not None:
+            older_state.meet(thing)
             return Seen(thing, EVERYBODY, pinned[1], 0)
         if self._vague and (label := name_of(kind)) in self._vague:
             seen = self._vague[label]
@@ -156,11 +160,13 @@ class Names:
             seen.kept.append(thing)
             return seen
         if kind is ModuleType:  # a package may hold an object that is called like its module
+            older_state.meet(thing)
             seen = Seen(thing, EVERYBODY, f"module {thing.__name__}", 0)
             seen.origin = thing.__name__
             return seen
         if issubclass(kind, type):
             if "<locals>" not in thing.__qualname__:
+                older_state.meet(thing)
                 return Seen(thing, EVERYBODY, f"{thing.__module__}.{thing.__qualname__}", 0)
         elif "<locals>" not in qualified_name(kind):  # those may be new ones in every run
             self._plain.add(kind)

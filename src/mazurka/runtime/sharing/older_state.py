@@ -1,0 +1,300 @@
+"""The state of objects that are older than the runs: every run has to find it as the first one did.
+
+A test may change what outlives its runs: a module's variable that is set when it is first needed, a
+cache in a dictionary, an attribute of a class.  The second run would find the variable set, and no
+run after the first would set it; a race there would never be seen again.  So what a run has changed
+in such objects is put back when the run has ended.
+
+Objects are known to be older if they have names of their own (`sharing.names`): modules, classes,
+and whatever modules and the test lead to.  Each is copied, one level deep, when a thread first
+meets it; observed code shows an object before it changes it.  After a run, those that it has met
+are compared with their copies, by identity, and no code of the program runs.
+
+What a module's code does when it is imported stays, since no later run imports it again.  What C
+code keeps (an iterator, a file) cannot be put back.  A cache of `functools` that was empty is
+emptied.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import lru_cache
+from operator import is_
+from types import CellType, MemberDescriptorType, ModuleType
+from typing import Any, Final, TypeAlias
+
+from mazurka.runtime.core.insides import (
+    ancestors,
+    attributes,
+    names_in,
+    names_in_class,
+    slots,
+)
+
+_MISSING: Final = object()
+_CACHED: Final = type(lru_cache(len))
+_CELL: Final = "cell_contents"
+_LISTS: Final = (list, deque)
+Elements: TypeAlias = list[Any]
+"""A list of the elements of a container, or one of its keys and one of its values."""
+
+
+class OlderState:
+    """What objects held when the runs of an exploration first met them."""
+
+    def __init__(self) -> None:
+        self._first: dict[int, tuple[Any, Holding]] = {}
+        """By identity: each object, and what it held."""
+        self._met: dict[int, Any] = {}
+        """By identity: those that the present run has met."""
+
+    def clear(self) -> None:
+        """Forget the exploration."""
+        self._first.clear()
+        self._met.clear()
+
+    def meet(self, thing: Any) -> None:
+        """Note that the present run has an older object, which it may change."""
+        key = id(thing)
+        if key not in self._first:
+            self._first[key] = thing, Holding(thing)
+        self._met[key] = thing
+
+    def put_back(self, touched: Callable[[int], Mapping[str, object] | None]) -> None:
+        """Let the objects that the run has met hold what they held; `touched` says by identity
+        which of their attributes it has used."""
+        met, self._met = self._met, {}
+        for key, thing in met.items():
+            self._first[key][1].put_back(thing, touched(key) or ())
+
+    def change(self, thing: Any, name: str, value: Any) -> None:
+        """Note that a variable of an object has been changed for the whole exploration."""
+        if id(thing) in self._first:
+            self._first[id(thing)][1].variables[name] = value
+
+    @contextmanager
+    def keep_changes(self) -> Iterator[None]:
+        """Let what older objects are given meanwhile stay there: a module is imported."""
+        before = {key: Holding(thing) for key, thing in self._met.items()}
+        try:
+            yield
+        finally:
+            self._adopt(before)
+
+    def _adopt(self, before: Mapping[int, Holding]) -> None:
+        for key, thing in self._met.items():
+            first = self._first[key][1]
+            first.adopt(before.get(key, first), Holding(thing))
+
+
+class Holding:
+    """What one object holds: its variables, and its elements if it is a container."""
+
+    __slots__ = ("elements", "variables")
+
+    def __init__(self, thing: Any) -> None:
+        self.variables = _read_variables(thing)
+        self.elements = _read_elements(thing)
+
+    def put_back(self, thing: Any, touched: Any) -> None:
+        """Let an object hold this again, as far as a run may have changed it."""
+        if touched:
+            present = _space_of(thing)
+            for name in list(touched):
+                old = self.variables.get(name, _MISSING)
+                if _variable(thing, present, name) is not old:
+                    _write_variable(thing, name, old)
+        if self.elements is not None:
+            _put_elements_back(thing, self.elements)
+
+    def adopt(self, before: Holding, after: Holding) -> None:
+        """Add to this what has changed in between."""
+        for name in before.variables.keys() | after.variables.keys():
+            value = after.variables.get(name, _MISSING)
+            if value is before.variables.get(name, _MISSING):
+                continue
+            if value is _MISSING:
+                self.variables.pop(name, None)
+            else:
+                self.variables[name] = value
+        if self.elements is None or before.elements is None or after.elements is None:
+            return
+        if not _is_same(before.elements, after.elements):
+            self.elements = _merge(self.elements, before.elements, after.elements)
+
+
+# -- variables -----------------------------------------------------------------------------------
+
+
+def _space_of(thing: Any) -> Mapping[str, Any]:
+    """The namespace of a module, a class or an object; empty if it has none."""
+    kind = type(thing)
+    if issubclass(kind, ModuleType):
+        return names_in(thing)
+    if issubclass(kind, type):
+        return names_in_class(thing)
+    get = attributes(kind)
+    found = None if get is None else get(thing)
+    return found if type(found) is dict else {}
+
+
+def _slot_of(thing: Any, name: str) -> MemberDescriptorType | None:
+    for base in ancestors(type(thing)):
+        found = names_in_class(base).get(name)
+        if type(found) is MemberDescriptorType:
+            return found
+    return None
+
+
+def _read_variables(thing: Any) -> dict[str, Any]:
+    found = dict(_space_of(thing))
+    kind = type(thing)
+    if kind is CellType:
+        found[_CELL] = _variable(thing, {}, _CELL)
+    elif not issubclass(kind, (ModuleType, type)):
+        for name, slot in slots(kind):
+            with suppress(AttributeError):
+                found[name] = slot.__get__(thing)
+    return found
+
+
+def _variable(thing: Any, space: Mapping[str, Any], name: str) -> Any:
+    if type(thing) is CellType:
+        try:
+            return thing.cell_contents
+        except ValueError:
+            return _MISSING
+    if name in space or issubclass(type(thing), (ModuleType, type)):
+        return space.get(name, _MISSING)
+    slot = _slot_of(thing, name)
+    if slot is not None:
+        with suppress(AttributeError):
+            return slot.__get__(thing)
+    return _MISSING
+
+
+def _write_variable(thing: Any, name: str, value: Any) -> None:
+    """Set a variable, or delete it if it was not there; what cannot be changed stays."""
+    kind = type(thing)
+    with suppress(TypeError, AttributeError, KeyError):
+        if kind is CellType:
+            if value is _MISSING:
+                del thing.cell_contents
+            else:
+                thing.cell_contents = value
+        elif issubclass(kind, type):
+            if value is _MISSING:
+                type.__delattr__(thing, name)
+            else:
+                type.__setattr__(thing, name, value)
+        elif issubclass(kind, ModuleType) or (slot := _slot_of(thing, name)) is None:
+            space: Any = _space_of(thing)
+            if value is _MISSING:
+                del space[name]
+            else:
+                space[name] = value
+        elif value is _MISSING:
+            slot.__delete__(thing)
+        else:
+            slot.__set__(thing, value)
+
+
+# -- elements ------------------------------------------------------------------------------------
+
+
+def _parts_of(thing: Any) -> tuple[Any, ...]:
+    """What gives the elements of a container, or its keys and its values; nothing for others."""
+    kind = type(thing)
+    if issubclass(kind, OrderedDict):  # it keeps an order of its own
+        return OrderedDict.keys(thing), OrderedDict.values(thing)
+    if issubclass(kind, dict):
+        return dict.keys(thing), dict.values(thing)
+    for base in (*_LISTS, set):
+        if issubclass(kind, base):
+            return (base.__iter__(thing),)
+    return ()
+
+
+def _read_elements(thing: Any) -> Elements | None:
+    """Copy what is in a container; None for what is no container, or cannot be put back."""
+    kind = type(thing)
+    if kind is _CACHED:
+        return [] if not thing.cache_info().currsize else None
+    if issubclass(kind, bytearray):
+        return [bytes(thing)]
+    return [list(part) for part in _parts_of(thing)] or None
+
+
+def _put_elements_back(thing: Any, old: Elements) -> None:
+    kind = type(thing)
+    if kind is _CACHED:
+        if thing.cache_info().currsize:
+            thing.cache_clear()
+    elif issubclass(kind, bytearray):
+        if bytes(thing) != old[0]:
+            bytearray.__setitem__(thing, slice(None), old[0])
+    elif _size_of(thing) != len(old[0]) or not all(
+        all(map(is_, held, part)) for held, part in zip(old, _parts_of(thing), strict=True)
+    ):
+        _fill(thing, old)
+
+
+def _size_of(thing: Any) -> int:
+    base: Any = next(base for base in (dict, *_LISTS, set) if issubclass(type(thing), base))
+    size: int = base.__len__(thing)
+    return size
+
+
+def _fill(thing: Any, old: Elements) -> None:
+    """Let a container have these elements, in this order, and no others."""
+    kind = type(thing)
+    if issubclass(kind, OrderedDict):
+        OrderedDict.clear(thing)
+        for key, value in zip(*old, strict=True):
+            OrderedDict.__setitem__(thing, key, value)
+    elif issubclass(kind, dict):
+        dict.clear(thing)
+        dict.update(thing, zip(*old, strict=True))
+    elif issubclass(kind, set):
+        set.clear(thing)
+        set.update(thing, old[0])
+    else:
+        base = list if issubclass(kind, list) else deque
+        base.clear(thing)
+        base.extend(thing, old[0])
+
+
+def _is_same(one: Elements, other: Elements) -> bool:
+    """Whether two copies of a container hold the same objects."""
+    pairs = zip(one, other, strict=True)
+    return all(len(a) == len(b) and all(map(is_, a, b)) for a, b in pairs)
+
+
+def _index_entries(keys_and_values: Elements) -> dict[int, tuple[Any, Any]]:
+    """The entries of a dictionary by the identities of their keys, which need not be asked."""
+    return {id(key): (key, value) for key, value in zip(*keys_and_values, strict=True)}
+
+
+def _merge(first: Elements, before: Elements, after: Elements) -> Elements:
+    """Change a copy of a container as another one was changed in between.
+
+    What was added to the end of a list is added here.  After any other change of a list, it is as
+    it was then.
+    """
+    if len(first) == 2:
+        was, merged, now = (_index_entries(part) for part in (before, first, after))
+        for key in was.keys() - now.keys():
+            merged.pop(key, None)
+        for key, entry in now.items():
+            if key not in was or was[key][1] is not entry[1]:
+                merged[key] = entry
+        return [list(part) for part in zip(*merged.values(), strict=True)] or [[], []]
+    (held,), (old,), (new,) = first, before, after
+    if len(old) <= len(new) and _is_same([old], [new[: len(old)]]):
+        return [held + new[len(old) :]]
+    return after
+
+
+older_state: Final = OlderState()

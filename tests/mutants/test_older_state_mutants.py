@@ -1,0 +1,60 @@
+"""Deliberately broken ways to put back what runs change in objects that are older than they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mazurka import explore
+from mazurka.runtime.sharing.older_state import Holding, OlderState
+from tests.unit.runtime.observed_programs import module_of
+from tests.unit.runtime.sharing.test_older_state import LAZY
+
+put_back = Holding.put_back
+
+
+def elements_stay(self: Holding, thing: Any, touched: Any) -> None:
+    self.elements = None
+    put_back(self, thing, touched)
+
+
+def variables_stay(self: Holding, thing: Any, touched: Any) -> None:
+    put_back(self, thing, ())
+
+
+def nothing_is_met(self: OlderState, thing: Any) -> None:
+    """Copy nothing."""
+
+
+MUTANTS: dict[str, list[tuple[type, str, Any]]] = {
+    "elements stay": [(Holding, "put_back", elements_stay)],
+    "variables stay": [(Holding, "put_back", variables_stay)],
+    "nothing is copied": [(OlderState, "meet", nothing_is_met)],
+}
+
+
+def misses_a_race(folder: Path) -> bool:
+    module = module_of(folder, LAZY)
+    for name in ("of_module", "of_table"):
+        get = getattr(module, name)
+
+        def test(get: Any = get) -> None:
+            module.run(get)
+
+        test.__module__ = module.__name__
+        if explore(test, instrument=[module.__name__]).verdict != "violated":
+            return True
+    return False
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_the_mutant_is_caught(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for owner, attribute, value in MUTANTS[name]:
+        monkeypatch.setattr(owner, attribute, value, raising=False)
+    assert misses_a_race(tmp_path)
+
+
+def test_the_original_is_not(tmp_path: Path) -> None:
+    assert not misses_a_race(tmp_path)
