@@ -68,7 +68,7 @@ class FrameValues:
         if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
             value = self.value(node)
             text = "" if value is MISSING else shown(value)
-            if text and not isinstance(value, (type, FunctionType, ModuleType)):
+            if text and not issubclass(type(value), (type, FunctionType, ModuleType)):
                 if not text.startswith("<"):  # the class of an object says nothing
                     found.setdefault(ast.unparse(node), text)
                 return

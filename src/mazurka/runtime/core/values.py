@@ -153,9 +153,9 @@ def of_class(thing: Any, name: str) -> Any:
 def element_of(thing: Any, key: Any) -> Any:
     """Return the element of a built-in container, or of one whose class is derived from one."""
     try:
-        if isinstance(thing, dict):
+        if issubclass(type(thing), dict):
             return dict.get(thing, key, MISSING)
-        base = next((base for base in _SEQUENCES if isinstance(thing, base)), None)
+        base = next((base for base in _SEQUENCES if issubclass(type(thing), base)), None)
         return MISSING if base is None else base.__getitem__(thing, key)
     except (LookupError, TypeError):
         return MISSING
@@ -174,7 +174,7 @@ def show_call(function: Any, args: Any, kwargs: Any) -> str:
 
 def name_of_function(function: Any) -> str:
     """Return the name of a function; of a method, the one by which its class knows it."""
-    if isinstance(function, MethodType):
+    if issubclass(type(function), MethodType):
         kind = type(function.__self__)
         for known, found in ((n, f) for base in kind.__mro__ for n, f in vars(base).items()):
             if found is function.__func__:

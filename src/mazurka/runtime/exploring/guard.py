@@ -28,7 +28,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any, NamedTuple
-from weakref import ReferenceType
 
 from mazurka.errors import InternalError, MazurkaError
 from mazurka.runtime.core.names import UNLABELLED
@@ -112,7 +111,7 @@ class Values:
             if self._looks > MOST:
                 self.ended = step
                 return
-            thing = seen.kept() if isinstance(seen.kept, ReferenceType) else seen.kept
+            thing = seen.thing
             if thing is not None and not seen.vague:
                 self._look_at(step, seen, thing)
 

@@ -111,7 +111,7 @@ def _find_sort(kind: type, name: str) -> int:
             unobserved.note(f"the property {name}")
         if hasattr(sort, "__set__") or hasattr(sort, "__delete__"):
             return _COMPUTE
-        return _CALL if isinstance(value, _SETTLED) else _DATA
+        return _CALL if issubclass(sort, _SETTLED) else _DATA
     return _OWN
 
 
@@ -172,7 +172,11 @@ def _home_in_class(thing: type, name: str) -> Any:
     for base in thing.__mro__ or ():
         value = base.__dict__.get(name, _MISSING)
         if value is not _MISSING:
-            return NOWHERE if isinstance(value, (*_SETTLED, types.MemberDescriptorType)) else thing
+            return (
+                NOWHERE
+                if issubclass(type(value), (*_SETTLED, types.MemberDescriptorType))
+                else thing
+            )
     return NOWHERE if hasattr(type(thing), name) else thing
 
 
@@ -185,7 +189,7 @@ def home_of_store(thing: Any, name: str) -> Any:
     """Find the object whose location a write of an attribute touches; or NOWHERE."""
     kind = type(thing)
     if kind is types.ModuleType:
-        if isinstance(thing.__dict__.get(name), _SETTLED):
+        if issubclass(type(thing.__dict__.get(name)), _SETTLED):
             _learn_moving(name)
         return thing
     if issubclass(kind, type):

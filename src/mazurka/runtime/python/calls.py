@@ -299,7 +299,7 @@ def call_back(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any
     """Call a library function that calls what it is given, now or later."""
     classes = False
     for name, value in named.items():
-        if isinstance(value, type):
+        if issubclass(type(value), type):
             classes = True
         elif _may_touch(value):
             named[name] = handle(value, site)
@@ -318,7 +318,7 @@ def _with_classes(
     for name in catalogue.CALLED_NAMES:
         if name in named and _is_performed(named[name]):
             named[name] = handle(named[name], site)
-    at = 1 if isinstance(function, type) and issubclass(function, threading.Thread) else 0
+    at = 1 if issubclass(type(function), type) and issubclass(function, threading.Thread) else 0
     if len(arguments) > at and _is_performed(arguments[at]):
         called = handle(arguments[at], site)
         arguments = (*arguments[:at], called, *arguments[at + 1 :])
@@ -329,6 +329,6 @@ def _with_classes(
 
 def _is_performed(value: Any) -> bool:
     """Tell whether something is a class whose calls touch something."""
-    if not isinstance(value, type):
+    if not issubclass(type(value), type):
         return False
     return id(value) in _by_identity or _constructor(value) is not leave

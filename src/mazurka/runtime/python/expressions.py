@@ -62,7 +62,7 @@ def read_item(thing: Any, key: Any, site: int) -> Any:
     if found is dict and kind is not dict:
         if runs_code_for_new(thing):
             return _read_or_run(thing, key, site)
-        if isinstance(thing, defaultdict) and thing.default_factory is not None:
+        if issubclass(type(thing), defaultdict) and thing.default_factory is not None:
             return read_or_make(thing, key, site)
     return perform((thing, found, How.READ, key), site, operator.getitem, thing, key)
 
@@ -327,7 +327,7 @@ def runs_code_for_new(table: Any) -> bool:
     """Tell whether Python code makes the value of a key that is not in a dictionary."""
     if isinstance(getattr(type(table), "__missing__", None), FunctionType):
         return True
-    return isinstance(table, defaultdict) and _runs_code(table.default_factory)
+    return issubclass(type(table), defaultdict) and _runs_code(table.default_factory)
 
 
 def _runs_code(factory: Any) -> bool:

@@ -242,7 +242,7 @@ def _call_built_in(function: Any, site: int) -> Any:
         return partial(take_apart, function, site)
     if opaque.is_opaque(owner):
         return _call_opaque(function, owner, site)
-    if found is not None or isinstance(owner, BaseException):
+    if found is not None or issubclass(type(owner), BaseException):
         return function
     if catalogue.touches_no_argument(type(owner), name):
         return function

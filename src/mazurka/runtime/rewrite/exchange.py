@@ -60,6 +60,7 @@ class Exchange:
     def mark(self, module: ModuleType) -> None:
         """Let rewritten code find the events in the namespace of its module."""
         leave_events()
+        older_state.hold(module)
         names_in(module)[MARK] = events_of(module)
         self._modules.append(module)
 

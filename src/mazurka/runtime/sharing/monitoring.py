@@ -146,7 +146,7 @@ class Unobserved:
         if key in self._known or session.current.ident != get_ident():
             return
         self._known.add(key)
-        if isinstance(function, type):
+        if issubclass(type(function), type):
             self.meet(function)
             return
         space: Any = getattr(function, "__globals__", None)

@@ -67,6 +67,12 @@ class Seen(dict[str, SharedLocation]):
         return f"{self.path}:{self.number}" if self.number else self.path
 
     @property
+    def thing(self) -> Any:
+        """The object; None if it has gone."""
+        kept = self.kept
+        return kept() if type(kept) is _Reference else kept
+
+    @property
     def vague(self) -> bool:
         """Whether this stands for all objects of a type."""
         return self.number < 0
@@ -137,6 +143,8 @@ class Names:
         return seen
 
     def _name(self, thing: Any) -> Seen:
+        if id(thing) in held:
+            older_state.meet(thing)
         kind = type(thing)
         if kind not in self._plain or id(thing) in self._pinned:
             seen = self._name_specially(thing, kind)
@@ -233,6 +241,7 @@ def name_of(kind: type) -> str:
     return name if module in ("", "builtins") else f"{module}.{name}"
 
 
+held = older_state.held
 names = Names()
 see = names.see
 meet = names.meet

@@ -6,9 +6,10 @@ run after the first would set it; a race there would never be seen again.  So wh
 in such objects is put back when the run has ended.
 
 Objects are known to be older if they have names of their own (`sharing.names`): modules, classes,
-and whatever modules and the test lead to.  Each is copied, one level deep, when a thread first
-meets it; observed code shows an object before it changes it.  After a run, those that it has met
-are compared with their copies, by identity, and no code of the program runs.
+and whatever modules and the test lead to; and so is what an older object held.  Each is copied,
+one level deep, when a thread first meets it; observed code shows an object before it changes it.
+After a run, those that it has met are compared with their copies, by identity, and no code of the
+program runs.
 
 What a module's code does when it is imported stays, since no later run imports it again.  What C
 code keeps (an iterator, a file) cannot be put back.  A cache of `functools` that was empty is
@@ -49,17 +50,33 @@ class OlderState:
         """By identity: each object, and what it held."""
         self._met: dict[int, Any] = {}
         """By identity: those that the present run has met."""
+        self.held: set[int] = set()
+        """The identities of what these objects and modules held: that is older, too."""
+        self._kept: list[Any] = []
+        """Keeps alive what modules held."""
 
     def clear(self) -> None:
         """Forget the exploration."""
         self._first.clear()
         self._met.clear()
+        self.held.clear()
+        self._kept.clear()
+
+    def hold(self, module: ModuleType) -> None:
+        """Note that what a module holds is older than the runs."""
+        values = list(names_in(module).values())
+        self._kept.append(values)
+        self.held.update(map(id, values))
 
     def meet(self, thing: Any) -> None:
         """Note that the present run has an older object, which it may change."""
         key = id(thing)
         if key not in self._first:
-            self._first[key] = thing, Holding(thing)
+            holding = Holding(thing)
+            self._first[key] = thing, holding
+            self.held.update(map(id, holding.variables.values()))
+            for part in holding.elements or ():
+                self.held.update(map(id, part))
         self._met[key] = thing
 
     def put_back(self, touched: Callable[[int], Mapping[str, object] | None]) -> None:

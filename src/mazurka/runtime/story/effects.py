@@ -7,7 +7,6 @@ import re
 from dataclasses import dataclass
 from types import CellType, FrameType, ModuleType
 from typing import Any
-from weakref import ReferenceType
 
 from mazurka.runtime.core.assertions import FrameValues
 from mazurka.runtime.core.operations import ReadClock, RealOperation
@@ -67,7 +66,8 @@ class Place:
     @property
     def lacks_attribute(self) -> bool:
         """Whether an object has no such attribute, and no code that would make one up."""
-        if not self.name or self.holder is None or isinstance(self.holder, (CellType, ModuleType)):
+        sort = type(self.holder)
+        if not self.name or self.holder is None or issubclass(sort, (CellType, ModuleType)):
             return False
         kind: Any = type(self.holder)
         if kind.__getattribute__ is not object.__getattribute__ or not kind.__dictoffset__:
@@ -88,19 +88,17 @@ def find_place(access: DataAccess, labels: Labels, frame: FrameType | None) -> P
     if found is None:
         return Place(text, text)
     seen, name = found
-    kept = seen.kept
-    if isinstance(kept, ReferenceType):
-        kept = kept()
-    if seen.vague and isinstance(kept, list):  # and not the `__dict__` of such an object
+    kept = seen.thing
+    if seen.vague and issubclass(type(kept), list):  # and not the `__dict__` of such an object
         kept = kept[0] if len(kept) == 1 else _look_up_owner(text, frame)
     if kept is None:
         return Place(text, text)
-    if isinstance(kept, CellType):
+    if issubclass(type(kept), CellType):
         name = _find_captured(text, frame) or name
-    if isinstance(kept, (ModuleType, CellType)):
+    if issubclass(type(kept), (ModuleType, CellType)):
         return Place(name, name, kept, name)
     part = _find_part(access)
-    key = key_of(part.token) if part is not None and not isinstance(kept, set) else None
+    key = key_of(part.token) if part is not None and not issubclass(type(kept), set) else None
     owner = labels.path_to(kept, frame)
     if name:
         text = f"{owner}.{as_written(name, kept)}" if owner else text
@@ -188,7 +186,7 @@ def find_effects(operation: RealOperation, known: Before) -> Effects:
     if value is None and known.writes and known.there and not place.is_opaque:
         value = DELETED
     elif value is None and place.key is not None:
-        if not isinstance(place.holder, dict):
+        if not issubclass(type(place.holder), dict):
             return Effects(reads={place.whole: shown(place.holder)})
         value = NOT_THERE
     elif value is None and not known.writes and place.lacks_attribute:

@@ -106,7 +106,7 @@ def describe_call(thread: Any, labels: Labels, frame: FrameType | None) -> str:
     if not callable(target):
         return ""
     text = show_call(target, args or (), kwargs or {})
-    if isinstance(target, (MethodType, BuiltinMethodType)):
+    if issubclass(type(target), (MethodType, BuiltinMethodType)):
         owner = labels.path_to(target.__self__, frame)
         if owner is not None:
             name = name_of_function(target)

@@ -6,16 +6,18 @@ would do so in another order each time.  So an object that a run has made is num
 what one thread has made later has the larger one.
 
 Objects that are older than the run keep their addresses, which do not change, and may have been
-noted down before.  Which ones are older shows in the next run: it asks for the identity of the same
-object again.  Then the exploration begins anew (`Learned.news`).  Values such as numbers and
-strings keep their addresses, too, and so do lists, dictionaries and others that do not tell when
-they end.  In a module that imports `ctypes` identities are addresses.
+noted down before.  Those with a name of their own are older: modules, classes, and whatever modules
+and the test lead to.  Which of the others are older shows in the next run: it asks for the identity
+of the same object again.  Then the exploration begins anew (`Learned.news`).  Values such as
+numbers and strings keep their addresses, too.  In a module that imports `ctypes` identities are
+addresses.
 """
 
 from __future__ import annotations
 
 import sys
-from typing import Any
+from types import FunctionType
+from typing import Any, Final
 from weakref import ReferenceType, ref
 
 from mazurka.runtime.core.scheduler import session
@@ -55,6 +57,8 @@ class Identities:
 
 
 identities = Identities()
+_MADE: Final = frozenset({FunctionType, type})
+"""Types of plain objects that runs make, and that are told apart."""
 
 
 @performs(CallEffect.IDENTIFIES)
@@ -63,10 +67,9 @@ def identify(function: Any, site: int, /, *arguments: Any) -> int:
     address: int = function(*arguments)
     thing = arguments[0]
     kind = type(thing)
-    if kind in PLAIN or issubclass(kind, type) or not kind.__weakrefoffset__:
+    if (kind in PLAIN and kind not in _MADE) or "ctypes" in sys._getframe(1).f_globals:
         return address
     seen = names.see(thing)
-    caller = sys._getframe(1).f_globals
-    if seen.vague or "ctypes" in caller or identities.is_older(thing):
+    if seen.number <= 0 or (kind.__weakrefoffset__ and identities.is_older(thing)):
         return address
     return int.from_bytes(seen.name.encode()) << 1 | 1

@@ -29,7 +29,7 @@ from mazurka.runtime.sharing.names import objects
 
 def _is_kept(stream: Any) -> bool:
     """Tell whether a stream belongs to the program, so that it can see what is printed."""
-    return id(stream) in objects or isinstance(stream, io.StringIO)
+    return id(stream) in objects or issubclass(type(stream), io.StringIO)
 
 
 def _is_of_c(file: Any) -> bool:

@@ -109,6 +109,24 @@ one = Noted()
 together(lambda: None)
 assert noted.pop(id(one)) is one
 """,
+    "functions, classes and containers that are made": """
+noted, things = {}, []
+def make(number):
+    class Made:
+        pass
+    made = [lambda: number, Made, [number], {number: 1}, {number}]
+    things.extend(made)
+    for one in made:
+        noted[id(one)] = one
+together(lambda: make(1), lambda: make(2))
+assert len(noted) == 10
+assert all(noted[id(one)] is one for one in things)
+""",
+    "functions that are older": """
+keys = {id(together): 1}
+together(lambda: keys.pop(id(together)), lambda: None)
+assert not keys
+""",
     "copies that remember": """
 class Node:
     def __init__(self):
