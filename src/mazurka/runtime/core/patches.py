@@ -56,6 +56,10 @@ class Patches:
             setattr(owner, name, replacement)
             self._undo.append(lambda n=name, o=old: setattr(owner, n, o))  # type: ignore[misc]
 
+    def keep(self, owner: Any, name: str) -> None:
+        """Let an attribute that runs change have its value again in the end."""
+        self.attribute(owner, name, getattr(owner, name))
+
     def attribute(self, owner: Any, name: str, replacement: Any) -> None:
         """Replace an attribute of a module or an object."""
         old = getattr(owner, name)

@@ -109,6 +109,7 @@ def _is_news(record: logging.LogRecord) -> bool:
 
 def _install(patches: Patches) -> None:
     patches.methods(ThreadPoolExecutor, __init__=_init)
+    patches.keep(ThreadPoolExecutor, "_counter")
     patches.attribute(pool, "_global_shutdown_lock", NullLock())
     # In place of a dictionary of weak references, whose code is observed.
     patches.attribute(pool, "_threads_queues", dict(pool._threads_queues))

@@ -348,6 +348,7 @@ def _reset_names() -> None:
 
 def _install(patches: Patches) -> None:
     patches.methods(threading.Thread, __init__=_init, start=_start, join=_join, is_alive=_is_alive)
+    patches.keep(threading, "_counter")
     patches.attribute(threading, "enumerate", _enumerate)
     patches.attribute(threading, "active_count", _active_count)
     for name in ("start_new_thread", "start_new"):

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import _thread
+import builtins
 import contextvars
 import gc
+import logging
 import os
 import queue
+import random
+import signal
 import sys
 import threading
 import time
+import warnings
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -19,6 +25,7 @@ from tests.unit.runtime.runtime_deciders import QUICK, Follow, run_once
 from mazurka import explore
 from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.patches import is_frozen
+from mazurka.runtime.core.sites import MARK
 from mazurka.runtime.program.program import RealProgram
 
 
@@ -29,6 +36,10 @@ class Prepared(threading.local):
         self.looks = 0
 
 
+HOOKS = (
+    *("excepthook", "unraisablehook", "displayhook", "breakpointhook"),
+    *("stdin", "stdout", "stderr"),
+)
 LOCAL = threading.local()
 PREPARED = Prepared()
 VARIABLE: contextvars.ContextVar[int] = contextvars.ContextVar("VARIABLE", default=0)
@@ -47,7 +58,7 @@ def snapshot() -> dict[str, Any]:
         f"{module.__name__}.{name}": value
         for module in (threading, _thread, queue, time)
         for name, value in vars(module).items()
-        if name not in ("_counter", "__builtins__")
+        if name != "__builtins__"
     }
     methods = {
         f"{kind.__name__}.{name}": value for kind in kinds for name, value in vars(kind).items()
@@ -59,6 +70,28 @@ def snapshot() -> dict[str, Any]:
         "frozen": is_frozen(),
         "cores": os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None,
         "alive": threading.active_count(),
+        "tables": [
+            sorted(threading._active),  # type: ignore[attr-defined]
+            list(threading._limbo),  # type: ignore[attr-defined]
+            len(getattr(threading, "_shutdown_locks", ())),
+        ],
+        "modules": set(sys.modules),
+        "hooks": [getattr(sys, name) for name in HOOKS],
+        "tracing": [sys.gettrace(), sys.getprofile(), threading.gettrace(), threading.getprofile()],
+        "finders": [*sys.meta_path, *sys.path_hooks],
+        "limits": [sys.getrecursionlimit(), sys.getswitchinterval(), gc.get_threshold()],
+        "collector": list(gc.callbacks),
+        "warnings": [warnings.showwarning, *warnings.filters],
+        "loggers": {
+            name: (logger.level, *logger.handlers, *logger.filters)
+            for name, logger in [("", logging.root), *logging.root.manager.loggerDict.items()]
+            if isinstance(logger, logging.Logger)
+        },
+        "signals": {number: signal.getsignal(number) for number in signal.valid_signals()},
+        "environment": (dict(os.environ), os.getcwd(), list(sys.path)),
+        "random": random.getstate(),
+        "executors": ThreadPoolExecutor._counter,  # type: ignore[attr-defined]
+        "builtins": set(vars(builtins)) - {MARK},
     }
 
 
@@ -86,6 +119,31 @@ def test_everything_is_put_back_after_an_error_of_the_search() -> None:
     with pytest.raises(ZeroDivisionError), RealProgram(failing, ControlSettings()) as program:
         program.supervise(search)
     assert snapshot() == before
+
+
+def drawing() -> None:
+    """Uses much of what the interpreter keeps for everybody."""
+    random.random()
+    logging.getLogger("mazurka.drawing").debug("drawn")
+    with ThreadPoolExecutor(1) as executor:
+        executor.submit(random.random).result()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+    weakref.finalize(LOCAL, print).detach()
+    thread = threading.Thread(target=sys.getrecursionlimit)
+    thread.start()
+    thread.join()
+    assert thread.name == "Thread-1 (getrecursionlimit)"
+
+
+@pytest.mark.parametrize("preemptions", [0, 1])
+def test_everything_is_put_back_after_an_exploration(preemptions: int) -> None:
+    drawing_once = logging.getLogger("mazurka.drawing")
+    before = snapshot()
+    result = explore(drawing, preemptions=preemptions)
+    assert result.verdict == "holds", result
+    assert snapshot() == before
+    assert drawing_once.level == logging.NOTSET
 
 
 def busy() -> None:

@@ -23,7 +23,10 @@ def left(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ModuleType,
     folder = tmp_path_factory.mktemp("outliving")
     plain, explored = module_of(folder, SOURCE), module_of(folder, SOURCE)
     plain.make_everything()
-    explore(preemptions=0)(explored.make_everything)()
+    explore(explored.make_everything, preemptions=0)
+    for module in (plain, explored):
+        module.recall()
+        module.STORE.close()
     yield plain, explored
     for module in (plain, explored):
         module.KEPT["executor"].shutdown()
