@@ -44,7 +44,7 @@ def misses_a_race(folder: Path) -> bool:
             module.run(get)
 
         test.__module__ = module.__name__
-        if explore(test, instrument=[module.__name__]).verdict != "violated":
+        if explore(test, preemptions=2).verdict != "violated":
             return True
     return False
 

@@ -34,6 +34,7 @@ from mazurka.runtime.rewrite.selection import Rule, is_left_alone, select_module
 from mazurka.runtime.sharing.locations import PLACE, learned, order
 from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.runtime.sharing.names import names
+from mazurka.runtime.sharing.older_state import older_state
 from mazurka.stateless.runs import Decider, Ended, Operation, Slip
 
 Result = TypeVar("Result")
@@ -175,8 +176,10 @@ class ObservedProgram:
         return self
 
     def _name_objects(self, modules: Mapping[str, ModuleType]) -> None:
-        for thing, name in find_named_objects(modules, self._test):
+        for thing, name in find_named_objects(modules, None):
             names.pin(thing, name)
+        for thing, name in find_named_objects({}, self._test):
+            names.pin(thing, name, older=False)
 
     def _name_met_objects(self) -> None:
         """Name what the modules hold that the last run has met, and put their locks under
@@ -187,6 +190,7 @@ class ObservedProgram:
                 self.real.take_over(names_in(self.code.modules[name]), f"{name}.")
             self._name_objects({name: self.code.modules[name] for name in met})
             met.clear()
+            older_state.renew()
 
     def __exit__(self, *error: object) -> None:
         try:

@@ -92,6 +92,8 @@ class Names:
         self.objects: dict[int, Seen] = {}
         self._counts: dict[int, int] = {}
         self._pinned: dict[int, tuple[Any, str]] = {}
+        self._own: set[int] = set()
+        """The identities of those to which only the test leads."""
         self._pins: dict[str, int] = {}
         """By the name of a type: the number of its objects that have been pinned."""
         self._vague: dict[str, Seen | None] = {}
@@ -104,6 +106,7 @@ class Names:
         """Forget the exploration."""
         older_state.clear()
         self._pinned.clear()
+        self._own.clear()
         self._pins.clear()
         self._vague.clear()
         self._plain.clear()
@@ -118,9 +121,11 @@ class Names:
         for kind in self._vague:
             self._vague[kind] = None
 
-    def pin(self, thing: Any, name: str) -> None:
-        """Give an object a name for the whole exploration."""
-        self._pinned.setdefault(id(thing), (thing, name))
+    def pin(self, thing: Any, name: str, *, older: bool = True) -> None:
+        """Give an object a name for the whole exploration; what runs change in it is put back,
+        unless it is the test's own (`older`)."""
+        if self._pinned.setdefault(id(thing), (thing, name))[1] is name and not older:
+            self._own.add(id(thing))
 
     def is_pinned(self, thing: Any) -> bool:
         return id(thing) in self._pinned
@@ -159,7 +164,8 @@ class Names:
         """Name an object that is not named after its creator; None if it has to be."""
         pinned = self._pinned.get(id(thing))
         if pinned is not None:
-            older_state.meet(thing)
+            if id(thing) not in self._own:
+                older_state.meet(thing)
             return Seen(thing, EVERYBODY, pinned[1], 0)
         if self._vague and (label := name_of(kind)) in self._vague:
             seen = self._vague[label]

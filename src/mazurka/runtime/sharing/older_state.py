@@ -11,6 +11,9 @@ one level deep, when a thread first meets it; observed code shows an object befo
 After a run, those that it has met are compared with their copies, by identity, and no code of the
 program runs.
 
+What the test function itself captures is left alone: those who call `explore` gather there what
+executions have shown.
+
 What a module's code does when it is imported stays, since no later run imports it again.  What C
 code keeps (an iterator, a file) cannot be put back.  A cache of `functools` that was empty is
 emptied.
@@ -25,6 +28,7 @@ from functools import lru_cache
 from operator import is_
 from types import CellType, MemberDescriptorType, ModuleType
 from typing import Any, Final, TypeAlias
+from weakref import finalize
 
 from mazurka.runtime.core.insides import (
     ancestors,
@@ -62,6 +66,13 @@ class OlderState:
         self.held.clear()
         self._kept.clear()
 
+    def renew(self) -> None:
+        """Copy objects anew when they are met again: between two runs, locks have been replaced."""
+        self._first.clear()
+        self.held.clear()
+        for values in self._kept:
+            self.held.update(map(id, values))
+
     def hold(self, module: ModuleType) -> None:
         """Note that what a module holds is older than the runs."""
         values = list(names_in(module).values())
@@ -71,6 +82,8 @@ class OlderState:
     def meet(self, thing: Any) -> None:
         """Note that the present run has an older object, which it may change."""
         key = id(thing)
+        if thing is finalize:  # its list is part of the objects that it finalizes
+            return
         if key not in self._first:
             holding = Holding(thing)
             self._first[key] = thing, holding

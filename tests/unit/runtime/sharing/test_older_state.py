@@ -116,7 +116,7 @@ def test_a_race_in_what_is_made_once_is_found(way: int, lazy: ModuleType) -> Non
     before = {name: str(value) for name, value in vars(lazy).items() if name != "__builtins__"}
     test.__module__ = lazy.__name__
     for _ in range(2):  # the first exploration has left nothing behind
-        result = mazurka.explore(test, instrument=[lazy.__name__])
+        result = mazurka.explore(test, preemptions=2)
         assert result.verdict == "violated", result
     after = {name: str(value) for name, value in vars(lazy).items() if name != "__builtins__"}
     assert after == before
