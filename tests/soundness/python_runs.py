@@ -21,6 +21,7 @@ from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.operations import present
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.exploring.observed_program import ObservedProgram, schedule_every_access
+from mazurka.runtime.rewrite.selection import is_left_alone
 from mazurka.stateless.explored import Explored, RunOptions
 from mazurka.stateless.iterative import explore, find_search
 from mazurka.stateless.runs import Decider, Ended, Operation, Slip, Touch
@@ -262,7 +263,10 @@ def under_control(module: ModuleType, everywhere: bool = False) -> Iterator[Subj
     def is_wanted(name: str, file: str) -> bool:
         return name == module.__name__
 
-    with ObservedProgram(lambda: module.program(notes), is_wanted, SETTINGS) as program:
+    def is_left(name: str, path: str) -> bool:
+        return name == __name__ or is_left_alone(name, path)
+
+    with ObservedProgram(lambda: module.program(notes), is_wanted, SETTINGS, is_left) as program:
         if everywhere:
             schedule_every_access()
         yield Subject(program, notes)

@@ -7,6 +7,7 @@ observed (`library.PARTS`).
 
 from __future__ import annotations
 
+import builtins
 import gc
 import sys
 from collections.abc import Callable, Iterable
@@ -35,6 +36,9 @@ _Space: TypeAlias = dict[str, Any]
 _ALL: Final = frozenset({""})
 """Stands for all functions of a namespace."""
 _NONE: Final = frozenset[str]()
+_BUILTINS: Final = vars(builtins)
+"""Has the mark, for code that outlives an exploration, and yet functions that nobody has rewritten:
+those that `dataclasses` makes for a class of no module."""
 _RESUMED: Final[dict[int, str]] = {
     id(GeneratorType): "gi_frame",
     id(CoroutineType): "cr_frame",
@@ -104,7 +108,7 @@ class Entrances:
     def _may_watch(self, space: _Space, code: CodeType) -> bool:
         known = self._parts.get(id(space))
         parts = self._decide(space) if known is None else known[1]
-        if parts is _NONE or MARK in space:
+        if parts is _NONE or (MARK in space and space is not _BUILTINS):
             return False
         if parts is not _ALL and code.co_qualname.partition(".")[0] not in parts:
             return False

@@ -127,8 +127,8 @@ def test_what_is_for_fewer_tests_comes_first() -> None:
 
 
 def test_names_of_modules_add_up() -> None:
-    options = combine_options({"instrument": ["json"]}, {"instrument": "queue"})
-    assert options.instrument == ("json", "queue")
+    options = combine_options({"leave_out": ["json"]}, {"leave_out": "queue"})
+    assert options.leave_out == ("json", "queue")
 
 
 def test_what_the_strategy_of_a_test_does_not_take_is_left_out() -> None:
