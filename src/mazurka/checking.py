@@ -115,6 +115,7 @@ def check_program(
             *result.notes,
             *(given_up if result.violation is None else ()),
             *explain_unchecked(result, options),
+            *program.remarks,
         ),
         classification=result.classification,
         interchangeable=result.interchangeable,

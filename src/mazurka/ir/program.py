@@ -380,6 +380,8 @@ class Program:
     """The program before passes have changed it, where assumptions may stop its threads: what a
     stopped thread would do decides which waits are excused.  Addresses and locations are the same.
     None: this is the text itself, or no thread is ever stopped."""
+    remarks: tuple[str, ...] = field(default=(), compare=False)
+    """What the reader of the source finds odd, for people; the program does not depend on it."""
 
     @cached_property
     def first_edge(self) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from mazurka.ir.interpreter import Access, Interpreter, State, Step
-from mazurka.ir.program import PLAIN_KINDS, Cell, Edge, Kind, Program, Role
+from mazurka.ir.program import PLAIN_KINDS, Assign, Cell, Edge, Kind, Program, Role
 from mazurka.report.constants import name_constants
 from mazurka.report.places import (
     PART,
@@ -213,12 +213,29 @@ def name_object(text: str, name: str) -> str:
 
 def _put(taken: TakenEdge, text: str) -> str:
     """What is put where, also where it does not fit."""
+    item = find_item(taken)
+    if not item:
+        return text
+    shown = show_item(taken.program, item) if len(item) > 1 else next(iter(item.values()))
+    return PUTTING.sub(rf"\1 {shown} \2", text)
+
+
+def find_item(taken: TakenEdge) -> dict[int, int]:
+    """The item that an edge puts in, by the cells of its slot, also where a part does not fit."""
     fault = taken.step.fault
-    values = list(taken.written(ITEM).values())
-    if not values and fault is not None and fault.misfit is not None:
-        values = [fault.misfit.value]
-    shown = values[0] if len(values) == 1 else show_item(taken.program, taken.written(ITEM))
-    return PUTTING.sub(rf"\1 {shown} \2", text) if values else text
+    if fault is None or fault.misfit is None:
+        return taken.written(ITEM)
+    interpreter, found = Interpreter(taken.program), dict[int, int]()
+    for operation in taken.edge.operations:
+        if isinstance(operation, Assign):
+            cells, thread = taken.cells, taken.step.thread
+            address = interpreter.value(cells, thread, operation.address)
+            value = interpreter.value(cells, thread, operation.value)
+            if address is None or value is None or not 0 < address < len(cells):
+                continue
+            if is_part(taken.program.cells[address], ITEM):
+                found[address] = value
+    return found or {fault.misfit.address: fault.misfit.value}
 
 
 def _got(taken: TakenEdge) -> Shown | None:
@@ -239,6 +256,14 @@ def show_item(program: Program, values: dict[int, int]) -> str:
         field_name = match["field"] if match is not None else None
         shown.append(str(value) if field_name is None else f"{field_name}={value}")
     return f"({', '.join(shown)})"
+
+
+def name_part(cell: Cell) -> str:
+    """The part of an item that a cell of a queue holds: `field n`, `part [1]`; none of a number."""
+    match = ITEM.search(cell.name)
+    if match is None or match[1] is None:
+        return ""
+    return f"field `{match['field']}`" if match["field"] else f"part {match[1]}"
 
 
 def _writes_shared(taken: TakenEdge) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from mazurka.ir.interpreter import Interpreter, State
-from mazurka.ir.program import Program
+from mazurka.ir.program import Program, Role
 from mazurka.report.operations import TraceRow, make_row
 from mazurka.report.places import Shown
 from mazurka.report.standing import Standing
@@ -30,6 +30,8 @@ class Spinning:
     line: int
     reads: dict[str, Shown]
     """What it reads of others on its way, again and again."""
+    locks: frozenset[str] = frozenset()
+    """What of this is a lock, which is read to see who holds it."""
 
     @property
     def place(self) -> str:
@@ -40,7 +42,10 @@ class Spinning:
     @property
     def values(self) -> str:
         """`flag[1] is True`."""
-        return ", ".join(f"{place} is {value}" for place, value in self.reads.items())
+        return ", ".join(
+            f"{place} is {'held by ' if place in self.locks and value != 'free' else ''}{value}"
+            for place, value in self.reads.items()
+        )
 
     def to_json(self) -> dict[str, object]:
         return {
@@ -67,17 +72,29 @@ def follow_loop(
         row = make_row(program, number, move, step, state)
         rows.setdefault(move.thread, []).append(row)
         state = step.state
-    return tuple(_describe(own) for _, own in sorted(rows.items())), state
+    locks = frozenset(cell.name for cell in program.cells if cell.role is Role.OWNER)
+    return tuple(_describe(own, locks) for _, own in sorted(rows.items())), state
 
 
-def _describe(rows: list[TraceRow]) -> Spinning:
+def _describe(rows: list[TraceRow], locks: frozenset[str]) -> Spinning:
     reads: dict[str, Shown] = {}
     for row in rows:
-        reads.update((place, value) for place, value in row.reads.items())
+        asked = {each.call: each.result for each in row.told if each.call.endswith(")")}
+        answers = {call: result for call, result in asked.items() if result is not None}
+        hidden = row.quiet if answers else frozenset[str]()
+        reads.update((place, value) for place, value in row.reads.items() if place not in hidden)
+        reads.update(answers)
     shown = next((row for row in rows if row.reads or row.told), rows[0])
     lines = {line for row in rows for line in (row.lines or (row.line,))}
     return Spinning(
-        shown.thread, shown.name, shown.file, tuple(sorted(lines)), shown.source, shown.line, reads
+        shown.thread,
+        shown.name,
+        shown.file,
+        tuple(sorted(lines)),
+        shown.source,
+        shown.line,
+        reads,
+        locks & reads.keys(),
     )
 
 

@@ -16,7 +16,14 @@ from mazurka.deadline import check_time
 from mazurka.ir.interpreter import Access, FaultReport, Interpreter, State, Step
 from mazurka.ir.program import Fault, Kind, Program, Role
 from mazurka.report.answer import Finding
-from mazurka.report.operations import TraceRow, answers, hides, make_row, place_name
+from mazurka.report.operations import (
+    TraceRow,
+    answers,
+    hides,
+    make_row,
+    name_part,
+    place_name,
+)
 from mazurka.report.places import Shown, is_hidden, object_name, shown_value, source_line
 from mazurka.report.spinning import Spinning, describe_hang, follow_loop, mark_spinning
 from mazurka.report.standing import Standing, find_standings
@@ -306,7 +313,9 @@ def _describe_misfit(program: Program, report: FaultReport) -> str:
         return ""
     cell = program.cells[report.misfit.address]
     queue = object_name(program, report.misfit.address)
-    return f"put {report.misfit.value} into `{queue}`, which holds {cell.low}..{cell.high}"
+    part = name_part(cell)
+    where = f"{part} of an item of `{queue}`" if part else f"`{queue}`"
+    return f"put {report.misfit.value} into {where}, which holds {cell.low}..{cell.high}"
 
 
 def _race(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
@@ -119,7 +120,9 @@ def one_of(
 ) -> None:
     """Refuse a value that is not among those known."""
     if value not in known:
-        raise OptionError(f"{what} {value!r} {saying}: {', '.join(map(str, known))}")
+        close = difflib.get_close_matches(str(value), [str(each) for each in known], 1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        raise OptionError(f"{what} {value!r} {saying}: {', '.join(map(str, known))}{hint}")
 
 
 def require_positive(flag: str, value: float | None) -> None:

@@ -175,6 +175,17 @@ def test_values_of_other_lines_are_not_those_of_the_assertion(violated):
     assert "q.get()" not in verdict.violation.message
 
 
+def test_a_tuple_of_which_a_part_does_not_fit(violated):
+    verdict = violated("""
+        q = Queue(1, (Int[0, 1], Int[0, 3]))
+        def f():
+            q.put((0, 4))
+        threads = [f()]
+    """)
+    assert verdict.violation.message == "put 4 into part [1] of an item of `q`, which holds 0..3"
+    assert verdict.trace.rows[-1].told[0].words == "put (0, 4) into q"
+
+
 def test_a_number_that_a_queue_cannot_hold(violated, drawn):
     source = """
         q = Queue(2, Int[0, 3])

@@ -150,7 +150,5 @@ def finish(build: ThreadBuilder, plan: ThreadPlan, span: Span) -> None:
         automaton.jump(end, span)
         return
     done = Assign(Const(build.program.status + plan.number), Const(DONE))
-    automaton.add_edge(
-        Kind.EXIT, span, end, operations=(done,), atomic=True, text=f"end {plan.name}"
-    )
+    automaton.add_edge(Kind.EXIT, span, end, operations=(done,), atomic=True, text="end")
     automaton.current = None

@@ -490,7 +490,8 @@ class Declarations:
                     file=self.model.file,
                 )
             known = ", ".join(sorted(self.constants)) or "none"
-            close = difflib.get_close_matches(name, self.constants, n=1)
+            close = [each for each in self.constants if each.lower() == name.lower()]
+            close += difflib.get_close_matches(name, self.constants, n=1)
             hint = f"; did you mean `{close[0]}`?" if close else ""
             raise OptionError(
                 f"-D {name}: the model has no constant `{name}`{hint} (its constants: {known})",

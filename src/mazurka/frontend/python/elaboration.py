@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from mazurka.errors import MazurkaError, OptionError
 from mazurka.frontend.kit.arithmetic import fits
@@ -46,6 +47,7 @@ from mazurka.frontend.python.source import parse, shorten
 from mazurka.frontend.python.survey import (
     ModelSurvey,
     facts_of,
+    find_forgotten_globals,
     survey,
 )
 from mazurka.frontend.python.values import (
@@ -74,7 +76,8 @@ def elaborate(
         understand_annotations(module, KNOWN, file)
         facts = survey(module)
         numbers = {name: _number(name, text) for name, text in (definitions or {}).items()}
-        return _settle(module, source, file, facts, (max_threads, max_depth), numbers)
+        program = _settle(module, source, file, facts, (max_threads, max_depth), numbers)
+        return replace(program, remarks=tuple(find_forgotten_globals(module, facts)))
     except RecursionError:
         raise MazurkaError(
             "the model is nested too deeply; split long expressions and blocks", file=file

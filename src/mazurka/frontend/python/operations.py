@@ -192,8 +192,17 @@ def _assume(low: Lowering, node: ast.Call) -> Value:
 @callable_name("mazurka.model.await_")
 def _await(low: Lowering, node: ast.Call) -> Value:
     """Wait until a condition holds, which is evaluated in one step whatever it reads."""
+    if not node.args and len(node.keywords) == 1 and (name := node.keywords[0].arg) is not None:
+        value = ast.unparse(node.keywords[0].value)
+        raise low.refuse(node, f"`await_` takes a condition: `await_({name} == {value})`")
     condition = require_one_argument(low, node)
     refuse_tuple(low, condition)
+    if isinstance(condition, ast.Lambda):
+        raise low.refuse(
+            condition,
+            "`await_` takes the condition itself, which it evaluates again and again:"
+            f" `await_({ast.unparse(condition.body)})`",
+        )
     text, automaton = f"await {ast.unparse(condition)}", low.require_automaton()
     test = evaluate_directly(low, condition)
     if test is not None:

@@ -300,6 +300,11 @@ def _end_atomic(low: Lowering, node: ast.With) -> None:
 
 
 def _guarded(low: Lowering, node: ast.With, expr: ast.expr, rest: list[ast.withitem]) -> None:
+    match expr:
+        case ast.Call(ast.Attribute(lock, "acquire")):
+            raise low.refuse(
+                expr, f"`with` acquires and releases the lock: `with {ast.unparse(lock)}:`"
+            )
     value = low.value(expr)
     if isinstance(value, Reference):
         value = Guard(value)

@@ -288,6 +288,47 @@ def survey(module: ast.Module) -> ModelSurvey:
     )
 
 
+def find_forgotten_globals(module: ast.Module, facts: ModelSurvey) -> Iterator[str]:
+    """Say where a function assigns a variable of its own that has the name of a shared one.
+
+    This is how Python reads a function without `global`, but seldom what was meant: nobody else
+    sees the assignment.  The name counts as shared if the module assigns it and other code reads
+    it.  Parameters and the variables of loops are meant to be the function's own.
+    """
+    nodes = list(walk_own_nodes(module.body))
+    given = {name for node in nodes for name in _assigned(node)}
+    read = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    seen = given & (facts.loaded | facts.watched | read)
+    for function in facts.functions.values():
+        own = facts_of(function.body)
+        parameters = {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
+        lines: dict[str, int] = {}
+        for node in walk_own_nodes(function.body):
+            for name in _assigned(node):
+                if name in seen - parameters and own.is_local(name):
+                    lines.setdefault(name, getattr(node, "lineno", 0))
+        for name, line in lines.items():
+            changed = "" if name in facts.written else f"; the module's `{name}` is never changed"
+            yield (
+                f"`{function.name}` assigns a variable `{name}` of its own (line {line}){changed}:"
+                f" is `global {name}` missing?"
+            )
+
+
+def _assigned(node: ast.AST) -> Iterator[str]:
+    """Find the variables that an assignment gives a value."""
+    match node:
+        case ast.Assign(targets):
+            found: Sequence[ast.expr] = targets
+        case ast.AnnAssign(target) | ast.AugAssign(target):
+            found = [target]
+        case _:
+            return
+    for target in found:
+        parts = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
+        yield from _names(parts)
+
+
 def _find_messages(module: ast.Module, classes: Container[str]) -> Iterator[int | str]:
     """Find what is put into queues where the source shows it."""
     for node in ast.walk(module):

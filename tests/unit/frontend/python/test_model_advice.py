@@ -13,6 +13,11 @@ from mazurka.frontend.python.elaboration import elaborate
 THREADS = "\nthreads = [f()]\n"
 
 ADVICE = [
+    ("assignment in await_", "x: Int[0, 1] = 0\ndef f():\n    await_(x = 1)", "`await_` takes a condition: `await_(x == 1)`"),
+    ("lambda in await_", "x: Int[0, 1] = 0\ndef f():\n    await_(lambda: x == 1)", "`await_` takes the condition itself, which it evaluates again and again: `await_(x == 1)`"),
+    ("with acquire", "m = Mutex()\ndef f():\n    with m.acquire(): pass", "`with` acquires and releases the lock: `with m:`"),
+    ("target that is called", "def g(x): pass\ndef f():\n    t = threading.Thread(target=g(1))", "`g(1)` is called here, not by the new thread; write `Thread(target=g, args=(1,))`"),
+    ("get with a timeout", "q = Queue(1)\ndef f():\n    x = q.get(timeout=1)", "`get` with a timeout may raise an exception, which models cannot catch; test `empty()` inside `with atomic():`, then `get`"),
     ("return in finally", "def f():\n    try: pass\n    finally: return", "`return` inside `finally` would drop what is going on; put it behind the `try`"),
     ("break in finally", "def f():\n    while True:\n        try: pass\n        finally: break", "`break` inside `finally` would drop what is going on; put it behind the `try`"),
     ("sorted", "def f():\n    for x in sorted([2, 1]): pass", "`sorted` is not supported; sort an Array with loops, or use `min`"),
@@ -64,3 +69,54 @@ def test_a_definition_must_fit(text: str) -> None:
     with pytest.raises(OptionError, match="does not fit in 64 bits") as caught:
         elaborate("N = 1\ndef f(): assert N" + THREADS, "model.py", {"N": text})
     assert len(str(caught.value)) < 120
+
+
+FORGOTTEN = """
+done = False
+seen = 0
+def worker():
+    done = True
+def counter(seen):
+    seen = 1
+def reader():
+    assert not done and seen == 0
+threads = [worker(), counter(0), reader()]
+"""
+
+
+def test_a_forgotten_global_is_remarked():
+    assert elaborate(FORGOTTEN, "m.py").remarks == (
+        "`worker` assigns a variable `done` of its own (line 5); the module's `done` is never"
+        " changed: is `global done` missing?",
+    )
+
+
+def test_a_forgotten_global_beside_one_that_is_there():
+    source = """
+x = 0
+def f():
+    global x
+    x = 1
+def g():
+    x = 2
+def h():
+    assert x <= 1
+threads = [f(), g(), h()]
+"""
+    assert elaborate(source, "m.py").remarks == (
+        "`g` assigns a variable `x` of its own (line 7): is `global x` missing?",
+    )
+
+
+def test_own_variables_are_not_remarked():
+    source = """
+N = 2
+k = 0
+def f():
+    for N in range(3): pass
+    n = N
+def g():
+    k = 1
+threads = [f(), g()]
+"""
+    assert elaborate(source, "m.py").remarks == ()

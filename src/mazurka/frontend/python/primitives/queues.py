@@ -176,9 +176,10 @@ def _blocking_item(low: Lowering, node: ast.Call, name: str, names: tuple[str, .
     waits = block is None or low.constant(block, "`block`") != 0
     if not waits or "timeout" in given:
         test = "full()" if name == "put" else "empty()"
+        how = "with a timeout may raise" if waits else "without waiting raises"
         raise low.refuse(
             node,
-            f"`{name}` without waiting raises an exception, which models cannot catch; test"
+            f"`{name}` {how} an exception, which models cannot catch; test"
             f" `{test}` inside `with atomic():`, then `{name}`",
         )
     if names[0] == "item" and "item" not in given:

@@ -71,9 +71,25 @@ def _thread(low: Lowering, node: ast.Call) -> Value:
         raise low.refuse(node, "a thread is written `Thread(target=function, args=(...))`")
     if "daemon" in given and low.constant(given["daemon"], "`daemon`"):
         raise low.refuse(node, DAEMON)
+    _refuse_call(low, given["target"])
     function, bound = _function(low, low.value(given["target"]), given["target"])
     arguments = bound | _given_arguments(low, function, bound, given, node)
     return _create(low, function, arguments, node, start=False)
+
+
+def _refuse_call(low: Lowering, target: ast.expr) -> None:
+    """Refuse `target=f(1)`, which calls the function at once, in the thread that is here."""
+    match target:
+        case ast.Call(ast.Name(name) as function, given, keywords) if (
+            name in low.program.survey.functions and not keywords
+        ):
+            items = ", ".join(map(ast.unparse, given)) + ("," if len(given) == 1 else "")
+            arguments = f", args=({items})" if given else ""
+            raise low.refuse(
+                target,
+                f"`{ast.unparse(target)}` is called here, not by the new thread; write"
+                f" `Thread(target={function.id}{arguments})`",
+            )
 
 
 def _given_arguments(
