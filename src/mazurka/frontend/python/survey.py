@@ -317,13 +317,11 @@ def find_forgotten_globals(module: ast.Module, facts: ModelSurvey) -> Iterator[s
 
 def _assigned(node: ast.AST) -> Iterator[str]:
     """Find the variables that an assignment gives a value."""
-    match node:
-        case ast.Assign(targets):
-            found: Sequence[ast.expr] = targets
-        case ast.AnnAssign(target) | ast.AugAssign(target):
-            found = [target]
-        case _:
-            return
+    found: list[ast.expr] = []
+    if isinstance(node, ast.Assign):
+        found += node.targets
+    elif isinstance(node, ast.AnnAssign | ast.AugAssign):
+        found.append(node.target)
     for target in found:
         parts = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
         yield from _names(parts)
