@@ -13,9 +13,17 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from functools import partial
 from operator import attrgetter, itemgetter, methodcaller
-from types import CodeType, GeneratorType, MappingProxyType, MethodWrapperType, ModuleType
+from types import (
+    CodeType,
+    GeneratorType,
+    MappingProxyType,
+    MethodWrapperType,
+    ModuleType,
+    WrapperDescriptorType,
+)
 from typing import Any, Final, TypeAlias
 
+from mazurka.runtime.core.insides import ancestors, names_in_class
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python import catalogue, containers, iterators, methods, opaque, reflection
@@ -316,7 +324,7 @@ def _call_bound_slot(function: Any, site: int) -> Any:
     if name in reflection.BOUND:
         return partial(reflection.BOUND[name], function, site)
     if name == "__call__" and not issubclass(type(owner), type):
-        return call(owner, site)
+        return call(owner, site) if _calls_in_c(type(owner)) else function
     found = family(owner)
     if name in catalogue.READS_DEEPLY and (found is not None or issubclass(type(owner), tuple)):
         return partial(_read_owner_deeply, function, site)
@@ -334,6 +342,13 @@ def _call_bound_slot(function: Any, site: int) -> Any:
     if name in _CHANGING:
         progress()
     return function
+
+
+def _calls_in_c(kind: type) -> bool:
+    """Whether objects of a type are called by C code, and not by a method that a class in Python
+    has put in its place and which calls it by `super().__call__`."""
+    found = (names_in_class(one).get("__call__") for one in ancestors(kind))
+    return type(next(filter(None, found), None)) is WrapperDescriptorType
 
 
 def _read_owner_deeply(function: Any, site: int, /, *arguments: Any) -> Any:
