@@ -7,8 +7,17 @@ object at a known address), needs no cell: the name stands for the thing itself.
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Iterable
 
-from mazurka.frontend.kit.shapes import Blueprint, NumberShape, RecordShape, Reference
+from mazurka.frontend.kit.shapes import (
+    ArrayShape,
+    Blueprint,
+    NumberShape,
+    RecordShape,
+    Reference,
+    Shape,
+)
 from mazurka.frontend.python.containers import list_items, make_array
 from mazurka.frontend.python.lowering import Activation, LocalParts, LocalVariable, Lowering
 from mazurka.frontend.python.owned_values import (
@@ -189,6 +198,8 @@ def _assign_global(low: Lowering, name: str, value: Value, node: ast.AST) -> Non
 
 def _list_value(low: Lowering, name: str, value: Sequence, node: ast.AST) -> Value:
     """Make an array of a list of numbers; keep the items of other lists and tuples."""
+    if value.growing and value.origin is not None:
+        return value  # another name of the same list
     blueprint = make_array(value.items) if value.growing else None
     if blueprint is not None:
         return blueprint
@@ -320,7 +331,7 @@ def create_object(low: Lowering, name: str, blueprint: Blueprint, node: ast.AST)
     model = low.program
     low.require_automaton()
     if low.loop_depth:
-        _check_single_use(low, name, node)
+        _check_single_use(low, name, blueprint.shape, node)
     escapes = low.number in model.escaping
     owner = None if escapes or not _is_plain(blueprint) else low.number
     address = model.storage.place(name, blueprint, owner, low.span(node))
@@ -337,30 +348,79 @@ def _is_plain(blueprint: Blueprint) -> bool:
     return all(form.role in (Role.INT, Role.BOOL) for form in blueprint.shape.forms())
 
 
-def _check_single_use(low: Lowering, name: str, node: ast.AST) -> None:
-    """Refuse a second name for an object made in a loop: each round uses its cells again."""
+def _check_single_use(low: Lowering, name: str, shape: Shape, node: ast.AST) -> None:
+    """Refuse a second name for an object made in a loop, or for a part of it that is an object:
+    each round uses its cells again.
+
+    The object may be an item of a list, `boxes[0]`.  What is read of it must be a number: a chain
+    like `boxes[0].inner.count` is followed through the shapes.
+    """
     if low.number in low.program.escaping:
         raise low.refuse(
             node,
             f"`{name}` is made in a loop and handed to a thread; make an Array of"
             " them before the loop",
         )
-    harmless: set[int] = set()
-    for inner in walk_own_nodes(low.frame.facts.body):
-        match inner:
-            case ast.Subscript(ast.Name() as base) | ast.Attribute(ast.Name() as base):
-                harmless.add(id(base))
-            case ast.Call(ast.Name("len"), [ast.Name() as base]):
-                harmless.add(id(base))
-            case ast.For(_, ast.Name() as base) | ast.withitem(ast.Name() as base):
-                harmless.add(id(base))
-    for inner in walk_own_nodes(low.frame.facts.body):
-        aliased = isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load)
-        if aliased and getattr(inner, "id", "") == name and id(inner) not in harmless:
-            raise low.refuse(
-                node,
-                f"`{name}` is made in a loop and used under another name; make it before the loop",
-            )
+    root = re.split(r"[.\[]", name)[0]
+    whole = shape if root == name else ArrayShape(shape, 1)
+    nodes = list(walk_own_nodes(low.frame.facts.body))
+    inner = {id(one.value) for one in nodes if isinstance(one, ast.Subscript | ast.Attribute)}
+    passing: dict[int, int] = {}
+    """By the identity of an expression: how many levels are taken apart where it stands."""
+    for one in nodes:
+        match one:
+            case ast.Call(ast.Name("len"), [measured]):
+                passing[id(measured)] = -1
+            case ast.withitem(context):
+                passing[id(context)] = -1
+            case ast.For(_, iterated) | ast.comprehension(_, iterated):
+                passing[id(iterated)] = 1
+    for one in nodes:
+        accessed = _accesses(one)
+        if accessed is None or accessed[0] != root or id(one) in inner:
+            continue
+        if isinstance(getattr(one, "ctx", None), ast.Load) and passing.get(id(one)) != -1:
+            steps = [*accessed[1], *[None] * passing.get(id(one), 0)]
+            if _is_object(_follow(whole, steps)):
+                raise low.refuse(
+                    node,
+                    f"`{name}` is made in a loop and used under another name; make it before"
+                    " the loop",
+                )
+
+
+def _accesses(node: ast.AST) -> tuple[str, list[str | None]] | None:
+    """The variable and the steps of `boxes[0].inner`: the names of fields, None for an index."""
+    match node:
+        case ast.Name(variable):
+            return variable, []
+        case ast.Subscript(value, ast.Slice()):
+            return _accesses(value)
+        case ast.Subscript(value):
+            step: str | None = None
+        case ast.Attribute(value, field):
+            step = field
+        case _:
+            return None
+    found = _accesses(value)
+    return None if found is None else (found[0], [*found[1], step])
+
+
+def _follow(shape: Shape | None, steps: Iterable[str | None]) -> Shape | None:
+    """The shape of a part; None for what is no part: a method."""
+    for step in steps:
+        match shape:
+            case ArrayShape(element) if step is None:
+                shape = element
+            case RecordShape(_, fields) if step is not None:
+                shape = dict(fields).get(step)
+            case _:
+                return None
+    return shape
+
+
+def _is_object(shape: Shape | None) -> bool:
+    return shape is not None and not isinstance(shape, NumberShape)
 
 
 def bind_parameter(

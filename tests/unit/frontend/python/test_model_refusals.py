@@ -116,6 +116,18 @@ REFUSALS = [
         3,
     ),
     (
+        "part of an object in loop",
+        "def f():\n    for i in range(2):\n        grid = [[i, i], [i, i]]\n        row = grid[0]\nthreads = [f()]\n",
+        "`grid` is made in a loop and used under another name; make it before the loop",
+        3,
+    ),
+    (
+        "item of a list in loop",
+        "class Box:\n    def __init__(self): self.v = 0\ndef f():\n    for i in range(2):\n        boxes = [Box(), Box()]\n        for box in boxes: box.v = 1\nthreads = [f()]\n",
+        "`boxes` is made in a loop and used under another name; make it before the loop",
+        5,
+    ),
+    (
         "object for a function that returns it",
         "def g(a):\n    return a\ndef f():\n    while True:\n        b = g(Array(Int[0, 1], 2))\nthreads = [f()]\n",
         "`a` is made in a loop and used under another name; make it before the loop",
