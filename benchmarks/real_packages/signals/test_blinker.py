@@ -23,7 +23,7 @@ def test_disconnect_while_a_sender_is_added():
 
 
 def test_disconnect_beside_connect_of_one_receiver():
-    """violated: the receiver ends up in `receivers` and in no set of a sender, or the reverse."""
+    """holds: `disconnect` removes the receiver from `receivers` last, and `send` looks there."""
     signal = Signal()
     heard = []
 
@@ -68,7 +68,7 @@ def test_two_send():
 
 
 def test_one_signal_of_a_name():
-    """holds: `Namespace.signal` stores by `setdefault`."""
+    """violated: `Namespace.signal` looks for the name and stores a signal in two steps."""
     names = Namespace()
     made = []
     run_together(lambda: made.append(names.signal("n")), lambda: made.append(names.signal("n")))
