@@ -14,8 +14,8 @@ class Connection:
 
 
 def test_queue_pool():
-    """holds: a pool of one connection hands it to one thread at a time."""
-    pool = QueuePool(Connection, pool_size=1, max_overflow=0)
+    """holds: a pool of one connection hands it to one thread at a time; the other waits."""
+    pool = QueuePool(Connection, pool_size=1, max_overflow=0, timeout=None)
     using = []
 
     def use():

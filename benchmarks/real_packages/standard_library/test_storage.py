@@ -85,7 +85,7 @@ def test_seek_then_write():
 
 
 def test_zip_file():
-    """holds: an archive is written under its lock."""
+    """violated: `writestr` looks whether somebody writes before it takes its lock."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         run_together(lambda: archive.writestr("a", "1"), lambda: archive.writestr("b", "2"))
