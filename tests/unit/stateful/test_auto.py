@@ -122,7 +122,8 @@ def test_large_programs_are_reduced(
     monkeypatch.setattr(auto, "processors", lambda: processors)
     program = example(name, definitions)
     chosen = auto.search(program, SearchOptions(), Silent())
-    assert chosen.strategy.name in candidates(program)
+    rivals = ["full"] if processors > 1 else []  # side by side, whoever comes first
+    assert chosen.strategy.name in [*candidates(program), *rivals]
     assert (chosen.result.limits, chosen.result.violation) == ((), None)
     pilot = chosen.result.rounds[0]
     assert pilot.statistics.transitions >= auto.PILOT_TRANSITIONS
