@@ -124,12 +124,12 @@ def work(answers: Any, path: str, definitions: dict[str, int], strategy: str, li
 
 def load_engine(processors: int) -> list[str]:
     """Load all kernels, so that no check waits for them; the strategies to compare."""
+    from mazurka.compiled.cache import KERNELS, kernel
     from mazurka.search import Silent
     from mazurka.search.registry import load_strategy, strategy_names
     from mazurka.stateful import auto
-    from mazurka.stateful.compiled.cache import KERNELS, kernel
 
-    for name in KERNELS:
+    for name in KERNELS["stateful"]:
         kernel(name, Silent())
     auto.processors = lambda: processors
     stored = [load_strategy(name) for name in strategy_names()]

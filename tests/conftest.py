@@ -15,9 +15,9 @@ from types import FunctionType, ModuleType
 
 import pytest
 
+from mazurka.compiled.cache import kernel
 from mazurka.ir.native import step
 from mazurka.search import Silent, resources
-from mazurka.stateful.compiled.cache import kernel
 
 TESTS = Path(__file__).parent
 KERNELS = ("depth_first", "breadth_first", "store")

@@ -17,13 +17,14 @@ from typing import Any
 import pytest
 
 from mazurka.analysis.channels import find_channels
+from mazurka.compiled import cache as kernel_cache
+from mazurka.compiled import compiler
 from mazurka.frontend.python.elaboration import elaborate
 from mazurka.ir.interpreter import State, Step
 from mazurka.ir.native.step import native
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program
 from mazurka.search import SearchOptions, SearchResult, Silent
-from mazurka.stateful.compiled import cache as kernel_cache
 from mazurka.stateful.reference import cartesian
 from mazurka.stateful.reference.cartesian import (
     Cartesian,
@@ -37,7 +38,7 @@ from mazurka.stateful.searches import kernel_search
 from mazurka.stateful.searches.cartesian import Vectors
 from mazurka.stateful.searches.cartesian_workers import search_cartesian
 
-KERNELS = kernel_cache.SOURCES / "kernels"
+KERNELS = kernel_cache.SOURCES / "stateful" / "kernels"
 OPTIONS = SearchOptions(properties=frozenset({"assert", "deadlock"}), stop_at_first=False)
 
 MODELS = {
@@ -283,7 +284,9 @@ def put_in_place(
         load("mutant_vectors", sources["vectors"])
         whole = sources["cartesian"].replace("kernels.vectors", "kernels.mutant_vectors")
         load("mutant_cartesian", whole)
-        loaded = kernel_cache._load(*kernel_cache._compile("mutant_cartesian"))
+        module_name = "mazurka.stateful.kernels.mutant_cartesian"
+        code = compiler.compile_kernel(module_name, kernel_cache._machine())
+        loaded = kernel_cache._load(*code)
         monkeypatch.setattr(kernel_search, "kernel", lambda name, observer: loaded[1])
 
     return compile_kernel

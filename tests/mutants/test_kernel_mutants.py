@@ -13,11 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from mazurka.stateful.compiled import cache as kernel_cache
+from mazurka.compiled import cache as kernel_cache
+from mazurka.compiled import compiler
 from mazurka.stateful.searches import kernel_search
 from tests.mutants.transaction_searches import Search
 
-KERNEL = kernel_cache.SOURCES / "kernels" / "transactions.py"
+KERNEL = kernel_cache.SOURCES / "stateful" / "kernels" / "transactions.py"
 
 
 @pytest.fixture
@@ -36,7 +37,9 @@ def put_in_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[s
         module = importlib.util.module_from_spec(specification)
         monkeypatch.setitem(sys.modules, name, module)
         specification.loader.exec_module(module)
-        loaded = kernel_cache._load(*kernel_cache._compile("mutant"))
+        module_name = "mazurka.stateful.kernels.mutant"
+        code = compiler.compile_kernel(module_name, kernel_cache._machine())
+        loaded = kernel_cache._load(*code)
         monkeypatch.setattr(kernel_search, "kernel", lambda name, observer: loaded[1])
 
     return compile_kernel

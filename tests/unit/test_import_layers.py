@@ -22,7 +22,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("ir.passes",),
     ("ir.native",),
     ("analysis", "frontend.kit", "search"),
-    ("frontend",),
+    ("frontend", "compiled"),
     ("stateful", "stateless"),
     ("report",),
     ("runtime.core",),

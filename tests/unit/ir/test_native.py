@@ -21,12 +21,12 @@ from step_programs import (
 from tests.soundness.agreement import NativeRunner, disagreement
 from tests.unit.ir.programs import Builder, crossed_locks, load, lost_update, put
 
+from mazurka.compiled.memory import Area
 from mazurka.ir.expressions import BINARY_OPERATORS, Binary, Const, Convert, Expr, Unary
 from mazurka.ir.interpreter import Interpreter
 from mazurka.ir.native.step import INVALID, NativeProgram, generate_assembly, native
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import FINISHED, Kind, Program
-from mazurka.stateful.compiled.memory import Area
 
 PROGRAMS = {
     "two choices": two_choices(),

@@ -13,6 +13,7 @@ import pytest
 from tests.soundness.disk_searches import least_memory, search_disk
 from tests.unit.ir.programs import crossed_locks, modular_counters
 
+from mazurka.compiled.memory import Area
 from mazurka.ir.native.step import native
 from mazurka.ir.program import Program
 from mazurka.search import SearchOptions, Silent, Statistics
@@ -27,7 +28,6 @@ from mazurka.stateful.beyond_memory.sorted_files import (
     SortedFile,
     Subtraction,
 )
-from mazurka.stateful.compiled.memory import Area
 from mazurka.stateful.compiled.store import FIRST_CAPACITY
 from mazurka.stateful.strategies.full import run
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from mazurka.compiled import builders as kernel_builders
+from mazurka.compiled import cache as kernel_cache
+from mazurka.compiled.memory import Area
 from mazurka.deadline import TimeLimitError, time_limit
 from mazurka.search import Silent, Statistics
 from mazurka.stateful import blocks
-from mazurka.stateful.compiled import builders as kernel_builders
-from mazurka.stateful.compiled import cache as kernel_cache
-from mazurka.stateful.compiled.memory import Area
 from mazurka.stateful.compiled.store import FIRST_CAPACITY, Store
 
 
@@ -107,7 +107,8 @@ def test_all_missing_kernels_are_announced_once_and_built_together(
     listener = Listener()
     for name in ("store", "depth_first", "cartesian"):
         kernel_cache.kernel(name, listener)
-    assert sorted(name for group in asked for name in group) == sorted(kernel_cache.KERNELS)
+    stateful = kernel_cache.KERNELS["stateful"]
+    assert sorted(name for group in asked for name in group) == sorted(stateful)
     assert builds == []
     (notice,) = listener.notices
     assert notice.startswith("preparing the engine, first run only (about ")
@@ -115,9 +116,10 @@ def test_all_missing_kernels_are_announced_once_and_built_together(
 
 def test_every_kernel_is_listed() -> None:
     """A kernel that is not would be compiled on its own, when somebody already waits."""
-    folder = kernel_cache.SOURCES / "kernels"
-    whole = {path.stem for path in folder.glob("*.py") if "\ndef run(" in path.read_text()}
-    assert set(kernel_cache.KERNELS) == whole
+    for engine, kernels in kernel_cache.KERNELS.items():
+        folder = kernel_cache.SOURCES / engine / "kernels"
+        whole = {path.stem for path in folder.glob("*.py") if "\ndef run(" in path.read_text()}
+        assert set(kernels) == whole
 
 
 def test_a_process_builds_kernels(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -217,12 +219,17 @@ def test_where_kernels_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
 def test_the_key_follows_the_sources(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     make_key = kernel_cache._key.__wrapped__
     copy = tmp_path / "sources"
-    shutil.copytree(kernel_cache.SOURCES / "kernels", copy / "kernels")
-    shutil.copy(kernel_cache.SOURCES / "blocks.py", copy)
-    before = make_key()
+    parts = [Path(*names) for names in (("stateful", "kernels", "store.py"),
+             ("stateful", "blocks.py"), ("compiled", "pointers.py"))]  # fmt: skip
+    shutil.copytree(kernel_cache.SOURCES / "stateful" / "kernels", copy / "stateful" / "kernels")
+    for part in parts[1:]:
+        (copy / part).parent.mkdir(exist_ok=True)
+        shutil.copy(kernel_cache.SOURCES / part, copy / part)
+    before = make_key("stateful")
     monkeypatch.setattr(kernel_cache, "SOURCES", copy)
-    assert make_key() == before
-    for changed in (copy / "kernels" / "store.py", copy / "blocks.py"):
+    assert make_key("stateful") == before
+    for part in parts:
+        changed = copy / part
         changed.write_text(changed.read_text() + "\n# changed\n")
-        assert make_key() != before
-        before = make_key()
+        assert make_key("stateful") != before
+        before = make_key("stateful")

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from mazurka.compiled import memory
+from mazurka.compiled.memory import Area
 from mazurka.errors import MazurkaError
-from mazurka.stateful.compiled import memory
-from mazurka.stateful.compiled.memory import Area
 
 GIGABYTE = 1 << 30
 

@@ -8,11 +8,11 @@ import pytest
 from searching import MEMORY, ORDERS
 from tests.unit.ir.programs import modular_counters
 
+from mazurka.compiled.memory import Area
 from mazurka.ir.native.step import native
 from mazurka.ir.program import Program
 from mazurka.search import SearchOptions, SearchResult, Silent
 from mazurka.stateful import blocks
-from mazurka.stateful.compiled.memory import Area
 from mazurka.stateful.compiled.store import FIRST_CAPACITY, LAST_LOAD, MOST_LOAD, Store
 from mazurka.stateful.searches.breadth_first import BreadthFirst
 from mazurka.stateful.searches.depth_first import DepthFirst

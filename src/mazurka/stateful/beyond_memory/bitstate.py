@@ -29,10 +29,10 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from mazurka.compiled.memory import Area
 from mazurka.ir.native.step import NativeProgram
 from mazurka.search import BITSTATE, Observer, SearchOptions, SearchResult
 from mazurka.stateful import blocks
-from mazurka.stateful.compiled.memory import Area
 from mazurka.stateful.compiled.store import Store
 from mazurka.stateful.searches.depth_first import DepthFirst
 from mazurka.stateful.variants import HASHES

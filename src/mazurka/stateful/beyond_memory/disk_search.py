@@ -33,6 +33,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from mazurka.compiled.cache import kernel
+from mazurka.compiled.memory import Area
 from mazurka.errors import InternalError
 from mazurka.ir.native.step import NativeProgram
 from mazurka.search import Move, Observer, SearchOptions, SearchResult
@@ -47,8 +49,6 @@ from mazurka.stateful.beyond_memory.sorted_files import (
     SortedFile,
     Subtraction,
 )
-from mazurka.stateful.compiled.cache import kernel
-from mazurka.stateful.compiled.memory import Area
 from mazurka.stateful.compiled.store import FIRST_CAPACITY, LAST_LOAD, MOST_LOAD, Store
 from mazurka.stateful.searches.breadth_first import ORIGIN_BYTES, BreadthFirst, origin_in
 

@@ -16,11 +16,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
 
+from mazurka.compiled.cache import kernel
+from mazurka.compiled.memory import Area
 from mazurka.errors import OptionError
 from mazurka.search import Observer
 from mazurka.stateful import blocks
-from mazurka.stateful.compiled.cache import kernel
-from mazurka.stateful.compiled.memory import Area
 
 LEAST_FREE = 64_000_000
 """What is left to others on the disk."""

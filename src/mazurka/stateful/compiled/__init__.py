@@ -1,1 +1,1 @@
-"""How compiled searches are made, kept and given memory."""
+"""What the compiled searches share with Python: the visited states, and a program's tables."""

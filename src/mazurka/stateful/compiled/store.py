@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import time
 
+from mazurka.compiled.cache import kernel
+from mazurka.compiled.memory import Area
 from mazurka.search import Observer
 from mazurka.stateful import blocks
-from mazurka.stateful.compiled.cache import kernel
-from mazurka.stateful.compiled.memory import Area
 
 FIRST_CAPACITY = 1 << 12
 MOST_LOAD = 0.75

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from mazurka.compiled.memory import Area
 from mazurka.errors import UnsupportedError
 from mazurka.ir.native.step import NativeProgram
 from mazurka.ir.program import FAULTS, Fault
 from mazurka.search import SearchOptions
 from mazurka.stateful import blocks
-from mazurka.stateful.compiled.memory import Area
 from mazurka.stateful.hangs import find_own_cells
 
 MOST_THREADS = 255

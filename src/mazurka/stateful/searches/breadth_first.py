@@ -6,10 +6,10 @@ schedule of a violation.
 
 from __future__ import annotations
 
+from mazurka.compiled.memory import Area
 from mazurka.ir.native.step import NativeProgram
 from mazurka.search import Move, Observer, SearchOptions
 from mazurka.stateful import blocks
-from mazurka.stateful.compiled.memory import Area
 from mazurka.stateful.compiled.view import ProgramView
 from mazurka.stateful.searches.kernel_search import KernelSearch
 

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
+from mazurka.compiled.memory import Area
 from mazurka.errors import UnsupportedError
 from mazurka.ir.interpreter import Interpreter, State
 from mazurka.ir.native.step import NativeProgram
 from mazurka.ir.program import FAULTS, Fault
 from mazurka.search import Move, Observer, SearchOptions
 from mazurka.stateful import blocks
-from mazurka.stateful.compiled.memory import Area
 from mazurka.stateful.compiled.store import Store
 from mazurka.stateful.compiled.view import ProgramView
 from mazurka.stateful.searches.breadth_first import origin_in

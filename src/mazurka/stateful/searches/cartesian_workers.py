@@ -26,10 +26,10 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+from mazurka.compiled.memory import Area
 from mazurka.ir.native.step import NativeProgram
 from mazurka.search import Observer, SearchOptions, SearchResult
 from mazurka.stateful import blocks
-from mazurka.stateful.compiled.memory import Area
 from mazurka.stateful.searches.cartesian import (
     VECTOR_TROUBLES,
     CartesianSearch,

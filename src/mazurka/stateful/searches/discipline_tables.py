@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from mazurka.analysis.discipline import MOST_CANDIDATES, Discipline
 from mazurka.analysis.laws import MoverUse
 from mazurka.analysis.ownership import reach
+from mazurka.compiled.memory import Area
 from mazurka.ir.native.layout import Slot
 from mazurka.ir.program import FINISHED, IDLE, Kind, Thread
 from mazurka.stateful import blocks
-from mazurka.stateful.compiled.memory import Area
 from mazurka.stateful.compiled.view import FOOTPRINT_LENGTH, ProgramView
 
 IMPOSSIBLE = (1 << 64) - 1

@@ -6,12 +6,12 @@ that keep the path to the current state on a stack.
 
 from __future__ import annotations
 
+from mazurka.compiled.cache import kernel
+from mazurka.compiled.memory import Area
 from mazurka.deadline import seconds_left
 from mazurka.ir.native.step import NativeProgram
 from mazurka.search import Move, Observer, SearchOptions, SearchResult, Statistics
 from mazurka.stateful import blocks
-from mazurka.stateful.compiled.cache import kernel
-from mazurka.stateful.compiled.memory import Area
 from mazurka.stateful.compiled.store import Store
 from mazurka.stateful.compiled.view import ProgramView
 from mazurka.stateful.searches.conduct import Conductor

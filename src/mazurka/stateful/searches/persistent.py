@@ -22,12 +22,12 @@ from mazurka.analysis.futures import (
     find_pattern_locks,
     find_sticky_locations,
 )
+from mazurka.compiled.memory import Area
 from mazurka.deadline import check_time
 from mazurka.ir.native.step import NativeProgram, native
 from mazurka.ir.program import IDLE, Program
 from mazurka.search import Move, Observer, SearchOptions, SearchResult
 from mazurka.stateful import blocks
-from mazurka.stateful.compiled.memory import Area
 from mazurka.stateful.compiled.view import ProgramView
 from mazurka.stateful.quotient import has_alike_places
 from mazurka.stateful.searches.discipline_tables import enter_locks

@@ -21,13 +21,13 @@ from mazurka.analysis.discipline import Broken, Discipline
 from mazurka.analysis.laws import MoverUse
 from mazurka.analysis.locksets import Protection, classify_cells
 from mazurka.analysis.static_facts import find_static_facts
+from mazurka.compiled.cache import kernel
+from mazurka.compiled.memory import Area
 from mazurka.errors import InternalError
 from mazurka.ir.interpreter import State, Step
 from mazurka.ir.native.step import NativeProgram
 from mazurka.search import CUT_SHORT, CellClass, Move, Observer, Round, SearchOptions, SearchResult
 from mazurka.stateful import blocks
-from mazurka.stateful.compiled.cache import kernel
-from mazurka.stateful.compiled.memory import Area
 from mazurka.stateful.searches.discipline_tables import DisciplineTables
 from mazurka.stateful.searches.kernel_search import StackSearch
 from mazurka.stateful.variants import MOVERS, Completion, Transaction

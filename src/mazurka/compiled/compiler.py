@@ -6,7 +6,7 @@ the parts of a kernel from Python.  The quick way (`_without_libraries`) has Num
 functions as LLVM assembly and leaves out the rest; they are then linked once and optimized once,
 which takes half the time.  It replaces methods of Numba that are not documented, and leaves
 functions behind that only the quick way can use.  So processes that do nothing else go this way
-(`mazurka.stateful.compiled.cache`), and where they do not get to the end, Numba compiles as usual.
+(`mazurka.compiled.cache`), and where they do not get to the end, Numba compiles as usual.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from typing import Any
 import llvmlite.binding as llvm
 
 
-def compile_kernel(name: str, machine: Any, *, quick: bool = False) -> tuple[str, bytes]:
-    """The symbol and the object code of `run` in `mazurka.stateful.kernels.<name>`."""
-    function = import_module(f"mazurka.stateful.kernels.{name}").run
+def compile_kernel(module_name: str, machine: Any, *, quick: bool = False) -> tuple[str, bytes]:
+    """The symbol and the object code of `run` in a kernel's module."""
+    function = import_module(module_name).run
     with _without_collections():
         if quick:
             with _without_libraries():

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from mazurka.deadline import TimeLimitError, check_time, seconds_left
 
-HOME = str(Path(__file__).parents[3])
+HOME = str(Path(__file__).parents[2])
 PROGRAM = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from mazurka.stateful.compiled.cache import build
+from mazurka.compiled.cache import build
 build(sys.argv[2:])
 """
 """What a process runs; its arguments: where Mazurka is, and the names of kernels."""

@@ -1,13 +1,13 @@
 """Compiled kernels: made once by Numba, kept on disk as machine code, loaded by LLVM alone.
 
 Importing Numba takes longer than checking a small model.  So the first use of a kernel compiles
-`run(address)` of `mazurka.stateful.kernels.<name>`, and stores the object code in the user's cache
+`run(address)` of `mazurka.<engine>.kernels.<name>`, and stores the object code in the user's cache
 directory under a key made of everything it depends on: the kernels' sources, the versions of
 Python, Numba and LLVM's binding, and the processor.  Later runs only load it.
 
-Whoever needs one kernel will soon need another, and nobody likes to wait twice.  So the first use
-of any compiles all that are missing, in processes side by side (`build_side_by_side`).  What they
-do not deliver is compiled here.
+Whoever needs one kernel of an engine will soon need another, and nobody likes to wait twice.  So
+the first use of any compiles all of that engine that are missing, in processes side by side
+(`build_side_by_side`).  What they do not deliver is compiled here.
 """
 
 from __future__ import annotations
@@ -31,22 +31,25 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from mazurka.cache_folder import cache_directory
+from mazurka.compiled.builders import build_side_by_side, share_out
+from mazurka.compiled.compiler import compile_kernel
 from mazurka.search import Observer
 from mazurka.search.resources import processors
-from mazurka.stateful.compiled.builders import build_side_by_side, share_out
-from mazurka.stateful.compiled.compiler import compile_kernel
 
 SOURCES = Path(__file__).parents[1]
 KERNELS = {
-    "depth_first": 1.2,
-    "store": 0.4,
-    "breadth_first": 0.5,
-    "persistent": 1.8,
-    "transactions": 2.1,
-    "cartesian": 2.7,
-    "sorted_runs": 0.8,
+    "stateful": {
+        "depth_first": 1.2,
+        "store": 0.4,
+        "breadth_first": 0.5,
+        "persistent": 1.8,
+        "transactions": 2.1,
+        "cartesian": 2.7,
+        "sorted_runs": 0.8,
+    },
 }
-"""All kernels, and about how many seconds of a processor each takes to compile."""
+"""The kernels of each engine, and about how many seconds of a processor each takes to compile.
+No two engines have kernels of the same name."""
 START_SECONDS = 0.8
 """About how long a process takes before it begins to compile."""
 MOST_BUILDERS = 3
@@ -87,7 +90,8 @@ def _obtain(name: str, observer: Observer) -> tuple[str, bytes]:
 
 def _build_missing(name: str, observer: Observer) -> tuple[str, bytes] | None:
     """Let other processes compile all kernels that are not there; None where they fail."""
-    costs = {each: cost for each, cost in KERNELS.items() if _read(_path(each)) is None}
+    kernels = KERNELS[engine_of(name)]
+    costs = {each: cost for each, cost in kernels.items() if _read(_path(each)) is None}
     groups = share_out(costs, min(processors(), MOST_BUILDERS))
     longest = max((sum(costs[each] for each in group) for group in groups), default=0)
     seconds = math.ceil(START_SECONDS + longest)
@@ -102,18 +106,30 @@ def build(names: Sequence[str]) -> None:
     """Compile kernels and put them into the cache; for a process that does nothing else."""
     for name in names:
         if _read(_path(name)) is None:  # or somebody else has done it meanwhile
-            _write(_path(name), *compile_kernel(name, _machine(), quick=True))
+            _write(_path(name), *compile_kernel(module_of(name), _machine(), quick=True))
+
+
+def engine_of(name: str) -> str:
+    """The engine that has a kernel of this name."""
+    return next(engine for engine, kernels in KERNELS.items() if name in kernels)
+
+
+def module_of(name: str) -> str:
+    """The module that a kernel is compiled from."""
+    return f"mazurka.{engine_of(name)}.kernels.{name}"
 
 
 def _path(name: str) -> Path:
-    return cache_directory() / f"{name}-{_key()}.kernel"
+    return cache_directory() / f"{name}-{_key(engine_of(name))}.kernel"
 
 
 @cache
-def _key() -> str:
+def _key(engine: str) -> str:
     digest = hashlib.sha256()
-    for source in sorted([*(SOURCES / "kernels").glob("*.py"), SOURCES / "blocks.py"]):
+    own = SOURCES / engine
+    for source in sorted([*(own / "kernels").glob("*.py"), own / "blocks.py"]):
         digest.update(source.read_bytes())
+    digest.update((SOURCES / "compiled" / "pointers.py").read_bytes())
     for part in (
         sys.version,
         platform.machine(),
@@ -153,7 +169,7 @@ def _machine() -> Any:
 
 def _compile(name: str) -> tuple[str, bytes]:
     """The symbol and the object code of a kernel."""
-    return compile_kernel(name, _machine())
+    return compile_kernel(module_of(name), _machine())
 
 
 def _load(symbol: str, code: bytes) -> tuple[Any, Callable[[int], int]]:

@@ -1,0 +1,1 @@
+"""How the engines' kernels are compiled, kept and given memory."""
