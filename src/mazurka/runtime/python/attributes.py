@@ -242,7 +242,7 @@ def expose(thing: Any) -> None:
         classes_shown[id(space)] = (space, thing)
         return
     holder: Any = thing if type(thing) is ModuleType else type(thing)
-    if holder is not thing and not is_made(holder):
+    if holder is not thing and (issubclass(holder, _COMPUTED) or attributes(holder) is None):
         return
     if not _is_exposed(holder):
         label = _label(holder)

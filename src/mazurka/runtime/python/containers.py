@@ -123,15 +123,20 @@ def token_of(key: Any) -> Token:
 
 
 def keys_of(container: Any, family: Family) -> Keys:
-    """Tell what is in a container, for the state of its structure; None if that is unknown."""
-    if family is None:
+    """Tell what is in a container, for the state of its structure; None if that is unknown.
+
+    The class of the container may have methods of its own, which are not called: they may answer
+    something else, and would come back here.
+    """
+    kind: Any = family
+    if kind is None:
         return None
-    size = len(container)
+    size: int = kind.__len__(container)
     if size > TELLING:
         return None
     if family in LISTS:
         return size
-    tokens = frozenset(token_of(key) for key in list(container))
+    tokens = frozenset(token_of(key) for key in list(kind.__iter__(container)))
     return None if None in tokens or len(tokens) < size else tokens
 
 

@@ -47,6 +47,27 @@ def work():
         d["n"] = v + 1
 together(work, work)
 assert box.n == 2
+### vars of a function
+---
+def box(): pass
+made = []
+def work():
+    with GUARD:
+        if vars(box).get("n") is None:
+            made.append(1)
+            box.n = 1
+together(work, work)
+assert made == [1]
+### dict of a C object
+---
+box = functools.partial(print); made = []
+def work():
+    with GUARD:
+        if "n" not in box.__dict__:
+            made.append(1)
+            setattr(box, "n", 1)
+together(work, work)
+assert made == [1]
 ### dict in
 class Box: pass
 ---

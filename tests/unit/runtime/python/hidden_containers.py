@@ -6,6 +6,20 @@ Programs for `test_hidden_accesses`; see there for how they are written.
 from __future__ import annotations
 
 CONTAINERS = """
+### iterator and length of its own
+class Many(dict):
+    def __iter__(self): return super().__iter__()
+    def __len__(self): return 0 if dict.__len__(self) == 1 else super().__len__()
+    def __getitem__(self, key): return super().__getitem__(key)[0]
+---
+many = Many()
+def work():
+    with GUARD:
+        if not dict.__contains__(many, "k"):
+            dict.__setitem__(many, "k", [])
+        super(Many, many).__getitem__("k").append(1)
+together(work, work)
+assert len(many.get("k")) == 2
 ### subscript of a C object
 import mmap
 ---
