@@ -6,6 +6,7 @@ llvmlite or numpy is imported inside the commands.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from contextlib import suppress
@@ -62,6 +63,7 @@ def main() -> None:
     left = sys.modules.get("mazurka.runtime.program.watchdog")
     if left is not None and left.out_of_control:
         _leave_at_once(status)
+    gc.freeze()  # what is left goes with the process: to look for garbage in it would take time
     sys.exit(status)
 
 
