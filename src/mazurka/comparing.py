@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from mazurka.checking import check_program, load_program, name_language
-from mazurka.deadline import time_limit
+from mazurka.deadline import interruptible, time_limit
 from mazurka.errors import OptionError
 from mazurka.report.verdict import UNREDUCED, Verdict
 from mazurka.search import Observer, Strategy
@@ -34,6 +34,8 @@ class Comparison:
     properties: tuple[str, ...]
     verdicts: tuple[Verdict, ...]
     left_out: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+    """What is to be said about the program, whichever strategy searches it."""
 
     @property
     def interrupted(self) -> bool:
@@ -48,14 +50,23 @@ class Comparison:
             "property": list(self.properties),
             "results": [verdict.to_json() for verdict in self.verdicts],
             "left_out": [{"strategy": name, "reason": why} for name, why in self.left_out],
+            "notes": list(self.notes),
             "error": None,
         }
 
 
 def compare_file(
-    path: str, names: tuple[str, ...] | None, options: CheckOptions, observer: Observer
+    path: str,
+    names: tuple[str, ...] | None,
+    options: CheckOptions,
+    observer: Observer,
+    *,
+    started: float | None = None,
 ) -> Comparison:
-    """Run the strategies named, or all that can answer; each explores everything."""
+    """Run the strategies named, or all that can answer; each explores everything.
+
+    A time limit is for reading the file, counted from `started` (`time.perf_counter`) if that is
+    given, and for each strategy."""
     validate(options)
     left_out: list[tuple[str, str]] = []
     chosen: list[Strategy] = []
@@ -72,8 +83,9 @@ def compare_file(
         raise OptionError(f"no strategy can answer this; for these properties there are: {able}")
     refuse_what_none_listens_to(chosen, options)
     options = name_language(path, options)
-    with time_limit(options.limit_seconds):
+    with time_limit(options.limit_seconds, since=started), interruptible():
         program = load_program(path, options.reading)
+    remarks, program = program.remarks, replace(program, remarks=())
     verdicts: list[Verdict] = []
     for strategy in chosen:
         if verdicts and INTERRUPTED in verdicts[-1].limits:
@@ -82,7 +94,8 @@ def compare_file(
         wanted = options_for(strategy, options)
         with time_limit(wanted.limit_seconds):
             verdicts.append(check_program(path, program, strategy, wanted, observer))
-    return Comparison(path, sort_properties(options.required), tuple(verdicts), tuple(left_out))
+    required = sort_properties(options.required)
+    return Comparison(path, required, tuple(verdicts), tuple(left_out), remarks)
 
 
 def options_for(strategy: Strategy, options: CheckOptions) -> CheckOptions:

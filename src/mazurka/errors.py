@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
 from typing import Protocol, Self
+
+
+def suggest(word: str, known: Iterable[str]) -> str:
+    """Ask whether a known name was meant, for the end of a message; nothing where none is close."""
+    names = {name.lower(): name for name in known}
+    close = difflib.get_close_matches(word.lower(), names, 1)
+    return f"; did you mean {names[close[0]]!r}?" if close else ""
 
 
 class Position(Protocol):

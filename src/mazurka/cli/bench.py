@@ -10,7 +10,7 @@ import typer
 from mazurka.cli import arguments as args
 from mazurka.cli.completion import complete_among
 from mazurka.cli.failures import guarded
-from mazurka.errors import OptionError
+from mazurka.errors import OptionError, suggest
 
 EPILOG = "Example: mazurka bench speed --quick"
 
@@ -49,7 +49,8 @@ def bench(
 
     def action() -> int:
         if name not in NAMES:
-            raise OptionError(f"unknown benchmark {name!r}; there are: {', '.join(NAMES)}")
+            known = f"{', '.join(NAMES)}{suggest(name, NAMES)}"
+            raise OptionError(f"unknown benchmark {name!r}; there are: {known}")
         from mazurka.bench.harness import BenchOptions
 
         table = importlib.import_module(f"mazurka.bench.{name.replace('-', '_')}").TABLE

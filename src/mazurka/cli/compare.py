@@ -46,31 +46,36 @@ def compare(
     """
 
     def action() -> int:
-        from mazurka.api import compare as compare_strategies
+        from mazurka.comparing import compare_file
+        from mazurka.deadline import command_start
         from mazurka.report.comparison import print_comparison
         from mazurka.report.observer import finish, observer_for
         from mazurka.report.terminal import make_console
+        from mazurka.search.reading import Reading
+        from mazurka.search.request import CheckOptions
 
-        observer = observer_for()
-        try:
-            comparison = compare_strategies(
-                file,
-                strategies=args.parse_list(strategies, "--strategies") if strategies else None,
-                engine=engine,
-                order=order,
-                properties=args.parse_list(properties, "--property"),
+        names = args.parse_list(strategies, "--strategies") if strategies else None
+        options = CheckOptions(
+            engine=engine,
+            order=order,
+            properties=args.parse_list(properties, "--property"),
+            reading=Reading(
                 language=language,
                 definitions=args.parse_definitions(define),
                 merge=not no_merge,
                 granularity=granularity,
                 max_threads=max_threads,
                 max_depth=max_depth,
-                limit_seconds=args.seconds(limit_time),
-                limit_bytes=args.megabytes(limit_memory),
-                symmetry=not no_symmetry,
-                observer=observer,
-                **context.obj,
-            )
+            ),
+            limit_seconds=args.seconds(limit_time),
+            limit_bytes=args.megabytes(limit_memory),
+            explore_all=True,
+            symmetry=not no_symmetry,
+            tuning=context.obj,
+        )
+        observer = observer_for()
+        try:
+            comparison = compare_file(file, names, options, observer, started=command_start())
         finally:
             finish(observer)
         if json:
@@ -82,6 +87,7 @@ def compare(
                 comparison.properties,
                 comparison.verdicts,
                 comparison.left_out,
+                comparison.notes,
             )
         return EXIT_STATUS[INCONCLUSIVE] if comparison.interrupted else 0
 

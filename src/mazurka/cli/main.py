@@ -15,14 +15,15 @@ from typing import Annotated
 import typer
 
 from mazurka.cli import bench, check, compare, export, replay, test
+from mazurka.cli.command_group import CommandGroup
 from mazurka.cli.failures import run_guarded
-from mazurka.cli.plain_values import PlainCommand, PlainGroup
+from mazurka.cli.plain_values import PlainCommand
 from mazurka.cli.tuning import StrategyCommand
 from mazurka.version import __version__
 
 app = typer.Typer(
     name="mazurka",
-    cls=PlainGroup,
+    cls=CommandGroup,
     help="Verify concurrent programs: assertions, deadlocks, hangs, data races.",
     epilog="Example: mazurka check examples/philosophers.py -D N=3",
     rich_markup_mode=None,

@@ -47,8 +47,11 @@ def print_comparison(
     properties: tuple[str, ...],
     verdicts: Sequence[Verdict],
     left_out: Sequence[tuple[str, str]],
+    notes: Sequence[str] = (),
 ) -> None:
-    """One row a strategy; the reader compares, we only measure."""
+    """One row a strategy; the reader compares, we only measure.
+
+    The notes are about the program, whoever searches it."""
     glyphs = glyphs_for(console)
     scope = f"{property_list(properties)}, and range, index and lock errors"
     console.print(Text(safe(f"{path}: {scope}", glyphs), "bold"), soft_wrap=True)
@@ -58,6 +61,8 @@ def print_comparison(
     console.print(comparison_table(verdicts, console.width, glyphs))
     for line in list_remarks(verdicts, left_out):
         prose.print_line(line, "dim")
+    for note in notes:
+        prose.print_note(note)
 
 
 def comparison_table(verdicts: Sequence[Verdict], width: int, glyphs: Glyphs) -> Table:

@@ -84,6 +84,11 @@ class Prose:
     def print_line(self, text: str, style: str = "", *, indent: int = 0) -> None:
         self.print_hanging(Text(" " * indent + safe(text, self.glyphs), style), indent)
 
+    def print_note(self, note: str) -> None:
+        """A remark, in a paragraph of its own."""
+        text = Text().append("note: ", "bold yellow").append(safe(note, self.glyphs))
+        self.print_hanging(text, 6)
+
     def print_hanging(self, text: Text, indent: int) -> None:
         """Print a paragraph whose second and later lines are indented."""
         width = max(self.console.width - indent, 20)

@@ -109,8 +109,7 @@ class Summary(Prose):
         """What the strategy has to say, each remark a paragraph of its own."""
         notes = self.verdict.notes
         for note in notes[:MOST_NOTES]:
-            text = Text().append("note: ", "bold yellow").append(safe(note, self.glyphs))
-            self.print_hanging(text, 6)
+            self.print_note(note)
         self.print_more(len(notes) - MOST_NOTES, "--json has all notes")
 
     def print_more(self, number: int, where: str) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 
-from mazurka.errors import OptionError
+from mazurka.errors import OptionError, suggest
 
 PROPERTIES = ("assert", "deadlock", "hang", "race")
 ORDERS = ("dfs", "bfs")
@@ -115,14 +114,12 @@ class SearchOptions:
         return cast(Value, self.tuning.get(option.name, option.default))
 
 
-def one_of(
-    what: str, value: object, known: tuple[object, ...], saying: str = "is not known; there are"
-) -> None:
-    """Refuse a value that is not among those known."""
+def one_of(what: str, value: object, known: tuple[object, ...]) -> None:
+    """Refuse a value that is not among those known, with the one that was probably meant."""
     if value not in known:
-        close = difflib.get_close_matches(str(value), [str(each) for each in known], 1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise OptionError(f"{what} {value!r} {saying}: {', '.join(map(str, known))}{hint}")
+        names = [str(each) for each in known]
+        there_are = f"{', '.join(names)}{suggest(str(value), names)}"
+        raise OptionError(f"{what} {value!r} is not known; there are: {there_are}")
 
 
 def require_positive(flag: str, value: float | None) -> None:

@@ -8,14 +8,13 @@ strategy for those who name none, or `auto` where `mazurka.<engine>.auto` choose
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from mazurka.errors import InternalError, OptionError
+from mazurka.errors import InternalError, OptionError, suggest
 from mazurka.search.options import ORDERS, PROPERTIES, TAKEN, Option, SearchOptions, one_of
 from mazurka.search.strategy import Chosen, Observer, Strategy
 
@@ -27,7 +26,7 @@ AUTO = "auto"
 
 
 def require_engine(name: str) -> None:
-    one_of("engine", name, (AUTO, *ENGINES), "is not available yet; there are")
+    one_of("engine", name, (AUTO, *ENGINES))
 
 
 def strategy_names(engine: str = AUTO) -> list[str]:
@@ -46,8 +45,7 @@ def _package(engine: str) -> Any:
 
 def require_known(name: str, known: list[str]) -> None:
     if name not in known:
-        close = difflib.get_close_matches(name, known, 1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
+        hint = suggest(name, known)
         raise OptionError(f"unknown strategy {name!r}; there are: {', '.join(known)}{hint}")
 
 

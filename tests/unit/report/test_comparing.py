@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 
 from mazurka import comparing
 from mazurka.comparing import compare_file, every_strategy, options_for
+from mazurka.deadline import TimeLimitError
 from mazurka.errors import OptionError
 from mazurka.ir.program import Program
 from mazurka.search import Observer, SearchOptions, SearchResult, Silent, Statistics, Strategy
@@ -90,3 +92,21 @@ def test_a_comparison_ends_though_the_schedules_do_not(model: str, monkeypatch: 
     (verdict,) = found.verdicts
     assert (verdict.verdict, verdict.limits) == ("inconclusive", ("time",))
     assert verdict.options["limit_seconds"] == 0.05
+
+
+def test_a_remark_on_the_program_is_made_once(tmp_path: Path):
+    path = tmp_path / "forgotten.py"
+    path.write_text(
+        "x = 0\ndef f():\n    x = 1\ndef g():\n    assert x == 0\nthreads = [f(), g()]\n"
+    )
+    found = compare_file(str(path), ("full", "stubborn"), CheckOptions(), Silent())
+    assert [verdict.notes for verdict in found.verdicts] == [(), ()]
+    assert len(found.notes) == 1
+    assert "is `global x` missing?" in found.notes[0]
+    assert found.to_json()["notes"] == list(found.notes)
+
+
+def test_reading_takes_no_longer_than_is_left_since_the_start(model: str):
+    started = time.perf_counter() - 20
+    with pytest.raises(TimeLimitError):
+        compare_file(model, ("full",), CheckOptions(limit_seconds=10), Silent(), started=started)

@@ -7,11 +7,10 @@ import os
 import random
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from difflib import get_close_matches
 from enum import Enum
 from typing import Any
 
-from mazurka.errors import OptionError
+from mazurka.errors import OptionError, suggest
 from mazurka.runtime.core.sites import shown_path
 from mazurka.search.resources import refuse_many
 from mazurka.stateless import randomized
@@ -72,6 +71,7 @@ class ExploreOptions:
         if self.strategy not in STRATEGIES:
             raise OptionError(
                 f"there is no strategy {self.strategy!r}; there are {', '.join(STRATEGIES)}"
+                f"{suggest(str(self.strategy), STRATEGIES)}"
             )
         self._check_types()
         if self.seed is not None and not self.sampled:
@@ -89,6 +89,7 @@ class ExploreOptions:
         if self.timeouts not in TIMEOUTS:
             raise OptionError(
                 f"timeouts must be {' or '.join(map(repr, TIMEOUTS))}, not {self.timeouts!r}"
+                f"{suggest(str(self.timeouts), TIMEOUTS)}"
             )
         if self.timeouts == LAST_RESORT and self.strategy in REDUCTIONS:
             raise OptionError(
@@ -197,9 +198,8 @@ def check_names(given: Iterable[str]) -> None:
         if name == "instrument":
             raise OptionError(INSTRUMENT_IS_GONE)
         if name not in names:
-            close = get_close_matches(name, names, 1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
             known = ", ".join(sorted(names))
+            hint = suggest(name, names)
             raise OptionError(f"there is no option {name!r}; there are {known}{hint}")
 
 
