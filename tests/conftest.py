@@ -21,7 +21,7 @@ from mazurka.search import Silent, resources
 
 TESTS = Path(__file__).parent
 KERNELS = ("depth_first", "breadth_first", "store")
-OTHER_KERNELS = ("cartesian", "persistent", "sorted_runs")
+OTHER_KERNELS = ("cartesian", "persistent", "sorted_runs", "operators", "cones", "simulation")
 COLLECTED: dict[str, ModuleType] = {}
 
 

@@ -23,7 +23,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("ir.native",),
     ("analysis", "frontend.kit", "search"),
     ("frontend", "compiled"),
-    ("stateful", "stateless"),
+    ("stateful", "stateless", "symbolic"),
     ("report",),
     ("runtime.core",),
     ("runtime.sharing",),

@@ -47,6 +47,7 @@ KERNELS = {
         "cartesian": 2.7,
         "sorted_runs": 0.8,
     },
+    "symbolic": {"operators": 1.5, "cones": 0.8, "simulation": 0.4},
 }
 """The kernels of each engine, and about how many seconds of a processor each takes to compile.
 No two engines have kernels of the same name."""

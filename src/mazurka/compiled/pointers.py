@@ -83,3 +83,9 @@ numbers_at = _point(types.int64)
 
 words_at = _point(types.uint64)
 """`words_at(address)`: the unsigned words from there on."""
+
+halves_at = _point(types.int32)
+"""`halves_at(address)`: the signed numbers of 32 bits from there on."""
+
+bytes_at = _point(types.uint8)
+"""`bytes_at(address)`: the bytes from there on."""

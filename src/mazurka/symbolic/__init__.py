@@ -1,0 +1,1 @@
+"""The symbolic engine: programs as circuits, and solvers over them."""
