@@ -19,7 +19,6 @@ from mazurka.frontend.python.values import (
     Number,
     Sequence,
     Value,
-    explain_no_number,
 )
 from mazurka.ir.expressions import Const, Expr
 
@@ -37,7 +36,7 @@ def compare(
         if _record_of(value) is not None and _record_of(other) is not None:
             continue
         if not isinstance(value, Number):
-            raise low.refuse(node, explain_no_number(value, ast.unparse(node)))
+            raise low.refuse_no_number(node, value)
     match x, y:
         case Number(first), Number(second):
             return binary(operator, first, second)

@@ -35,7 +35,6 @@ from mazurka.frontend.python.values import (
     Text,
     ThreadHandle,
     Value,
-    explain_no_number,
     kind_of,
 )
 from mazurka.ir.expressions import Const, Expr, Load
@@ -195,7 +194,7 @@ def _repeat(low: Lowering, node: ast.BinOp, left: Sequence) -> Value:
 def as_number(low: Lowering, value: Value, node: ast.AST) -> Expr:
     if isinstance(value, Number):
         return value.expr
-    raise low.refuse(node, explain_no_number(value, ast.unparse(node)))
+    raise low.refuse_no_number(node, value)
 
 
 def truth_of(low: Lowering, value: Value, node: ast.AST) -> Expr:

@@ -20,7 +20,7 @@ from mazurka.frontend.kit.builder import ThreadBuilder
 from mazurka.frontend.kit.program import Label, ProgramDraft, ThreadPlan
 from mazurka.frontend.kit.shapes import Blueprint, NumberShape, RecordShape, Reference, Shape
 from mazurka.frontend.python.source import span_of
-from mazurka.frontend.python.survey import FunctionFacts, ModelSurvey, facts_of
+from mazurka.frontend.python.survey import FunctionFacts, ModelSurvey, facts_of, find_call_name
 from mazurka.frontend.python.values import Number, ThreadHandle, Value, explain_no_number
 from mazurka.frontend.python.values import Sequence as ItemSequence
 from mazurka.ir.expressions import Const, Expr, Load
@@ -238,6 +238,20 @@ class Lowering(ThreadBuilder):
         """Make the error for a construct that is not supported; the caller raises it."""
         return UnsupportedError.at(self.span(node), message)
 
+    def refuse_no_number(self, node: ast.AST, value: Value) -> UnsupportedError:
+        """Make the error for something else where a number is needed."""
+        explained = explain_no_number(value, ast.unparse(node))
+        return self.refuse(node, f"{explained}{self.advise_on_select(node)}")
+
+    def advise_on_select(self, node: ast.AST) -> str:
+        """Advise on a name that was meant for an item alone, for the end of a message."""
+        name = ast.unparse(node)
+        calls = self.program.survey.named_calls.get(name, ())
+        if {find_call_name(call) for call in calls} != {"select"}:
+            return ""
+        pair = f"which, {name} = {ast.unparse(calls[0])}"
+        return f"; `select` gives the position of the queue, too: `{pair}`"
+
     # --- evaluation ------------------------------------------------------------------------
 
     def designate(self, node: ast.AST) -> Value:
@@ -258,7 +272,7 @@ class Lowering(ThreadBuilder):
         """Evaluate an expression that must be a number."""
         value = self.value(node)
         if not isinstance(value, Number):
-            raise self.refuse(node, explain_no_number(value, ast.unparse(node)))
+            raise self.refuse_no_number(node, value)
         return value.expr
 
     def constant(self, node: ast.AST, what: str) -> int:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from typing import TypeAlias, TypeGuard
 
 from mazurka.deadline import check_time
 
@@ -20,6 +21,8 @@ MUTATORS = frozenset({"append"})
 INVARIANT = "invariant"
 DECLARERS = frozenset({"protected_by", "unprotected", "unshared", INVARIANT})
 """Calls that say something about data and do nothing."""
+MessageForm: TypeAlias = int | str
+"""What an item of a queue is: the length of a tuple, 0 for a number, or the name of a class."""
 
 
 def walk_own_nodes(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
@@ -222,9 +225,16 @@ class ModelSurvey:
     """The calls of `invariant` that are statements, wherever they stand."""
     watched: frozenset[str]
     """Names that invariants read."""
-    messages: frozenset[int | str]
-    """What is put into queues, as far as it can be seen: the lengths of tuples (0 for a number),
-    the names of classes."""
+    puts: tuple[ast.Call, ...]
+    """The calls of methods named `put`, wherever they stand."""
+    named_calls: Mapping[str, tuple[ast.Call, ...]]
+    """The calls whose results are given to a single name, anywhere in the model."""
+
+    @property
+    def messages(self) -> set[MessageForm]:
+        """What is put into queues, as far as it can be seen."""
+        found = (find_put_form(call, self.classes) for call in self.puts)
+        return {form for form in found if form is not None}
 
     def seen_by_threads(self, name: str) -> bool:
         """Whether some code besides the module's own statements uses a module-level name."""
@@ -284,7 +294,8 @@ def survey(module: ast.Module) -> ModelSurvey:
         frozenset(declarers),
         invariants,
         frozenset(name for call in invariants for name in find_free_names(call)),
-        frozenset(_find_messages(module, classes)),
+        tuple(node for node in ast.walk(module) if _is_put(node)),
+        _find_named_calls(module),
     )
 
 
@@ -327,17 +338,34 @@ def _assigned(node: ast.AST) -> Iterator[str]:
         yield from _names(parts)
 
 
-def _find_messages(module: ast.Module, classes: Container[str]) -> Iterator[int | str]:
-    """Find what is put into queues where the source shows it."""
+def _is_put(node: ast.AST) -> TypeGuard[ast.Call]:
+    match node:
+        case ast.Call(ast.Attribute(_, "put"), [_, *_]):
+            return True
+        case _:
+            return False
+
+
+def find_put_form(put: ast.Call, classes: Container[str]) -> MessageForm | None:
+    """Find the form of what is put into a queue, where the source shows it."""
+    match put.args[0]:
+        case ast.Tuple(items):
+            return len(items)
+        case ast.Call(ast.Name(name)) if name in classes:
+            return name
+        case ast.Constant() | ast.BinOp():
+            return 0
+        case _:
+            return None
+
+
+def _find_named_calls(module: ast.Module) -> dict[str, tuple[ast.Call, ...]]:
+    found: dict[str, tuple[ast.Call, ...]] = {}
     for node in ast.walk(module):
         match node:
-            case ast.Call(ast.Attribute(_, "put"), [ast.Tuple(items), *_]):
-                yield len(items)
-            case ast.Call(ast.Attribute(_, "put"), [ast.Call(ast.Name(name)), *_]):
-                if name in classes:
-                    yield name
-            case ast.Call(ast.Attribute(_, "put"), [ast.Constant() | ast.BinOp(), *_]):
-                yield 0
+            case ast.Assign([ast.Name(name)], ast.Call() as call):
+                found[name] = (*found.get(name, ()), call)
+    return found
 
 
 def is_frozen(definition: ast.ClassDef) -> bool:

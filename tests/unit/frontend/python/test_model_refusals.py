@@ -22,13 +22,49 @@ REFUSALS = [
     (
         "number among tuples",
         "q = Queue(1, (Int, Int))\ndef f():\n    q.put(1)\nthreads = [f()]\n",
-        "this queue holds (Int, Int), not numbers; put items of one kind",
+        "`q` holds (Int, Int), as line 4 declares, and this puts a number; fill it up: `q.put((1, 0))`, or use a queue of its own for it",
         3,
     ),
     (
         "tuple among numbers",
         "q = Queue(1)\ndef f():\n    q.put(1)\n    q.put((1, 2))\nthreads = [f()]\n",
-        "this queue holds Int; declare it: `Queue(type=(Int, Int))`",
+        "all items of a queue have one form, but line 6 puts a number (`1`) and line 7 puts a tuple of 2 (`(1, 2)`); fill up the shorter ones (line 6: `q.put((1, 0))`), or use a queue for each",
+        4,
+    ),
+    (
+        "tuples in one queue of two",
+        "q = Queue(2)\nr = Queue(1)\ndef f():\n    q.put((1, 2))\n    r.put(1)\nthreads = [f()]\n",
+        "the queues of this model differ, and `q` gets a tuple of 2; declare what it holds: `Queue(2, type=(Int, Int))`",
+        4,
+    ),
+    (
+        "longer tuple than declared",
+        "q = Queue(1, (Int[0, 1], Int))\ndef f():\n    q.put((1, 2, 3))\nthreads = [f()]\n",
+        "`q` holds (Int[0, 1], Int), as line 4 declares, and this puts a tuple of 3; put a tuple of 2, or declare what it holds: `Queue(1, (Int[0, 1], Int, Int))`",
+        3,
+    ),
+    (
+        "record among numbers",
+        "from dataclasses import dataclass\n@dataclass(frozen=True)\nclass M:\n    a: Int[0, 1]\nc = Channel(Int)\ndef f():\n    c.put(M(1))\nthreads = [f()]\n",
+        "`c` holds Int, as line 8 declares, and this puts a `M`; put a number, or declare what it holds: `Channel(M)`",
+        7,
+    ),
+    (
+        "record of another class",
+        "from dataclasses import dataclass\n@dataclass(frozen=True)\nclass M:\n    a: Int[0, 1]\nqs = [Queue(1, M)]\ndef f():\n    qs[0].put(1)\nthreads = [f()]\n",
+        "`qs[0]` holds M, and this puts a number; put a `M`, or use a queue of its own for this",
+        7,
+    ),
+    (
+        "one name for a pair of select",
+        "q = Queue(1)\ndef f():\n    item = select(q)\n    assert item == 1\nthreads = [f()]\n",
+        "`item` is a tuple, not a number; `select` gives the position of the queue, too: `which, item = select(q)`",
+        4,
+    ),
+    (
+        "pair of select put",
+        "q = Queue(1)\ndef f():\n    item = select(q)\n    q.put(item)\nthreads = [f()]\n",
+        "`item` is a tuple; `select` gives the position of the queue, too: `which, item = select(q)`",
         4,
     ),
     (

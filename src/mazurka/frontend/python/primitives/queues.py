@@ -40,6 +40,7 @@ from mazurka.frontend.python.primitives.methods import (
     refuse_meeting,
     without_arguments,
 )
+from mazurka.frontend.python.primitives.misfits import explain_misfit
 from mazurka.frontend.python.survey import is_frozen
 from mazurka.frontend.python.values import (
     Imported,
@@ -62,7 +63,7 @@ class HolderMethods(Methods[H]):
     def put(self, low: Lowering, owner: Reference, node: ast.Call) -> Value:
         owner = low.pin(owner, low.span(node))
         expr = _blocking_item(low, node, "put", ("item", "block", "timeout"))
-        fields = find_fields(low, self.shape, low.value(expr), expr)
+        fields = find_fields(low, self.shape, low.value(expr), expr, node)
         self.shape.put(low, owner, fields, low.span(node))
         return Nothing()
 
@@ -71,7 +72,9 @@ class HolderMethods(Methods[H]):
         return make_item(self.shape.item, self.shape.get(low, owner, low.span(node)))
 
 
-def find_fields(low: Lowering, shape: Holder, value: Value, node: ast.expr) -> list[Expr]:
+def find_fields(
+    low: Lowering, shape: Holder, value: Value, node: ast.expr, put: ast.Call
+) -> list[Expr]:
     """Find the fields of an item that is put in; refuse one that does not fit."""
     item = shape.item
     match value:
@@ -93,27 +96,7 @@ def find_fields(low: Lowering, shape: Holder, value: Value, node: ast.expr) -> l
                 for span in (low.span(node),)
                 for _, offset, field in record.placed()
             ]
-    raise low.refuse(node, _explain_misfit(low, shape, value))
-
-
-def _explain_misfit(low: Lowering, shape: Holder, value: Value) -> str:
-    """Explain why something cannot be put in, and what to write instead."""
-    match value:
-        case Blueprint(RecordShape(name)) | Reference(RecordShape(name)):
-            if not is_frozen(low.program.survey.classes[name]):
-                return (
-                    f"a queue holds items by value, and a `{name}` can change; make it"
-                    " `@dataclass(frozen=True)`, or put a number that stands for it"
-                )
-            return f"this queue holds {shape.item.title}; declare it: `Queue(type={name})`"
-        case Sequence(items):
-            types = ", ".join(["Int"] * len(items))
-            return f"this queue holds {shape.item.title}; declare it: `Queue(type=({types}))`"
-        case Number():
-            return f"this queue holds {shape.item.title}, not numbers; put items of one kind"
-    return (
-        f"a queue holds numbers, not {kind_of(value)}; put a number that stands for it, such as -1"
-    )
+    raise low.refuse(node, explain_misfit(low, shape, value, put))
 
 
 def make_item(item: ItemForm, fields: list[Expr]) -> Value:
