@@ -190,6 +190,7 @@ class ObservedProgram:
                 self.real.take_over(names_in(self.code.modules[name]), f"{name}.")
             self._name_objects({name: self.code.modules[name] for name in met})
             met.clear()
+            gc.collect()  # what the runs so far have left in weak sets and the like is not older
             older_state.renew()
 
     def __exit__(self, *error: object) -> None:

@@ -221,6 +221,7 @@ class CallEffect(Enum):
     PRINTS_TRACEBACK = auto()
     WARNS = auto()
     IDENTIFIES = auto()
+    HASHES = auto()
     MAKES_FUNCTION = auto()
     LISTS_ATTRIBUTES = auto()
     SHOWS_ATTRIBUTES = auto()
@@ -267,7 +268,7 @@ ROWS: Final[tuple[tuple[CallEffect, tuple[Any, ...]], ...]] = (
     (CallEffect.TOUCHES_NOTHING, (itertools.count, itertools.repeat, complex)),
     (CallEffect.LOOKS, (len, bool)),
     (CallEffect.READS, (*GATHERING, int, float)),
-    (CallEffect.READS_DEEPLY, (sorted, min, max, repr, ascii, format, str, hash)),
+    (CallEffect.READS_DEEPLY, (sorted, min, max, repr, ascii, format, str)),
     (CallEffect.READS_DEEPLY, (operator.eq, operator.ne, operator.lt, operator.le, operator.gt)),
     (CallEffect.READS_DEEPLY, (operator.ge, operator.contains, operator.countOf, operator.indexOf)),
     (CallEffect.CHANGES_FIRST, (heapq.heappush, heapq.heappop, heapq.heapify, heapq.heapreplace)),
@@ -285,6 +286,7 @@ ROWS: Final[tuple[tuple[CallEffect, tuple[Any, ...]], ...]] = (
     (CallEffect.PRINTS_TRACEBACK, (traceback.print_last, traceback.print_list)),
     (CallEffect.WARNS, (warnings.warn, warnings.warn_explicit)),
     (CallEffect.IDENTIFIES, (id,)),
+    (CallEffect.HASHES, (hash,)),
     (CallEffect.MAKES_FUNCTION, (types.FunctionType,)),
     (CallEffect.LISTS_ATTRIBUTES, (dir,)),
     (CallEffect.SHOWS_ATTRIBUTES, (vars,)),

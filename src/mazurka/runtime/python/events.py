@@ -123,6 +123,8 @@ class Events:
     """(value, site): all of a value is about to be read at once: compared, passed on by `**`."""
     unpack = loops.unpack
     """(value, site): a value is about to be unpacked, or passed on by `*`."""
+    unpack_bound = loops.unpack_bound
+    """(value, site): a value is about to be unpacked, and bound as it is: `v = a, b = value`."""
     search_in = expressions.search_in
     """(value, site): a value is about to be searched, at the end of `a < b in value`."""
     format_value = expressions.format_value

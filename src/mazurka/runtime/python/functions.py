@@ -38,6 +38,7 @@ from mazurka.runtime.python.library.dates import follow_clock
 from mazurka.runtime.python.loops import delegate, iterator_of
 from mazurka.runtime.python.opaque import is_iterator, iterator_parts, opaque_parts, part_of_opaque
 from mazurka.runtime.python.rewriter import at_present
+from mazurka.runtime.python.set_order import call_in_order, is_set
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import points, progress
 from mazurka.runtime.sharing.monitoring import unobserved
@@ -75,7 +76,8 @@ def read(function: Callable[..., Any], site: int, /, *arguments: Any, **named: A
     through = function in _GATHERING or function.__name__ == "join"
     arguments = show_generators(arguments, site, through)
     parts = [*parts_of(arguments), *iterator_parts(arguments)]
-    return _perform(parts, site, function, arguments, named, len(arguments) > 1 and bool(parts))
+    action = _order_sets(function, arguments)
+    return _perform(parts, site, action, arguments, named, len(arguments) > 1 and bool(parts))
 
 
 @performs(CallEffect.READS_DEEPLY)
@@ -89,11 +91,22 @@ def read_deeply(function: Callable[..., Any], site: int, /, *arguments: Any, **n
     if through and any(map(runs_code, arguments)):
         return perform_through([*parts_of(arguments), *more], site, function, arguments, named)
     values = (*arguments, *named.values())
-    return perform_deep(values, site, function, *arguments, more=more, **named)
+    action = _order_sets(function, arguments)
+    return perform_deep(values, site, action, *arguments, more=more, **named)
+
+
+def _order_sets(function: Any, arguments: _Arguments) -> Any:
+    """What to call instead of a function that goes through sets in their order."""
+    if not any(map(is_set, arguments)):
+        return function
+    depends = function in _DEPENDING or function.__name__ in ("join", "fromkeys")
+    return partial(call_in_order, function) if depends else function
 
 
 _COMPARING: Final = frozenset({sorted, min, max})
 _GATHERING: Final = frozenset(catalogue.GATHERING)
+_DEPENDING: Final = _GATHERING - {set, frozenset, any, all} | _COMPARING
+"""Functions whose results may depend on the order of a set that they are given."""
 
 
 @performs(CallEffect.CHANGES_FIRST)

@@ -33,6 +33,7 @@ from mazurka.runtime.python.catalogue import CALLBACK_AT, LAZY, PLAIN, CallEffec
 from mazurka.runtime.python.containers import Part, family, is_built_in, part_of, parts_of, perform
 from mazurka.runtime.python.loops import effect_of_step, iterator_of
 from mazurka.runtime.python.opaque import is_iterator, part_of_opaque
+from mazurka.runtime.python.set_order import in_order, is_set, steps_of
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import learned, progress
 from mazurka.runtime.sharing.monitoring import unobserved
@@ -245,12 +246,14 @@ def own_source(value: Any, site: int) -> Any:
         return iterator_over(value, site)
     if is_iterator(value) or runs_code(value):
         return Stepped(value, site)
-    return value
+    return in_order(value)
 
 
 def _shared_source(value: Any, site: int, turns: Turns) -> Any:
     """Give what an iterator goes through that threads share."""
-    return Stepped(value, site, turns) if _shows_steps(value) else value
+    if _shows_steps(value):
+        return Stepped(value, site, turns)
+    return steps_of(value) if is_set(value) else value
 
 
 def _shows_steps(value: Any) -> bool:
@@ -308,7 +311,7 @@ class TeeSource:
         self.running = False
         if not is_simple(value) and (is_iterator(value) or runs_code(value)):
             value = Stepped(value, site, self.turns)
-        self.items: Iterator[Any] = iter(value)
+        self.items: Iterator[Any] = steps_of(value)
 
 
 class TeeIterator:

@@ -30,6 +30,7 @@ from mazurka.runtime.python.callbacks import LONE, LONE_INSIDE, delegate_to, its
 from mazurka.runtime.python.catalogue import NEW_EACH_TIME, PLAIN
 from mazurka.runtime.python.containers import Part, family, is_built_in, part_of, perform, use_alone
 from mazurka.runtime.python.opaque import is_iterator, iterate_opaque, opaque_parts
+from mazurka.runtime.python.set_order import in_order, steps_of
 from mazurka.runtime.python.variables import write_captured
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import LIMIT, learned, points, progress, step
@@ -71,7 +72,8 @@ def iterator_of(
     container, found, _, _ = part
     if found in (list, bytearray) and function is iter:
         return iter(value)
-    items: Iterator[Any] = perform((container, found, How.LOOK, None), site, function, value)
+    making = steps_of if found is set and function is iter else function
+    items: Iterator[Any] = perform((container, found, How.LOOK, None), site, making, value)
     return items
 
 
@@ -93,17 +95,27 @@ def read_whole(value: Any, site: int) -> Any:
 def unpack(value: Any, site: int) -> Any:
     """Read a value before C code takes it apart: `a, b = value`, `f(*value)`."""
     if family(value) is not None:
-        return read_whole(value, site)
+        return in_order(read_whole(value, site))
     if type(value) in PLAIN or getrefcount(value) <= LONE:
-        return value
+        return in_order(value)
     return step_through(value, site)
+
+
+def unpack_bound(value: Any, site: int) -> Any:
+    """Read a value before C code takes it apart that is bound as a whole, too: `v = a, b = value`.
+
+    A set stays one, and is taken apart in whatever order it has.
+    """
+    if family(value) is not None:
+        return read_whole(value, site)
+    return value if type(value) in PLAIN else step_through(value, site)
 
 
 def _advance(items: Any, site: int) -> Iterator[Any]:
     """Go through a value that is no container."""
     if type(items) in NEW_EACH_TIME:
         born = session.current.running.turns
-        for value in items:
+        for value in in_order(items):
             step(born)
             yield value
         return
@@ -159,7 +171,7 @@ def _steps(
 
     def first() -> Any:
         nonlocal items
-        items = iter(value)
+        items = steps_of(value) if found is set else iter(value)
         return next(items)
 
     index = 0

@@ -31,6 +31,7 @@ from mazurka.runtime.python.containers import UNKNOWN, Family, Part, known_famil
 from mazurka.runtime.python.deep import perform_deep
 from mazurka.runtime.python.loops import iterate
 from mazurka.runtime.python.opaque import iterator_parts
+from mazurka.runtime.python.set_order import call_in_order, is_set, take_first
 from mazurka.runtime.python.variables import read_attribute
 from mazurka.runtime.sharing.accesses import WRITING, How
 from mazurka.runtime.sharing.locations import learned, points, step
@@ -108,6 +109,8 @@ def perform_method(
     if session.current.ident != get_ident():
         return action(*arguments, **named)
     built_on, name, how, writing, alone = plan
+    if name in _ORDERED:
+        action = _order_sets(action, container, plan, arguments)
     if alone and use_alone(container, site, writing):
         return action(*arguments, **named)
     if name in _RUNS_CODE:
@@ -125,6 +128,17 @@ def perform_method(
         if any(map(runs_code, arguments)):
             return perform_through(parts, site, action, arguments, named)
     return containers.perform_all(parts, site, action, *arguments, **named)
+
+
+_ORDERED: Final = frozenset({"extend", "extendleft", "pop", "__iadd__"})
+"""Methods that go through a set in its order, or take the first element of one."""
+
+
+def _order_sets(action: Any, container: Any, plan: Plan, arguments: tuple[Any, ...]) -> Any:
+    """What to call instead of a method that depends on the order of a set."""
+    if plan.built_on is set:
+        return partial(take_first, container) if plan.name == "pop" else action
+    return partial(call_in_order, action) if any(map(is_set, arguments)) else action
 
 
 def _is_compound(value: Any) -> bool:

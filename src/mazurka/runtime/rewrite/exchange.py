@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from inspect import CO_ITERABLE_COROUTINE
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 from weakref import ReferenceType, ref
@@ -40,6 +41,8 @@ class Exchange:
 
     def replace_code(self, function: FunctionType, code: CodeType) -> None:
         old = self._codes.setdefault(ref(function, self._forget), function.__code__)
+        if old.co_flags & CO_ITERABLE_COROUTINE:  # `types.coroutine` has marked it
+            code = code.replace(co_flags=code.co_flags | CO_ITERABLE_COROUTINE)
         self._replaced[id(code)] = code, old
         function.__code__ = code
 

@@ -127,6 +127,19 @@ class Names:
         if self._pinned.setdefault(id(thing), (thing, name))[1] is name and not older:
             self._own.add(id(thing))
 
+    def _pin_met(self, thing: Any, name: str) -> None:
+        """Give an object that a run has met a name for the whole exploration, or until it goes: if
+        the run has made it, nothing else keeps it."""
+        kept: Any = thing
+        if type(thing).__weakrefoffset__:
+            kept = _Reference(thing, self._unpin)
+            kept.identity = id(thing)
+        self._pinned.setdefault(id(thing), (kept, name))
+
+    def _unpin(self, kept: _Reference) -> None:
+        if self._pinned.get(kept.identity, (None,))[0] is kept:
+            del self._pinned[kept.identity]
+
     def is_pinned(self, thing: Any) -> bool:
         return id(thing) in self._pinned
 
@@ -222,7 +235,7 @@ class Names:
             learned.news.append(f"one name for all objects of the type {label}")
             return
         self._pins[label] = pins + 1
-        self.pin(thing, f"outside {label} {pins + 1}")
+        self._pin_met(thing, f"outside {label} {pins + 1}")
         learned.news.append(f"name {pins + 1} for an object of the type {label}")
 
     def _sweep(self) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import types
+from collections.abc import Iterator
 from pathlib import Path
 from types import FunctionType, ModuleType
 from weakref import ref
@@ -11,6 +13,7 @@ import pytest
 from tests.unit.runtime.observed_programs import module_of, observed
 from tests.unit.runtime.runtime_deciders import Follow
 
+import mazurka
 from mazurka.runtime.core.sites import MARK
 from mazurka.runtime.rewrite.exchange import Exchange
 from mazurka.runtime.rewrite.observed_code import ObservedCode
@@ -51,6 +54,26 @@ def test_functions_have_their_first_code_again() -> None:
     assert one() == 3
     exchange.restore()
     assert one.__code__ is code
+
+
+@types.coroutine
+def wait_once() -> Iterator[None]:
+    yield
+
+
+async def work() -> int:
+    await wait_once()
+    return 1
+
+
+def test_what_is_marked_as_a_coroutine_can_be_awaited() -> None:
+    def program() -> None:
+        running = work()
+        running.send(None)
+        with pytest.raises(StopIteration):
+            running.send(None)
+
+    assert mazurka.explore(program, preemptions=0).verdict == "holds"
 
 
 def test_classes_have_their_first_methods_again() -> None:

@@ -1,4 +1,4 @@
-"""`id(thing)` in the program's code: a number that is the same in every run.
+"""`id(thing)` and `hash(thing)` in the program's code: numbers that are the same in every run.
 
 Addresses differ from run to run, and a program that acquires locks in the order of their identities
 would do so in another order each time.  So an object that a run has made is numbered after its name
@@ -11,34 +11,46 @@ and the test lead to.  Which of the others are older shows in the next run: it a
 of the same object again.  Then the exploration begins anew (`Learned.news`).  Values such as
 numbers and strings keep their addresses, too.  In a module that imports `ctypes` identities are
 addresses.
+
+The hash of an object whose class has no other is made of its address.  The program is told one that
+is made of its identity; so is the hash of a tuple with such objects in it.  What C code computes
+for dictionaries and sets is not changed: the order of a set does not show it (`python.set_order`).
 """
 
 from __future__ import annotations
 
 import sys
-from types import FunctionType
+from _thread import get_ident
+from collections.abc import Callable
+from types import FunctionType, MethodType
 from typing import Any, Final
-from weakref import ReferenceType, ref
+from weakref import ref
 
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python.calls import performs
 from mazurka.runtime.python.catalogue import PLAIN, CallEffect
+from mazurka.runtime.python.deep import perform_deep
 from mazurka.runtime.sharing.locations import learned
 from mazurka.runtime.sharing.names import name_of, names
+
+MOST: Final = 2_000
+"""How many objects without weak references are kept alive, to see whether they are older."""
 
 
 class Identities:
     """The objects whose identities the program has asked for, by address."""
 
     def __init__(self) -> None:
-        self._asked: dict[int, tuple[ReferenceType[Any], int]] = {}
+        self._asked: dict[int, tuple[Callable[[], Any], int]] = {}
         """By address: the object, and the run in which its identity was first asked for."""
+        self._kept = 0
         self._older: dict[int, Any] = {}
         """By address: objects that are known to be older than the runs."""
 
     def clear(self) -> None:
         self._asked.clear()
         self._older.clear()
+        self._kept = 0
 
     def is_older(self, thing: Any) -> bool:
         """Tell whether an object existed before the run, as far as is known."""
@@ -47,7 +59,7 @@ class Identities:
             return True
         asked = self._asked.get(address)
         if asked is None or asked[0]() is not thing:
-            self._asked[address] = ref(thing), epoch
+            self._ask(address, thing, epoch)
         elif asked[1] != epoch:
             self._older[address] = thing
             label = name_of(type(thing))
@@ -55,9 +67,18 @@ class Identities:
             return True
         return False
 
+    def _ask(self, address: int, thing: Any, epoch: int) -> None:
+        """Note that the identity of an object has been asked for.  Lists, and others without weak
+        references, are kept alive so that they are known again; not more than `MOST`."""
+        if type(thing).__weakrefoffset__:
+            self._asked[address] = ref(thing), epoch
+        elif self._kept < MOST:
+            self._kept += 1
+            self._asked[address] = (lambda: thing), epoch
+
 
 identities = Identities()
-_MADE: Final = frozenset({FunctionType, type})
+_MADE: Final = frozenset({FunctionType, MethodType, type, object, tuple, frozenset})
 """Types of plain objects that runs make, and that are told apart."""
 
 
@@ -65,11 +86,41 @@ _MADE: Final = frozenset({FunctionType, type})
 def identify(function: Any, site: int, /, *arguments: Any) -> int:
     """Perform `id(thing)`."""
     address: int = function(*arguments)
-    thing = arguments[0]
+    if "ctypes" in sys._getframe(1).f_globals:
+        return address
+    return number_of(arguments[0], address)
+
+
+def number_of(thing: Any, address: int) -> int:
+    """Return the identity of an object, which lies at an address."""
     kind = type(thing)
-    if (kind in PLAIN and kind not in _MADE) or "ctypes" in sys._getframe(1).f_globals:
+    if kind in PLAIN and kind not in _MADE:
         return address
     seen = names.see(thing)
-    if seen.number <= 0 or (kind.__weakrefoffset__ and identities.is_older(thing)):
+    if seen.number <= 0 or identities.is_older(thing):
         return address
     return int.from_bytes(seen.name.encode()) << 1 | 1
+
+
+def stable_hash(thing: Any) -> int | None:
+    """Return a hash of an object that does not depend on addresses; None if none does."""
+    kind: Any = type(thing)
+    if kind is tuple:
+        parts = [stable_hash(part) for part in thing]
+        if any(part is not None for part in parts):
+            pairs = zip(parts, thing, strict=True)
+            return hash(tuple(hash(value) if part is None else part for part, value in pairs))
+    elif kind.__hash__ is object.__hash__:
+        number = number_of(thing, -1)
+        return None if number < 0 else hash(number)
+    return None
+
+
+@performs(CallEffect.HASHES)
+def find_hash(function: Any, site: int, /, *arguments: Any) -> int:
+    """Perform `hash(thing)`."""
+    if len(arguments) == 1 and session.current.ident == get_ident():
+        found = stable_hash(arguments[0])
+        if found is not None:
+            return found
+    return perform_deep(arguments, site, function, *arguments)  # type: ignore[no-any-return]

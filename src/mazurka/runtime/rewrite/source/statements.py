@@ -86,8 +86,10 @@ class Statements(Expressions):
             if isinstance(target, ast.Name):
                 node.value = self.report_binding(target, value)
                 return node
-        if any(isinstance(target, (ast.Tuple, ast.List)) for target in node.targets):
-            value = self.call(Events.unpack, node.value, value)
+        unpacking = [isinstance(target, (ast.Tuple, ast.List)) for target in node.targets]
+        if any(unpacking):
+            event = Events.unpack if all(unpacking) else Events.unpack_bound
+            value = self.call(event, node.value, value)
         node.value = value
         node.targets = [self.rewrite_target(target) for target in node.targets]
         return node

@@ -35,6 +35,7 @@ class Noted:
         noted[id(self)] = self
         self.n = 0
 old = [Noted(), Noted()]
+HASHES = hash("text"), hash(1), hash((1, "text"))
 
 """
 
@@ -111,16 +112,34 @@ assert noted.pop(id(one)) is one
 """,
     "functions, classes and containers that are made": """
 noted, things = {}, []
-def make(number):
+def make(number, made_by=()):
     class Made:
         pass
-    made = [lambda: number, Made, [number], {number: 1}, {number}]
+    made = [lambda: number, Made, [number], {number: 1}, {number}, object(), (number, made_by)]
     things.extend(made)
     for one in made:
         noted[id(one)] = one
 together(lambda: make(1), lambda: make(2))
-assert len(noted) == 10
+assert len(noted) == 14
 assert all(noted[id(one)] is one for one in things)
+""",
+    "hashes are no addresses": """
+got = []
+def make(number):
+    one, other = Account(), object()
+    got.append((hash(one), hash(other), hash((one, number)), hash(make)))
+    assert hash(one) == hash(one) != hash(other)
+    assert hash((one, number)) == hash((one, number)) != hash((other, number))
+    assert (hash(one) % 8, hash(other) % 8) == (hash(id(one)) % 8, hash(id(other)) % 8)
+    assert hash(one) != object.__hash__(one)
+together(lambda: make(1), lambda: make(2))
+assert len(got) == 2
+""",
+    "hashes of older objects and values stay": """
+together(lambda: None)
+assert hash(old[0]) == object.__hash__(old[0])
+assert hash(Account) == object.__hash__(Account)
+assert (hash("text"), hash(1), hash((1, "text"))) == HASHES
 """,
     "functions that are older": """
 keys = {id(together): 1}
