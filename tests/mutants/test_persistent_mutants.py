@@ -32,7 +32,7 @@ from mazurka.stateful.reference.stubborn import (
     explore_persistent,
 )
 from mazurka.stateful.variants import Proviso, Relation
-from tests.mutants.persistent_models import MODELS
+from tests.mutants.persistent_models import MODELS, PRELUDE
 
 original_uses = PersistentSets.uses
 
@@ -206,6 +206,32 @@ def test_mutant_loses_a_violation(
 def test_without_a_mutant_nothing_is_lost(model: str, proviso: Proviso) -> None:
     program = MODELS[model]()
     assert kinds(program, proviso) == explore(program, races=False).kinds
+
+
+LATE_READ = """
+def first():
+    global x
+    x = 1
+def second():
+    global y
+    y = 1
+    seen = x
+threads = [first(), second()]
+"""
+
+
+def writes_alone(self: CellSets, other: CellSets) -> bool:
+    return bool(self.writes & (other.reads | other.writes))
+
+
+@pytest.mark.parametrize("replacement", [writes_alone], ids=["later reads do not disturb a write"])
+def test_mutant_loses_a_race(monkeypatch: pytest.MonkeyPatch, replacement: Any) -> None:
+    def read() -> Program:
+        return prepare(elaborate(PRELUDE + LATE_READ, "model.py"))
+
+    assert explore_persistent(read(), races=True).kinds == explore(read()).kinds == {"race"}
+    monkeypatch.setattr(CellSets, "interferes", replacement)
+    assert not explore_persistent(read(), races=True).kinds
 
 
 FIGURES = Path(__file__).parents[1] / "papers" / "stubborn"

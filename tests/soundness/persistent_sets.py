@@ -27,7 +27,7 @@ def small_programs(seeds: Iterable[int], states: int) -> Iterator[tuple[str, Pro
     for seed in seeds:
         subject = Subject(seed)
         program = subject.program()
-        whole = explore(program, races=False, limit=states)
+        whole = explore(program, limit=states)
         if whole.complete:
             yield str(subject), program, whole
 

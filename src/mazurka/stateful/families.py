@@ -76,7 +76,7 @@ def persistent_strategy(name: str, summary: str, relation: Relation) -> Strategy
     return Strategy(
         name=name,
         summary=summary,
-        preserves=frozenset({"assert", "deadlock", "hang"}),
+        preserves=frozenset({"assert", "deadlock", "hang", "race"}),
         orders=("dfs",),
         run=run,
         options=(PROVISO,),

@@ -106,6 +106,7 @@ def check_persistent(
         code.program,
         relation=relation,
         proviso=proviso,
+        races="race" in options.properties,
         hangs="hang" in options.properties,
         stop=_time_is_up(options),
         symmetry=code.symmetry,

@@ -7,6 +7,8 @@ The ignoring problem: a thread that is in no set along a cycle would never run. 
 the stack a set must have a step that leads to a state which is not on the stack, or in which all
 threads are tried; the other states are marked.  With the proviso by sticky locations no cycle is
 without a state in which all threads are tried (`mazurka.analysis.futures`), and no mark is read.
+
+Races are looked for among all threads of each new state, not among those of its set alone.
 """
 
 from __future__ import annotations
@@ -29,11 +31,13 @@ from mazurka.stateful.kernels.machine import (
 )
 from mazurka.stateful.kernels.persistent_choice import choose
 from mazurka.stateful.kernels.persistent_sets import KNOWN, NONE, ONE, examined_in, first_of
+from mazurka.stateful.kernels.races import RACE_FOUND, TOO_LONG, race_at
 from mazurka.stateful.kernels.records import frame_of, frame_word
 from mazurka.stateful.kernels.stack import note_fault, pause_at, push_initial, write_back
 from mazurka.stateful.kernels.store import hash_record, insert_logged, tables_in
 
 CHOSEN, PUSHED = blocks.FRAME_CHOSEN, blocks.FRAME_PUSHED
+RACE_CHECKED = blocks.FRAME_RACE_CHECKED
 
 
 @compiled
@@ -64,6 +68,17 @@ def run(address: Any) -> Any:
         flags, thread, choice = frame.flags, frame.tid, frame.choice
         fresh = flags & CHOSEN == 0
         stuck = False
+        if machine.race_wanted and flags & RACE_CHECKED == 0:
+            outcome = race_at(machine, block, source, at.states)
+            if outcome == TOO_LONG:
+                reason = blocks.FOOTPRINT_FULL
+                break
+            flags |= RACE_CHECKED
+            poke(frames, top, frame_word(flags, choice, thread, 0))
+            if outcome == RACE_FOUND:
+                block[blocks.FRAME] = top
+                reason = blocks.RACE
+                break
         if fresh:
             chosen, complete, looked_at, missing = choose(machine, block, tables, at, source)
             if missing != blocks.DONE:

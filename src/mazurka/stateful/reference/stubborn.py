@@ -74,9 +74,24 @@ sees to:
   others.  Each cycle of states has a thread that leaves such a location, in a state from which
   therefore all threads are explored.
 
+**Races are preserved**: one of the states with a race is visited if there is any.  Let w lead from
+s to a state in which steps of threads i and j race.
+- If w contains a step of T, the first is moved to the front: it leads to the same state, and the
+  rest is shorter.
+- If not, all attempts of C are still the same behind w.  If i and j are in C, their steps are
+  possible in s with the same footprints, and race there.  If only i is, the step of j comes behind
+  a run without steps of T and is in conflict with an attempt of C, which the theorem excludes: for
+  data, in conflict means that the footprints share a cell and one of the steps writes it.
+- If neither is, put any step of T in front of w.  It is independent of all steps of w, and of those
+  of i and j, which both remain possible with the same footprints.  The proviso sees to it that this
+  comes to an end, as with faults.
+
+So it is enough to look at each state visited, at the steps of all threads.  A queue's cells are not
+data, so that the finer rule for queues makes no difference to this.
+
 A step that does not end (`livelock`, `bound`) has no successor to go on from.  A set that contains
-one gives way in the same manner.  States, races and other properties of several threads at a time
-are not preserved.
+one gives way in the same manner.  States and other properties of several threads at a time are not
+preserved.
 
 **With symmetry** the search runs over canonical states (`mazurka.stateful.quotient` has the proof).
 
@@ -105,6 +120,7 @@ from mazurka.ir.program import Program
 from mazurka.ir.remembering import share_interpreter
 from mazurka.ir.symmetry import CanonicalInterpreter, Symmetry
 from mazurka.search import Move
+from mazurka.search.races import races_between
 from mazurka.stateful.hangs import is_hang
 from mazurka.stateful.reference.full import is_dead_end
 from mazurka.stateful.variants import Proviso, Relation
@@ -256,6 +272,9 @@ class StubbornSearch:
     deadlocks: list[State] = field(default_factory=list)
     hangs_wanted: bool = False
     hangs: list[State] = field(default_factory=list)
+    races_wanted: bool = False
+    races: list[State] = field(default_factory=list)
+    """States with a race, each once."""
     reduced: int = 0
     """From how many states not all threads that could move were explored."""
     pending: set[State] = field(default_factory=set)
@@ -267,6 +286,7 @@ class StubbornSearch:
     def kinds(self) -> set[str]:
         found = {str(report.fault) for _, _, report in self.faults}
         found |= {"deadlock"} if self.deadlocks else set()
+        found |= {"race"} if self.races else set()
         return found | ({"hang"} if self.hangs else set())
 
     def search(self) -> None:
@@ -295,6 +315,7 @@ class StubbornSearch:
         self.pending.add(state)
         attempts = self.sets.attempts(state)
         self.look_for_deadlock(state, attempts)
+        self.look_for_race(state, attempts)
         threads = self.sets.choose(state, attempts, self.is_allowed)
         chosen = [attempts[thread] for thread in sorted(threads or self.sets.everyone)]
         left_out = any(a.enabled and a not in chosen for a in attempts)
@@ -322,6 +343,12 @@ class StubbornSearch:
         if self.hangs_wanted and is_hang(self.sets.plain, state):
             self.hangs.append(state)
 
+    def look_for_race(self, state: State, attempts: list[ThreadAttempt]) -> None:
+        if self.races_wanted:
+            moves = [each for attempt in attempts for each in attempt.moves]
+            if races_between(self.sets.program, moves):
+                self.races.append(state)
+
     def look_for_deadlock(self, state: State, attempts: list[ThreadAttempt]) -> None:
         threads = self.sets.program.threads
         stuck = not any(a.enabled and not threads[a.thread].observer for a in attempts)
@@ -334,6 +361,7 @@ def explore_persistent(
     *,
     relation: Relation = Relation.LOCK_PATTERNS,
     proviso: Proviso = Proviso.STACK,
+    races: bool = False,
     hangs: bool = False,
     limit: int | None = None,
     stop: Callable[[], bool] = lambda: False,
@@ -341,6 +369,6 @@ def explore_persistent(
 ) -> StubbornSearch:
     """Search a program with this reduction, and with symmetry over canonical states only."""
     sets = PersistentSets(program, relation, proviso, symmetry)
-    search = StubbornSearch(sets, proviso, limit, stop, hangs_wanted=hangs)
+    search = StubbornSearch(sets, proviso, limit, stop, hangs_wanted=hangs, races_wanted=races)
     search.search()
     return search

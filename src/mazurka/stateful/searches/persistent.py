@@ -231,9 +231,10 @@ class PersistentSearch(StackSearch):
         view.keep(blocks.PLACES_AT, Area(threads))
         acting = (1 << n for n, each in enumerate(layout.program.threads) if not each.observer)
         view.block.words[blocks.ACTING] = sum(acting)
-        view.lengthen_footprint(SHORT_FOOTPRINT)
-        is_ample = self.how.relation is Relation.AMPLE  # it needs no footprints
-        numbers[blocks.RECORDING_STEP] = view.code(record=not is_ample)
+        if not view.race_wanted:
+            view.lengthen_footprint(SHORT_FOOTPRINT)
+            is_ample = self.how.relation is Relation.AMPLE  # it needs no footprints
+            numbers[blocks.RECORDING_STEP] = view.code(record=not is_ample)
         numbers[blocks.STACK_PROVISO] = self.how.proviso is Proviso.STACK
 
     def path(self, frame: int) -> tuple[Move, ...]:

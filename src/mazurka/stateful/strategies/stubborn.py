@@ -9,8 +9,8 @@ The ignoring problem: `--proviso stack` passes over sets whose steps all lead ba
 the search, and explores all threads where there is no other; `--proviso sticky` explores all
 wherever a thread leaves the head of a loop.
 
-Keeps assertions and all other faults, and deadlocks.  Races are not kept.  Deviations from the
-paper, and the proofs: `stateful.reference.stubborn`.
+Keeps assertions and all other faults, deadlocks, hangs and races.  Deviations from the paper, and
+the proofs: `stateful.reference.stubborn`.
 """
 
 from __future__ import annotations
