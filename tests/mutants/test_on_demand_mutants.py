@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
-from types import CodeType
 from typing import Any
 
 import pytest
@@ -11,6 +11,8 @@ import pytest
 from mazurka.report.answer import HOLDS, VIOLATED
 from mazurka.runtime.exploring.entry import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions
+from mazurka.runtime.rewrite import live_functions
+from mazurka.runtime.rewrite.live_functions import LiveFunctions
 from mazurka.runtime.rewrite.on_demand import Entrances
 from mazurka.runtime.testing.decorator import make_test
 from tests.unit.runtime.observed_programs import module_of
@@ -41,6 +43,7 @@ def program():
 
 def verdict_of(folder: Path) -> str:
     away = module_of(folder, AWAY)
+    gc.collect()  # its functions are old
     project = folder / "project"
     project.mkdir()
     (project / "pyproject.toml").touch()
@@ -53,16 +56,27 @@ def test_the_failure_is_found(tmp_path: Path) -> None:
     assert verdict_of(tmp_path) == VIOLATED
 
 
-def watch_nothing(self: Entrances, space: dict[str, Any], code: CodeType) -> bool:
-    return False
+def watch_nothing(self: Entrances, space: dict[str, Any]) -> frozenset[str]:
+    return frozenset()
 
 
 @pytest.mark.parametrize(
     ("name", "mutant"),
-    [("_may_watch", watch_nothing), ("_meet", id)],  # the latter makes nothing of a function
+    [("_parts_to_watch", watch_nothing), ("_meet", id)],  # the latter makes nothing of a function
 )
 def test_without_it_the_failure_is_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, mutant: Any
 ) -> None:
     monkeypatch.setattr(Entrances, name, mutant)
+    assert verdict_of(tmp_path) == HOLDS
+
+
+def look_at_young_objects(self: LiveFunctions, *then: Any) -> None:
+    self._look_among(live_functions._YOUNG, then, is_everything=True)
+
+
+def test_if_only_young_objects_are_looked_at_the_failure_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LiveFunctions, "_look", look_at_young_objects)
     assert verdict_of(tmp_path) == HOLDS

@@ -8,5 +8,5 @@ arrives before an operation, the search is asked who goes on, and the thread tha
 loop and wait, `daemons` those that would go on for ever.  `failures`, with
 `assertions`, says how a run ended while its frames are still there.  `names`, `sites`, `values` and
 `insides` name and show things without running code of the program; `patches`
-changes the interpreter, and puts it back.
+changes the interpreter, and puts it back; `collection` pauses the garbage collector.
 """

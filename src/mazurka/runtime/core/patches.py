@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,15 +18,6 @@ _originals: dict[tuple[type, str], Any] = {}
 def original(owner: type, name: str) -> Any:
     """Return the method that a patched one stands for."""
     return _originals[owner, name]
-
-
-_FROZEN_AT_START = 2_000
-"""Less than any program has, and more than any interpreter freezes before it runs one."""
-
-
-def is_frozen() -> bool:
-    """Whether a program has put its objects aside; Python 3.12 does so with some of its own."""
-    return gc.get_freeze_count() > _FROZEN_AT_START
 
 
 class Patches:

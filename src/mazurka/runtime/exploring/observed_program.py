@@ -19,15 +19,17 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from mazurka.errors import MazurkaError
+from mazurka.runtime.core.collection import YOUNG, collection
 from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.insides import names_in
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.operations import present
 from mazurka.runtime.core.sites import shown_path, sites
 from mazurka.runtime.core.tasks import Join, StartThread
-from mazurka.runtime.program.program import YOUNG, RealProgram
+from mazurka.runtime.program.program import RealProgram
 from mazurka.runtime.python.attributes import forget_classes
 from mazurka.runtime.python.library.identities import identities
+from mazurka.runtime.rewrite.live_functions import live_functions
 from mazurka.runtime.rewrite.named_objects import find_named_objects
 from mazurka.runtime.rewrite.observed_code import ObservedCode
 from mazurka.runtime.rewrite.selection import Rule, is_left_alone, select_modules
@@ -145,7 +147,7 @@ class ObservedProgram:
     ) -> None:
         self._test = test
         self.real = RealProgram(test, settings)
-        self.code = ObservedCode(is_wanted, test, is_left)
+        self.code = ObservedCode(is_wanted, is_left)
         self.restarts = 0
         self._known: set[str] = set()
         """All that runs have taught."""
@@ -159,19 +161,23 @@ class ObservedProgram:
         names.clear()
         identities.clear()
         unobserved.clear()
-        gc.collect(YOUNG)  # functions that a test before this one has left need not be observed
-        self.code.__enter__()
+        collection.pause(live_functions.put_aside)
         try:
-            self._name_objects(self.code.modules)
-            self.real.__enter__()
+            self.code.__enter__()
             try:
-                self.code.entrances.watch_all()
-                unobserved.start_monitoring()
-            except BaseException:  # it takes long enough to be interrupted
-                self.real.__exit__()
+                self._name_objects(self.code.modules)
+                self.real.__enter__()
+                try:
+                    self.code.entrances.watch_all()
+                    unobserved.start_monitoring()
+                except BaseException:  # it takes long enough to be interrupted
+                    self.real.__exit__()
+                    raise
+            except BaseException:
+                self.code.__exit__()
                 raise
         except BaseException:
-            self.code.__exit__()
+            collection.resume()
             raise
         return self
 
@@ -202,6 +208,9 @@ class ObservedProgram:
             self.code.__exit__()
             names.clear()
             self._last = None  # a search refers to its program
+            gc.collect(YOUNG)
+            live_functions.refresh()
+            collection.resume()
 
     @property
     def not_observed(self) -> list[str]:

@@ -19,11 +19,12 @@ from contextvars import Context
 from typing import Any, TypeVar
 
 from mazurka.runtime.core import daemons, spinning
+from mazurka.runtime.core.collection import collection
 from mazurka.runtime.core.failures import ControlError
 from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.names import UNLABELLED
 from mazurka.runtime.core.operations import Object
-from mazurka.runtime.core.patches import Patches, is_frozen
+from mazurka.runtime.core.patches import Patches
 from mazurka.runtime.core.scheduler import Scheduler, session
 from mazurka.runtime.core.tasks import Pool
 from mazurka.runtime.core.thread_locals import ThreadLocals
@@ -36,8 +37,6 @@ from mazurka.stateless.runs import Decider, Ended, OutOfTime
 Result = TypeVar("Result")
 GARBAGE = 20_000
 """How many objects may be created before cycles among them are collected, between two runs."""
-YOUNG = 1
-"""The oldest generation that is collected before an exploration."""
 
 
 class RealProgram:
@@ -93,18 +92,9 @@ class RealProgram:
         self.undo.append(lambda: random.setstate(state))
 
     def _stop_collecting(self) -> None:
-        """Collect cycles between runs only: finalizers would run in any thread, at any point.
-
-        Before the first run only young objects are collected, which a test before this one has
-        left.  The rest is frozen, and costs nothing until the exploration ends.
-        """
-        if gc.isenabled():
-            gc.disable()
-            self.undo.append(gc.enable)
-        if not is_frozen():
-            gc.collect(YOUNG)
-            gc.freeze()
-            self.undo.append(gc.unfreeze)
+        """Collect cycles between runs only."""
+        collection.pause()
+        self.undo.append(collection.resume)
 
     def __exit__(self, *error: object) -> None:
         self._leave()

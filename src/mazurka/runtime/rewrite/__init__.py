@@ -8,7 +8,7 @@ way of a function through this package:
 - `sources` rewrites source files (`source`), each once a process and kept on disk
   (`cached_sources`), and finds the rewritten code of a function there; for functions without
   source, instructions are rewritten (`bytecode`);
-- `live_functions` finds the functions of a module, wherever they are held;
+- `live_functions` knows all functions of the process, wherever they are held;
 - `exchange` gives them the new code, and everything its own again when the exploration ends;
 - `observed_code` puts this together, and rewrites what turns up meanwhile: modules that are
   imported, code that `exec` runs, classes that functions make.

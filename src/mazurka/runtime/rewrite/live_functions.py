@@ -1,144 +1,216 @@
-"""Finds functions wherever they are held: in classes, behind decorators, in closures, by others.
+"""All functions of the process, wherever they are held: in classes, in closures, behind decorators.
 
-Every function refers to the namespace of its module, which leads to most of them.
+What one exploration has found is known to the next one, by weak references.  So it need not look at
+all objects of the process again, of which there are hundreds of thousands, but only at new ones.
+Which ones those are is told by a *mark*: an object whose generation the garbage collector shows.
+
+Invariant: a function that is not known is in no older generation than the mark, and it is frozen
+only if the mark is.  This holds when the mark is made: everything has been looked at in the same
+step, which no other thread interrupts, and new objects are in the youngest generation.  It goes on
+to hold, because the collector and `gc.freeze` move whole generations: what takes a function to an
+older one takes the mark there, too, if it is not older already.  So where the mark is still among
+the objects of some generations, from the youngest on, only these have to be looked at.
+
+A function that dies is dropped by its reference.  One that a finalizer brings back to life loses
+its reference, but it was in one of the generations that were being collected, and so it is now
+where the mark is, or in a younger one: it is found like a new one.
 """
 
 from __future__ import annotations
 
 import gc
-import sysconfig
-from collections import Counter
-from collections.abc import Callable, Sequence
-from sys import getrefcount
-from types import BuiltinMethodType, CodeType, FunctionType, ModuleType, NoneType
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from operator import call
+from types import AsyncGeneratorType, CoroutineType, FunctionType, GeneratorType
+from typing import Any, Final, TypeAlias
+from weakref import ReferenceType
 
-from mazurka.runtime.core.insides import (
-    is_module,
-    module_of,
-    names_in_class,
-    qualified_name,
-)
-from mazurka.runtime.core.patches import is_frozen
-from mazurka.runtime.program.existing import is_strange
+from mazurka.runtime.core.collection import is_frozen
 from mazurka.runtime.python.catalogue import CachedFunction
 
-_Space: TypeAlias = dict[str, Any]
-FEW = 8
-"""Namespaces whose functions are looked for all at once."""
-NEAR = 20_000
-"""How many objects are followed before everything is looked at instead."""
-_ENDS = frozenset(
-    map(id, (str, bytes, int, bool, float, NoneType, CodeType, ModuleType, BuiltinMethodType))
-)
-"""Types whose objects lead to no function, or too far; by identity, since classes may do anything
-when compared."""
-_HOLDERS = frozenset({"FixtureFunctionDefinition", "Mark", "MarkDecorator", "ParameterSet"})
-"""Classes of pytest whose objects hold functions of the program."""
+Space: TypeAlias = dict[str, Any]
+_YOUNG: Final = (partial(gc.get_objects, 0), partial(gc.get_objects, 1))
+_ALL: Final = (gc.get_objects,)
 
 
-def find_functions(spaces: Sequence[_Space], held: int, test: object) -> list[FunctionType]:
-    """Find the functions that have one of these namespaces.
-
-    Most are found from the namespaces, the classes in them, and the test.  Each function refers to
-    its namespace, so the reference count of a namespace tells whether any is missing; `held` of the
-    references are the caller's.  Where one is missing, all objects of the process are looked at,
-    which takes the longer the more there are.
-    """
-    wanted = {id(space): space for space in spaces}
-    found = _find_near(wanted, test)
-    counts = Counter(id(function.__globals__) for function in found)
-    references = zip(spaces, _count_references(spaces), strict=True)
-    own = _OWN + 1  # `wanted` refers to each
-    lost = [
-        space
-        for space, number in references
-        if number != counts[id(space)] + held + own or not COUNTS_EXACTLY
-    ]
-    if lost:
-        found += find_anywhere(lost)
-    return list({id(function): function for function in found}.values())
+class Mark:
+    """Shows by its generation which objects are new."""
 
 
-def find_anywhere(spaces: Sequence[_Space]) -> list[FunctionType]:
-    """Find the functions of namespaces among all objects of the process.
+class Live(ReferenceType[Any]):
+    """A weak reference to a function, a generator or a cache."""
 
-    The interpreter finds all that refer to a few objects in half the time that it takes to look at
-    everything here.
-    """
-    wanted = set(map(id, spaces))
-    few = len(spaces) <= FEW
-    found = _thaw(lambda: gc.get_referrers(*spaces)) if few else _thaw(gc.get_objects)
-    return [one for one in found if type(one) is FunctionType and id(one.__globals__) in wanted]
+    __slots__ = ("group", "key", "trap")
 
-
-def _count_references(spaces: Sequence[_Space]) -> list[int]:
-    """Count the references to each namespace, that of the sequence and its own included."""
-    return list(map(getrefcount, spaces))
+    group: dict[int, Live]
+    """All of its kind, by identity."""
+    key: int
+    trap: Any
+    """What stands for the code of a function, once that has been needed (`traps`)."""
 
 
-_OWN = _count_references([{}])[0] - 1
-"""The references that counting makes itself: versions of the interpreter differ."""
-COUNTS_EXACTLY = not sysconfig.get_config_var("Py_GIL_DISABLED")
-"""Whether a count is that of all references: interpreters without a GIL put some of them off."""
+def _forget(live: Live) -> None:
+    """Drop what has died."""
+    if live.group.get(live.key) is live:
+        del live.group[live.key]
+    if live.trap is not None:
+        live.trap.forget()
 
 
-def _find_near(wanted: dict[int, _Space], test: object) -> list[FunctionType]:
-    """Find functions by following references, from the namespaces and from the test.
+class LiveFunctions:
+    """The functions of the process by their namespaces; generators and coroutines; caches."""
 
-    What leads far away is left out: modules, classes of others, the namespaces of functions, and
-    most of the machinery of tests.
-    """
-    found: list[FunctionType] = []
-    seen = set(wanted)
-    names = {name for space in wanted.values() if type(name := space.get("__name__")) is str}
-    kept = waiting = [test, *gc.get_referents(*wanted.values())]
-    while waiting and len(seen) < NEAR:
-        others: list[Any] = []
-        inside: list[Any] = []
-        for thing in waiting:
+    def __init__(self) -> None:
+        self._functions: dict[int, dict[int, Live]] = {}
+        """By the identities of a namespace and of a function, which keeps its namespace alive."""
+        self._generators: dict[int, Live] = {}
+        self._caches: dict[int, Live] = {}
+        self._added: list[Live] = []
+        self._mark: object = None
+        self._total = self._moved = 0
+        """How many objects there were when all were looked at, and how many have been frozen since
+        that were not looked through for cycles."""
+
+    # -- what there is -----------------------------------------------------------------------
+
+    def by_namespace(self) -> Iterator[tuple[Space, list[Live]]]:
+        """Yield each namespace with its functions."""
+        for group in list(self._functions.values()):
+            lives = list(group.values())
+            space = next((one.__globals__ for live in lives if (one := live()) is not None), None)
+            if space is not None:
+                yield space, lives
+
+    def of_namespace(self, space: Space) -> list[Live]:
+        """Return the functions of a namespace."""
+        return list(self._functions.get(id(space), {}).values())
+
+    def generators(self) -> list[Any]:
+        """Return all generators, coroutines and asynchronous generators."""
+        return _alive(list(self._generators.values()))
+
+    def cached_functions(self) -> set[int]:
+        """Return the identities of the functions that have caches of `functools`."""
+        self.refresh()
+        caches = _alive(list(self._caches.values()))
+        return {id(vars(cache).get("__wrapped__")) for cache in caches}
+
+    def take_added(self) -> list[Any]:
+        """Return what has been found since this was last asked for."""
+        added, self._added = self._added, []
+        return _alive(added)
+
+    def know(self, function: FunctionType) -> Live:
+        """Return the reference to a function, which may be new."""
+        group = self._functions.setdefault(id(function.__globals__), {})
+        live = group.get(id(function))
+        return live if live is not None and live() is function else self._add(function, group)
+
+    # -- what is new -------------------------------------------------------------------------
+
+    def refresh(self) -> None:
+        """Look at what is new."""
+        self._look()
+
+    def put_aside(self) -> None:
+        """Look at what is new, and freeze all objects.
+
+        Cycles are looked for among the youngest objects only, which leaves the mark young.  Others
+        get into the oldest generation with all that is frozen.  When these have become many, all
+        objects are looked through, as the interpreter itself would do.
+        """
+        if self._moved > self._total // 4:
+            gc.collect()
+        else:
+            gc.collect(0)
+        self._look(gc.freeze)
+
+    def _look(self, *then: Callable[[], None]) -> None:
+        """Look at what is new, and do something else in the same step."""
+        is_enabled = gc.isenabled()
+        gc.disable()
+        try:
+            if not self._look_among(_YOUNG, then):
+                self._look_further(then)
+        finally:
+            if is_enabled:
+                gc.enable()
+
+    def _look_further(self, then: Sequence[Callable[[], None]]) -> None:
+        """Look at what is not frozen, and at everything if that is not enough."""
+        hides = is_frozen()
+        if not hides:
+            self._look_among(_ALL, then, is_everything=True)
+        elif then or not self._look_among(_ALL, then):
+            self._look_among((gc.unfreeze, *_ALL), (gc.freeze,), is_everything=True)
+
+    def _look_among(
+        self,
+        find: Sequence[Callable[[], Any]],
+        then: Sequence[Callable[[], None]],
+        *,
+        is_everything: bool = False,
+    ) -> bool:
+        """Add the functions that are among some objects; False if there may be others.
+
+        Objects are listed, something else is done, and a mark is made, in one step: the interpreter
+        runs no instruction in between, and so no other thread.
+        """
+        *parts, mark = map(call, (*find, *then, Mark))
+        things = [thing for part in parts for thing in part or ()]
+        for part in parts:
+            if part:
+                part.clear()  # they hold each other
+        found = _select(things)
+        count = len(things)
+        things.clear()
+        if is_everything:
+            self._total, self._moved = count, 0
+        elif any(thing is self._mark for thing in found):
+            self._moved += count if then else 0
+        else:
+            return False
+        self._mark = mark
+        self._add_all(found)
+        return True
+
+    def _add_all(self, found: Iterable[Any]) -> None:
+        for key in [key for key, group in self._functions.items() if not group]:
+            del self._functions[key]
+        for thing in found:
             kind = type(thing)
-            if id(kind) in _ENDS or id(thing) in seen:
-                continue
-            seen.add(id(thing))
             if kind is FunctionType:
-                if id(thing.__globals__) in wanted:
-                    found.append(thing)
-                inside += thing.__closure__ or ()
-                inside += thing.__defaults__ or ()
-                inside += (thing.__kwdefaults__, thing.__dict__)
-            elif issubclass(kind, type):
-                if module_of(thing) in names:
-                    inside += names_in_class(thing).values()
-            elif not (is_module(thing) or _leads_far(kind)):
-                others.append(thing)
-        waiting = [*inside, *gc.get_referents(*others)]
-        kept += waiting  # so that no identity is used twice
-    return found
+                self.know(thing)
+            elif kind is not Mark:
+                group = self._caches if kind is CachedFunction else self._generators
+                if id(thing) not in group:
+                    self._add(thing, group)
+
+    def _add(self, thing: Any, group: dict[int, Live]) -> Live:
+        live = Live(thing, _forget)
+        live.group, live.key, live.trap = group, id(thing), None
+        group[live.key] = live
+        self._added.append(live)
+        return live
 
 
-def _leads_far(kind: type) -> bool:
-    return is_strange(module_of(kind)) and qualified_name(kind) not in _HOLDERS
+def _select(things: list[Any]) -> list[Any]:
+    """Select what is kept here; by comparing types, since classes may do anything when hashed."""
+    return [
+        thing
+        for thing in things
+        if (kind := type(thing)) is FunctionType
+        or kind is GeneratorType
+        or kind is CachedFunction
+        or kind is CoroutineType
+        or kind is AsyncGeneratorType
+        or kind is Mark
+    ]
 
 
-def find_cached_functions() -> set[int]:
-    """Find the functions that have caches of `functools`, and give their identities."""
-    caches = [one for one in _thaw(gc.get_objects) if type(one) is CachedFunction]
-    return {id(vars(cache).get("__wrapped__")) for cache in caches}
+def _alive(lives: Iterable[Live]) -> list[Any]:
+    return [thing for live in lives if (thing := live()) is not None]
 
 
-def find_everything() -> list[Any]:
-    """All objects of the process that can hold others, functions among them."""
-    return _thaw(gc.get_objects)
-
-
-def _thaw(find: Callable[[], list[Any]]) -> list[Any]:
-    """Search among all objects, also those that a program has put aside."""
-    frozen = is_frozen()
-    if frozen:
-        gc.unfreeze()
-    try:
-        return find()
-    finally:
-        if frozen:
-            gc.freeze()
+live_functions: Final = LiveFunctions()

@@ -24,10 +24,11 @@ from mazurka.runtime.core.insides import is_module, module_of, names_in, qualifi
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import MARK, is_rewritten
 from mazurka.runtime.python.rewriter import Rewriter, at_present
-from mazurka.runtime.rewrite import generated, library, live_functions, sources
+from mazurka.runtime.rewrite import generated, library, sources
 from mazurka.runtime.rewrite.bytecode import rewriting
 from mazurka.runtime.rewrite.bytecode.assembly import UnknownCodeError
 from mazurka.runtime.rewrite.exchange import Exchange
+from mazurka.runtime.rewrite.live_functions import live_functions
 from mazurka.runtime.rewrite.on_demand import Entrances, Silence, has_code
 from mazurka.runtime.rewrite.selection import BUILTINS, Rule, is_left_alone
 from mazurka.runtime.rewrite.sources import NO_SOURCE, RewrittenSource
@@ -44,12 +45,10 @@ _Spaces: TypeAlias = dict[int, tuple[dict[str, Any], RewrittenSource]]
 class ObservedCode(Rewriter):
     """Keeps modules observed for as long as its context is open."""
 
-    def __init__(self, is_wanted: Rule, test: object = None, is_left: Rule = is_left_alone) -> None:
+    def __init__(self, is_wanted: Rule, is_left: Rule = is_left_alone) -> None:
         self._is_wanted = is_wanted
         self._is_left = is_left
         """Says which modules are never observed."""
-        self._test = test
-        """What is to be run, from which functions are found; others are found as well."""
         self.modules: dict[str, ModuleType] = {}
         """The modules that are observed."""
         self.sourceless: dict[str, str] = {}
@@ -143,7 +142,7 @@ class ObservedCode(Rewriter):
             code = function.__code__
             if code not in self._entered:  # or it is made anew in every run
                 self._entered.add(code)
-                self._cached.update(live_functions.find_cached_functions())
+                self._cached.update(live_functions.cached_functions())
                 learned.news.append(f"function {function.__qualname__} #{len(self._entered)}")
             self._observe_instructions(function, "made where nobody watches")
 
@@ -174,7 +173,7 @@ class ObservedCode(Rewriter):
         used = {name for source in by_name.values() for name in source.names}
         if self.sourceless:  # there is no telling what their code uses
             used |= library.ALL_NAMES
-            self._cached = live_functions.find_cached_functions()
+            self._cached = live_functions.cached_functions()
         self._observe_library(used)
         if spaces:
             find = self._find_closed if on_demand else self._find_functions
@@ -208,9 +207,11 @@ class ObservedCode(Rewriter):
     # -- functions ---------------------------------------------------------------------------
 
     def _find_functions(self, spaces: _Spaces) -> list[FunctionType]:
-        program = [space for space, _ in spaces.values()]
-        # A module, `spaces` and `program` refer to each namespace of the program.
-        return live_functions.find_functions(program, 3, self._test)
+        live_functions.refresh()
+        lives = [
+            live for space, _ in spaces.values() for live in live_functions.of_namespace(space)
+        ]
+        return [function for live in lives if (function := live()) is not None]
 
     def _find_closed(self, spaces: _Spaces) -> list[FunctionType]:
         """The functions of namespaces that have traps, which are all; take the traps out."""

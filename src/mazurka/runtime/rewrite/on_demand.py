@@ -8,9 +8,8 @@ observed (`library.PARTS`).
 from __future__ import annotations
 
 import builtins
-import gc
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from importlib import machinery
 from types import (
     AsyncGeneratorType,
@@ -27,7 +26,8 @@ from weakref import ReferenceType, ref
 from mazurka.runtime.core.insides import is_module, names_in
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import MARK, is_rewritten
-from mazurka.runtime.rewrite import library, live_functions, sources
+from mazurka.runtime.rewrite import library, sources
+from mazurka.runtime.rewrite.live_functions import live_functions
 from mazurka.runtime.rewrite.selection import Rule
 from mazurka.runtime.rewrite.traps import Traps, is_trap
 from mazurka.runtime.sharing.monitoring import unobserved
@@ -51,6 +51,13 @@ where they have its frame."""
 def has_code(module: ModuleType) -> bool:
     """Whether a module is made of Python's own code, whatever has become of its source."""
     return not str(names_in(module).get("__file__")).endswith(tuple(machinery.EXTENSION_SUFFIXES))
+
+
+def _is_part(function: FunctionType | None, parts: frozenset[str]) -> bool:
+    """Whether a function belongs to some parts of its module."""
+    if function is None or parts is _ALL:
+        return function is not None
+    return function.__code__.co_qualname.partition(".")[0] in parts
 
 
 class Silence:
@@ -86,33 +93,42 @@ class Entrances:
 
     def watch_all(self) -> None:
         """Set a trap in every function that may be observed and is not."""
-        self._watch(live_functions.find_everything())
+        live_functions.refresh()
+        live_functions.take_added()
+        for space, lives in live_functions.by_namespace():
+            parts = self._parts_to_watch(space)
+            if parts is _ALL:
+                self._traps.set_in(lives)
+            elif parts:
+                self._traps.set_in(live for live in lives if _is_part(live(), parts))
+        for generator in live_functions.generators():
+            self._watch_suspended(generator)
 
     def watch_new(self) -> None:
-        """Do the same for functions that are not older than the exploration."""
-        self._watch(gc.get_objects())
+        """Do the same for what has come into being since."""
+        live_functions.refresh()
+        for thing in live_functions.take_added():
+            if type(thing) is FunctionType:
+                if self._may_watch(thing):
+                    self._traps.set_all([thing])
+            else:
+                self._watch_suspended(thing)
 
-    def _watch(self, things: Iterable[Any]) -> None:
-        functions: list[FunctionType] = []
-        for thing in things:
-            kind = type(thing)
-            if kind is FunctionType:
-                if self._may_watch(thing.__globals__, thing.__code__):
-                    functions.append(thing)
-            elif id(kind) in _RESUMED:
-                frame = getattr(thing, _RESUMED[id(kind)])
-                if frame is not None and self._is_unobserved(frame):
-                    self._suspended.append((ref(thing), frame.f_lasti, thing.__qualname__))
-        self._traps.set_all(functions)
+    def _watch_suspended(self, thing: Any) -> None:
+        name = _RESUMED.get(id(type(thing)))
+        frame = None if name is None else getattr(thing, name)
+        if frame is not None and self._is_unobserved(frame):
+            self._suspended.append((ref(thing), frame.f_lasti, thing.__qualname__))
 
-    def _may_watch(self, space: _Space, code: CodeType) -> bool:
+    def _may_watch(self, function: FunctionType) -> bool:
+        parts, code = self._parts_to_watch(function.__globals__), function.__code__
+        return _is_part(function, parts) and not is_rewritten(code) and not is_trap(code)
+
+    def _parts_to_watch(self, space: _Space) -> frozenset[str]:
+        """Which functions and classes of a namespace may be observed, and are not."""
         known = self._parts.get(id(space))
         parts = self._decide(space) if known is None else known[1]
-        if parts is _NONE or (MARK in space and space is not _BUILTINS):
-            return False
-        if parts is not _ALL and code.co_qualname.partition(".")[0] not in parts:
-            return False
-        return not is_rewritten(code) and not is_trap(code)
+        return _NONE if MARK in space and space is not _BUILTINS else parts
 
     def resume(self, generator: GeneratorType[Any, Any, Any]) -> None:
         """Name a generator that the program makes a step of, if it has been begun before."""
@@ -164,8 +180,7 @@ class Entrances:
         One that has no trap has been made since, by C code.
         """
         if not self._traps.is_set(function):
-            space, code = function.__globals__, function.__code__
-            if not self._may_watch(space, code) or code in self._refused:
+            if not self._may_watch(function) or function.__code__ in self._refused:
                 return False
             self._traps.set_all([function])
         self._meet(function)
@@ -209,6 +224,7 @@ class Entrances:
     def open_all(self) -> None:
         """Take out all traps: the exploration is over."""
         self._traps.remove_all()
+        live_functions.take_added()
         del self._traps, self._observe  # they refer to this object
         self._parts.clear()
         self._suspended.clear()

@@ -25,12 +25,12 @@ import sys
 import warnings
 from _thread import get_ident
 from collections.abc import Callable, Iterable
-from functools import partial
 from types import CodeType, FrameType, FunctionType
 from typing import Any, Final
-from weakref import ReferenceType, ref
 
 from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.core.sites import is_rewritten
+from mazurka.runtime.rewrite.live_functions import Live, live_functions
 
 _VARIABLE: Final = 0x04
 _KEYWORDS: Final = 0x08
@@ -68,10 +68,6 @@ def _instruction(name: str, argument: int) -> bytes:
     return bytes([*high, dis.opmap[name], argument & 255])
 
 
-_made: dict[int, Trap] = {}
-"""By the identity of a function: its trap, for the next exploration."""
-
-
 class Trap:
     """Stands for the code of one function; called by a few instructions in place of that code.
 
@@ -79,12 +75,10 @@ class Trap:
     cycle between this object and its code, which the garbage collector does not see.
     """
 
-    __slots__ = ("__weakref__", "code", "function", "instructions", "meet", "twin")
+    __slots__ = ("code", "function", "instructions", "meet", "twin")
 
-    def __init__(self, function: FunctionType) -> None:
-        self.function: ReferenceType[FunctionType] = ref(
-            function, partial(_forget, _made, id(function))
-        )
+    def __init__(self, live: Live, function: FunctionType) -> None:
+        self.function = live
         self.code = code = function.__code__
         """The code of the function."""
         self.meet: Callable[[FunctionType], None] = _leave
@@ -98,6 +92,10 @@ class Trap:
             co_exceptiontable=b"",
             co_stacksize=max(code.co_stacksize, _STUB.co_stacksize),
         )
+
+    def forget(self) -> None:
+        """End, since the function has died."""
+        self.instructions = self.twin = None
 
     def __call__(self) -> Any:
         """Go on with the call of the function, in rewritten code if the thread is under control."""
@@ -135,14 +133,6 @@ def _arguments(frame: FrameType, code: CodeType) -> tuple[list[Any], dict[str, A
     return positional, named
 
 
-def _forget(made: dict[int, Trap], identity: int, reference: ReferenceType[FunctionType]) -> None:
-    """Drop the trap of a function that has died; also when the interpreter has dropped `_made`."""
-    trap = made.get(identity)
-    if trap is not None and trap.function is reference:
-        del made[identity]
-        trap.instructions = trap.twin = None
-
-
 def is_trap(code: CodeType) -> bool:
     """Whether code is that of a trap."""
     return type(code.co_consts[-1:] and code.co_consts[-1]) is Trap
@@ -157,29 +147,36 @@ class Traps:
 
     def __init__(self, meet: Callable[[FunctionType], None]) -> None:
         self._meet = meet
-        self._set: dict[int, dict[int, Trap]] = {}
-        """By the identities of a namespace and of a function: its trap, as long as it is set."""
+        self._set: list[Trap] = []
+        """Those that have been set; some of them have been taken out since."""
 
     def set_all(self, functions: Iterable[FunctionType]) -> None:
         """Set traps in functions."""
-        meet = self._meet
-        for function in functions:
-            key, code = id(function), function.__code__
-            trap = _made.get(key)
-            if trap is None or trap.function() is not function or trap.code is not code:
-                trap = _made[key] = Trap(function)
+        self.set_in(map(live_functions.know, functions))
+
+    def set_in(self, lives: Iterable[Live]) -> None:
+        """Set traps in functions that have neither a trap nor rewritten code."""
+        meet, add = self._meet, self._set.append
+        for live in lives:
+            function = live()
+            if function is None:
+                continue
+            trap, code = live.trap, function.__code__
+            if trap is None or trap.code is not code:
+                if is_rewritten(code) or is_trap(code):
+                    continue
+                trap = live.trap = Trap(live, function)
             trap.meet = meet
-            self._set.setdefault(id(function.__globals__), {})[key] = trap
-            assert trap.instructions is not None
             function.__code__ = trap.instructions
+            add(trap)
 
     def is_set(self, function: FunctionType) -> bool:
-        trap = self._set.get(id(function.__globals__), {}).get(id(function))
+        trap = live_functions.know(function).trap
         return trap is not None and function.__code__ is trap.instructions
 
     def remove(self, function: FunctionType) -> None:
         """Give a function its own code again."""
-        trap = self._set.get(id(function.__globals__), {}).pop(id(function), None)
+        trap = live_functions.know(function).trap
         if trap is not None:
             _disarm(trap)
 
@@ -187,22 +184,20 @@ class Traps:
         """Give the functions of a namespace their own code again, and return them."""
         return [
             function
-            for trap in self._set.pop(id(space), {}).values()
-            if (function := _disarm(trap))
+            for live in live_functions.of_namespace(space)
+            if live.trap is not None and (function := _disarm(live.trap))
         ]
 
     def remove_all(self) -> None:
         """Give all functions their own code again."""
         while self._set:
-            _, traps = self._set.popitem()
-            for trap in traps.values():
-                _disarm(trap)
+            _disarm(self._set.pop())
 
 
 def _disarm(trap: Trap) -> FunctionType | None:
     """Give a function its own code again, if it is alive and still has the trap; return it."""
     trap.meet, trap.twin = _leave, None
-    function = trap.function()
+    function: FunctionType | None = trap.function()
     if function is None or function.__code__ is not trap.instructions:
         return None
     function.__code__ = trap.code

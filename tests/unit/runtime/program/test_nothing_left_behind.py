@@ -23,8 +23,8 @@ import pytest
 from tests.unit.runtime.runtime_deciders import QUICK, Follow, run_once
 
 from mazurka import explore
+from mazurka.runtime.core.collection import is_frozen
 from mazurka.runtime.core.host import ControlSettings
-from mazurka.runtime.core.patches import is_frozen
 from mazurka.runtime.core.sites import MARK
 from mazurka.runtime.program.program import RealProgram
 

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 import pytest
 from tests.unit.runtime.runtime_deciders import Follow
 
+from mazurka.runtime.core.collection import is_frozen
 from mazurka.runtime.core.failures import ControlError
 from mazurka.runtime.core.host import ControlSettings
-from mazurka.runtime.core.patches import is_frozen
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.program.program import RealProgram
 from mazurka.runtime.program.watchdog import UncontrolledCallError

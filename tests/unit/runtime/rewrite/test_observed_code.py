@@ -13,11 +13,10 @@ import pytest
 from tests.unit.runtime.observed_programs import module_of
 from tests.unit.runtime.runtime_deciders import Follow
 
-from mazurka.runtime.core.patches import is_frozen
+from mazurka.runtime.core.collection import is_frozen
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import MARK, is_rewritten
 from mazurka.runtime.program.program import RealProgram
-from mazurka.runtime.rewrite import live_functions
 from mazurka.runtime.rewrite.bytecode.assembly import UnknownCodeError
 from mazurka.runtime.rewrite.observed_code import ObservedCode
 from mazurka.runtime.rewrite.selection import named_modules, project_modules
@@ -68,13 +67,7 @@ def instrument(module: ModuleType) -> ObservedCode:
     return ObservedCode(lambda name, file: name == module.__name__)
 
 
-@pytest.mark.parametrize(("near", "few"), [(20_000, 8), (0, 8), (0, 0)])
-def test_functions_get_new_code_and_their_own_back(
-    near: int, few: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """However many modules and objects there are; a few are enough to take other ways here."""
-    monkeypatch.setattr("mazurka.runtime.rewrite.live_functions.NEAR", near)
-    monkeypatch.setattr("mazurka.runtime.rewrite.live_functions.FEW", few)
+def test_functions_get_new_code_and_their_own_back(tmp_path: Path) -> None:
     module = module_of(tmp_path, SOURCE)
     functions = [
         module.plain,
@@ -127,24 +120,6 @@ def test_functions_are_found_where_their_module_does_not_lead(
     with instrument(module):
         assert function.__code__ is not code
     assert function.__code__ is code
-
-
-def test_objects_are_looked_at_only_if_a_function_is_missing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    looked: list[object] = []
-    find = live_functions.find_anywhere
-    monkeypatch.setattr(
-        live_functions, "find_anywhere", lambda spaces: looked.append(spaces) or find(spaces)
-    )
-    module = module_of(tmp_path, SOURCE)
-    with instrument(module):
-        assert not looked or not live_functions.COUNTS_EXACTLY
-    kept = module.maker(2)
-    code = kept.__code__
-    with instrument(module):
-        assert looked
-        assert kept.__code__ is not code
 
 
 def test_what_cannot_be_instrumented_is_named(
