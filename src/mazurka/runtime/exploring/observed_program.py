@@ -33,6 +33,7 @@ from mazurka.runtime.rewrite.live_functions import live_functions
 from mazurka.runtime.rewrite.named_objects import find_named_objects
 from mazurka.runtime.rewrite.observed_code import ObservedCode
 from mazurka.runtime.rewrite.selection import Rule, is_left_alone, select_modules
+from mazurka.runtime.sharing.exempt import find_memories
 from mazurka.runtime.sharing.locations import PLACE, learned, order
 from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.runtime.sharing.names import names
@@ -165,6 +166,8 @@ class ObservedProgram:
         try:
             self.code.__enter__()
             try:
+                for memory, name in find_memories():
+                    names.pin_memory(memory, name)
                 self._name_objects(self.code.modules)
                 self.real.__enter__()
                 try:

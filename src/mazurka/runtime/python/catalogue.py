@@ -24,6 +24,7 @@ import heapq
 import inspect
 import io
 import itertools
+import locale
 import operator
 import queue
 import random
@@ -220,6 +221,7 @@ class CallEffect(Enum):
     PRINTS = auto()
     PRINTS_TRACEBACK = auto()
     WARNS = auto()
+    USES_LOCALE = auto()
     IDENTIFIES = auto()
     HASHES = auto()
     MAKES_FUNCTION = auto()
@@ -285,6 +287,7 @@ ROWS: Final[tuple[tuple[CallEffect, tuple[Any, ...]], ...]] = (
     (CallEffect.PRINTS_TRACEBACK, (traceback.print_tb, traceback.print_stack)),
     (CallEffect.PRINTS_TRACEBACK, (traceback.print_last, traceback.print_list)),
     (CallEffect.WARNS, (warnings.warn, warnings.warn_explicit)),
+    (CallEffect.USES_LOCALE, tuple(vars(locale)[name] for name in ("_setlocale", "_localeconv"))),
     (CallEffect.IDENTIFIES, (id,)),
     (CallEffect.HASHES, (hash,)),
     (CallEffect.MAKES_FUNCTION, (types.FunctionType,)),

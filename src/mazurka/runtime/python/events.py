@@ -25,10 +25,10 @@ from typing import Any, Final
 from mazurka.runtime.core.sites import MARK
 from mazurka.runtime.python import calls, expressions, frames, functions, loops, methods, variables
 from mazurka.runtime.python.attributes import show_space
-from mazurka.runtime.python.library import caches, identities, output
+from mazurka.runtime.python.library import caches, identities, locales, output
 from mazurka.runtime.python.rewriter import at_present
 
-_PERFORMING = (functions, identities, output)
+_PERFORMING = (functions, identities, locales, output)
 """Modules that perform effects of the catalogue, and have to be loaded before code is rewritten."""
 
 

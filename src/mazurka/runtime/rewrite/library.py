@@ -38,10 +38,10 @@ PARTS: Final[dict[str, frozenset[str]]] = {
     "json": frozenset({"dump", "dumps", "load"}),
     "json.encoder": frozenset({"JSONEncoder", "_make_iterencode"}),
     "textwrap": frozenset({"TextWrapper"}),
+    "tokenize": frozenset({"Untokenizer", "untokenize"}),
     "warnings": frozenset(
         {"catch_warnings", "simplefilter", "filterwarnings", "resetwarnings", "_add_filter"}
     ),
-    "_pytest.monkeypatch": frozenset({"MonkeyPatch"}),
 }
 """By module: classes and functions that are rewritten."""
 PRIVATE: Final = {"unittest.mock": frozenset({"_mock_set_magics"})}

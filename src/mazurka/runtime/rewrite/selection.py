@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from mazurka.errors import MazurkaError
 from mazurka.runtime.core.sites import MAZURKA_FOLDER
-from mazurka.runtime.sharing.monitoring import package_of
+from mazurka.runtime.sharing.exempt import is_exempt
 
 Rule: TypeAlias = Callable[[str, str], bool]
 """Says by the name and the file of a module whether it is to be observed."""
@@ -48,21 +48,11 @@ def select_modules(
 BUILTINS = "builtins"
 """Where `dataclasses` looks for names of classes without a module; it has no code of its own."""
 _LIBRARY = os.path.join(os.path.dirname(os.__file__), "")
-_MACHINERY = frozenset(
-    {"xdist", "execnet", "coverage", "pip", "pkg_resources", "setuptools"}
-    | {"linecache", "tokenize", "token", "codecs", "encodings"}
-    | {"genericpath", "pathlib", "fnmatch", "_strptime"}
-)
-"""Packages of tools that run tests, or make packages; modules that read and show source; and what
-only asks the system."""
 
 
 def is_left_alone(name: str, file: str) -> bool:
-    """Whether the code of a module is never observed.
-
-    This is the machinery of tests (pytest, Mazurka itself), and what of the standard library is
-    under control by other means or keeps nothing that threads could share.
-    """
+    """Whether the code of a module is never observed: it is exempt (`sharing.exempt`), and no
+    module of the user's that is called like one of the standard library."""
     package = name.partition(".")[0]
     if package in ("", "__main__", BUILTINS):
         return False
@@ -70,7 +60,7 @@ def is_left_alone(name: str, file: str) -> bool:
         return False  # a module of the user's, or of a package, that is called the same
     if package.startswith("namedtuple_"):
         return True  # made by `collections`, and private to new tuples
-    return package_of(name) is None or package in _MACHINERY
+    return is_exempt(name)
 
 
 def require_modules(names: Sequence[str]) -> None:

@@ -20,7 +20,7 @@ from typing import Any, Final
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import MARK, MAZURKA_FOLDER, RUNTIME_FOLDER, is_rewritten
 
-OWN: Final = frozenset({"mazurka", "pytest", "_pytest", "pluggy", "unittest", "__main__", ""})
+OWN: Final = frozenset({"mazurka", "__main__", ""})
 TOOL: Final = 4
 """Our number among the tools of `sys.monitoring`; 0 to 2 and 5 have their owners by convention."""
 _MACHINERY: Final = (RUNTIME_FOLDER, os.path.join(MAZURKA_FOLDER, "stateless", ""))
@@ -46,7 +46,8 @@ _SEEN: Final = frozenset(
     | {"_decimal", "datetime", "_datetime", "struct", "_struct", "array"}
     | {"base64", "binascii", "keyword", "builtins", "sys", "io", "_io", "_string"}
     | {"importlib", "posixpath", "ntpath", "contextvars", "_contextvars", "hashlib", "_hashlib"}
-    | {"unicodedata", "html", "dis", "ast", "__future__", "copyreg"}
+    | {"unicodedata", "html", "dis", "ast", "__future__", "copyreg", "_codecs", "_locale"}
+    | {"linecache", "tokenize", "token", "encodings"}
 )
 """Modules of the standard library that keep nothing, or whose objects are observed by other means:
 patched, or counted as changed by whatever is done with them (`python.opaque`)."""
@@ -61,13 +62,14 @@ _UNSEEN: Final = frozenset(
     | {"ast.NodeTransformer", "ast.fix_missing_locations", "ast.increment_lineno"}
     | {"concurrent.futures.process.ProcessPoolExecutor", "inspect.getgeneratorstate"}
     | {"concurrent.futures.interpreter.InterpreterPoolExecutor", "inspect.getgeneratorlocals"}
-    | {"builtins.input", "contextlib.AsyncExitStack", "inspect.getmembers_static"}
+    | {"_codecs.register", "_codecs.unregister", "_codecs.register_error", "builtins.input"}
+    | {"contextlib.AsyncExitStack", "inspect.getmembers_static"}
     | {"time.process_time", "time.process_time_ns", "time.thread_time", "time.thread_time_ns"}
 )
 """What is in those modules all the same."""
 _HARMLESS: Final = frozenset(
     {"asyncio.coroutines.iscoroutinefunction", "asyncio.coroutines.iscoroutine"}
-    | {"pkgutil.resolve_name"}
+    | {"pkgutil.resolve_name", "posix.fspath", "nt.fspath"}
 )
 """What only looks at what it is given, in other modules."""
 _PROCESS_LOCKS: Final = frozenset(
@@ -81,8 +83,6 @@ _STATEFUL: Final = frozenset({"sched", "shelve", "sqlite3", "asyncio", "multipro
 def package_of(module: str | None) -> str | None:
     """Return the package to be named for a module; None for those that need not be observed."""
     package = (module or "").partition(".")[0]
-    if module == "unittest.mock":
-        return module
     if module in _PROCESS_LOCKS:
         return None
     if package in OWN:
@@ -152,7 +152,6 @@ class Unobserved:
         space: Any = getattr(function, "__globals__", None)
         # A decorator gives its own function the module's name of the one that it decorates.
         module = key[0] if space is None else space.get("__name__")
-        self._name_runner(module)
         if space is None or MARK not in space:
             self._add(module, key[1], of_c=space is None)
 
@@ -164,16 +163,10 @@ class Unobserved:
         if ENDS_LATE:
             self._expect_ends(kind)
         for base in kind.__mro__ or ():
-            self._name_runner(base.__module__)
             space: Any = getattr(sys.modules.get(base.__module__), "__dict__", {})
             of_c = _is_of_c(base)
             if (of_c or MARK not in space) and not getattr(base, "_is_protocol", False):
                 self._add(base.__module__, base.__qualname__, of_c=of_c)
-
-    def _name_runner(self, module: Any) -> None:
-        """Name a package that the program uses and that runs the tests, too: it is not observed."""
-        if isinstance(module, str) and module.partition(".")[0] == "pluggy":
-            self.code.add("pluggy (pytest runs by it)")
 
     def note(self, name: str) -> None:
         """Name something that is not observed, in the result."""

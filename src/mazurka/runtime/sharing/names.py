@@ -29,6 +29,7 @@ from mazurka.runtime.core.insides import module_of, qualified_name
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.sharing.locations import SharedLocation, learned, order
+from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.runtime.sharing.older_state import older_state
 
 EVERYBODY = -1
@@ -94,6 +95,8 @@ class Names:
         self._pinned: dict[int, tuple[Any, str]] = {}
         self._own: set[int] = set()
         """The identities of those to which only the test leads."""
+        self._memories: set[int] = set()
+        """The identities of those that exempt modules fill (`exempt.find_memories`)."""
         self._pins: dict[str, int] = {}
         """By the name of a type: the number of its objects that have been pinned."""
         self._vague: dict[str, Seen | None] = {}
@@ -107,6 +110,7 @@ class Names:
         older_state.clear()
         self._pinned.clear()
         self._own.clear()
+        self._memories.clear()
         self._pins.clear()
         self._vague.clear()
         self._plain.clear()
@@ -139,6 +143,12 @@ class Names:
     def _unpin(self, kept: _Reference) -> None:
         if self._pinned.get(kept.identity, (None,))[0] is kept:
             del self._pinned[kept.identity]
+
+    def pin_memory(self, thing: Any, name: str) -> None:
+        """Give a name to what a module fills that is not observed: if the program reaches for it,
+        nothing is proved."""
+        self.pin(thing, name, older=False)
+        self._memories.add(id(thing))
 
     def is_pinned(self, thing: Any) -> bool:
         return id(thing) in self._pinned
@@ -177,7 +187,9 @@ class Names:
         """Name an object that is not named after its creator; None if it has to be."""
         pinned = self._pinned.get(id(thing))
         if pinned is not None:
-            if id(thing) not in self._own:
+            if id(thing) in self._memories:
+                unobserved.note_code(pinned[1], "its module is not observed")
+            elif id(thing) not in self._own:
                 older_state.meet(thing)
             return Seen(thing, EVERYBODY, pinned[1], 0)
         if self._vague and (label := name_of(kind)) in self._vague:

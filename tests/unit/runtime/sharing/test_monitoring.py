@@ -26,8 +26,7 @@ from mazurka.stateless.explored import Explored
         ("mazurka.runtime.primitives.lock", None),
         ("json.decoder", None),
         ("sqlite3", "sqlite3"),
-        ("unittest.case", None),
-        ("unittest.mock", "unittest.mock"),
+        ("unittest.case", "unittest"),
         (None, None),
     ],
 )

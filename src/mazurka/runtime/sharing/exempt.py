@@ -1,0 +1,71 @@
+"""Python code that may run unobserved in a thread under control, and why that loses nothing.
+
+Whatever Python code such a thread runs is observed, unless its module is listed here, or the user
+has left it out by name.  Each module that is listed belongs to one of these kinds:
+
+- Mazurka itself.  What it does to objects of the program it shows as operations.
+- *Modelled*: the runtime knows what the functions do, and performs them as operations
+  (`primitives`).
+- *The import system*.  A search begins anew after a run that has imported a module, so all runs
+  that count find it imported.
+- *Tracing tools*: the interpreter calls them between the program's instructions, whatever these
+  are.  They do not belong to the program, and it does not see what they keep.
+- *Memory of what can be computed again*: compiled expressions, lines of files.  A call returns the
+  same whether it finds the result or computes it, and what it is given are texts, which do not
+  change.  So it commutes with every operation of every other thread.  That ends where the program
+  itself reaches for the memory (`KEPT`); then nothing is proved.
+- *Without state*: code that works on values and on objects that it has made itself, and whose
+  accesses to its other arguments the catalogue knows (`python.catalogue.PACKAGES`).
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Final
+
+_OWN: Final = frozenset({"mazurka"})
+_MODELLED: Final = frozenset(
+    {"threading", "queue", "concurrent"}
+    | {f"multiprocessing.{name}" for name in ("synchronize", "context", "process", "util")}
+)
+_IMPORTING: Final = frozenset(
+    {"_frozen_importlib", "_frozen_importlib_external", "zipimport", "importlib"}
+    | {f"importlib.{name}" for name in ("_bootstrap", "_bootstrap_external", "machinery")}
+    | {"importlib.abc", "importlib.util"}
+)
+"""Single modules: others of `importlib` read what packages contain."""
+_TRACING: Final = frozenset({"coverage", "debugpy", "pydevd", "_pydevd_bundle", "_pydev_bundle"})
+_MEMORY: Final = frozenset({"linecache", "tokenize", "token", "re"})
+_ENCODINGS: Final = "encodings"
+"""Finds codecs by name, and remembers them; the codecs in it keep what they have been given."""
+_STATELESS: Final = frozenset(
+    {"typing", "dataclasses", "functools", "contextlib", "abc", "enum", "collections", "copy"}
+    | {"operator", "heapq", "bisect", "json", "textwrap", "types", "warnings", "traceback"}
+    | {"inspect", "numbers", "fractions", "decimal", "datetime", "struct", "base64", "keyword"}
+    | {"io", "posixpath", "ntpath", "contextvars", "hashlib", "html", "dis", "ast", "__future__"}
+    | {"copyreg"}
+)
+_MODULES: Final = _MODELLED | _IMPORTING | {_ENCODINGS}
+_PACKAGES: Final = _OWN | _MODELLED | _TRACING | _MEMORY | _STATELESS
+KEPT: Final[dict[str, tuple[str, ...]]] = {
+    "linecache": ("cache",),
+    "re": ("_cache", "_cache2"),
+    "encodings": ("_cache",),
+}
+"""By module: the variables that hold what it remembers."""
+
+
+def is_exempt(module: str) -> bool:
+    """Tell whether the code of a module may run unobserved."""
+    return module in _MODULES or module.partition(".")[0] in _PACKAGES
+
+
+def find_memories() -> list[tuple[Any, str]]:
+    """Find the objects in which exempt modules remember results, and their names."""
+    return [
+        (vars(sys.modules[module])[name], f"{module}.{name}")
+        for module, names in KEPT.items()
+        if module in sys.modules
+        for name in names
+        if name in vars(sys.modules[module])
+    ]

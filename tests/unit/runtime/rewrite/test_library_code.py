@@ -1,0 +1,190 @@
+"""Python code of the standard library, and of what runs tests, is observed like the program.
+
+Two threads use a module.  Where its objects have something to race for, the race is found; a right
+use holds, in few executions, and leaves nothing that is not observed.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from tests.unit.runtime.observed_programs import module_of
+
+from mazurka.report.answer import HOLDS, INCONCLUSIVE, VIOLATED
+from mazurka.runtime.exploring.entry import explore_test
+from mazurka.runtime.exploring.options import ExploreOptions
+from mazurka.runtime.sharing import exempt
+from mazurka.runtime.story.result import Result
+from mazurka.runtime.testing.decorator import make_test
+
+
+class Use(NamedTuple):
+    """What a test with two threads does with a module; `k` is 0 in one and 1 in the other."""
+
+    imports: str
+    work: str
+    before: str = ""
+    after: str = ""
+
+
+def explore_use(folder: Path, use: Use) -> Result:
+    (folder / "pyproject.toml").touch()
+    source = f"""
+import threading
+{use.imports}
+def program():
+{textwrap.indent(use.before or "pass", "    ")}
+    def work(k):
+{textwrap.indent(use.work, "        ")}
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+{textwrap.indent(use.after or "pass", "    ")}
+"""
+    module = module_of(folder, source)
+    test = make_test(module.program, module.program)
+    return explore_test(test, ExploreOptions(preemptions=1, patience=60))
+
+
+RACES = {
+    "unittest.mock": Use(
+        "from unittest import mock", "m(k)", "m = mock.Mock()", "assert m.call_count == 2"
+    ),
+    "unittest.case": Use(
+        "import unittest",
+        "case.doCleanups()",
+        "case = unittest.TestCase()\ncase.addCleanup(int)",
+    ),
+    "pytest": Use(
+        "import pytest",
+        "with raises as info: raise (KeyError if k else IndexError)\nkinds.append(info.type)",
+        "kinds, raises = [], pytest.raises((KeyError, IndexError))",
+        "assert set(kinds) == {KeyError, IndexError}",
+    ),
+    "pluggy": Use(
+        "import pluggy",
+        "if not plugins.has_plugin('a'): plugins.register(object(), name='a')",
+        "plugins = pluggy.PluginManager('x')",
+    ),
+    "pathlib": Use(
+        "import pathlib",
+        "paths[0] = paths[0] / 'c'",
+        "paths = [pathlib.PurePosixPath('/')]",
+        "assert len(paths[0].parts) == 3",
+    ),
+    "fnmatch": Use(
+        "import fnmatch",
+        "if k: names.append('b')\nelse: assert fnmatch.filter(names, '*') == ['a']",
+        "names = ['a']",
+    ),
+    "codecs": Use(
+        "import codecs",
+        "codec.decode(b'ab')",
+        "class Codec(codecs.BufferedIncrementalDecoder):\n"
+        "    def _buffer_decode(self, data, errors, final): return '', 0\n"
+        "codec = Codec()",
+        "assert len(codec.buffer) == 4",
+    ),
+    "encodings": Use(
+        "import codecs",
+        "codec.decode(b'\\xc3' if k else b'\\xa9')",
+        "codec = codecs.getincrementaldecoder('utf-8')()",
+    ),
+    "os.path": Use(
+        "import os",
+        "if k: names.append('b')\nelse: assert os.path.commonprefix(names) == 'a'",
+        "names = ['ab', 'ac']",
+    ),
+}
+RIGHT = {
+    "unittest.mock": Use(
+        "from unittest import mock", "mocks[k].f(k)", "mocks = [mock.Mock(), mock.Mock()]"
+    ),
+    "unittest.case": Use(
+        "import unittest",
+        "with case.assertRaises(KeyError): {}[k]\ncase.assertEqual({1: k}, {1: k})",
+        "case = unittest.TestCase()",
+    ),
+    "pytest": Use(
+        "import pytest",
+        "with pytest.raises(KeyError): {}[k]\nassert 0.1 + 0.2 == pytest.approx(0.3)",
+    ),
+    "pluggy": Use(
+        "import pluggy", "plugins.is_blocked('a')", "plugins = pluggy.PluginManager('x')"
+    ),
+    "pathlib": Use(
+        "import pathlib",
+        "assert str(path / str(k)) == f'/a/b/{k}' and path.parent.name == 'a'",
+        "path = pathlib.PurePosixPath('/a/b')",
+    ),
+    "codecs": Use(
+        "import codecs",
+        "assert codecs.encode('a', 'utf-8') == b'a' == 'a'.encode('latin-1')",
+    ),
+    "linecache": Use("import linecache", "assert linecache.getline(__file__, 2)"),
+    "tokenize": Use(
+        "import io, tokenize",
+        "assert len(list(tokenize.generate_tokens(io.StringIO('a = 1').readline))) == 5",
+    ),
+    "_strptime": Use(
+        "import datetime",
+        "assert datetime.datetime.strptime('2020-01-02', '%Y-%m-%d').day == 2",
+    ),
+    "os.path": Use("import os", "assert os.path.join('a', 'b') == 'a/b'"),
+}
+
+
+@pytest.mark.parametrize("module", RACES)
+def test_a_race_inside_of_the_module_is_found(tmp_path: Path, module: str) -> None:
+    result = explore_use(tmp_path, RACES[module])
+    assert result.verdict == VIOLATED, result.report()
+
+
+@pytest.mark.parametrize("module", RIGHT)
+def test_a_right_use_holds_in_few_executions(tmp_path: Path, module: str) -> None:
+    result = explore_use(tmp_path, RIGHT[module])
+    assert result.verdict == HOLDS, result.report()
+    assert result.executions <= 10
+    assert result.not_observed == ()
+
+
+def test_the_locale_is_one_location(tmp_path: Path) -> None:
+    work = "locale.setlocale(locale.LC_NUMERIC, 'C') if k else locale.localeconv()"
+    result = explore_use(tmp_path, Use("import locale", work))
+    assert (result.verdict, result.executions) == (HOLDS, 2), result.report()
+    assert result.not_observed == ("locale.setlocale",)
+
+
+MEMORIES = {
+    "linecache.cache": Use("import linecache", "linecache.cache.pop('x', None)"),
+    "re._cache": Use("import re", "len(re._cache)"),
+    "encodings._cache": Use("from encodings import _cache", "list(_cache)"),
+}
+
+
+@pytest.mark.parametrize("name", MEMORIES)
+def test_nothing_is_proved_if_the_program_reaches_for_what_an_exempt_module_remembers(
+    tmp_path: Path, name: str
+) -> None:
+    result = explore_use(tmp_path, MEMORIES[name])
+    assert result.verdict == INCONCLUSIVE, result.report()
+    assert f"{name} (its module is not observed)" in result.not_observed
+
+
+@pytest.mark.parametrize(
+    ("module", "is_exempt"),
+    [
+        *(("mazurka.runtime", True), ("threading", True), ("concurrent.futures.thread", True)),
+        *(("importlib._bootstrap", True), ("importlib.metadata", False), ("re._parser", True)),
+        *(("encodings", True), ("encodings.utf_8", False), ("multiprocessing.util", True)),
+        *(("multiprocessing.pool", False), ("unittest.case", False), ("_pytest.raises", False)),
+        *(("pluggy", False), ("pathlib", False), ("coverage.collector", True)),
+    ],
+)
+def test_what_is_exempt(module: str, is_exempt: bool) -> None:
+    assert exempt.is_exempt(module) == is_exempt
