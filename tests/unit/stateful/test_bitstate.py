@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from random import Random
 
 import pytest
@@ -69,6 +70,15 @@ def test_hashes_are_the_users_choice(monkeypatch: pytest.MonkeyPatch) -> None:
     one = search(modular_counters(4, 9), 1 << 22, hashes=1).run().statistics
     three = search(modular_counters(4, 9), 1 << 22, hashes=3).run().statistics
     assert one.states < 0.98 * 9**4 < three.states
+
+
+def test_a_small_model_takes_little_memory_whatever_the_limit_is() -> None:
+    """81 states set 243 bits, each in a page of its own at most."""
+    made = search(modular_counters(4, 3), 1 << 32)
+    assert made.store.bits == 64 * 2**28
+    statistics = made.run().statistics
+    assert statistics.states == 3**4
+    assert statistics.peak_bytes < 3 * (3**4) * mmap.PAGESIZE + 100_000
 
 
 def test_what_is_found_is_real() -> None:

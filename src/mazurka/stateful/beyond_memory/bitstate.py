@@ -27,6 +27,7 @@ one, the real coverage may be lower still.
 from __future__ import annotations
 
 import math
+import mmap
 from dataclasses import replace
 
 from mazurka.compiled.memory import Area
@@ -39,6 +40,8 @@ from mazurka.stateful.variants import HASHES
 
 TABLE_SHARE = 0.75
 """The most of the memory that the bits may take; the rest is for the stack."""
+PAGE = mmap.PAGESIZE
+"""The table takes memory page by page: none for pages in which no bit is set."""
 NEVER_FULL = 1 << 62
 WORD = 8
 WORD_BITS = 64
@@ -93,7 +96,11 @@ class BitStore(Store):
         self.block.numbers[blocks.FULL_AT] = NEVER_FULL
 
     def used_bytes(self) -> int:
-        return self.table.length * WORD + self.block.numbers[blocks.DEEPEST] * self.words * WORD
+        """The pages that bits have been set in, at most one for each bit, and the states of the
+        stack."""
+        numbers = self.block.numbers
+        touched = min(self.table.length * WORD, self.size * numbers[blocks.HASHES] * PAGE)
+        return touched + numbers[blocks.DEEPEST] * self.words * WORD
 
 
 class Bitstate(DepthFirst):
