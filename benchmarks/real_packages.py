@@ -2,14 +2,16 @@
 
     python benchmarks/real_packages.py --no-stress
     python benchmarks/real_packages.py --only blinker --only test_gauss --json found.json
+    python benchmarks/real_packages.py --table found.json
 
 The tests lie in `benchmarks/real_packages/`; each says in its docstring which verdict is right, and
 why, from reading the source of the package.  The script installs the versions that
-`requirements.txt` names into a virtual environment of its own, and runs each test with pytest in a
-process of its own, by the marker alone.  Beside each violation it prints how many of 10,000 plain
+`requirements.txt` names into a virtual environment of its own, and runs the tests of each file with
+pytest, by the marker alone.  Beside each violation it prints how many of 10,000 plain
 runs without Mazurka fail, with Python's own switch interval and with a tiny one.  Seconds are those
-of the processor, for the test itself, without the start of pytest.  Exit status 1 if a verdict is a
-wrong `holds`.
+of the processor, for the test itself, without the start of pytest.  Results are written to the file
+of `--json` as they come, in place of older ones of the same tests; `--table` prints the table of
+`docs/benchmarks.md` from it.  Exit status 1 if a verdict is a wrong `holds`.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ import tempfile
 import venv
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
@@ -136,31 +139,46 @@ def prepare_environment(folder: Path) -> Path:
     return python
 
 
-def explore_case(case: Case, python: Path, tests: Path, limit: float) -> Row:
-    """Run one test with pytest, as a user would."""
+def explore_cases(cases: list[Case], python: Path, tests: Path, limit: float) -> Iterator[Row]:
+    """Run tests of one file with pytest, as a user would, each with the same limit.
+
+    They are run in one process.  What did not come out as expected is run again in a process of its
+    own, and what that says counts: a test may suffer from the one before it.
+    """
+    told, output, _ = run_pytest(cases, python, tests, limit * len(cases))
+    for case in cases:
+        row = make_row(case, told.get(case.name), output)
+        if len(cases) > 1 and row.judge() != "right":
+            alone, output_alone, timed_out = run_pytest([case], python, tests, limit)
+            row = make_row(case, alone.get(case.name), output_alone)
+            if timed_out:
+                row = Row(case, "error", f"no end after {limit:g} s", seconds=limit)
+        yield row
+
+
+def run_pytest(
+    cases: list[Case], python: Path, tests: Path, limit: float
+) -> tuple[dict[str, Any], str, bool]:
+    """Run tests; what the plugin says by their names, the output, and whether time was over."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         command = [str(python), "-m", "pytest", "-p", "reporting", "-p", "no:cacheprovider"]
         output, timed_out = run_limited(
-            [*command, f"{case.file}::{case.name}"],
+            [*command, *(f"{case.file}::{case.name}" for case in cases)],
             limit,
             tests,
             {"REAL_PACKAGES_REPORT": str(report), "PYTHONPATH": str(tests)},
         )
-        if timed_out:
-            return Row(case, "error", f"no end after {limit:g} s", seconds=limit)
-        if not report.is_file():
-            return Row(case, "error", f"pytest has ended without a report: {output[-2000:]}")
-        told = json.loads(report.read_text())
-    told["output"] = output
-    return Row(
-        case,
-        told["verdict"],
-        told.get("message", ""),
-        told.get("executions"),
-        told.get("seconds"),
-        told,
-    )
+        told = json.loads(report.read_text()) if report.is_file() else {}
+    return told, output, timed_out
+
+
+def make_row(case: Case, told: dict[str, Any] | None, output: str) -> Row:
+    """Make a row of what the plugin says about a test."""
+    if told is None:
+        return Row(case, "error", f"pytest has ended without a report: {output[-2000:]}")
+    message, executions = told.get("message", ""), told.get("executions")
+    return Row(case, told["verdict"], message, executions, told.get("seconds"), told)
 
 
 def stress_case(
@@ -254,25 +272,86 @@ def summarize(rows: list[Row]) -> list[str]:
 
 
 def run_cases(cases: list[Case], arguments: argparse.Namespace) -> list[Row]:
-    """Run the tests one after the other, and print each row when it is there."""
+    """Run the tests one after the other, and print and store each row when it is there."""
     python = prepare_environment(arguments.environment)
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         tests = Path(folder) / "tests"
         shutil.copytree(TESTS, tests, ignore=shutil.ignore_patterns("__pycache__"))
         print(HEAD, flush=True)
-        for case in cases:
-            row = explore_case(case, python, tests, arguments.limit)
+        files = groupby(cases, key=lambda case: case.file)
+        found = (explore_cases(list(of), python, tests, arguments.limit) for _, of in files)
+        for row in chain.from_iterable(found):
             if row.verdict == "violated" and arguments.stress:
-                for name, interval in (("default", None), ("tiny", TINY_INTERVAL)):
-                    row.stress[name] = stress_case(
-                        case, python, tests, arguments.runs, interval, arguments.stress_limit
-                    )
+                stress_row(row, python, tests, arguments)
             print(show_row(row), flush=True)
             if arguments.show:
-                print(row.details.get("output", row.message), flush=True)
+                print(row.details.get("report", row.message), flush=True)
             rows.append(row)
+            if arguments.json:
+                store_row(row, arguments.json)
     return rows
+
+
+def stress_row(row: Row, python: Path, tests: Path, arguments: argparse.Namespace) -> None:
+    """Add the counts of plain runs to a row."""
+    for name, interval in (("default", None), ("tiny", TINY_INTERVAL)):
+        row.stress[name] = stress_case(
+            row.case, python, tests, arguments.runs, interval, arguments.stress_limit
+        )
+
+
+def store_row(row: Row, file: Path) -> None:
+    """Write a row to a file, in place of an older one of the same test.
+
+    Counts of plain runs that the older row has, and the new one has not, are kept: they do not
+    depend on Mazurka.
+    """
+    rows = {name_row(old): old for old in read_rows(file)}
+    older = rows.get(name_row(row))
+    if older and row.verdict == "violated" and not row.stress:
+        row.stress = older.stress
+    rows[name_row(row)] = row
+    found = [{**asdict(one), "judged": one.judge()} for one in rows.values()]
+    file.write_text(json.dumps(found, indent=1))
+
+
+def read_rows(file: Path) -> list[Row]:
+    """Read the rows that a file has; none if there is no such file."""
+    if not file.is_file():
+        return []
+    found = json.loads(file.read_text())
+    for entry in found:
+        del entry["judged"]
+    return [Row(**{**entry, "case": Case(**entry["case"])}) for entry in found]
+
+
+def name_row(row: Row) -> tuple[str, str]:
+    return row.case.file, row.case.name
+
+
+def show_table(rows: list[Row]) -> list[str]:
+    """Show the rows as a table in Markdown, and their sums."""
+    lines = [
+        "| package | version | test | expected | verdict | executions | seconds | plain | tiny |",
+        "|---|---|---|---|---|---:|---:|---:|---:|",
+    ]
+    for row in sorted(rows, key=lambda row: (row.case.version == "Python", name_row(row))):
+        case = row.case
+        verdict = row.verdict if row.judge() == "right" else f"**{row.verdict}**"
+        counts = [show_stress(row.stress[name]) for name in ("default", "tiny") if row.stress]
+        cells = [
+            case.package,
+            "" if case.version == "Python" else case.version,
+            f"`{case.name.removeprefix('test_')}`",
+            case.expected,
+            verdict,
+            f"{row.executions:,}" if row.executions is not None else "",
+            f"{row.seconds:.2f}" if row.seconds is not None else "",
+            *(counts or ("", "")),
+        ]
+        lines.append("| " + " | ".join(cells).replace("|  |", "| |") + " |")
+    return [*lines, "", *summarize(rows)]
 
 
 def main() -> int:
@@ -295,21 +374,30 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="list the tests, and run none")
     parser.add_argument("--show", action="store_true", help="print what pytest prints, too")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything to this file")
+    parser.add_argument(
+        "--table", type=Path, metavar="FILE", help="print such a file as a table, and run nothing"
+    )
+    parser.add_argument(
+        "--missing", action="store_true", help="leave out tests that the file of --json has"
+    )
     default = Path(tempfile.gettempdir()) / "mazurka-real-packages"
     parser.add_argument(
         "--environment", type=Path, default=default, help="where packages are installed"
     )
     arguments = parser.parse_args()
+    if arguments.table:
+        print(*show_table(read_rows(arguments.table)), sep="\n")
+        return 0
     cases = select_cases(find_cases(), arguments.only)
     if arguments.list:
         for case in cases:
             print(f"{case.package:<20} {case.name:<45} {case.expected:<8} {case.reason}")
         return 0
+    if arguments.missing and arguments.json:
+        known = {name_row(row) for row in read_rows(arguments.json)}
+        cases = [case for case in cases if (case.file, case.name) not in known]
     rows = run_cases(cases, arguments)
     print(*summarize(rows), sep="\n")
-    if arguments.json:
-        found = [{**asdict(row), "judged": row.judge()} for row in rows]
-        arguments.json.write_text(json.dumps(found, indent=1))
     return int(any(row.judge() == "wrong holds" for row in rows))
 
 

@@ -1,4 +1,4 @@
-"""A pytest plugin that writes what was found about the one test of a session to a JSON file.
+"""A pytest plugin that writes what was found about each test to a JSON file, by its name.
 
 The file is named by `REAL_PACKAGES_REPORT`.  The plugin changes nothing about the exploration.
 """
@@ -14,7 +14,19 @@ from typing import Any
 
 import pytest
 
-told: dict[str, Any] = {"verdict": "error", "message": "no test was run"}
+told: dict[str, dict[str, Any]] = {}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    from mazurka.runtime.testing.pytest.plugin import RESULTS
+
+    about = told[item.name] = {"verdict": "error", "message": "the test was not run"}
+    before = len(item.config.stash[RESULTS])
+    yield
+    for result in item.config.stash[RESULTS][before:]:
+        about.update(describe(result))
+    Path(os.environ["REAL_PACKAGES_REPORT"]).write_text(json.dumps(told, default=str))
 
 
 @pytest.hookimpl(wrapper=True)
@@ -23,25 +35,18 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     try:
         yield
     finally:
-        told["seconds"] = round(time.process_time() - processor, 3)
-        told["wall_seconds"] = round(time.perf_counter() - started, 3)
+        told[item.name]["seconds"] = round(time.process_time() - processor, 3)
+        told[item.name]["wall_seconds"] = round(time.perf_counter() - started, 3)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    told["outcome"] = report.outcome if report.when == "call" or report.failed else "passed"
+    about = told[report.nodeid.rpartition("::")[2]]
+    about["outcome"] = report.outcome if report.when == "call" or report.failed else "passed"
     if report.failed:
         crash = getattr(report.longrepr, "reprcrash", None)
-        told["message"] = crash.message if crash else str(report.longrepr)[-1000:]
-    told["properties"] = dict(report.user_properties)
-
-
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    from mazurka.runtime.testing.pytest.plugin import RESULTS
-
-    results = session.config.stash[RESULTS]
-    if results:
-        told.update(describe(results[-1]))
-    Path(os.environ["REAL_PACKAGES_REPORT"]).write_text(json.dumps(told, default=str))
+        about["message"] = crash.message if crash else str(report.longrepr)[-1000:]
+        about["report"] = str(report.longrepr)
+    about["properties"] = dict(report.user_properties)
 
 
 def describe(result: Any) -> dict[str, Any]:

@@ -158,6 +158,49 @@ class Home:
         self._baton.release()
 
 
+class Look:
+    """What was seen of a thread since it came to the point where it is."""
+
+    def __init__(self, used: float = 0.0) -> None:
+        self._used = used
+        self._since = self._last = _now()
+        self._kept = 0.0
+        self._runnable = False
+        self._looks = 0
+        self.computed = 0.0
+
+    def again(self, used: float, runnable: bool) -> None:
+        """Look once more; a thread that only waits for a processor has not waited for a call."""
+        now = _now()
+        if runnable:
+            self._kept += now - self._last
+        self._last, self._runnable = now, runnable
+        self.computed = used - self._used
+        self._looks += 1
+
+    @property
+    def waited(self) -> float:
+        return self._last - self._since
+
+    @property
+    def busy(self) -> bool:
+        return self._runnable or self.computed > self.waited / 20
+
+    def is_over(self, patience: float) -> bool:
+        """Say whether patience is over: of processor time for a thread that computes.
+
+        Where the system does not tell which threads are runnable, a thread that computes little is
+        given a few times longer.
+        """
+        if self._looks < LOOKS or self.waited < patience:
+            return False
+        if self.computed >= patience * 0.9:
+            return True
+        if self._runnable:
+            return False
+        return self.waited - self._kept >= patience * (BUSY if self.busy else 1)
+
+
 class Watchdog:
     """Runs calls at home and watches over them."""
 
@@ -227,21 +270,18 @@ class Watchdog:
 
     def _watch(self) -> None:
         seen: tuple[Scheduler, int] | None = None
-        since, used, looks = 0.0, 0.0, 0
+        look = Look()
         while not self.home.done.acquire(timeout=self._until_next_look()):
             if self._end_late_run():
                 continue
-            looks += 1
             run = session.current
-            now = _now()
+            thread = run.running.ident if run.ident else self.home.ident
             if seen != (run, run.steps):
-                seen, since, used, looks = (run, run.steps), now, _processor_time(run), 0
+                seen, look = (run, run.steps), Look(_processor_time(run))
                 continue
-            waited, computed = now - since, _processor_time(run) - used
-            busy = computed > waited / 20
-            limit = self._patience * (BUSY if busy and computed < self._patience * 0.9 else 1)
-            if waited >= limit and looks >= LOOKS and (run.ident or not busy):
-                failed = describe_blocked(run, waited, busy)
+            look.again(_processor_time(run), is_runnable(thread))
+            if look.is_over(self._patience) and (run.ident or not look.busy):
+                failed = describe_blocked(run, look.waited, look.busy)
                 _end_thread(run)
                 raise OutOfTime if self.is_late() else UncontrolledCallError(failed)
 
@@ -319,6 +359,20 @@ def _processor_time(run: Scheduler) -> float:
         with suppress(OSError):
             return time.clock_gettime(time.pthread_getcpuclockid(run.running.ident))
     return time.process_time()
+
+
+def is_runnable(ident: int) -> bool:
+    """Say whether a thread runs or waits for a processor only, where the system tells.
+
+    The clock of a thread's processor time contains the number by which Linux knows the thread.
+    """
+    if sys.platform != "linux":
+        return False
+    with suppress(OSError, IndexError):
+        number = ~(time.pthread_getcpuclockid(ident) >> 3)
+        with open(f"/proc/self/task/{number}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] == "R"
+    return False
 
 
 def _end_thread(run: Scheduler) -> None:

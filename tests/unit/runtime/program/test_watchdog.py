@@ -6,6 +6,7 @@ import _thread
 import os
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -17,8 +18,9 @@ from mazurka.runtime.core.collection import is_frozen
 from mazurka.runtime.core.failures import ControlError
 from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.program import watchdog
 from mazurka.runtime.program.program import RealProgram
-from mazurka.runtime.program.watchdog import UncontrolledCallError
+from mazurka.runtime.program.watchdog import Look, UncontrolledCallError, is_runnable
 from mazurka.stateless.runs import Operation
 
 real_lock = _thread.allocate_lock
@@ -71,6 +73,48 @@ def test_a_thread_that_computes_for_ever() -> None:
     with pytest.raises(UncontrolledCallError, match="has computed without reaching"):
         RealProgram(test, HASTY).run(Follow())
     stop.append(1)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells")
+def test_runnable_threads_are_known() -> None:
+    here, there = socket.socketpair()
+    waiting = threading.Thread(target=lambda: here.recv(1))
+    waiting.start()
+    assert waiting.ident is not None
+    until = time.monotonic() + 60
+    while is_runnable(waiting.ident) and time.monotonic() < until:
+        real_sleep(0.01)  # it has not come to the call yet
+    assert not is_runnable(waiting.ident)
+    assert is_runnable(threading.get_ident())
+    there.send(b"x")
+    waiting.join()
+    there.close()
+    here.close()
+
+
+@pytest.mark.parametrize(
+    ("computed", "runnable", "seconds", "over"),
+    [
+        (0.0, False, 4, True),  # blocked in a call
+        (0.0, False, 3, False),
+        (0.01, True, 100, False),  # other processes keep it from computing
+        (1.0, True, 4, True),  # a long loop
+        (1.0, False, 4, True),
+        (0.2, False, 4, False),  # computes a little: four times longer
+        (0.2, False, 17, True),
+    ],
+)
+def test_patience(
+    computed: float, runnable: bool, seconds: int, over: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second at a time; patience is of 4 s, `computed` are seconds of processor time a second."""
+    clock = [0.0]
+    monkeypatch.setattr(watchdog, "_now", lambda: clock[0])
+    look = Look(10.0)
+    for second in range(1, seconds + 1):
+        clock[0] += 1
+        look.again(10.0 + computed * second, runnable)
+    assert look.is_over(4.0) is over
 
 
 class Slow(Follow):
