@@ -10,8 +10,16 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from types import GetSetDescriptorType, MemberDescriptorType, ModuleType
-from typing import Any
+from types import (
+    BuiltinFunctionType,
+    ClassMethodDescriptorType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodDescriptorType,
+    ModuleType,
+    WrapperDescriptorType,
+)
+from typing import Any, Final
 
 _of_class: dict[str, Callable[[type], Any]] = {
     name: vars(type)[name].__get__ for name in ("__dict__", "__mro__", "__module__", "__qualname__")
@@ -43,6 +51,33 @@ def ancestors(kind: type) -> tuple[type, ...]:
     """Return a class and its bases, in the order in which names are looked up."""
     found: tuple[type, ...] = _of_class["__mro__"](kind)
     return found
+
+
+_IMMUTABLE: Final = 1 << 8
+_HEAP: Final = 1 << 9
+"""Flags of types in CPython."""
+_OF_C: Final = (
+    *(MethodDescriptorType, WrapperDescriptorType, ClassMethodDescriptorType),
+    GetSetDescriptorType,
+)
+
+
+def is_of_c(kind: type) -> bool:
+    """Whether a class is made by C code.
+
+    Most are static, or cannot be changed.  One that C code makes at run time has methods, slots or
+    a constructor of C code that belong to it and to no other class.
+    """
+    flags = kind.__flags__
+    if flags & _IMMUTABLE or not flags & _HEAP:
+        return True
+    for name, value in list(names_in_class(kind).items()):
+        if type(value) in _OF_C:
+            if value.__objclass__ is kind and name not in ("__dict__", "__weakref__"):
+                return True
+        elif type(value) is BuiltinFunctionType and name == "__new__" and value.__self__ is kind:
+            return True
+    return False
 
 
 def module_of(kind: type) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
 from types import CodeType, FrameType
-from typing import Final, NamedTuple, TypeAlias, overload
+from typing import Any, Final, NamedTuple, TypeAlias, overload
 
 MARK: Final = "_mazurka_access"
 """The name under which observed modules know the events that report their accesses."""
@@ -145,8 +145,19 @@ def user_frame(frame: FrameType | None) -> FrameType | None:
             return frame
         if foreign is None and not name.startswith(RUNTIME_FOLDER):
             foreign = frame
-        frame = frame.f_back
+        frame = _caller_of(frame)
     return foreign
+
+
+_AFTER_RETURN = "go_on_after_return"
+
+
+def _caller_of(frame: FrameType) -> FrameType | None:
+    """Return the frame that has called one; not a frame that is over (`python.reentry`)."""
+    if frame.f_code.co_name == _AFTER_RETURN and is_own_file(frame.f_code.co_filename):
+        profile: Any = frame.f_back
+        frame = profile.f_back
+    return frame.f_back
 
 
 def in_executor(frame: FrameType | None) -> bool:
@@ -204,7 +215,7 @@ def user_frames(ident: int, running: FrameType | None = None) -> list[FrameType]
     while frame is not None:
         if not frame.f_code.co_filename.startswith(_PLUMBING):
             found.append(frame)
-        frame = frame.f_back
+        frame = _caller_of(frame)
     return found
 
 

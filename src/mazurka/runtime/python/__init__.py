@@ -6,6 +6,7 @@ Enter by `events`: the interface that rewritten code calls.  Below it, from the 
 |---|---|
 | `catalogue` | what library and C functions, methods and types do: tables, no behaviour |
 | `containers`, `opaque` | accesses to containers, and to objects whose state only C code sees |
+| `reentry`, `wrappers` | C code that enters Python code; objects of C code that wrap others |
 | `attributes`, `variables` | where attributes live; accesses to attributes and variables |
 | `callbacks` | C code that calls back into Python, as several operations |
 | `calls` | what is called instead of a function; who performs the effects of the catalogue |

@@ -47,7 +47,7 @@ NOWHERE: Final = object()
 INSIDE: Final = object()
 """An attribute of a library object that is under control as a whole, such as a semaphore."""
 
-_COMPUTED = (_thread._local, super, weakref.ProxyType, weakref.CallableProxyType)
+COMPUTED = (_thread._local, super, weakref.ProxyType, weakref.CallableProxyType)
 """Built-in types that keep their attributes outside of the object."""
 _SETTLED = (
     *(types.FunctionType, types.ModuleType, staticmethod, classmethod, property, type),
@@ -92,7 +92,7 @@ def _sort(kind: type, name: str) -> int:
 
 
 def _find_sort(kind: type, name: str) -> int:
-    if issubclass(kind, _COMPUTED):
+    if issubclass(kind, COMPUTED):
         return _COMPUTE
     if is_private(kind, name):
         return _INSIDE
@@ -242,7 +242,7 @@ def expose(thing: Any) -> None:
         classes_shown[id(space)] = (space, thing)
         return
     holder: Any = thing if type(thing) is ModuleType else type(thing)
-    if holder is not thing and (issubclass(holder, _COMPUTED) or attributes(holder) is None):
+    if holder is not thing and (issubclass(holder, COMPUTED) or attributes(holder) is None):
         return
     if not _is_exposed(holder):
         label = _label(holder)

@@ -20,16 +20,24 @@ from _thread import get_ident
 from collections.abc import Callable
 from functools import partial
 from operator import attrgetter, itemgetter, methodcaller
-from types import FunctionType, MethodType, MethodWrapperType
+from types import FunctionType, MethodType, MethodWrapperType, WrapperDescriptorType
 from typing import Any, Final, TypeAlias, TypeVar
 from weakref import ref
 
+from mazurka.runtime.core.insides import ancestors, names_in_class
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import MARK
 from mazurka.runtime.python import catalogue
 from mazurka.runtime.python.callbacks import show_generators
-from mazurka.runtime.python.catalogue import PACKAGES, PLAIN, ROWS, CachedFunction, CallEffect
+from mazurka.runtime.python.catalogue import (
+    PACKAGES,
+    PLAIN,
+    ROWS,
+    CachedFunction,
+    CallEffect,
+    is_value,
+)
 from mazurka.runtime.python.containers import family_of
 from mazurka.runtime.python.rewriter import at_present
 from mazurka.runtime.sharing.locations import progress
@@ -123,8 +131,11 @@ def call(function: Any, site: int) -> Any:
         inner = function.__func__
         if type(inner) is FunctionType:
             return function if MARK in inner.__globals__ else _call_stranger(function, inner, site)
-        if type(inner) is CachedFunction and session.current.ident == get_ident():
-            return partial(_by_kind[CachedFunction](inner, site), function.__self__)
+        if session.current.ident == get_ident():
+            if type(inner) is CachedFunction:
+                return partial(_by_kind[CachedFunction](inner, site), function.__self__)
+            if calls_in_c(type(inner)):
+                return partial(performers[CallEffect.CALLS_OBJECT], function, site)
         return function
     if session.current.ident != get_ident():
         return function
@@ -136,7 +147,23 @@ def call(function: Any, site: int) -> Any:
         return choose(function, site)
     if issubclass(kind, type):
         return _call_class(function, site)
+    if calls_in_c(kind):
+        return partial(performers[CallEffect.CALLS_OBJECT], function, site)
     return function
+
+
+_callable: dict[type, bool] = {}
+
+
+def calls_in_c(kind: type) -> bool:
+    """Tell whether C code is called when an object of a type is, and nobody sees what it does."""
+    found = _callable.get(kind)
+    if found is None:
+        calling = (names_in_class(base).get("__call__") for base in ancestors(kind))
+        first = next((one for one in calling if one is not None), None)
+        hidden = not is_value(kind) and not issubclass(kind, (type, ref))
+        found = _callable[kind] = hidden and type(first) is WrapperDescriptorType
+    return found
 
 
 def _call_class(kind: type, site: int) -> Any:
@@ -299,7 +326,7 @@ def call_back(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any
     """Call a library function that calls what it is given, now or later."""
     classes = False
     for name, value in named.items():
-        if issubclass(type(value), type):
+        if _is_performed(value):
             classes = True
         elif _may_touch(value):
             named[name] = handle(value, site)
@@ -311,7 +338,7 @@ def call_back(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any
 def _with_classes(
     function: Any, arguments: tuple[Any, ...], named: dict[str, Any], site: int
 ) -> tuple[Any, ...]:
-    """Replace classes that a library function will call by handles."""
+    """Replace classes and objects that a library function will call by handles."""
     module: str = getattr(function, "__module__", None) or ""
     if module.partition(".")[0] not in catalogue.CALLS_CLASSES and function is not partial:
         return arguments
@@ -328,7 +355,10 @@ def _with_classes(
 
 
 def _is_performed(value: Any) -> bool:
-    """Tell whether something is a class whose calls touch something."""
-    if not issubclass(type(value), type):
-        return False
+    """Tell whether something is a class, or an object of C code, whose calls touch something."""
+    kind = type(value)
+    if kind is MethodType:
+        return calls_in_c(type(value.__func__))
+    if not issubclass(kind, type):
+        return kind not in _by_kind and calls_in_c(kind)
     return id(value) in _by_identity or _constructor(value) is not leave

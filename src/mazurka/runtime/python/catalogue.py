@@ -43,14 +43,8 @@ from mazurka.runtime.sharing.accesses import How
 
 # -- types ---------------------------------------------------------------------------------------
 
-_IMMUTABLE: Final = 1 << 8
 _HEAP: Final = 1 << 9
-"""Flags of types in CPython."""
-
-
-def is_of_c(kind: type) -> bool:
-    """Tell whether a class belongs to C code, and cannot be changed."""
-    return bool(kind.__flags__ & _IMMUTABLE)
+"""A flag of types in CPython."""
 
 
 def is_made(kind: type) -> bool:
@@ -69,7 +63,7 @@ PLAIN: Final = frozenset(
     {int, float, complex, str, bytes, bool, type(None), type(...), tuple, frozenset, range}
     | {slice, type, types.FunctionType, *BUILT_IN, types.MethodType, types.ModuleType}
     | {type(NotImplemented), *DESCRIPTORS, types.MethodWrapperType, object, super, property}
-    | {staticmethod, classmethod}
+    | {staticmethod, classmethod, functools.partial}
 )
 """Types whose objects never change, or are watched by other means."""
 _VALUE_MODULES: Final = frozenset(
@@ -207,6 +201,8 @@ class CallEffect(Enum):
     """It changes the first argument, and reads the others."""
     TOUCHES_ALL = auto()
     """It may change whatever it is given, at any depth: the default."""
+    CALLS_OBJECT = auto()
+    """It is an object of C code that is called; it may change itself and whatever it is given."""
     CALLS_BACK = auto()
     """It calls functions that it is given, now or later."""
     MAKES_ITERATOR = auto()
@@ -326,6 +322,22 @@ def goes_through(function: Any) -> bool:
     return module in ("math", "_functools", "_statistics") or function in _GOING_THROUGH
 
 
+_NUMBERS: Final = ("__index__", "__trunc__", "__round__")
+_ELEMENTS: Final = ("__iter__", "__len__", "__getitem__")
+ASKS: Final[dict[Any, tuple[str, ...]]] = {
+    **dict.fromkeys(GATHERING, _ELEMENTS),
+    **dict.fromkeys((sorted, min, max, iter, reversed), (*_ELEMENTS, "__reversed__")),
+    len: ("__len__",),
+    bool: ("__bool__", "__len__"),
+    str: ("__str__", "__repr__"),
+    **dict.fromkeys((repr, ascii), ("__repr__",)),
+    format: ("__format__", "__str__"),
+    hash: ("__hash__",),
+    int: ("__int__", *_NUMBERS),
+    float: ("__float__", *_NUMBERS),
+    bytes: ("__bytes__", *_ELEMENTS),
+}
+"""Built-in functions that call nothing but these methods of what they are given."""
 ASKS_ELEMENTS: Final[dict[Any, tuple[str, ...]]] = {
     **dict.fromkeys((min, max), ("__lt__", "__gt__")),
     **dict.fromkeys((any, all), ("__bool__", "__len__")),

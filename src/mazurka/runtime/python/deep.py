@@ -5,7 +5,8 @@ all at once.  Which ones these are depends on the moment at which the operation 
 what an operation touches must not depend on the moment at which its thread arrives.  So the thread
 stands before reading what it is given; when it is chosen, it sees what is inside; if that includes
 another container, it stands again before reading both, until nothing new turns up.  Then, in the
-same step, the real operation is performed.
+same step, the real operation is performed.  Where it enters Python code, such as the `__eq__` of an
+element, it is split (`reentry`).
 
 `copy.copy` asks `object.__reduce_ex__`, C code that reads the slots of an object at once; what the
 dictionary of the object holds is read when the copy is filled.
@@ -25,6 +26,7 @@ from mazurka.runtime.core.values import attribute_of
 from mazurka.runtime.python.attributes import home_of, is_entry, space_of
 from mazurka.runtime.python.containers import Part, PendingAccess, enter, part_of
 from mazurka.runtime.python.opaque import opaque_parts
+from mazurka.runtime.python.reentry import perform_split
 from mazurka.runtime.python.variables import variable_at
 from mazurka.runtime.sharing.accesses import DataAccess, How, Read, Together
 from mazurka.runtime.sharing.locations import points
@@ -116,16 +118,16 @@ def perform_deep(
         return action(*arguments, **named)
     reach = DeepReach(attributes, how)
     reach.find(values)
-    pending = _stand_before(reach, more, site)
-    while reach.find(reach.values()):
-        for access in pending:
-            access.settle()
+
+    def stand() -> list[PendingAccess]:
         pending = _stand_before(reach, more, site)
-    try:
-        return action(*arguments, **named)
-    finally:
-        for access in pending:
-            access.settle()
+        while reach.find(reach.values()):
+            for access in pending:
+                access.settle()
+            pending = _stand_before(reach, more, site)
+        return pending
+
+    return perform_split(stand, site, action, *arguments, **named)
 
 
 def _stand_before(reach: DeepReach, more: Sequence[Part], site: int) -> list[PendingAccess]:

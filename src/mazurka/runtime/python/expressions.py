@@ -213,7 +213,8 @@ def apply_operator(left: Any, right: Any, sign: str, site: int) -> Any:
             return perform_deep((left, right), site, BINARY[sign], left, right)
         if sign == "In" or sign == "NotIn":
             if is_done_by_c(type(right), "__contains__"):
-                return operate(right, site, BINARY[sign], left, right)
+                found = operate(right, site, operator.contains, right, left)
+                return found if sign == "In" else not found
             right = right if type(right) in PLAIN else search_through(right, site)
             return BINARY[sign](left, right)
         return _operate_on((left, right), sign, site, BINARY[sign])

@@ -17,13 +17,14 @@ from types import (
     CodeType,
     GeneratorType,
     MappingProxyType,
+    MethodType,
     MethodWrapperType,
     ModuleType,
     WrapperDescriptorType,
 )
 from typing import Any, Final, TypeAlias
 
-from mazurka.runtime.core.insides import ancestors, names_in_class
+from mazurka.runtime.core.insides import ancestors, is_of_c, names_in_class
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python import catalogue, containers, iterators, methods, opaque, reflection
@@ -36,9 +37,17 @@ from mazurka.runtime.python.deep import TAKES_APART, perform_deep, take_apart
 from mazurka.runtime.python.library.caches import call_cached
 from mazurka.runtime.python.library.dates import follow_clock
 from mazurka.runtime.python.loops import delegate, iterator_of
-from mazurka.runtime.python.opaque import is_iterator, iterator_parts, opaque_parts, part_of_opaque
+from mazurka.runtime.python.opaque import (
+    asked_parts,
+    is_iterator,
+    iterator_parts,
+    opaque_parts,
+    part_of_opaque,
+)
+from mazurka.runtime.python.reentry import perform_in_turns
 from mazurka.runtime.python.rewriter import at_present
 from mazurka.runtime.python.set_order import call_in_order, is_set
+from mazurka.runtime.python.wrappers import is_wrapper, use_wrapper
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import points, progress
 from mazurka.runtime.sharing.monitoring import unobserved
@@ -55,13 +64,14 @@ def _perform(
     """Call a function as one access, or as several if it goes through Python code (`through`)."""
     if through and any(map(runs_code, arguments)):
         return perform_through(parts, site, function, arguments, named)
-    return perform_all(parts, site, function, *arguments, **named)
+    return perform_in_turns(parts, site, function, *arguments, **named)
 
 
 @performs(CallEffect.LOOKS)
 def look(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
     """Call a function that looks at what is in containers."""
-    return perform_all(parts_of(arguments, How.LOOK), site, function, *arguments, **named)
+    parts = [*parts_of(arguments, How.LOOK), *asked_parts(function, arguments)]
+    return perform_in_turns(parts, site, function, *arguments, **named)
 
 
 @performs(CallEffect.READS)
@@ -69,13 +79,18 @@ def read(function: Callable[..., Any], site: int, /, *arguments: Any, **named: A
     """Call a function that reads the containers that it is given."""
     if "key" in named:
         named["key"] = handles((named["key"],), site)[0]
-        if len(arguments) == 1 and function is not sorted:
-            return function(delegate(arguments[0], site), **named)
+        if len(arguments) == 1:
+            if function is not sorted:
+                return function(delegate(arguments[0], site), **named)
+            if family(arguments[0]) in METHODS:
+                arguments = (read(list, site, arguments[0]),)  # it copies all, and calls then
+                return function(*arguments, **named)
     elif arguments and methods.asks_elements(function, arguments[0]):
         return function(delegate(arguments[0], site), *arguments[1:], **named)
     through = function in _GATHERING or function.__name__ == "join"
     arguments = show_generators(arguments, site, through)
-    parts = [*parts_of(arguments), *iterator_parts(arguments)]
+    more = [*iterator_parts(arguments), *asked_parts(function, arguments)]
+    parts = [*parts_of(arguments), *more]
     action = _order_sets(function, arguments)
     return _perform(parts, site, action, arguments, named, len(arguments) > 1 and bool(parts))
 
@@ -85,9 +100,11 @@ def read_deeply(function: Callable[..., Any], site: int, /, *arguments: Any, **n
     """Call a function that compares or writes out what it is given, and what is in that."""
     if "key" in named or (arguments and methods.asks_elements(function, arguments[0])):
         return read(function, site, *arguments, **named)
+    if function is sorted and arguments and methods.sorts_by_code(None, arguments[0]):
+        return function(read(list, site, arguments[0]), **named)
     through = catalogue.goes_through(function)
     arguments = show_generators(arguments, site, len(arguments) == 1 and function in _COMPARING)
-    more = iterator_parts(arguments)
+    more = [*iterator_parts(arguments), *asked_parts(function, arguments)]
     if through and any(map(runs_code, arguments)):
         return perform_through([*parts_of(arguments), *more], site, function, arguments, named)
     values = (*arguments, *named.values())
@@ -164,7 +181,8 @@ def _touch_shallowly(
 def _note_generators(function: Any, values: Any, site: int) -> None:
     """Nobody knows what becomes of a generator in C code: name it where others use it."""
     if site in points and not now.alone and any(type(value) is GeneratorType for value in values):
-        unobserved.note(f"a generator inside of {function.__qualname__}")
+        name = getattr(function, "__qualname__", type(function).__qualname__)
+        unobserved.note(f"a generator inside of {name}")
 
 
 @performs(CallEffect.MAKES_ITERATOR)
@@ -258,7 +276,7 @@ def _call_built_in(function: Any, site: int) -> Any:
         progress()
     if issubclass(type(owner), type):
         making = iterators.chain_lazily if name == "from_iterable" else read
-        return partial(making, function, site) if catalogue.is_of_c(owner) else function
+        return partial(making, function, site) if is_of_c(owner) else function
     if name in TAKES_APART:
         return partial(take_apart, function, site)
     if opaque.is_opaque(owner):
@@ -337,7 +355,7 @@ def _call_bound_slot(function: Any, site: int) -> Any:
     if name in reflection.BOUND:
         return partial(reflection.BOUND[name], function, site)
     if name == "__call__" and not issubclass(type(owner), type):
-        return call(owner, site) if _calls_in_c(type(owner)) else function
+        return call(owner, site) if _calls_first(type(owner)) else function
     found = family(owner)
     if name in catalogue.READS_DEEPLY and (found is not None or issubclass(type(owner), tuple)):
         return partial(_read_owner_deeply, function, site)
@@ -357,7 +375,7 @@ def _call_bound_slot(function: Any, site: int) -> Any:
     return function
 
 
-def _calls_in_c(kind: type) -> bool:
+def _calls_first(kind: type) -> bool:
     """Whether objects of a type are called by C code, and not by a method that a class in Python
     has put in its place and which calls it by `super().__call__`."""
     found = (names_in_class(one).get("__call__") for one in ancestors(kind))
@@ -388,6 +406,25 @@ def _call_unbound(function: Any, site: int) -> Any:
 def _call_bound(function: Any, site: int, /, thing: Any, *arguments: Any, **named: Any) -> Any:
     """Call a method of C code that is given its object as the first argument."""
     return call(function.__get__(thing), site)(*arguments, **named)
+
+
+@performs(CallEffect.CALLS_OBJECT)
+def _call_object(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
+    """Call an object of C code, or a method that is one: `provider()`, `session.execute()`."""
+    inner = function.__func__ if type(function) is MethodType else function
+    unobserved.meet(type(inner))
+    owners = [function.__self__] if inner is not function else []
+    if is_wrapper(type(inner)):
+        return use_wrapper(inner, site, function, *arguments, **named)
+    if not _is_function(type(inner)):
+        owners.append(inner)
+    progress()
+    return _touch_deeply(opaque_parts(owners), function, site, arguments, named)
+
+
+def _is_function(kind: type) -> bool:
+    """Tell whether objects of a type are functions, with names, and keep nothing between calls."""
+    return any("__name__" in names_in_class(base) for base in ancestors(kind))
 
 
 calls_kind(CachedFunction)(always(call_cached))

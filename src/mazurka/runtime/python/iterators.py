@@ -25,11 +25,12 @@ from functools import cache, partial
 from types import BuiltinFunctionType, GeneratorType, MethodDescriptorType
 from typing import Any, Final, Self
 
+from mazurka.runtime.core.insides import is_of_c
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.sites import sites
 from mazurka.runtime.python.callbacks import Stepped, Turns, note_user, runs_code, share
 from mazurka.runtime.python.calls import FunctionHandle, performs
-from mazurka.runtime.python.catalogue import CALLBACK_AT, LAZY, PLAIN, CallEffect, is_of_c
+from mazurka.runtime.python.catalogue import CALLBACK_AT, LAZY, PLAIN, CallEffect
 from mazurka.runtime.python.containers import Part, family, is_built_in, part_of, parts_of, perform
 from mazurka.runtime.python.loops import effect_of_step, iterator_of
 from mazurka.runtime.python.opaque import is_iterator, part_of_opaque

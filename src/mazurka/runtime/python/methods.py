@@ -156,7 +156,7 @@ def _stepwise(
     """Give what does the same step by step; None where no code of the program runs in between."""
     name = plan.name
     if name == "sort":
-        if type(container) is list and _sorts_by_code(named.get("key"), container):
+        if type(container) is list and sorts_by_code(named.get("key"), container):
             return partial(_sort, container, site, **named)
     elif len(arguments) == 1 and not named:
         value = arguments[0]
@@ -235,11 +235,13 @@ def _c_method(container: Any, built_on: Family, name: str) -> Any:
 # -- sorting in place ----------------------------------------------------------------------------
 
 
-def _sorts_by_code(key: Any, container: list[Any]) -> bool:
+def sorts_by_code(key: Any, container: Any) -> bool:
     """Tell whether code of the program runs while a list is sorted."""
     if type(key) is FunctionType:
         return True
-    return key is None and any(catalogue.is_made(type(value)) for value in container)
+    if key is not None or type(container) is not list:
+        return False
+    return any(catalogue.is_made(type(value)) for value in container)
 
 
 def _sort(container: list[Any], site: int, **named: Any) -> None:

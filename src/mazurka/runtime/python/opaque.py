@@ -25,12 +25,15 @@ from sys import getrefcount
 from types import GeneratorType, WrapperDescriptorType
 from typing import Any, Final
 
+from mazurka.runtime.core.insides import ancestors, is_of_c, names_in_class
 from mazurka.runtime.core.scheduler import session
-from mazurka.runtime.python.catalogue import DESCRIPTORS, PLAIN, is_of_c, is_value
+from mazurka.runtime.python.catalogue import ASKS, DESCRIPTORS, PLAIN, is_value
 from mazurka.runtime.python.containers import Part, family_of, perform, perform_all
+from mazurka.runtime.python.reentry import perform_in_turns
 from mazurka.runtime.python.rewriter import at_present
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import progress
+from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.runtime.sharing.names import known, see
 
 _moving: dict[type, bool] = {}
@@ -47,11 +50,8 @@ def is_iterator(value: Any) -> bool:
 
 
 def is_opaque(value: Any) -> bool:
-    """Tell whether an object has state that only C code sees."""
-    kind = type(value)
-    if is_value(kind) or issubclass(kind, (type, BaseException)):
-        return False
-    return family_of(kind) is None
+    """Tell whether an object has state that only C code sees, as its methods in C show."""
+    return _is_hidden(type(value))
 
 
 def part_of_opaque(thing: Any) -> Part:
@@ -93,11 +93,34 @@ def opaque_parts(values: Any) -> list[Part]:
     return [
         part_of_opaque(value)
         for value in values
-        if is_iterator(value) or (is_opaque(value) and is_of_c(type(value)))
+        if type(value) not in PLAIN and (is_iterator(value) or hides_state(type(value)))
     ]
 
 
-_hidden: dict[tuple[type, str], bool] = {}
+_hiding: dict[type, bool] = {}
+
+
+def hides_state(kind: type) -> bool:
+    """Tell whether objects of a type have state that only C code sees.
+
+    That is so for types of C code, heap types among them, and for their subclasses in Python.
+    """
+    found = _hiding.get(kind)
+    if found is None:
+        found = _hiding[kind] = _is_hidden(kind) and any(
+            is_of_c(base) and not is_value(base) for base in ancestors(kind)
+        )
+    return found
+
+
+def _is_hidden(kind: type) -> bool:
+    """Tell whether objects of a type are no values, and observed by no other means."""
+    if is_value(kind) or issubclass(kind, (type, BaseException)):
+        return False
+    return family_of(kind) is None
+
+
+_in_c: dict[tuple[type, str], bool] = {}
 
 
 def is_done_by_c(kind: type, name: str) -> bool:
@@ -106,19 +129,34 @@ def is_done_by_c(kind: type, name: str) -> bool:
     That is so for `table[key]` where `table` is an object of an extension module, also of a heap
     type, or of a subclass that does not define the operator itself.
     """
-    found = _hidden.get((kind, name))
+    found = _in_c.get((kind, name))
     if found is None:
-        found = _hidden[kind, name] = _find_in_c(kind, name)
+        found = _in_c[kind, name] = _find_in_c(kind, name)
     return found
 
 
 def _find_in_c(kind: type, name: str) -> bool:
     if issubclass(kind, (type, BaseException)) or family_of(kind) is not None:
         return False
-    for base in kind.__mro__:
-        if name in base.__dict__:
-            return type(base.__dict__[name]) in DESCRIPTORS and not is_value(base)
+    for base in ancestors(kind):
+        if name in names_in_class(base):
+            found = type(names_in_class(base)[name])
+            return found in DESCRIPTORS and not is_value(base)
     return False
+
+
+def asked_parts(function: Any, values: Any) -> list[Part]:
+    """Describe accesses to the opaque arguments of a built-in function, which asks C code."""
+    names = ASKS.get(function)
+    parts = []
+    for value in values:
+        kind = type(value)
+        if kind in PLAIN or is_iterator(value) or not hides_state(kind):
+            continue
+        if names is None or any(is_done_by_c(kind, name) for name in names):
+            unobserved.meet(kind)
+            parts.append(part_of_opaque(value))
+    return parts
 
 
 def operate(thing: Any, site: int, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -126,7 +164,7 @@ def operate(thing: Any, site: int, function: Callable[..., Any], *arguments: Any
     if session.current.ident != get_ident():
         return function(*arguments)
     progress()
-    return perform(part_of_opaque(thing), site, function, *arguments)
+    return perform_in_turns([part_of_opaque(thing)], site, function, *arguments)
 
 
 # -- generators ----------------------------------------------------------------------------------

@@ -20,6 +20,8 @@ from mazurka.runtime.python.attributes import INSIDE, NOWHERE, approach_entry, h
 from mazurka.runtime.python.calls import hold_method
 from mazurka.runtime.python.catalogue import BUILT_IN
 from mazurka.runtime.python.containers import PendingAccess
+from mazurka.runtime.python.opaque import operate
+from mazurka.runtime.python.wrappers import looks_up_in_c, use_wrapper
 from mazurka.runtime.sharing import locations
 from mazurka.runtime.sharing.accesses import How, Read, ReadSeveral, SharedVariable, Write
 from mazurka.runtime.sharing.locations import SEVERAL, SharedLocation, learned, points, suspect
@@ -169,6 +171,8 @@ def read_attribute(thing: Any, name: str, site: int) -> Any:
                 return _hold(getattr(thing, name), site)
             if location is _SETTLED:
                 return _hold(getattr(thing, name), site)
+    if looks_up_in_c(type(thing)):
+        return _hold(use_wrapper(thing, site, getattr, thing, name), site)
     touch_attribute(thing, name, site)
     return _hold(getattr(thing, name), site)
 
@@ -231,6 +235,8 @@ def write_own(
     """Write or delete an attribute by calling `action`."""
     pending: PendingAccess | None = None
     if session.current.ident == get_ident():
+        if looks_up_in_c(type(thing)):
+            return operate(thing, site, action, *arguments)
         pending = _touch_own(thing, name, site, how)
     if pending is None:
         return action(*arguments)

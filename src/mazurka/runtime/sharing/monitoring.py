@@ -14,9 +14,10 @@ import sys
 import sysconfig
 from _thread import get_ident
 from collections.abc import Callable
-from types import CodeType, FrameType, FunctionType, MethodDescriptorType
+from types import CodeType, FrameType, FunctionType
 from typing import Any, Final
 
+from mazurka.runtime.core.insides import is_of_c
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import MARK, MAZURKA_FOLDER, RUNTIME_FOLDER, is_rewritten
 
@@ -99,19 +100,6 @@ _CALLED: Final = {
 }
 
 
-_IMMUTABLE: Final = 1 << 8
-_HEAP: Final = 1 << 9
-"""Flags of types in CPython."""
-
-
-def _is_of_c(kind: type) -> bool:
-    """Whether a class is made by C code."""
-    flags = kind.__flags__
-    if flags & _IMMUTABLE or not flags & _HEAP:
-        return True
-    return any(type(value) is MethodDescriptorType for value in list(vars(kind).values()))
-
-
 class Unobserved:
     """The packages whose code has run under control without instrumentation."""
 
@@ -164,7 +152,7 @@ class Unobserved:
             self._expect_ends(kind)
         for base in kind.__mro__ or ():
             space: Any = getattr(sys.modules.get(base.__module__), "__dict__", {})
-            of_c = _is_of_c(base)
+            of_c = is_of_c(base)
             if (of_c or MARK not in space) and not getattr(base, "_is_protocol", False):
                 self._add(base.__module__, base.__qualname__, of_c=of_c)
 

@@ -100,18 +100,18 @@ NAMED = {
     "sys.getrefcount": "sys.getrefcount(box)",
     "io.FileIO": "io.FileIO(os.devnull).close()",
     "os": "with contextlib.chdir(os.getcwd()): pass",
-    "functools.lru_cache": "functools.lru_cache(sorted)((1, 2))",
 }
 UNOBSERVED = {
     "eval (of what is not known before)": "eval(*('box.n', {'box': box}))",
     "exec (of what is not known before)": "exec(*('box.n = 1', {'box': box}))",
-    "together (functools.lru_cache is not its decorator)": "functools.lru_cache(together)()",
     "pluggy (pytest runs by it)": "pluggy.PluginManager('box').register(box)",
 }
 """Python code that runs without being observed: nothing is proved then."""
 ON_DEMAND = {
     "inspect.getmembers": "inspect.getmembers(box)",
     "functools.singledispatch": "functools.singledispatch(sorted)",
+    "functools.lru_cache of C code": "functools.lru_cache(sorted)((1, 2))",
+    "functools.lru_cache of Python code": "functools.lru_cache(together)()",
     "textwrap.TextWrapper": "textwrap.TextWrapper().wrap('x')",
     "copyreg.pickle": "copyreg.pickle(Box, copyreg.pickle)",
     "unittest.mock": "getattr(sys.modules['unittest.' + 'kcom'[::-1]], 'kcoM'[::-1])()",

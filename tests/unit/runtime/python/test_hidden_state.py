@@ -425,7 +425,6 @@ UNSEEN = {
     "eval (of what is not known before)": "eval(*('1',))",
     "random": "random.randint(1, 1)",
     "weakref": "weakref.ref(together)()",
-    "functools.lru_cache": "functools.lru_cache(together)()",
 }
 
 

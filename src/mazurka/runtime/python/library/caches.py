@@ -3,9 +3,10 @@
 The cache is kept by C code: it is asked before the function runs, and filled after that, so that
 two threads which find nothing both run the function.  Between the end of the function and the
 filling nothing shows itself; so the rewritten code of such a function ends with the event
-`fill_cache`.  A function that was given to `lru_cache` otherwise than by a decorator has no such
-end; if threads call it, nothing is proved.  A cache is one location.  Asking reads it, or writes it
-where the order of the last uses is kept; filling writes it.
+`fill_cache`.  A cache is one location.  Asking reads it, or writes it where the order of the last
+uses is kept; filling writes it.  A function that was given to `lru_cache` otherwise than by a
+decorator has no such end; a call of it changes the cache, and changes it again when the function
+has returned (`reentry`).
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from _thread import get_ident
 from types import FunctionType
 from typing import Any
 
-from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python.containers import Part, perform
+from mazurka.runtime.python.opaque import part_of_opaque
+from mazurka.runtime.python.reentry import perform_in_turns
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import progress
-from mazurka.runtime.sharing.monitoring import unobserved
 
 _asked: dict[int, list[Any]] = {}
 """By thread: the functions with caches that the thread has called and not left."""
@@ -30,12 +31,9 @@ def call_cached(function: Any, site: int, /, *arguments: Any, **named: Any) -> A
     me = get_ident()
     if session.current.ident != me:
         return function(*arguments, **named)
-    wrapped = function.__wrapped__
-    if not _shows_filling(wrapped):
-        if type(wrapped) is FunctionType and not now.alone:
-            unobserved.note_code(wrapped.__qualname__, "functools.lru_cache is not its decorator")
-        else:
-            unobserved.note("functools.lru_cache")
+    if not _shows_filling(function.__wrapped__):
+        progress()
+        return perform_in_turns([part_of_opaque(function)], site, function, *arguments, **named)
     keeps_order = function.cache_parameters()["maxsize"] is not None
     asking: Part = (function, None, How.CHANGE if keeps_order else How.READ_ALL, None)
     perform(asking, site, progress)

@@ -1,0 +1,104 @@
+"""Wrappers of C code: objects that pass calls and attributes on to what they stand for.
+
+Extension modules have decorators and proxies that are objects of C code around a function or an
+object of the program.  A use of one leads to Python code that shows its own accesses, and most of
+them never change: `operate` would make each call of a decorated function conflict with all others.
+A lazy one does change, when it is first used.  What a wrapper refers to stands in its own memory,
+so that is compared before and after each use.  Once a run shows that a wrapper of some type has
+changed, every use of wrappers of that type counts as a change, for the whole exploration
+(`Learned.moving`); until then, as a read.
+
+The same holds for other objects of C code when they are asked for attributes that C code looks up
+in its own way.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from _thread import get_ident
+from collections.abc import Callable
+from types import WrapperDescriptorType
+from typing import Any, Final
+
+from mazurka.runtime.core.insides import ancestors, is_of_c, names_in_class
+from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.python.attributes import COMPUTED
+from mazurka.runtime.python.opaque import hides_state, part_of_opaque
+from mazurka.runtime.python.reentry import perform_in_turns
+from mazurka.runtime.sharing.accesses import How
+from mazurka.runtime.sharing.locations import learned, progress
+from mazurka.runtime.sharing.monitoring import unobserved
+
+_HEADER: Final = object.__basicsize__
+_POINTER: Final = ctypes.sizeof(ctypes.c_void_p)
+
+_wrapping: dict[type, bool] = {}
+_looking_up: dict[type, bool] = {}
+
+
+def is_wrapper(kind: type) -> bool:
+    """Tell whether objects of a type are wrappers of C code."""
+    found = _wrapping.get(kind)
+    if found is None:
+        found = _wrapping[kind] = hides_state(kind) and any(
+            "__wrapped__" in names_in_class(base) and is_of_c(base) for base in ancestors(kind)
+        )
+    return found
+
+
+def looks_up_in_c(kind: type) -> bool:
+    """Tell whether C code finds attributes of objects in its own way, which nobody sees."""
+    found = _looking_up.get(kind)
+    if found is None:
+        hidden = hides_state(kind) and not issubclass(kind, COMPUTED)
+        found = _looking_up[kind] = hidden and _finds_itself(kind)
+    return found
+
+
+def _finds_itself(kind: type) -> bool:
+    for base in ancestors(kind):
+        found = names_in_class(base).get("__getattribute__")
+        if found is not None:
+            return type(found) is WrapperDescriptorType and _lookup(base) != _lookup(object)
+    return False
+
+
+_LOOKUP: Final = _HEADER + 16 * _POINTER
+"""Where a type in CPython holds what looks up attributes: `tp_getattro`."""
+
+
+def _lookup(kind: type) -> int | None:
+    """Tell what looks up attributes of objects of a type; many types name that of all objects."""
+    return ctypes.c_void_p.from_address(id(kind) + _LOOKUP).value
+
+
+def use_wrapper(
+    thing: Any, site: int, function: Callable[..., Any], *arguments: Any, **named: Any
+) -> Any:
+    """Perform an operation on a wrapper that changes it the first time, if ever."""
+    if session.current.ident != get_ident():
+        return function(*arguments, **named)
+    kind = type(thing)
+    unobserved.meet(kind)
+    label = f"wrappers of the type {kind.__module__}.{kind.__qualname__}"
+    if label in learned.moving:
+        progress()
+        return perform_in_turns([part_of_opaque(thing)], site, function, *arguments, **named)
+    before = memory_of(thing)
+    try:
+        reading = [(thing, None, How.READ_ALL, None)]
+        return perform_in_turns(reading, site, function, *arguments, **named)
+    finally:
+        if memory_of(thing) != before and not session.current.over:
+            learned.moving.add(label)
+            learned.news.append(label)
+
+
+def memory_of(thing: Any) -> bytes:
+    """Copy the memory of an object, without what the interpreter keeps there for any object."""
+    kind = type(thing)
+    found = bytearray((ctypes.c_char * kind.__basicsize__).from_address(id(thing)).raw)
+    for offset in (kind.__dictoffset__, kind.__weakrefoffset__):
+        if offset > 0:
+            found[offset : offset + _POINTER] = bytes(_POINTER)
+    return bytes(found[_HEADER:])

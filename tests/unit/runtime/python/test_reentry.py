@@ -1,0 +1,71 @@
+"""C code that enters Python code in the middle of an operation."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import pytest
+from tests.unit.runtime.python import c_callbacks
+
+import mazurka
+from mazurka.runtime.core.insides import is_of_c
+from mazurka.runtime.python.wrappers import _lookup, looks_up_in_c, memory_of
+
+
+@pytest.mark.parametrize("program", c_callbacks.VIOLATED)
+def test_other_threads_come_in_between(program: Callable[[], None]) -> None:
+    assert mazurka.explore(program, preemptions=2).verdict == "violated"
+
+
+@pytest.mark.parametrize("program", c_callbacks.HOLDS)
+def test_few_executions_where_nothing_is_shared(program: Callable[[], None]) -> None:
+    result = mazurka.explore(program, preemptions=None)
+    assert result.verdict == "holds"
+    assert result.executions <= c_callbacks.HOLDS[program]
+
+
+def test_nothing_is_proved_where_a_profile_function_is_set() -> None:
+    def program() -> None:
+        sys.setprofile(lambda *_: None)
+        try:
+            c_callbacks.text_reader()
+        finally:
+            sys.setprofile(None)
+
+    result = mazurka.explore(program, preemptions=1)
+    assert result.verdict != "holds"
+
+
+def test_the_profile_function_is_as_before() -> None:
+    mazurka.explore(c_callbacks.rows, preemptions=1)
+    assert sys.getprofile() is None
+
+
+def test_types_that_look_up_attributes_themselves_are_known() -> None:
+    kinds: tuple[type, ...] = (type((lambda: kinds).__closure__[0]), io.StringIO, ModuleType)  # type: ignore[index]
+    assert [looks_up_in_c(kind) for kind in kinds] == [False] * 3
+    assert _lookup(ModuleType) != _lookup(object) == _lookup(kinds[0])
+
+
+def test_a_change_of_an_object_of_c_code_shows_in_its_memory() -> None:
+    steps = itertools.count()
+    before = memory_of(steps)
+    assert before == memory_of(steps)
+    next(steps)
+    assert before != memory_of(steps)
+
+
+def test_classes_of_c_code_are_known() -> None:
+    class Plain:
+        __slots__ = ("a",)
+        __hash__ = object.__hash__
+
+    assert all(map(is_of_c, (dict, type(iter([])), c_callbacks.ET.Element)))
+    assert not any(map(is_of_c, (Plain, c_callbacks.Node, c_callbacks.Source)))
+    heap: Any = type(sys.implementation)
+    assert is_of_c(heap)
