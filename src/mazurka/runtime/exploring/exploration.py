@@ -19,6 +19,7 @@ from mazurka.runtime.exploring.guard import (
     add_unobserved,
     check_deterministic,
     explain_contradiction,
+    find_difference,
 )
 from mazurka.runtime.exploring.minimize import fails_alike, minimize
 from mazurka.runtime.exploring.observed_program import (
@@ -119,11 +120,21 @@ class Exploration:
         """
         self.result.notes = (*self.notes, *check_deterministic(program))
         checked = self.check_races(program)
-        explored = self.search(checked)
+        explored = self.search_observed(program, checked)
         if self.is_enough(explored):
             self.conclude(explored, program.not_observed, program.unobserved_code)
             if explored.failures:
                 self.explain(explored.failures[0], program, checked)
+
+    def search_observed(self, program: ObservedProgram, checked: Runnable) -> Explored:
+        """Search; where the search contradicts itself, find out which step is not done again."""
+        try:
+            return self.search(checked)
+        except (InternalError, DivergedError):
+            found = find_difference(program, program.last_schedule)
+            if found is not None:
+                raise found from None
+            raise
 
     def check_races(self, program: ObservedProgram) -> Runnable:
         """The program, with races as failures where they are asked for."""

@@ -30,12 +30,20 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from mazurka.errors import InternalError, MazurkaError
+from mazurka.runtime.core.failures import ControlError
 from mazurka.runtime.core.names import UNLABELLED
 from mazurka.runtime.core.operations import RealOperation, present
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import SourceLine, is_plumbing, shown_path, site_of, sites
 from mazurka.runtime.core.tasks import label_of
 from mazurka.runtime.core.values import MISSING, attribute_of, is_plain, shown
+from mazurka.runtime.exploring.causes import (
+    CLOCK,
+    REAL_CLOCK,
+    explain_line,
+    find_cause_above,
+    name_remedies,
+)
 from mazurka.runtime.exploring.schedules import Follow, UnfollowableError
 from mazurka.runtime.program.blocked import is_library_file
 from mazurka.runtime.sharing.locations import SharedLocation
@@ -46,15 +54,6 @@ from mazurka.stateless.runs import Decider, Ended, Operation, Runnable
 
 MOST = 20_000
 """How often values are looked at in one run."""
-CLOCK = "the clock"
-REAL_CLOCK = "a clock that is not virtual (time.process_time(), or one that a library reads)"
-SOURCES = {
-    "random numbers": r"\brand|\bshuffle|\bchoice|\bsecrets\b|\burandom|\buuid|\btoken_",
-    CLOCK: r"\btime\b|\bperf_counter|\bmonotonic|_time\b|\b(?:now|utcnow|today)\(",
-    "object identities": r"\bid\(|\bhash\(|\brepr\(|\bstr\(",
-    "the number of a process or a thread": r"\bgetpid\(|\bget_ident\(|\bnative_id",
-    "a counter that every execution moves on": r"\bnext\(|\+= 1",
-}
 LEFT_BEHIND = (
     "the first execution has left something behind that the later ones meet (a module's variable, a"
     " cache, a file, an object that the executions share): create what the test changes inside the"
@@ -187,11 +186,9 @@ def describe_difference(found: tuple[Value, Value], standing: Sequence[SourceLin
         why = f": {CLOCK}" if _DATE.match(before.text) and _DATE.match(after.text) else ""
         seen = "" if at is None else f", seen at {shown_path(at.file)}:{at.line}"
         return f"{what}{seen}{why}"
-    site = sites[after.site]
-    line = linecache.getline(site.file, site.line).strip()
-    causes = [cause for cause, words in SOURCES.items() if re.search(words, line)]
-    why = f": {' or '.join(causes)}" if causes else ""
-    return f"{what}, written at {shown_path(site.file)}:{site.line} by `{line}`{why}"
+    site, line = sites[after.site], _line_of(after)
+    where = f"{shown_path(site.file)}:{site.line}"
+    return f"{what}, written at {where} by `{line}`{explain_line(line)}"
 
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
@@ -207,11 +204,19 @@ def note_limit(step: int) -> str:
 
 
 def note_difference(found: tuple[Value, Value], standing: Sequence[SourceLine | None]) -> str:
+    remedy = name_remedies(_line_of(found[1]))
     return (
         "values differ between executions of the same schedule:"
         f" {describe_difference(found, standing)}. The steps do not depend on it so far, but an"
-        " assertion about such a value may fail by chance"
+        f" assertion about such a value may fail by chance{f'; {remedy}' if remedy else ''}"
     )
+
+
+def _line_of(value: Value) -> str:
+    """The line that wrote a value; empty if nobody knows."""
+    if value.site < 0:
+        return ""
+    return linecache.getline(sites[value.site].file, sites[value.site].line).strip()
 
 
 class NondeterministicError(MazurkaError):
@@ -251,10 +256,10 @@ class Trial:
 
 
 class TrialRecorder(Decider):
-    """Writes down the steps of a run under the schedule without preemptions."""
+    """Writes down the steps of a run that follows a schedule, and is not preempted after that."""
 
-    def __init__(self) -> None:
-        self._inner = Follow()
+    def __init__(self, schedule: Sequence[int] = ()) -> None:
+        self._inner = Follow(schedule)
         self._standing: dict[int, SourceLine | None] = {}
         self._values = Values()
         self._steps: list[ComparedStep] = []
@@ -286,9 +291,19 @@ class TrialRecorder(Decider):
         return Trial(self._steps, found, self._values.changes, self._values.ended, at)
 
 
-def run_trial(program: Runnable) -> Trial:
-    recorder = TrialRecorder()
+def run_trial(program: Runnable, schedule: Sequence[int] = ()) -> Trial:
+    recorder = TrialRecorder(schedule)
     return recorder.finish(program.run(recorder))
+
+
+def find_difference(program: Runnable, schedule: Sequence[int]) -> NondeterministicError | None:
+    """Run a schedule twice under which a search has contradicted itself; None if the runs are
+    alike, or cannot be compared."""
+    try:
+        first, second = run_trial(program, schedule), run_trial(program, schedule)
+    except (MazurkaError, ControlError):
+        return None
+    return None if first.equals(second) else explain_difference(first, second, settled=False)
 
 
 def check_deterministic(program: Runnable) -> tuple[str, ...]:
@@ -355,15 +370,28 @@ def explain_difference(one: Trial, other: Trial, *, settled: bool) -> Nondetermi
         )
     line = f", in the line `{place.source}`" if place and place.source else ""
     lacking = parting is not None and all(map(_lacks_model, parting[1:]))
-    why = LEFT_BEHIND if settled else NO_MODEL if lacking else CHANCE
     value = None if settled else first_difference(one.values, other.values)
     seen = f" What differs first: {describe_difference(value, other.sites)}." if value else ""
+    why = LEFT_BEHIND if settled else NO_MODEL if lacking else _find_cause(value, place)
     return NondeterministicError(
         f"the test does not do the same again under the same schedule: {what}{line}.{seen}"
         f" Probably {why}.",
         file=shown_path(place.file) if place else None,
         line=place.line if place else None,
     )
+
+
+def _find_cause(value: tuple[Value, Value] | None, place: SourceLine | None) -> str:
+    """Name the likely cause that the source shows, where the first value is written that differs or
+    before the first step; all causes that are known if it shows none."""
+    places = []
+    if value is not None and value[1].site >= 0:
+        written = sites[value[1].site]
+        places.append((written.file, written.line))
+    if place is not None:
+        places.append((place.file, place.line))
+    found = (find_cause_above(*where) for where in places)
+    return next(filter(None, found), CHANCE)
 
 
 def explain_contradiction(

@@ -227,6 +227,11 @@ class ObservedProgram:
             self.code.entrances.name_resumed()
         return sorted(unobserved.code)
 
+    @property
+    def last_schedule(self) -> list[int]:
+        """The threads of the last run, step by step."""
+        return [event[0] for event in order.events]
+
     # -- runs --------------------------------------------------------------------------------
 
     def run(self, decider: Decider) -> Ended:

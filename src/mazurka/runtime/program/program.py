@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import gc
 import itertools
-import random
 import threading
 from _thread import get_ident
 from collections.abc import Callable, Sequence
@@ -83,13 +82,7 @@ class RealProgram:
         registry.install(self.undo)
         self.excepthook = threading.excepthook
         self.undo.names(pairs, lambda name: is_strange(name) or name in _KEPT)
-        self._keep_random_numbers()
         self._stop_collecting()
-
-    def _keep_random_numbers(self) -> None:
-        """Let later tests draw the numbers that they would have drawn."""
-        state = random.getstate()
-        self.undo.append(lambda: random.setstate(state))
 
     def _stop_collecting(self) -> None:
         """Collect cycles between runs only."""

@@ -32,6 +32,7 @@ from mazurka.runtime.python.callbacks import Stepped, Turns, note_user, runs_cod
 from mazurka.runtime.python.calls import FunctionHandle, performs
 from mazurka.runtime.python.catalogue import CALLBACK_AT, LAZY, PLAIN, CallEffect
 from mazurka.runtime.python.containers import Part, family, is_built_in, part_of, parts_of, perform
+from mazurka.runtime.python.library.counters import is_older_counter
 from mazurka.runtime.python.loops import effect_of_step, iterator_of
 from mazurka.runtime.python.opaque import is_iterator, part_of_opaque
 from mazurka.runtime.python.set_order import in_order, is_set, steps_of
@@ -266,7 +267,9 @@ def _shows_steps(value: Any) -> bool:
 
 def is_simple(value: Any) -> bool:
     """Tell whether something is an iterator of C code whose steps run no other code."""
-    return is_iterator(value) and type(value) is not GeneratorType and type(value) not in LAZY
+    if type(value) is GeneratorType or type(value) in LAZY or is_older_counter(value):
+        return False
+    return is_iterator(value)
 
 
 def _is_code(function: Any) -> bool:

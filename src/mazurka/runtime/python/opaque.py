@@ -29,6 +29,7 @@ from mazurka.runtime.core.insides import ancestors, is_of_c, names_in_class
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python.catalogue import ASKS, DESCRIPTORS, PLAIN, is_value
 from mazurka.runtime.python.containers import Part, family_of, perform, perform_all
+from mazurka.runtime.python.library.counters import is_older_counter, older_counters
 from mazurka.runtime.python.reentry import perform_in_turns
 from mazurka.runtime.python.rewriter import at_present
 from mazurka.runtime.sharing.accesses import How
@@ -174,6 +175,8 @@ def perform_step(function: Callable[..., Any], site: int, /, items: Any, *argume
     """Make one step of an iterator: `next(items)`, `generator.send(value)`."""
     if type(items) is GeneratorType:
         return run_inside(items, site, RUNNING, function, *arguments)
+    if is_older_counter(items):
+        return perform(part_of_opaque(items), site, older_counters.step, items)
     return perform(part_of_opaque(items), site, function, *arguments)
 
 

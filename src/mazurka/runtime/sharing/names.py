@@ -153,6 +153,11 @@ class Names:
     def is_pinned(self, thing: Any) -> bool:
         return id(thing) in self._pinned
 
+    def is_older(self, thing: Any) -> bool:
+        """Whether an object is known to be older than the run; not one of the test's own."""
+        key = id(thing)
+        return key in held or (key in self._pinned and key not in self._own)
+
     def see(self, thing: Any) -> Seen:
         """Find what is known of an object that the running thread has, and name it if it is new."""
         seen = self.objects.get(id(thing))

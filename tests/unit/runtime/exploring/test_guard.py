@@ -14,15 +14,16 @@ from typing import Any
 import pytest
 
 import mazurka
+from mazurka.runtime.exploring.causes import find_causes
 
 LOCK = threading.Lock()
-turns = itertools.count()
+turns = itertools.cycle((0, 1))
 kept = array("i")
 """C code keeps what is in it: it cannot be put back between executions."""
 
 
 def alternating() -> None:
-    if next(turns) % 2:
+    if next(turns):
         with LOCK:
             pass
     with LOCK:
@@ -48,12 +49,87 @@ def test_what_differs_each_time_is_named() -> None:
     assert result.exit_status == 2
     text = str(result.error)
     assert "does not do the same again" in text
-    assert "random" in text
-    assert "clock" in text
     assert "LOCK" in text
+    assert "Probably it depends on a counter that every execution moves on, at" in text
+    assert "`if next(turns):`: make the counter inside the test" in text
     assert result.error is not None
     assert result.error.file is not None
     assert result.error.file.endswith("test_guard.py")
+
+
+def change_sides() -> bool:
+    kept.append(1)
+    return len(kept) % 2 == 0
+
+
+def hiding() -> None:
+    if change_sides():
+        with LOCK:
+            pass
+
+
+def test_where_the_source_shows_no_cause_all_are_named() -> None:
+    text = str(mazurka.explore(hiding, preemptions=1).error)
+    assert "Probably it depends on something other than the schedule: random numbers," in text
+
+
+@pytest.mark.parametrize(
+    ("line", "cause"),
+    [
+        ("x = random.random()", "random numbers"),
+        ("x = _random.Random()", "random numbers"),
+        ("name = uuid.uuid1().hex", "random numbers"),
+        ("until = time.process_time() + 1", "the clock"),
+        ("stamp = datetime.now()", "the clock"),
+        ("if thread_time() > 1:", "the clock"),
+        ("key = f'{thing!r}'", "object identities"),
+        ("by_id[id(thing)] = thing", "object identities"),
+        ("part = parts[hash(key) % 8]", "object identities"),
+        ("owner = threading.get_native_id()", "the number of a process or a thread"),
+        ("job = next(jobs)", "a counter that every execution moves on"),
+        ("if path.exists():", "files"),
+        ("for line in open(path):", "files"),
+        ("if os.environ.get('X'):", "what the environment says"),
+    ],
+)
+def test_a_line_shows_its_cause_and_a_remedy(line: str, cause: str) -> None:
+    assert cause in [found.name for found in find_causes(line)]
+    assert all(found.remedy for found in find_causes(line))
+
+
+@pytest.mark.parametrize("line", ["with lock:", "box.value = other", "queue.put(item)"])
+def test_other_lines_show_none(line: str) -> None:
+    assert not find_causes(line)
+
+
+def test_a_search_that_contradicts_itself_names_the_step() -> None:
+    """Under the first schedule the executions are alike; only where a thread comes first that comes
+    later there, they are not."""
+    turn = itertools.cycle((0, 1))
+
+    def program() -> None:
+        box = [0]
+
+        def work(number: int) -> None:
+            if box[0] == 0 and number == 2:
+                for _ in range(next(turn)):
+                    with LOCK:
+                        box.append(1)
+            box[0] = number
+            with LOCK:
+                box.append(number)
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in (1, 2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    result = mazurka.explore(program, preemptions=2)
+    assert result.verdict == "error", result.report()
+    text = str(result.error)
+    assert "test_guard.py:" in text
+    assert "a counter that every execution moves on" in text, text
 
 
 class Skipping(threading.Semaphore):

@@ -1,9 +1,13 @@
-"""Values that differ between executions of one schedule are told, and their source is named."""
+"""What could differ between executions of one schedule: most does not, the rest is told, with its
+likely source."""
 
 from __future__ import annotations
 
+import _random
 import itertools
+import os
 import random
+import secrets
 import threading
 import time
 import uuid
@@ -15,7 +19,9 @@ import pytest
 import mazurka
 from mazurka.runtime.exploring import guard
 
-numbers = itertools.count()
+numbers = itertools.count(1)
+places = iter(range(1_000_000))
+"""C code keeps where it stands, and nobody can set it back."""
 cache: dict[str, int] = {}
 
 
@@ -44,16 +50,16 @@ def keeps_chance() -> None:
     box = Box()
 
     def work() -> None:
-        box.value = random.random()
+        box.value = _random.Random().random()
 
     both(work)
 
 
-def keeps_tokens() -> None:
+def looks_at_the_processor() -> None:
     box = Box()
 
     def work() -> None:
-        box.log.append(uuid.uuid4().hex)
+        box.log.append(time.process_time_ns())
 
     both(work)
 
@@ -62,7 +68,7 @@ def counts_on() -> None:
     box = Box()
 
     def work() -> None:
-        box.value = next(numbers)
+        box.value = next(places)
 
     both(work)
 
@@ -70,8 +76,8 @@ def counts_on() -> None:
 @pytest.mark.parametrize(
     ("program", "place", "cause"),
     [
-        (keeps_chance, "Box.value is 0.", "`box.value = random.random()`: random numbers."),
-        (keeps_tokens, "Box.log is [", "`box.log.append(uuid.uuid4().hex)`: random numbers."),
+        (keeps_chance, "Box.value is 0.", "`box.value = _random.Random().random()`: random"),
+        (looks_at_the_processor, "Box.log is [", ": the clock."),
         (counts_on, "Box.value is ", ": a counter that every execution moves on."),
     ],
 )
@@ -123,7 +129,52 @@ def shares_objects() -> None:
     both(work)
 
 
-@pytest.mark.parametrize("program", [reads_clocks, asks_who_runs, fills_a_cache, shares_objects])
+def draws_numbers() -> None:
+    box = Box()
+
+    def work() -> None:
+        box.log.append((random.random(), random.randrange(1000), random.choice("abc")))
+        box.log.append((random.Random().random(), random.SystemRandom().random(), os.urandom(4)))
+        box.log.append((secrets.token_hex(), uuid.uuid4().hex, uuid.uuid1().hex))
+        random.seed()
+        box.value = random.random()
+
+    both(work)
+    drawn.append(repr(box.log))
+    ids = {one[0] for one in box.log[2::3]} | {one[1] for one in box.log[2::3]}
+    assert len(ids) == 4, "what threads draw is not the same"
+
+
+def counts_from_the_start() -> None:
+    box = Box()
+    both(lambda: box.log.append(next(numbers)))
+    for number in zip(numbers, "ab", strict=False):
+        box.log.append(number)
+    box.value = STEP()
+    assert sorted(box.log[:2]) == [1, 2]
+
+
+def has_identities() -> None:
+    box = Box()
+
+    def work() -> None:
+        made = [Box(), object(), (1, box), work, box.log.append]
+        box.log.append([id(one) for one in made])
+        box.log.append([hash(one) for one in made[:4]])
+        box.value = [type(one).__name__ for one in {*made}]
+
+    both(work)
+
+
+drawn: list[str] = []
+STEP = numbers.__next__
+ALIKE = [
+    *(reads_clocks, asks_who_runs, fills_a_cache, shares_objects),
+    *(draws_numbers, counts_from_the_start, has_identities),
+]
+
+
+@pytest.mark.parametrize("program", ALIKE)
 def test_what_is_the_same_in_every_execution_gives_no_note(program: Callable[[], None]) -> None:
     cache.clear()
     result = mazurka.explore(program, preemptions=1)
@@ -135,7 +186,7 @@ def fails_now_and_then() -> None:
     box = Box()
 
     def work() -> None:
-        box.value = next(numbers)
+        box.value = next(places)
 
     both(work)
     assert box.value % 4 == 1
@@ -149,7 +200,25 @@ def test_an_ending_that_differs_names_the_value_and_the_line() -> None:
     text = str(result.error)
     assert "it ends differently: " in text
     assert "What differs first: Box.value is " in text
-    assert "`box.value = next(numbers)`" in text
+    assert "`box.value = next(places)`" in text
+
+
+def test_numbers_that_were_seeded_before_are_drawn_and_can_be_drawn_afterwards() -> None:
+    random.seed(7)
+    expected = random.random()
+    random.seed(7)
+    found: list[float] = []
+    result = mazurka.explore(lambda: found.append(random.random()), preemptions=1)
+    assert result.verdict == "holds"
+    assert set(found) == {expected}
+    assert random.random() == expected
+
+
+def test_what_the_system_gives_is_its_own_after_an_exploration() -> None:
+    mazurka.explore(draws_numbers, preemptions=0)
+    assert os.urandom(8) != os.urandom(8)
+    assert random.Random().random() != random.Random().random()
+    assert next(numbers) == 1, "the exploration has not moved it"
 
 
 def test_it_is_told_where_the_comparison_ended(monkeypatch: pytest.MonkeyPatch) -> None:
