@@ -119,6 +119,14 @@ class Columns:
         end = len(rows) if start is None else start
         return tuple(row for row in rows if row.number > end or not row.tells_nothing)
 
+    def explain_untold(self) -> str | None:
+        """Say how many steps have no row because they tell nothing; None where all have one."""
+        untold = len(self.trace.rows) - len(self.told_rows)
+        if not untold:
+            return None
+        steps, are, them = ("steps", "are", "them") if untold > 1 else ("step", "is", "it")
+        return f"{untold:,} local {steps} {are} not shown; --full-trace shows {them}"
+
     def choose_rows(self) -> Iterator[TraceRow | None]:
         """The rows to draw; None where some are left out."""
         rows = self.told_rows

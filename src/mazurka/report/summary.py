@@ -52,6 +52,8 @@ class Summary(Prose):
         self.verdict = verdict
         self.full_trace = full_trace
         self.every_class = classification
+        self.untold: str | None = None
+        """What is said about the steps of the counterexample that have no row."""
 
     def print(self, *, saved: str | None = None, asked: str | None = None) -> None:
         """Everything; `asked` is the file a trace should go to, `saved` the one it went to."""
@@ -142,7 +144,9 @@ class Summary(Prose):
         chosen = f", {how}" if how else ""
         self.print_line(f"counterexample: {steps}, {switches}{where}{chosen}", "bold")
         self.print_blank()
-        Columns(self.console, trace, full=self.full_trace).draw()
+        columns = Columns(self.console, trace, full=self.full_trace)
+        columns.draw()
+        self.untold = columns.explain_untold()
         if self.verdict.violation is not None:
             self.print_ending(trace, self.verdict.violation)
 
@@ -166,7 +170,7 @@ class Summary(Prose):
     def list_advice(self, saved: str | None) -> list[str]:
         """The next thing to try."""
         verdict = self.verdict
-        lines: list[str] = []
+        lines = [] if self.untold is None else [self.untold]
         if verdict.alternative is not None:
             other = verdict.alternative
             lines.append(f"{other.option} shows {other.what}{cost_text(other)}")
@@ -232,10 +236,11 @@ def print_replay(
 ) -> None:
     """A replayed trace in columns, and what has become of its violation."""
     prose = Prose(console)
-    drawn = True
-    if report.trace.rows:
-        drawn = Columns(console, report.trace, full=full_trace).draw(pause)
+    columns = Columns(console, report.trace, full=full_trace)
+    drawn = columns.draw(pause) if report.trace.rows else True
     if drawn and report.finding is not None:
         prose.print_ending(report.trace, report.finding)
     prose.print_blank()
     prose.print_line(report.message, "bold red" if report.outcome == REPRODUCED else "bold yellow")
+    if drawn and (untold := columns.explain_untold()):
+        prose.print_line(untold, "dim")

@@ -41,6 +41,18 @@ def test_values_stand_beside_the_source(judge, printed):
     assert "2 n = t + 1   n = 1" in text
 
 
+def test_steps_that_tell_nothing_are_counted_instead_of_shown(judge, printed):
+    verdict = judge(lost_update())
+    nothing = {"is_local": True, "reads": {}, "writes": {}, "locals": {}, "told": ()}
+    rows = [replace(row, **nothing) if row.number <= 2 else row for row in verdict.trace.rows]
+    told = replace(verdict, trace=replace(verdict.trace, rows=tuple(rows)))
+    short = printed(lambda console: Summary(console, told).print(), 100)
+    assert "2 local steps are not shown; --full-trace shows them" in short
+    whole = printed(lambda console: Summary(console, told, full_trace=True).print(), 100)
+    assert "not shown" not in whole
+    assert "not shown" not in printed(lambda console: Summary(console, verdict).print(), 100)
+
+
 @pytest.mark.parametrize(("width", "head"), [(100, 2), (40, 0)], ids=["columns", "list"])
 def test_a_context_switch_leaves_a_gap(judge, printed, width, head):
     trace = judge(two_locks()).trace  # each thread takes one step
