@@ -10,15 +10,13 @@ with the seed.  Run from the root.
 
 from __future__ import annotations
 
-import argparse
 import sys
-import time
-import traceback
 from pathlib import Path
 from random import Random
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from tests.soundness.judging import judge_programs
 from tests.soundness.renaming import (
     RELATIONS,
     draw_keeping,
@@ -68,24 +66,5 @@ def judge(seed: int) -> bool:
     return True
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=600)
-    parser.add_argument("--seed", type=int, default=0, help="the seed of the first program")
-    options = parser.parse_args()
-    end = time.monotonic() + options.seconds
-    seed, judged, wrong = options.seed, 0, 0
-    while time.monotonic() < end:
-        try:
-            judged += judge(seed)
-        except Exception:
-            wrong += 1
-            print(f"seed {seed}:")
-            traceback.print_exc(file=sys.stdout)
-        seed += 1
-    print(f"{seed - options.seed:,} programs, {judged:,} judged, {wrong:,} disagreements")
-    return 1 if wrong else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(judge_programs(judge, __doc__.splitlines()[0]))

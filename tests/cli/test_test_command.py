@@ -7,33 +7,19 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.bank_account import ACCOUNT
 
-BANK = """\
+BANK = (
+    """\
 import threading
 import unittest
 
 import mazurka
 
 
-class Account:
-    def __init__(self):
-        self.balance = 0
-        self.lock = threading.Lock()
-
-    def deposit(self):
-        self.balance += 1
-
-    def deposit_safely(self):
-        with self.lock:
-            self.balance += 1
-
-
-def twice(target):
-    threads = [threading.Thread(target=target) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+"""
+    + ACCOUNT
+    + """\
 
 
 def test_wrong():
@@ -86,6 +72,7 @@ def test_with_a_fixture(tmp_path):
 def helper():
     test_right()
 """
+)
 
 
 @pytest.fixture
@@ -229,6 +216,7 @@ def test_a_token_is_replayed_where_its_file_is(mazurka, bank, tmp_path, monkeypa
 
 MARKED = """
 import pytest
+from tests.bank_account import ACCOUNT
 
 
 @pytest.mark.mazurka(preemption=2)
@@ -308,6 +296,7 @@ UNRUN = """
 import unittest
 
 import pytest
+from tests.bank_account import ACCOUNT
 
 
 async def test_coroutine():
@@ -378,6 +367,7 @@ SKIPPING = """
 import unittest
 
 import pytest
+from tests.bank_account import ACCOUNT
 
 
 @pytest.mark.skip("not today")

@@ -144,7 +144,7 @@ MUTANTS: list[tuple[str, Any, str, Any, Search]] = [
      Search("deadlock", mover_use=MoverUse.BLOCKING)),
     ("L7 skipped", Transactions, "explore", never_ends_before, Search("for a moment")),
     ("choices that wait not noticed", Transactions, "notice_blocked", lambda *a: None,
-     Search("waits for one choice")),
+     Search("section_waits_for_one_choice")),
     ("CPC set without cause", Transactions, "execute", complete_from_the_start, Search("fig1")),
     ("cycles not noticed", Transactions, "push", unseen_cycle,
      Search("fig1", completion=Completion.CYCLES)),

@@ -1,6 +1,7 @@
 """Models that can fail, each in a way that one mistake in a search by transactions would lose.
 
-The comment says what must not be lost.  Figures of paper 000 come from `tests/papers`.
+The comment says what must not be lost.  Figures of paper 000 come from `tests/papers`, and models
+that are also checked from end to end from `tests/corpus`.
 """
 
 from __future__ import annotations
@@ -15,13 +16,16 @@ from mazurka.ir.program import Program
 from mazurka.search.reading import Reading
 
 FIGURES = Path(__file__).parent.parent / "papers" / "transactions"
+CORPUS = Path(__file__).parent.parent / "corpus" / "violated"
 PRELUDE = "from mazurka.model import *\nimport threading\n"
 
 
 def program_of(name: str) -> Program:
-    """A figure or a model of this file, with all local steps."""
-    if name.startswith("fig"):
-        return load_program(str(FIGURES / f"{name}.py"), Reading(merge=False))
+    """A figure, a model of the corpus or of this file, with all local steps."""
+    for folder in (FIGURES, CORPUS):
+        path = folder / f"{name}.py"
+        if path.exists():
+            return load_program(str(path), Reading(merge=False))
     return prepare(elaborate(PRELUDE + textwrap.dedent(MODELS[name]), name), merge=False)
 
 
@@ -144,31 +148,6 @@ MODELS = {
             m.acquire()
             assert x == 0
         threads = [holder(), other(), reader()]
-    """,
-    # One choice waits for the other thread, which waits for the commit; `own` is used by one thread
-    # only, but the analyses do not know.
-    "waits for one choice": """
-        s = Semaphore(0)
-        begun: Int[0, 1] = 0
-        own: Int[0, 2] = 0
-        def chooser():
-            global begun, own
-            begun = 1
-            with atomic():
-                if choose(False, True):
-                    s.acquire()
-                    waited = True
-                else:
-                    own = 1
-                    waited = False
-            assert not waited
-        def other():
-            global own
-            assume(begun == 1)
-            s.release()
-            if begun == 0:
-                own = 2
-        threads = [chooser(), other()]
     """,
     # A deadlock; each thread does something of its own before it waits for ever.
     "deadlock": """

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 from plugin_sessions import run
+from tests.bank_account import ACCOUNT
 
-TESTS = """\
+TESTS = (
+    """\
 import threading
 import unittest
 
@@ -16,25 +18,9 @@ import mazurka
 import pytest
 
 
-class Account:
-    def __init__(self):
-        self.balance = 0
-        self.lock = threading.Lock()
-
-    def deposit(self):
-        self.balance += 1
-
-    def deposit_safely(self):
-        with self.lock:
-            self.balance += 1
-
-
-def twice(target):
-    threads = [threading.Thread(target=target) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+"""
+    + ACCOUNT
+    + """\
 
 
 @pytest.fixture
@@ -117,6 +103,7 @@ def test_untouched():
     assert type(threading.Lock()).__module__ == "_thread"
     assert "mazurka" not in threading.Thread.start.__module__
 """
+)
 
 WRONG = [
     "test_marked_and_wrong",
