@@ -25,7 +25,14 @@ from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python import opaque
 from mazurka.runtime.python.catalogue import PLAIN
 from mazurka.runtime.python.containers import Part, PendingAccess, approach_all, family_of, perform
-from mazurka.runtime.python.opaque import is_iterator, is_lone, part_of_opaque, perform_step
+from mazurka.runtime.python.opaque import (
+    is_gone_through_by_c,
+    is_iterator,
+    is_lone,
+    operate,
+    part_of_opaque,
+    perform_step,
+)
 from mazurka.runtime.sharing.locations import learned
 
 
@@ -207,6 +214,8 @@ def step_through(value: Any, site: int) -> Any:
         return Stepped(value, site)
     if is_iterator(value):
         return perform(part_of_opaque(value), site, itself, value)
+    if is_gone_through_by_c(kind):
+        return operate(value, site, list, value)
     if runs_code(value) and not hasattr(kind, "__next__"):
         items = iter(value)
         return items if getrefcount(items) <= LONE_INSIDE else step_through(items, site)

@@ -118,7 +118,9 @@ class Events:
     explain_assertion = expressions.explain_assertion
     """(site): why that assertion has failed."""
     test_truth = expressions.test_truth
-    """(value, site): a value is about to be taken for true or false."""
+    """(value, site): a value is about to be taken for true or false; returns it, or its truth."""
+    test_operand = expressions.test_operand
+    """(value, site): the same for a value that is used afterwards, as in `value or other`."""
     read_whole = loops.read_whole
     """(value, site): all of a value is about to be read at once: compared, passed on by `**`."""
     unpack = loops.unpack

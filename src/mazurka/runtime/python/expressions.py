@@ -24,7 +24,7 @@ from mazurka.runtime.core.sites import sites
 from mazurka.runtime.python import callbacks, containers
 from mazurka.runtime.python.callbacks import search_through
 from mazurka.runtime.python.calls import FunctionHandle
-from mazurka.runtime.python.catalogue import BUILT_IN, METHODS, PLAIN, VIEWS
+from mazurka.runtime.python.catalogue import ASKS, BUILT_IN, METHODS, PLAIN, VIEWS
 from mazurka.runtime.python.containers import UNKNOWN, family, known_family, perform, use_alone
 from mazurka.runtime.python.deep import perform_deep
 from mazurka.runtime.python.library.dates import follow_clock
@@ -279,11 +279,26 @@ def explain_assertion(site: int) -> str:
 
 
 def test_truth(value: Any, site: int) -> Any:
-    """Look at a container before C code takes it for true or false."""
+    """Look at a container before C code takes it for true or false; ask an object of C code."""
     if family(value) is None:
-        return value
+        kind = type(value)
+        if kind in PLAIN or not _is_tested_by_c(kind):
+            return value
+        return operate(value, site, bool, value)
     part = containers.part_of(value, How.LOOK)
     return value if part is None else perform(part, site, callbacks.itself, value)
+
+
+def test_operand(value: Any, site: int) -> Any:
+    """Look at a container, or an object of C code, before it is taken for true or false."""
+    kind = type(value)
+    if kind in PLAIN or family(value) is not None or not _is_tested_by_c(kind):
+        return test_truth(value, site)
+    return operate(value, site, callbacks.itself, value)
+
+
+def _is_tested_by_c(kind: type) -> bool:
+    return is_done_by_c(kind, "__bool__") or is_done_by_c(kind, "__len__")
 
 
 def search_in(value: Any, site: int) -> Any:
@@ -293,7 +308,12 @@ def search_in(value: Any, site: int) -> Any:
 
 def format_value(value: Any, site: int) -> Any:
     """Read a value, and all that is in it, before C code writes it into a string."""
-    if family(value) is None and type(value) is not tuple:
+    kind = type(value)
+    if kind in PLAIN and kind is not tuple:
+        return value
+    if family(value) is None and kind is not tuple:
+        if any(is_done_by_c(kind, name) for name in ASKS[format]):
+            return operate(value, site, callbacks.itself, value)
         return value
     return perform_deep((value,), site, callbacks.itself, value)
 

@@ -42,7 +42,7 @@ from mazurka.runtime.python.opaque import (
     is_iterator,
     iterator_parts,
     opaque_parts,
-    part_of_opaque,
+    parts_of_opaque,
 )
 from mazurka.runtime.python.reentry import perform_in_turns
 from mazurka.runtime.python.rewriter import at_present
@@ -199,6 +199,8 @@ def make_plain_iterator(function: Callable[..., Any], site: int, /, *arguments: 
     if len(arguments) > 1:
         return iterators.call_until(function, site, *handles(arguments, site))
     value = arguments[0]
+    if opaque.is_gone_through_by_c(type(value)) and not is_iterator(value):
+        return opaque.operate(value, site, function, value)
     part = None if family(value) is None else part_of(value, How.LOOK)
     items = function(value) if part is None else iterator_of(part, value, site, function)
     return iterators.iterator_over(value, site, items, function is iter)
@@ -307,7 +309,7 @@ def _move(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
     named = dict(zip(named, handles(named.values(), site), strict=True))
     arguments = tuple(handles(arguments, site))
     progress()
-    owner = [part_of_opaque(function.__self__)]
+    owner = parts_of_opaque(function.__self__)
     if function.__name__ not in catalogue.READS_ARGUMENTS:
         return _touch_deeply(owner, function, site, arguments, named)
     through = function.__name__ in catalogue.WRITES_LINES

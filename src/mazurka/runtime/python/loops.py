@@ -29,7 +29,14 @@ from mazurka.runtime.core.tasks import Task
 from mazurka.runtime.python.callbacks import LONE, LONE_INSIDE, delegate_to, itself, step_through
 from mazurka.runtime.python.catalogue import NEW_EACH_TIME, PLAIN
 from mazurka.runtime.python.containers import Part, family, is_built_in, part_of, perform, use_alone
-from mazurka.runtime.python.opaque import is_iterator, iterate_opaque, opaque_parts
+from mazurka.runtime.python.opaque import (
+    is_done_by_c,
+    is_gone_through_by_c,
+    is_iterator,
+    iterate_opaque,
+    opaque_parts,
+    operate,
+)
 from mazurka.runtime.python.set_order import in_order, steps_of
 from mazurka.runtime.python.variables import write_captured
 from mazurka.runtime.sharing.accesses import How
@@ -87,7 +94,10 @@ def delegate(value: Any, site: int) -> Any:
 def read_whole(value: Any, site: int) -> Any:
     """Read all of a container before C code does so at once: `f(**value)`, `a < value < b`."""
     if family(value) is None:
-        return value
+        kind = type(value)
+        if kind in PLAIN or not is_done_by_c(kind, "__getitem__"):
+            return value
+        return operate(value, site, itself, value)
     part = part_of(value, How.READ_ALL)
     return value if part is None else perform(part, site, itself, value)
 
@@ -108,7 +118,11 @@ def unpack_bound(value: Any, site: int) -> Any:
     """
     if family(value) is not None:
         return read_whole(value, site)
-    return value if type(value) in PLAIN else step_through(value, site)
+    if type(value) in PLAIN:
+        return value
+    if is_gone_through_by_c(type(value)):
+        return operate(value, site, itself, value)
+    return step_through(value, site)
 
 
 def _advance(items: Any, site: int) -> Iterator[Any]:
@@ -118,6 +132,9 @@ def _advance(items: Any, site: int) -> Iterator[Any]:
         for value in in_order(items):
             step(born)
             yield value
+        return
+    if is_gone_through_by_c(type(items)):
+        yield from iterate_opaque(operate(items, site, iter, items), site, items)
         return
     items = iter(items)
     if is_iterator(items) and getrefcount(items) > LONE_INSIDE:

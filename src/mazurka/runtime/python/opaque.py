@@ -21,6 +21,7 @@ from __future__ import annotations
 from _thread import get_ident
 from collections.abc import Callable, Iterator
 from functools import partial
+from gc import get_referents
 from sys import getrefcount
 from types import GeneratorType, WrapperDescriptorType
 from typing import Any, Final
@@ -60,12 +61,44 @@ def part_of_opaque(thing: Any) -> Part:
     return thing, None, How.CHANGE, None
 
 
+def parts_of_opaque(thing: Any) -> list[Part]:
+    """Describe accesses to such an object, and to those that C code reaches by it.
+
+    A view or an iterator refers to what it shows, as the garbage collector knows.
+    """
+    parts = [part_of_opaque(thing)]
+    if not _is_modelled(type(thing)):
+        for other in get_referents(thing):
+            kind = type(other)
+            if kind not in PLAIN and hides_state(kind) and not is_iterator(other):
+                parts.append(part_of_opaque(other))
+    return parts
+
+
+class _Sequence:
+    """Something that is gone through by its indices."""
+
+    def __getitem__(self, index: int) -> int:
+        raise IndexError
+
+
+_BY_INDEX: Final = type(iter(_Sequence()))
+
+
+def _is_modelled(kind: type) -> bool:
+    """Tell whether objects of a type lead to nothing that has no model of its own.
+
+    That is so for iterators of the interpreter, and for files, whose parts nobody else uses.
+    """
+    return kind.__module__ in ("builtins", "itertools", "_io") and kind is not _BY_INDEX
+
+
 def iterator_parts(values: Any) -> list[Part]:
     """Describe accesses to the iterators among the arguments of C code that goes through them."""
     parts = []
     for value in values:
         if is_iterator(value) and not is_lone(getrefcount(value), value):
-            parts.append(part_of_opaque(value))
+            parts += parts_of_opaque(value)
     return parts
 
 
@@ -92,9 +125,10 @@ _LONE: Final = partial(_call, None, 0)(iter(()))
 def opaque_parts(values: Any) -> list[Part]:
     """Describe accesses to the arguments of C code that it may change without anybody seeing."""
     return [
-        part_of_opaque(value)
+        part
         for value in values
         if type(value) not in PLAIN and (is_iterator(value) or hides_state(type(value)))
+        for part in parts_of_opaque(value)
     ]
 
 
@@ -146,6 +180,14 @@ def _find_in_c(kind: type, name: str) -> bool:
     return False
 
 
+def is_gone_through_by_c(kind: type) -> bool:
+    """Tell whether C code makes iterators over objects whose state nobody else sees."""
+    if is_done_by_c(kind, "__iter__"):
+        return True
+    by_index = is_done_by_c(kind, "__getitem__")
+    return by_index and not any("__iter__" in names_in_class(base) for base in ancestors(kind))
+
+
 def asked_parts(function: Any, values: Any) -> list[Part]:
     """Describe accesses to the opaque arguments of a built-in function, which asks C code."""
     names = ASKS.get(function)
@@ -156,7 +198,7 @@ def asked_parts(function: Any, values: Any) -> list[Part]:
             continue
         if names is None or any(is_done_by_c(kind, name) for name in names):
             unobserved.meet(kind)
-            parts.append(part_of_opaque(value))
+            parts += parts_of_opaque(value)
     return parts
 
 
@@ -165,7 +207,9 @@ def operate(thing: Any, site: int, function: Callable[..., Any], *arguments: Any
     if session.current.ident != get_ident():
         return function(*arguments)
     progress()
-    return perform_in_turns([part_of_opaque(thing)], site, function, *arguments)
+    if type(thing) not in unobserved.kinds:
+        unobserved.meet(type(thing))
+    return perform_in_turns(parts_of_opaque(thing), site, function, *arguments)
 
 
 # -- generators ----------------------------------------------------------------------------------
@@ -173,11 +217,14 @@ def operate(thing: Any, site: int, function: Callable[..., Any], *arguments: Any
 
 def perform_step(function: Callable[..., Any], site: int, /, items: Any, *arguments: Any) -> Any:
     """Make one step of an iterator: `next(items)`, `generator.send(value)`."""
-    if type(items) is GeneratorType:
+    kind = type(items)
+    if kind is GeneratorType:
         return run_inside(items, site, RUNNING, function, *arguments)
     if is_older_counter(items):
         return perform(part_of_opaque(items), site, older_counters.step, items)
-    return perform(part_of_opaque(items), site, function, *arguments)
+    if _is_modelled(kind):
+        return perform(part_of_opaque(items), site, function, *arguments)
+    return perform_in_turns(parts_of_opaque(items), site, function, *arguments)
 
 
 RUNNING: Final = ValueError("generator already executing")
@@ -221,11 +268,14 @@ def _test_and_enter(entered: set[int], identity: int) -> bool:
     return False
 
 
-def iterate_opaque(items: Any, site: int) -> Iterator[Any]:
-    """Go through an iterator of C code, for a loop."""
+def iterate_opaque(items: Any, site: int, owner: Any = None) -> Iterator[Any]:
+    """Go through an iterator of C code, for a loop; `owner` is what has made it."""
     while True:
         try:
-            value = perform_step(next, site, items, items)
+            if owner is None:
+                value = perform_step(next, site, items, items)
+            else:
+                value = operate(owner, site, next, items)
         except StopIteration:
             return
         progress()

@@ -150,6 +150,36 @@ def text_of_an_element() -> None:
     assert found == [0]
 
 
+def asked(look: Callable[[Node], int]) -> Callable[[], None]:
+    """Violated: the thread sees an element before it gets a child, or after."""
+
+    def program() -> None:
+        node = Node("n")
+        found: list[int] = []
+        together(lambda: found.append(look(node)), lambda: node.append(Node("m")))
+        assert found == [0]
+
+    return program
+
+
+ASKED: dict[str, Callable[[Node], int]] = {
+    "if": lambda node: 1 if node else 0,
+    "not": lambda node: 0 if not node else 1,
+    "or": lambda node: len(node or [1, 2]) % 2,
+    "list": lambda node: len(list(node)),
+    "for": lambda node: sum(1 for _ in node),
+    "star": lambda node: len([*node]),
+    "unpack": lambda node: _unpack(node),
+    "item": lambda node: len(node[:]),
+    "iter": lambda node: next(iter(node), None) is not None,
+}
+
+
+def _unpack(node: Node) -> int:
+    whole = [*rest] = node
+    return len(rest) if whole is node else -1
+
+
 def keys_of_a_list() -> None:
     """Holds: `sorted` copies the list, and calls the function then."""
     numbers = [3, 1, 2]

@@ -22,6 +22,12 @@ def test_other_threads_come_in_between(program: Callable[[], None]) -> None:
     assert mazurka.explore(program, preemptions=2).verdict == "violated"
 
 
+@pytest.mark.parametrize("way", c_callbacks.ASKED)
+def test_every_way_to_ask_an_object_of_c_code_is_seen(way: str) -> None:
+    program = c_callbacks.asked(c_callbacks.ASKED[way])
+    assert mazurka.explore(program, preemptions=1).verdict == "violated"
+
+
 @pytest.mark.parametrize("program", c_callbacks.HOLDS)
 def test_few_executions_where_nothing_is_shared(program: Callable[[], None]) -> None:
     result = mazurka.explore(program, preemptions=None)

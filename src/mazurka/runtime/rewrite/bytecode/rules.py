@@ -139,7 +139,8 @@ class InstructionRules:
         elif name in self._rules:
             self._rules[name](instruction)
         elif _TRUTH_IS_ASKED and name.startswith(_ASKS) and not name.endswith("NONE"):
-            self._show(instruction, 1, Events.test_truth, name)
+            event = Events.test_operand if name.endswith("OR_POP") else Events.test_truth
+            self._show(instruction, 1, event, name)
 
     def _tell_before(self, instruction: Instruction, event: _Event, shown: str) -> None:
         """Report what is about to happen, without any operand."""

@@ -279,10 +279,10 @@ class Expressions(ast.NodeTransformer):
         visited = self.rewrite(node)
         return visited if count == 1 else self.call(Events.read_whole, node, visited)
 
-    def test_truth(self, node: ast.expr) -> ast.expr:
-        """Rewrite an expression whose truth is asked for."""
+    def test_truth(self, node: ast.expr, event: Any = Events.test_truth) -> ast.expr:
+        """Rewrite an expression whose truth is asked for; `event` also tells what it gives."""
         if isinstance(node, ast.BoolOp):
-            node.values = [self.test_truth(value) for value in node.values]
+            node.values = [self.test_truth(value, event) for value in node.values]
             return node
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             node.operand = self.test_truth(node.operand)
@@ -290,11 +290,12 @@ class Expressions(ast.NodeTransformer):
         visited = self.rewrite(node)
         if isinstance(node, (ast.Compare, ast.Constant)):
             return visited
-        return self.call(Events.test_truth, node, visited)
+        return self.call(event, node, visited)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         last = self.rewrite(node.values[-1])
-        node.values = [*(self.test_truth(value) for value in node.values[:-1]), last]
+        tested = (self.test_truth(value, Events.test_operand) for value in node.values[:-1])
+        node.values = [*tested, last]
         return node
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
