@@ -7,6 +7,7 @@ it through this protocol only.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -39,6 +40,13 @@ class ControlSettings:
         return (KeyboardInterrupt, UnrunTestError, *self.skips())
 
 
+class KeepsChanges(Protocol):
+    """Something that is put back after each run."""
+
+    def keep_changes(self) -> AbstractContextManager[None]:
+        """Let what is changed meanwhile stay."""
+
+
 class Host(Protocol):
     """A program whose runs go on in this process."""
 
@@ -52,6 +60,10 @@ class Host(Protocol):
     """Whether daemons are known to go on for ever (`core.daemons`)."""
     excepthook: Callable[..., object]
     """`threading.excepthook` as the exploration found it."""
+
+    @property
+    def state(self) -> KeepsChanges:
+        """What the process has once, and each run finds as the first one did."""
 
     def number_of(self, path: Path) -> tuple[int, list[str]]:
         """Return the number of the thread with a path, and the names of what it creates."""

@@ -11,6 +11,7 @@ by whoever lets it go on.
 from __future__ import annotations
 
 import re
+import sys
 import threading
 from _thread import LockType, allocate_lock, get_native_id, start_new_thread
 from collections.abc import Callable, Mapping, Sequence
@@ -142,6 +143,14 @@ class Task:
         self.ident = carrier.ident
 
 
+def restore_hooks(trace: Any, profile: Any) -> None:
+    """Let the present thread be traced as it was before a task."""
+    if sys.gettrace() is not trace:
+        sys.settrace(trace)
+    if sys.getprofile() is not profile:
+        sys.setprofile(profile)
+
+
 class Carrier:
     """An operating system thread that carries tasks, one after the other."""
 
@@ -165,12 +174,14 @@ class Carrier:
         self.forget = forget = self.locals.here()
         begun.release()
         wait = self.baton.acquire
+        trace, profile = sys.gettrace(), sys.getprofile()
         while True:
             wait()
             task = self.task
             if task is None:
                 return
             hand_over = self.live(task)
+            restore_hooks(trace, profile)
             # Whatever the thread leaves behind must go before another thread runs: it may run code.
             task = self.task = None
             forget()

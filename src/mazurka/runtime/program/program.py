@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import gc
 import itertools
+import sys
 import threading
 from _thread import get_ident
 from collections.abc import Callable, Sequence
@@ -25,10 +26,11 @@ from mazurka.runtime.core.names import UNLABELLED
 from mazurka.runtime.core.operations import Object
 from mazurka.runtime.core.patches import Patches
 from mazurka.runtime.core.scheduler import Scheduler, session
-from mazurka.runtime.core.tasks import Pool
+from mazurka.runtime.core.tasks import Pool, restore_hooks
 from mazurka.runtime.core.thread_locals import ThreadLocals
 from mazurka.runtime.primitives import registry
 from mazurka.runtime.program.existing import Takeover, is_strange
+from mazurka.runtime.program.process_state import ProcessState, hold_farewells
 from mazurka.runtime.program.watchdog import Interrupted, Watchdog
 from mazurka.runtime.sharing.locations import learned
 from mazurka.stateless.runs import Decider, Ended, OutOfTime
@@ -76,7 +78,9 @@ class RealProgram:
     def _patch(self) -> None:
         spinning.learn_modules()
         session.current = Scheduler(self, 0)
-        pairs = registry.replacements(self.undo, self.settings)
+        self.state = ProcessState()
+        self.undo.append(self.state.restore)
+        pairs = [*registry.replacements(self.undo, self.settings), *hold_farewells()]
         self._takeover = Takeover(self.undo, {id(real): ours for real, ours in pairs})
         self._takeover.everything(self._test)
         registry.install(self.undo)
@@ -146,6 +150,7 @@ class RealProgram:
         if self.leashed:
             daemons.hold(run)
         session.current = run
+        trace, profile = sys.gettrace(), sys.getprofile()
         registry.begin_run()
         try:
             # Free-threaded interpreters give what the main thread leaves in its context to others.
@@ -155,7 +160,9 @@ class RealProgram:
                 # The call came back after all, when the exploration was over: so is its search.
                 raise Interrupted
             watchdog.home.forget_locals()
+            restore_hooks(trace, profile)
             self._tidy(run)
+            self.state.put_back()
 
     def _tidy(self, run: Scheduler) -> None:
         """Leave nothing behind that the next run could meet, and no cycle through the run."""

@@ -320,10 +320,12 @@ importing: Final[Any] = sys.modules["_frozen_importlib"]
 
 
 def _load_module(load: Callable[[Any], ModuleType], spec: Any) -> ModuleType:
-    """Load a module; what its code does to older objects stays when the run has ended."""
-    if session.current.ident != get_ident():
+    """Load a module; what its code does to older objects and the process stays when the run has
+    ended."""
+    program = session.current.program
+    if session.current.ident != get_ident() or program is None:
         return load(spec)
-    with older_state.keep_changes():
+    with program.state.keep_changes(), older_state.keep_changes():
         return load(spec)
 
 

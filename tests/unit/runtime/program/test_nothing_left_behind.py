@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import _thread
+import atexit
 import builtins
 import contextvars
+import decimal
 import gc
 import logging
 import os
 import queue
 import random
 import signal
+import socket
+import subprocess
 import sys
 import threading
 import time
 import warnings
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -144,6 +149,101 @@ def test_everything_is_put_back_after_an_exploration(preemptions: int) -> None:
     assert result.verdict == "holds", result
     assert snapshot() == before
     assert drawing_once.level == logging.NOTSET
+
+
+def trace(*_: object) -> None: ...
+
+
+def change_the_process() -> None:
+    """Changes what a process has once; asserts that no run before this one has done so."""
+    assert "MAZURKA_TRIED" not in os.environ
+    os.environ["MAZURKA_TRIED"] = "1"
+    os.environ.pop("PATH")
+    assert os.getcwd() != os.path.realpath(os.sep)
+    os.chdir(os.sep)
+    for values in (sys.path, sys.argv, sys.meta_path):
+        assert values[-1:] != ["tried"]
+        values.append("tried")  # type: ignore[arg-type]
+    warnings.simplefilter("ignore")
+    sys.meta_path.remove("tried")  # type: ignore[arg-type]
+    for hook in (sys.settrace, sys.setprofile, threading.settrace, threading.setprofile):
+        hook(trace)
+    sys.setrecursionlimit(2345)
+    sys.setswitchinterval(0.25)
+    gc.set_threshold(100, 5, 5)
+    socket.setdefaulttimeout(2.5)
+    threading.stack_size(256 * 1024)
+    logger = logging.getLogger("mazurka.drawing")
+    assert not logger.handlers
+    logger.addHandler(logging.NullHandler())
+    logger.setLevel(logging.ERROR)
+    logging.disable(logging.INFO)
+    assert os.umask(0o077) != 0o077
+    atexit.register(sys.exit, "this is never to be called")
+    decimal.getcontext().prec += 1
+    VARIABLE.set(VARIABLE.get() + 1)
+    assert (decimal.getcontext().prec, VARIABLE.get()) == (29, 1)
+    LOCAL.tried = True
+    threading.settrace(None)  # type: ignore[arg-type]
+    threading.setprofile(None)
+    thread = threading.Thread(target=change_a_thread)
+    thread.start()
+    thread.join()
+
+
+def change_a_thread() -> None:
+    assert (sys.gettrace(), sys.getprofile()) == (None, None)
+    assert (decimal.getcontext().prec, VARIABLE.get()) == (28, 0)
+    sys.settrace(trace)
+    sys.setprofile(trace)
+    decimal.getcontext().prec += 1
+    VARIABLE.set(1)
+
+
+def test_what_a_test_changes_in_the_process_is_put_back_after_each_run() -> None:
+    logging.getLogger("mazurka.drawing")
+    before = {**snapshot(), **own_state()}
+    result = explore(change_the_process, preemptions=1)
+    assert result.verdict == "holds", result.report()
+    after = {**snapshot(), **own_state()}
+    assert after == before
+
+
+def own_state() -> dict[str, Any]:
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return {
+        "mask": mask,
+        "timeout": socket.getdefaulttimeout(),
+        "stacks": threading.stack_size(),
+        "logging": logging.root.manager.disable,
+        "at the end": atexit._ncallbacks(),
+        "arguments": list(sys.argv),
+        "context": (decimal.getcontext().prec, VARIABLE.get(), hasattr(LOCAL, "tried")),
+    }
+
+
+def test_what_the_library_wants_to_do_at_the_end_is_done(tmp_path: Path) -> None:
+    """Finalizers register themselves once, and modules when they are imported."""
+    (tmp_path / "goodbye.py").write_text(
+        "import atexit\natexit.register(print, 'module')\nimport os\nos.environ['GOODBYE'] = '1'\n"
+    )
+    (tmp_path / "test_goodbye.py").write_text(
+        "import atexit, os, weakref\n"
+        "class Thing: pass\n"
+        "KEPT = Thing()\n"
+        "weakref.finalize(KEPT, print, 'finalizer')\n"
+        "def test_it():\n"
+        "    import goodbye\n"
+        "    assert os.environ['GOODBYE'] == '1'\n"
+        "    atexit.register(print, 'run')\n"
+    )
+    explored = "mazurka.explore(t.test_it, preemptions=1)"
+    text = f"import mazurka, test_goodbye as t; print({explored}.verdict)"
+    done = subprocess.run(
+        [sys.executable, "-c", text], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert sorted(done.stdout.split()) == ["finalizer", "holds", "module"], done.stderr
 
 
 def busy() -> None:

@@ -1,0 +1,252 @@
+"""What a process has once, for all tests: the environment, the current directory, limits, filters.
+
+A run may change any of it, and Python keeps it where no object of the program leads.  The next run
+has to find it as the first one did, and the tests after the exploration, too.
+
+What the code of a module does when a run imports it stays, since no later run imports it again, as
+far as it is what modules usually do: they add to paths, filters, loggers and the environment.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import logging
+import os
+import sys
+import sysconfig
+import threading
+import warnings
+from _thread import get_ident
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import Any, Final, NamedTuple
+
+from mazurka.runtime.core.scheduler import session
+
+LOOKS: Final = 3
+"""The number of runs after which loggers are looked at only if one of these has changed any; that
+takes longer than to look at the rest."""
+
+
+class Setting(NamedTuple):
+    """Something that a process has once."""
+
+    read: Callable[[], Any]
+    write: Callable[[Any], object]
+    """Puts back what was read, by way of what there is now."""
+    imported: bool = False
+    """Whether modules usually change it when they are imported."""
+
+
+def _list_setting(find: Callable[[], list[Any]]) -> Setting:
+    """A list that stays where it is; its elements are compared."""
+    return Setting(lambda: list(find()), lambda old: find().__setitem__(slice(None), old), True)
+
+
+def _read_directory() -> str | None:
+    with suppress(OSError):
+        return os.getcwd()
+    return None
+
+
+def _write_directory(path: str | None) -> None:
+    if path is not None:
+        with suppress(OSError):
+            os.chdir(path)
+
+
+def _read_environment() -> dict[Any, Any]:
+    """Copy the environment as the system has it: that is much faster than to decode it."""
+    return dict(_ENVIRONMENT._data)
+
+
+def _write_environment(old: dict[Any, Any]) -> None:
+    for name in _read_environment().keys() - old.keys():
+        del _ENVIRONMENT[_ENVIRONMENT.decodekey(name)]
+    for name, value in old.items():
+        if _ENVIRONMENT._data.get(name) != value:
+            _ENVIRONMENT[_ENVIRONMENT.decodekey(name)] = _ENVIRONMENT.decodevalue(value)
+
+
+_ENVIRONMENT: Final[Any] = os.environ
+
+
+def _write_filters(old: list[Any]) -> None:
+    filters: Any = warnings.filters
+    filters[:] = old
+    changed = getattr(warnings, "_filters_mutated", None) or getattr(
+        warnings, "_filters_mutated_lock_held", None
+    )
+    if changed is not None:
+        with suppress(RuntimeError):  # later versions want a lock, and notice by themselves
+            changed()
+
+
+def _write_hooks(old: tuple[Any, Any]) -> None:
+    for hooks, hook in zip((threading.settrace, threading.setprofile), old, strict=True):
+        hooks(hook)
+
+
+def _read_loggers() -> dict[Any, tuple[Any, ...]]:
+    """By logger: what its users can set."""
+    manager = logging.root.manager
+    loggers = [one for one in manager.loggerDict.values() if isinstance(one, logging.Logger)]
+    found: dict[Any, tuple[Any, ...]] = {manager: (manager.disable,)}
+    for one in (logging.root, *loggers):
+        own = one.level, one.propagate, one.disabled
+        found[one] = (*own, tuple(one.handlers), tuple(one.filters))
+    return found
+
+
+def _write_loggers(old: dict[Any, tuple[Any, ...]]) -> None:
+    for one, state in old.items():
+        if len(state) == 1:
+            one.disable = state[0]
+        else:
+            one.level, one.propagate, one.disabled = state[:3]
+            one.handlers[:], one.filters[:] = state[3:]
+    logging.root.manager._clear_cache()  # type: ignore[attr-defined]
+
+
+_SETTINGS: Final[dict[str, Setting]] = {
+    "environment": Setting(_read_environment, _write_environment, True),
+    "directory": Setting(_read_directory, _write_directory),
+    "path": _list_setting(lambda: sys.path),
+    "arguments": _list_setting(lambda: sys.argv),
+    "finders": _list_setting(lambda: sys.meta_path),
+    "hooks of paths": _list_setting(lambda: sys.path_hooks),
+    "filters": Setting(lambda: list(warnings.filters), _write_filters, True),
+    "threads' hooks": Setting(lambda: (threading.gettrace(), threading.getprofile()), _write_hooks),
+    "depth": Setting(sys.getrecursionlimit, sys.setrecursionlimit, True),
+    "switches": Setting(sys.getswitchinterval, sys.setswitchinterval),
+    "collector": Setting(gc.get_threshold, lambda old: gc.set_threshold(*old)),
+    "stacks": Setting(threading.stack_size, threading.stack_size),
+}
+"""What is cheap to look at."""
+_LOGGERS: Final = Setting(_read_loggers, _write_loggers, True)
+
+
+class ProcessState:
+    """The state in which an exploration has found the process."""
+
+    def __init__(self) -> None:
+        self._settings = dict(_SETTINGS)
+        network: Any = sys.modules.get("socket")
+        if network is not None:
+            self._settings["timeout of sockets"] = Setting(
+                network.getdefaulttimeout, network.setdefaulttimeout
+            )
+        self._first = {name: one.read() for name, one in self._settings.items()}
+        self._loggers = _read_loggers()
+        self._mask = _read_mask()
+        self._runs = 0
+        self._looks = False
+        """Whether a run has changed loggers, or the mask of new files."""
+
+    def put_back(self) -> None:
+        """Let the next run find what this one has found."""
+        for name, setting in self._settings.items():
+            first = self._first[name]
+            if setting.read() != first:
+                setting.write(first)
+        self._runs += 1
+        if self._looks or self._runs <= LOOKS:
+            self._put_rest_back()
+
+    def _put_rest_back(self) -> None:
+        if os.umask(self._mask) != self._mask:
+            self._looks = True
+        now = _read_loggers()
+        for one in now.keys() - self._loggers.keys():  # they stay: others may have them
+            self._loggers[one] = now[one]
+        if now != self._loggers:
+            self._looks = True
+            _write_loggers(self._loggers)
+
+    @contextmanager
+    def keep_changes(self) -> Iterator[None]:
+        """Let what is changed meanwhile stay: a module is imported."""
+        kept = {name: one for name, one in self._settings.items() if one.imported}
+        before = {name: one.read() for name, one in kept.items()}
+        loggers = _read_loggers()
+        try:
+            yield
+        finally:
+            for name, setting in kept.items():
+                self._first[name] = _merge(self._first[name], before[name], setting.read())
+            self._loggers = _merge(self._loggers, loggers, _read_loggers())
+
+    def restore(self) -> None:
+        """Put everything back, at the end."""
+        self.put_back()
+        self._put_rest_back()
+
+
+def _merge(first: Any, before: Any, after: Any) -> Any:
+    """Change a value as another one was changed in between."""
+    if before == after or first == before:
+        return first if before == after else after
+    if isinstance(first, dict):
+        changed = {key: value for key, value in after.items() if before.get(key) != value}
+        return {**first, **changed}
+    if isinstance(first, list):
+        added = [one for one in after if one not in before]
+        return [*added, *first] if after[: len(added)] == added else [*first, *added]
+    return after
+
+
+def _read_mask() -> int:
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
+
+
+# -- what is to be done at the end of the process ------------------------------------------------
+
+
+def hold_farewells() -> list[tuple[Any, Any]]:
+    """Return the functions of `atexit`, and what stands for them in threads under control.
+
+    What a run registers would be called at the end of the process, once for each run, with objects
+    that belong to no test any more.  So it is forgotten with the run.  What the standard library
+    registers stays, and so does what a module registers when it is imported.
+    """
+
+    def register(function: Any, /, *arguments: Any, **named: Any) -> Any:
+        if session.current.ident == get_ident() and not _stays(sys._getframe(1)):
+            return function
+        return real(function, *arguments, **named)
+
+    def unregister(function: Any, /) -> None:
+        if session.current.ident != get_ident():
+            forget(function)
+
+    real, forget = atexit.register, atexit.unregister
+    return [(real, register), (forget, unregister)]
+
+
+def _stays(frame: FrameType | None) -> bool:
+    """Whether the standard library, or a module that is imported, registers something."""
+    while frame is not None and _is_own(frame.f_globals):
+        frame = frame.f_back
+    if frame is not None and _is_standard(frame.f_code.co_filename):
+        return True
+    while frame is not None and not frame.f_code.co_filename.startswith(_IMPORTING):
+        frame = frame.f_back
+    return frame is not None
+
+
+def _is_standard(file: str) -> bool:
+    return file.startswith(_STANDARD) and "-packages" not in file
+
+
+_IMPORTING: Final = "<frozen importlib."
+_STANDARD: Final = sysconfig.get_path("stdlib") + os.sep
+
+
+def _is_own(space: Mapping[str, Any]) -> bool:
+    """Whether a function with such global variables is part of Mazurka."""
+    name: Any = space.get("__name__", "")
+    return type(name) is str and name.startswith("mazurka.runtime.")
