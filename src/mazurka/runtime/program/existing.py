@@ -9,9 +9,9 @@ not a module's own names: `field(default_factory=Lock)`, a default argument, a c
 What this cannot reach or change (a lock in a set, or inside a C object) stays real.  A thread that
 blocks on it is noticed by the watchdog.
 
-The program's own modules are searched before every exploration: tests leave things in them.  An
-installed package in which nothing was found is searched again only when its modules have got new
-names, or a lock among their values.
+The program's own modules are searched before every exploration: tests leave things in them.  Of an
+installed package in which nothing was found but what its modules have names for, only that is
+looked at again, until its modules have got new names.
 """
 
 from __future__ import annotations
@@ -71,8 +71,9 @@ _NATIVE = {
     if type(value) in (type, BuiltinMethodType) and value.__module__ == "builtins"
 }
 """What is there in every program; by identity, and kept for it."""
-_clean: dict[str, tuple[int, int]] = {}
-"""Installed modules in which nothing was found: their namespaces, and how many names they had."""
+_clean: dict[str, tuple[int, int, bool]] = {}
+"""Installed modules in which nothing was found but names of their own: their namespaces, how many
+names they had, and whether one of these was replaced."""
 
 
 def is_strange(module: object) -> bool:
@@ -195,15 +196,24 @@ class Takeover(StandIns):
         work.clear()
 
     def _installed(self, name: str, space: dict[str, Any]) -> None:
-        state = (id(space), len(space))
-        if _clean.get(name) == state and REAL.isdisjoint(map(id, map(type, space.values()))):
+        state, known = (id(space), len(space)), _clean.get(name)
+        if known is not None and known[:2] == state:
+            if known[2] or not REAL.isdisjoint(map(id, map(type, space.values()))):
+                self._dictionary(space, f"{name}.")
+                self._forget_work()
             return
         before = self._found
         self._dictionary(space, f"{name}.")
+        own = self._found
         self._finish()
         _clean.pop(name, None)
-        if self._found == before:
-            _clean[name] = state
+        if self._found == own:
+            _clean[name] = (*state, own != before)
+
+    def _forget_work(self) -> None:
+        """Leave out what has not been searched yet, but may be where something else leads to it."""
+        self._seen.difference_update(id(value) for _, value, _ in self._work)
+        self._work.clear()
 
     def take(self, space: dict[Any, Any], prefix: str) -> None:
         """Replace what one dictionary holds."""

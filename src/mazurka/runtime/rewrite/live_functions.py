@@ -38,13 +38,22 @@ class Mark:
     """Shows by its generation which objects are new."""
 
 
+class Group(dict[int, "Live"]):
+    """References by the identities of what they refer to."""
+
+    __slots__ = ("traps",)
+
+    traps: Any
+    """What stands for the code of all these functions (`traps`); None after a change."""
+
+
 class Live(ReferenceType[Any]):
     """A weak reference to a function, a generator or a cache."""
 
     __slots__ = ("group", "key", "trap")
 
-    group: dict[int, Live]
-    """All of its kind, by identity."""
+    group: Group
+    """The functions of its namespace, or all generators, or all caches."""
     key: int
     trap: Any
     """What stands for the code of a function, once that has been needed (`traps`)."""
@@ -54,6 +63,7 @@ def _forget(live: Live) -> None:
     """Drop what has died."""
     if live.group.get(live.key) is live:
         del live.group[live.key]
+        live.group.traps = None
     if live.trap is not None:
         live.trap.forget()
 
@@ -62,10 +72,9 @@ class LiveFunctions:
     """The functions of the process by their namespaces; generators and coroutines; caches."""
 
     def __init__(self) -> None:
-        self._functions: dict[int, dict[int, Live]] = {}
-        """By the identities of a namespace and of a function, which keeps its namespace alive."""
-        self._generators: dict[int, Live] = {}
-        self._caches: dict[int, Live] = {}
+        self._functions: dict[int, Group] = {}
+        """By the identity of a namespace, which is alive if any of its functions is."""
+        self._generators, self._caches = Group(), Group()
         self._added: list[Live] = []
         self._mark: object = None
         self._total = self._moved = 0
@@ -74,13 +83,14 @@ class LiveFunctions:
 
     # -- what there is -----------------------------------------------------------------------
 
-    def by_namespace(self) -> Iterator[tuple[Space, list[Live]]]:
+    def by_namespace(self) -> Iterator[tuple[Space, Group]]:
         """Yield each namespace with its functions."""
         for group in list(self._functions.values()):
-            lives = list(group.values())
-            space = next((one.__globals__ for live in lives if (one := live()) is not None), None)
-            if space is not None:
-                yield space, lives
+            for live in list(group.values()):
+                function = live()
+                if function is not None:
+                    yield function.__globals__, group
+                    break
 
     def of_namespace(self, space: Space) -> list[Live]:
         """Return the functions of a namespace."""
@@ -103,7 +113,10 @@ class LiveFunctions:
 
     def know(self, function: FunctionType) -> Live:
         """Return the reference to a function, which may be new."""
-        group = self._functions.setdefault(id(function.__globals__), {})
+        key = id(function.__globals__)
+        group = self._functions.get(key)
+        if group is None:
+            group = self._functions[key] = Group()
         live = group.get(id(function))
         return live if live is not None and live() is function else self._add(function, group)
 
@@ -187,10 +200,11 @@ class LiveFunctions:
                 if id(thing) not in group:
                     self._add(thing, group)
 
-    def _add(self, thing: Any, group: dict[int, Live]) -> Live:
+    def _add(self, thing: Any, group: Group) -> Live:
         live = Live(thing, _forget)
         live.group, live.key, live.trap = group, id(thing), None
         group[live.key] = live
+        group.traps = None
         self._added.append(live)
         return live
 

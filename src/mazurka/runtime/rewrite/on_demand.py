@@ -95,11 +95,12 @@ class Entrances:
         """Set a trap in every function that may be observed and is not."""
         live_functions.refresh()
         live_functions.take_added()
-        for space, lives in live_functions.by_namespace():
+        for space, group in live_functions.by_namespace():
             parts = self._parts_to_watch(space)
             if parts is _ALL:
-                self._traps.set_in(lives)
+                self._traps.set_in_namespace(group)
             elif parts:
+                lives = list(group.values())
                 self._traps.set_in(live for live in lives if _is_part(live(), parts))
         for generator in live_functions.generators():
             self._watch_suspended(generator)

@@ -42,7 +42,7 @@ def select_modules(
     def is_left(name: str, path: str) -> bool:
         return is_left_alone(name, path) or is_named(name, path)
 
-    return is_wanted, is_left
+    return is_wanted, is_left if leave_out else is_left_alone
 
 
 BUILTINS = "builtins"
@@ -50,6 +50,7 @@ BUILTINS = "builtins"
 _LIBRARY = os.path.join(os.path.dirname(os.__file__), "")
 
 
+@cache
 def is_left_alone(name: str, file: str) -> bool:
     """Whether the code of a module is never observed: it is exempt (`sharing.exempt`), and no
     module of the user's that is called like one of the standard library."""

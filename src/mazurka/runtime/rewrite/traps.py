@@ -26,11 +26,11 @@ import warnings
 from _thread import get_ident
 from collections.abc import Callable, Iterable
 from types import CodeType, FrameType, FunctionType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import is_rewritten
-from mazurka.runtime.rewrite.live_functions import Live, live_functions
+from mazurka.runtime.rewrite.live_functions import Group, Live, live_functions
 
 _VARIABLE: Final = 0x04
 _KEYWORDS: Final = 0x08
@@ -75,14 +75,12 @@ class Trap:
     cycle between this object and its code, which the garbage collector does not see.
     """
 
-    __slots__ = ("code", "function", "instructions", "meet", "twin")
+    __slots__ = ("code", "function", "instructions", "twin")
 
     def __init__(self, live: Live, function: FunctionType) -> None:
         self.function = live
         self.code = code = function.__code__
         """The code of the function."""
-        self.meet: Callable[[FunctionType], None] = _leave
-        """Told that a thread under control enters the function; gives it other code."""
         self.twin: FunctionType | None = None
         cells = _make_cells(code)
         self.instructions: CodeType | None = code.replace(
@@ -106,7 +104,7 @@ class Trap:
         if session.current.ident != get_ident():
             return self._original(function)(*positional, **named)
         if function.__code__ is self.instructions:
-            self.meet(function)
+            present.meet(function)
         if function.__code__ is self.instructions:  # nobody has made anything of it
             return self._original(function)(*positional, **named)
         return function(*positional, **named)
@@ -116,6 +114,7 @@ class Trap:
         if self.twin is None:
             space, cells = function.__globals__, function.__closure__
             self.twin = FunctionType(self.code, space, function.__name__, None, cells)
+            present.has_twin.append(self)
         return self.twin
 
 
@@ -142,6 +141,27 @@ def _leave(function: FunctionType) -> None:
     """Make nothing of a function."""
 
 
+class Present:
+    """What traps tell, and to whom."""
+
+    def __init__(self) -> None:
+        self.traps: Traps | None = None
+        self.meet: Callable[[FunctionType], None] = _leave
+        """Told that a thread under control enters a function; gives it other code."""
+        self.has_twin: list[Trap] = []
+
+
+present: Final = Present()
+
+
+class PreparedTraps(NamedTuple):
+    """The traps of all functions of a namespace, as long as these are the same."""
+
+    lives: list[Live]
+    codes: list[CodeType]
+    instructions: list[CodeType]
+
+
 class Traps:
     """The traps of one exploration."""
 
@@ -149,6 +169,8 @@ class Traps:
         self._meet = meet
         self._set: list[Trap] = []
         """Those that have been set; some of them have been taken out since."""
+        self._namespaces: list[PreparedTraps] = []
+        """Those that have been set in all functions of a namespace."""
 
     def set_all(self, functions: Iterable[FunctionType]) -> None:
         """Set traps in functions."""
@@ -156,19 +178,31 @@ class Traps:
 
     def set_in(self, lives: Iterable[Live]) -> None:
         """Set traps in functions that have neither a trap nor rewritten code."""
-        meet, add = self._meet, self._set.append
+        present.traps, present.meet = self, self._meet
         for live in lives:
+            function = live()
+            trap = None if function is None else _prepare(live, function)
+            if function is not None and trap is not None:
+                function.__code__ = trap.instructions
+                self._set.append(trap)
+
+    def set_in_namespace(self, group: Group) -> None:
+        """Set traps in all functions of a namespace.  There are thousands."""
+        present.traps, present.meet = self, self._meet
+        prepared: PreparedTraps = group.traps or _prepare_all(group)
+        changed: list[Live] = []
+        self._namespaces.append(prepared)
+        for live, code, instructions in zip(*prepared, strict=True):
             function = live()
             if function is None:
                 continue
-            trap, code = live.trap, function.__code__
-            if trap is None or trap.code is not code:
-                if is_rewritten(code) or is_trap(code):
-                    continue
-                trap = live.trap = Trap(live, function)
-            trap.meet = meet
-            function.__code__ = trap.instructions
-            add(trap)
+            if function.__code__ is code:
+                function.__code__ = instructions
+            else:
+                changed.append(live)
+        if changed:
+            group.traps = None
+            self.set_in(changed)
 
     def is_set(self, function: FunctionType) -> bool:
         trap = live_functions.know(function).trap
@@ -190,13 +224,50 @@ class Traps:
 
     def remove_all(self) -> None:
         """Give all functions their own code again."""
+        for prepared in self._namespaces:
+            for live, code, instructions in zip(*prepared, strict=True):
+                function = live()
+                if function is not None and function.__code__ is instructions:
+                    function.__code__ = code
+        self._namespaces.clear()
         while self._set:
             _disarm(self._set.pop())
+        if present.traps is self:
+            present.traps, present.meet = None, _leave
+            while present.has_twin:
+                present.has_twin.pop().twin = None
+
+
+def _prepare(live: Live, function: FunctionType) -> Trap | None:
+    """Make a trap for a function, unless there is one; None if its code is not its own."""
+    trap: Trap | None = live.trap
+    code = function.__code__
+    if trap is None or trap.code is not code:
+        if is_rewritten(code) or is_trap(code):
+            return None
+        trap = live.trap = Trap(live, function)
+        live.group.traps = None
+    return trap
+
+
+def _prepare_all(group: Group) -> PreparedTraps:
+    """Make traps for all functions of a namespace, and keep them if there is one for each."""
+    prepared = PreparedTraps([], [], [])
+    lives = list(group.values())
+    for live in lives:
+        function = live()
+        trap = None if function is None else _prepare(live, function)
+        if trap is not None and trap.instructions is not None:
+            prepared.lives.append(live)
+            prepared.codes.append(trap.code)
+            prepared.instructions.append(trap.instructions)
+    if len(prepared.lives) == len(lives) == len(group):
+        group.traps = prepared
+    return prepared
 
 
 def _disarm(trap: Trap) -> FunctionType | None:
     """Give a function its own code again, if it is alive and still has the trap; return it."""
-    trap.meet, trap.twin = _leave, None
     function: FunctionType | None = trap.function()
     if function is None or function.__code__ is not trap.instructions:
         return None
