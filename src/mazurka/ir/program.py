@@ -159,6 +159,8 @@ class Fault(enum.StrEnum):
     LOCK = "lock"
     MEMORY = "memory"
     EXCEPTION = "exception"
+    RACE = "race"
+    """Raised only by programs with marks (`mazurka.ir.passes.race_marks`)."""
     LIVELOCK = "livelock"
     BOUND = "bound"
 

@@ -95,8 +95,8 @@ def find_candidates(program: Program, options: SearchOptions) -> Iterator[str]:
     from mazurka.stateful.searches import cartesian, persistent
 
     names = []
-    if len(program.threads) <= cartesian.MOST_THREADS:
-        names.append(VECTORS)
+    if len(program.threads) <= cartesian.MOST_THREADS and "race" not in options.properties:
+        names.append(VECTORS)  # for races it takes two searches, one of them of a larger program
     names.append("cpc")
     few = len(program.threads) <= persistent.MOST_THREADS
     if few and not find_futures(program).observers_meddle:

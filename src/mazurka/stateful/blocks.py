@@ -200,7 +200,7 @@ PATTERN_MISSING = 12
 OUTBOX_FULL, FOUND = 13, 14
 QUIET, WALK_FULL = 15, 16
 
-FIRST_DEAD_END = 7
+FIRST_DEAD_END = 8
 """Faults from this code on (`livelock`, `bound`) have no successor: the step did not end."""
 
 # Which moves a breadth-first search takes.

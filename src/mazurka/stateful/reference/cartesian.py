@@ -58,7 +58,8 @@ stopped by assumptions; which of them are deadlocks is decided for each (`analys
 Conversely such a combination can be reached: what comes before a loop is no last step.  Threads
 that observe may stand anywhere; their steps can be left out of σ unless they complete a prefix.
 States, races and other properties of several threads at a time are not preserved; a thread that
-reads what such a property is about makes it a local one.
+reads what such a property is about makes it a local one.  Races become local by marks
+(`mazurka.ir.passes.race_marks.program`).
 """
 
 from __future__ import annotations

@@ -12,7 +12,9 @@ the same time.  States are expanded in the order of discovery, and the depth tha
 how many vectors follow each other.
 
 Keeps assertions and all other faults, and deadlocks.  Races are a property of two threads at a
-time, and are not kept.  Deviations from the paper: `stateful.reference.cartesian`.
+time; they become faults by marks that threads leave (`mazurka.ir.passes.race_marks.program`), and
+are looked for in a search of their own.  Deviations from the paper:
+`stateful.reference.cartesian`.
 """
 
 from __future__ import annotations
@@ -25,6 +27,17 @@ from mazurka.stateful.variants import CYCLE_RULE, WORKERS, CycleRule
 
 
 def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
+    if "race" not in options.properties:
+        return make_vectors(program, options, observer)
+    from mazurka.stateful.marked_search import search_with_marks
+
+    return search_with_marks(
+        program, options, lambda marked, asked: make_vectors(marked, asked, observer)
+    )
+
+
+def make_vectors(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
+    """Search a program in which nothing is looked for but faults and deadlocks."""
     from mazurka.ir.native.step import native
     from mazurka.stateful.searches.cartesian import Vectors
     from mazurka.stateful.searches.cartesian_workers import cartesian_search
@@ -43,7 +56,7 @@ def run(program: Program, options: SearchOptions, observer: Observer) -> SearchR
 STRATEGY = Strategy(
     name="cartesian",
     summary="threads on their own until they meet: cartesian vectors",
-    preserves=frozenset({"assert", "deadlock"}),
+    preserves=frozenset({"assert", "deadlock", "race"}),
     orders=("dfs",),
     run=run,
     options=(CYCLE_RULE, WORKERS),

@@ -1,0 +1,50 @@
+"""What a search of a program with marks has found, told of the program without them."""
+
+from __future__ import annotations
+
+from mazurka.errors import InternalError
+from mazurka.ir.interpreter import Interpreter
+from mazurka.ir.passes.race_marks.program import MarkedProgram
+from mazurka.ir.program import Fault
+from mazurka.search.races import races_between
+from mazurka.search.result import Move, Violation
+
+
+def unmark(marked: MarkedProgram, violation: Violation) -> Violation:
+    """Translate a violation of a marked program: moves that declare a step are left out.
+
+    A race names the step that met the mark, and one of those that it races with; that they do is
+    checked in the program itself.
+    """
+    moves: list[Move] = []
+    last, interpreter = None, Interpreter(marked.program)
+    state = marked.program.initial_state()
+    for move in violation.path:
+        declares, last = False, move
+        if (move.thread, interpreter.location(state, move.thread)) in marked.declaring:
+            declares, last = move.choice % 2 == 1, Move(move.thread, move.choice // 2)
+        if not declares:
+            moves.append(last)
+        state = interpreter.step(state, move.thread, move.choice).state
+    if violation.kind != Fault.RACE:
+        if last is not None and moves[-1:] != [last]:
+            moves.append(last)  # declaring a step has failed where the step itself does
+        return Violation(violation.kind, tuple(moves))
+    return name_race(marked, tuple(moves[:-1]), moves[-1])
+
+
+def name_race(marked: MarkedProgram, path: tuple[Move, ...], meeting: Move) -> Violation:
+    """The race of a move behind a path; an internal error if there is none."""
+    interpreter = Interpreter(marked.origin)
+    state = marked.origin.initial_state()
+    for move in path:
+        state = interpreter.step(state, move.thread, move.choice).state
+    possible = [
+        (Move(step.thread, choice), step)
+        for choice, step in interpreter.steps(state)
+        if step.happened
+    ]
+    for first, second, _ in races_between(marked.origin, possible):
+        if meeting in (first, second):
+            return Violation(str(Fault.RACE), path, (first, second))
+    raise InternalError("a mark was met, but the steps do not race")

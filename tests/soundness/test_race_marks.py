@@ -1,0 +1,37 @@
+"""Marks make exactly the races of a program faults, on random programs.
+
+`benchmarks/race_marks.py` does the same on many more.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from mazurka.analysis.racing import find_racing_cells
+from mazurka.stateful.reference.full import explore
+from tests.soundness.marked_races import REFUSED, SORTS, disagreement, program_of
+
+STATES = 250
+PROGRAMS = 40
+FIRST = 700
+
+
+@pytest.mark.parametrize("sort", SORTS)
+def test_marked_programs_fail_where_steps_race(sort: str) -> None:
+    races = refused = compared = 0
+    for seed in range(FIRST, FIRST + PROGRAMS):
+        program = program_of(sort, seed)
+        if program is None:
+            continue
+        whole = explore(program, limit=STATES)
+        if not whole.complete:
+            continue
+        cells = find_racing_cells(program)
+        assert {address for *_, address in whole.races} <= cells, (sort, seed)
+        wrong = disagreement(program, whole)
+        refused += wrong == REFUSED
+        assert wrong in (None, REFUSED), (sort, seed, wrong)
+        races += bool(whole.races)
+        compared += 1
+    assert races
+    assert refused <= compared // 8
