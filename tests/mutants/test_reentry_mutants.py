@@ -9,7 +9,7 @@ import pytest
 
 import mazurka
 from mazurka.runtime.core.moment import Now
-from mazurka.runtime.python import functions, opaque, reentry
+from mazurka.runtime.python import functions, opaque, reentry, variables
 from mazurka.runtime.python.reentry import SplitOperation
 from tests.unit.runtime.python import c_callbacks
 
@@ -32,6 +32,11 @@ def only_static(kind: type) -> bool:
     return kind.__flags__ >> 8 & 1 == 1
 
 
+def no_field(kind: type, name: str) -> bool:
+    """Each attribute is a location of its own."""
+    return False
+
+
 MUTANTS: dict[str, tuple[Any, str, Any, Callable[[], None]]] = {
     "nothing after Python code": (
         *(SplitOperation, "go_on_after_return", nothing_after),
@@ -42,6 +47,7 @@ MUTANTS: dict[str, tuple[Any, str, Any, Callable[[], None]]] = {
         c_callbacks.thread_of_a_source,
     ),
     "nothing asked": (functions, "asked_parts", nothing_asked, c_callbacks.length_of_an_element),
+    "no fields": (variables, "is_field", no_field, c_callbacks.number_of_rows),
     "only static types": (opaque, "hides_state", only_static, c_callbacks.length_of_an_element),
 }
 

@@ -25,7 +25,7 @@ import os
 import sys
 import threading
 import time
-from _thread import allocate_lock, get_ident, start_new_thread
+from _thread import allocate_lock, get_ident, get_native_id, start_new_thread
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar
@@ -94,6 +94,8 @@ LOOKS = 4
 BUSY = 4
 """A thread that computes is given so many times longer, as long as others keep it from computing:
 its patience is one of processor time."""
+ENOUGH = 0.9
+"""The part of the patience that a thread must have computed to count as one that only computes."""
 COURTESY = 0.05
 """How long a run may take to its next point when the time limit is reached, in seconds."""
 ANSWER = 1.0
@@ -161,20 +163,25 @@ class Home:
 class Look:
     """What was seen of a thread since it came to the point where it is."""
 
-    def __init__(self, used: float = 0.0) -> None:
+    def __init__(self, used: float = 0.0, by_all: float = 0.0) -> None:
         self._used = used
+        self._by_all = by_all
         self._since = self._last = _now()
         self._kept = 0.0
-        self._runnable = False
         self._looks = 0
         self.computed = 0.0
 
-    def again(self, used: float, runnable: bool) -> None:
-        """Look once more; a thread that only waits for a processor has not waited for a call."""
+    def again(self, used: float, by_all: float, waiting: bool, patience: float) -> None:
+        """Look once more, with the processor time of the thread and that of the process.
+
+        If threads of the process are `waiting` for a processor, the one that is watched may be one
+        of them, or wait for what another one holds: that time does not count, until the process has
+        used as much processor time as there is patience.
+        """
         now = _now()
-        if runnable:
+        if waiting and by_all - self._by_all < patience * ENOUGH:
             self._kept += now - self._last
-        self._last, self._runnable = now, runnable
+        self._last = now
         self.computed = used - self._used
         self._looks += 1
 
@@ -184,20 +191,18 @@ class Look:
 
     @property
     def busy(self) -> bool:
-        return self._runnable or self.computed > self.waited / 20
+        return self.computed > (self.waited - self._kept) / 20
 
     def is_over(self, patience: float) -> bool:
         """Say whether patience is over: of processor time for a thread that computes.
 
-        Where the system does not tell which threads are runnable, a thread that computes little is
-        given a few times longer.
+        Where the system does not tell which threads wait for a processor, a thread that computes
+        little is given a few times longer.
         """
         if self._looks < LOOKS or self.waited < patience:
             return False
-        if self.computed >= patience * 0.9:
+        if self.computed >= patience * ENOUGH:
             return True
-        if self._runnable:
-            return False
         return self.waited - self._kept >= patience * (BUSY if self.busy else 1)
 
 
@@ -275,11 +280,11 @@ class Watchdog:
             if self._end_late_run():
                 continue
             run = session.current
-            thread = run.running.ident if run.ident else self.home.ident
+            used, by_all = _processor_time(run), time.process_time()
             if seen != (run, run.steps):
-                seen, look = (run, run.steps), Look(_processor_time(run))
+                seen, look = (run, run.steps), Look(used, by_all)
                 continue
-            look.again(_processor_time(run), is_runnable(thread))
+            look.again(used, by_all, is_anyone_runnable(), self._patience)
             if look.is_over(self._patience) and (run.ident or not look.busy):
                 failed = describe_blocked(run, look.waited, look.busy)
                 _end_thread(run)
@@ -361,18 +366,21 @@ def _processor_time(run: Scheduler) -> float:
     return time.process_time()
 
 
-def is_runnable(ident: int) -> bool:
-    """Say whether a thread runs or waits for a processor only, where the system tells.
-
-    The clock of a thread's processor time contains the number by which Linux knows the thread.
-    """
-    if sys.platform != "linux":
-        return False
-    with suppress(OSError, IndexError):
-        number = ~(time.pthread_getcpuclockid(ident) >> 3)
-        with open(f"/proc/self/task/{number}/stat") as file:
-            return file.read().rpartition(")")[2].split()[0] == "R"
+def is_anyone_runnable() -> bool:
+    """Say whether another thread of this process runs or waits for a processor, if Linux tells."""
+    own = str(get_native_id())
+    with suppress(OSError):
+        return any(_state_of(thread) == "R" for thread in os.listdir(_THREADS) if thread != own)
     return False
+
+
+_THREADS = "/proc/self/task"
+
+
+def _state_of(thread: str) -> str:
+    with suppress(OSError, IndexError), open(f"{_THREADS}/{thread}/stat") as file:
+        return file.read().rpartition(")")[2].split()[0]
+    return ""
 
 
 def _end_thread(run: Scheduler) -> None:

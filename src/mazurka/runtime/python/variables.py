@@ -19,9 +19,9 @@ from mazurka.runtime.python import attributes
 from mazurka.runtime.python.attributes import INSIDE, NOWHERE, approach_entry, home_of, is_entry
 from mazurka.runtime.python.calls import hold_method
 from mazurka.runtime.python.catalogue import BUILT_IN
-from mazurka.runtime.python.containers import PendingAccess
+from mazurka.runtime.python.containers import PendingAccess, approach
 from mazurka.runtime.python.opaque import operate
-from mazurka.runtime.python.wrappers import looks_up_in_c, use_wrapper
+from mazurka.runtime.python.wrappers import is_field, looks_up_in_c, use_wrapper
 from mazurka.runtime.sharing import locations
 from mazurka.runtime.sharing.accesses import How, Read, ReadSeveral, SharedVariable, Write
 from mazurka.runtime.sharing.locations import SEVERAL, SharedLocation, learned, points, suspect
@@ -64,6 +64,9 @@ def _stand(location: SharedLocation, variable: SharedVariable, site: int, writte
 
 def touch_attribute(thing: Any, name: str, site: int) -> None:
     """Note a read of an attribute, or stand before it, wherever the attribute lives."""
+    if is_field(type(thing), name):
+        approach((thing, None, How.READ_ALL, None), site)
+        return
     home = home_of(thing, name)
     if home is NOWHERE:
         seen = known(id(thing))
@@ -85,6 +88,8 @@ def touch_found(thing: Any, name: str, site: int) -> None:
     """Note a read of an attribute as `object.__getattribute__` performs it."""
     if name == "__dict__":
         attributes.expose(thing)
+    elif is_field(type(thing), name):
+        approach((thing, None, How.READ_ALL, None), site)
     elif not (
         learned.moving and is_entry(thing, name) and approach_entry(thing, name, site, How.READ)[0]
     ):
@@ -171,7 +176,8 @@ def read_attribute(thing: Any, name: str, site: int) -> Any:
                 return _hold(getattr(thing, name), site)
             if location is _SETTLED:
                 return _hold(getattr(thing, name), site)
-    if looks_up_in_c(type(thing)):
+    kind = type(thing)
+    if looks_up_in_c(kind) or is_field(kind, name):
         return _hold(use_wrapper(thing, site, getattr, thing, name), site)
     touch_attribute(thing, name, site)
     return _hold(getattr(thing, name), site)
@@ -235,7 +241,8 @@ def write_own(
     """Write or delete an attribute by calling `action`."""
     pending: PendingAccess | None = None
     if session.current.ident == get_ident():
-        if looks_up_in_c(type(thing)):
+        kind = type(thing)
+        if looks_up_in_c(kind) or is_field(kind, name):
             return operate(thing, site, action, *arguments)
         pending = _touch_own(thing, name, site, how)
     if pending is None:

@@ -9,7 +9,9 @@ changed, every use of wrappers of that type counts as a change, for the whole ex
 (`Learned.moving`); until then, as a read.
 
 The same holds for other objects of C code when they are asked for attributes that C code looks up
-in its own way.
+in its own way, and for their *fields*: attributes that lie in the memory of the object, or that C
+code computes from it.  Methods of C code change fields without naming them (`next(reader)` changes
+`reader.line_num`), so a field is no location of its own: reading it reads the whole object.
 """
 
 from __future__ import annotations
@@ -17,7 +19,15 @@ from __future__ import annotations
 import ctypes
 from _thread import get_ident
 from collections.abc import Callable
-from types import WrapperDescriptorType
+from types import (
+    CellType,
+    CodeType,
+    FrameType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    TracebackType,
+    WrapperDescriptorType,
+)
 from typing import Any, Final
 
 from mazurka.runtime.core.insides import ancestors, is_of_c, names_in_class
@@ -60,6 +70,33 @@ def _finds_itself(kind: type) -> bool:
         found = names_in_class(base).get("__getattribute__")
         if found is not None:
             return type(found) is WrapperDescriptorType and _lookup(base) != _lookup(object)
+    return False
+
+
+_NO_FIELDS: Final = (
+    *(tuple, int, float, complex, str, bytes, frozenset),
+    *(CellType, CodeType, FrameType, TracebackType),
+)
+"""Types whose fields never change, or are locations of their own."""
+_LINKS: Final = ("__dict__", "__class__", "__weakref__")
+_fields: dict[tuple[type, str], bool] = {}
+
+
+def is_field(kind: type, name: str) -> bool:
+    """Tell whether an attribute is part of the state of objects that only C code sees."""
+    found = _fields.get((kind, name))
+    if found is None:
+        hidden = hides_state(kind) and not issubclass(kind, (*_NO_FIELDS, *COMPUTED))
+        found = _fields[kind, name] = hidden and name not in _LINKS and _is_kept(kind, name)
+    return found
+
+
+def _is_kept(kind: type, name: str) -> bool:
+    for base in ancestors(kind):
+        found = names_in_class(base).get(name)
+        if found is not None:
+            kept = type(found) in (MemberDescriptorType, GetSetDescriptorType)
+            return kept and is_of_c(base)
     return False
 
 

@@ -6,6 +6,7 @@ import _thread
 import os
 import signal
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -20,7 +21,7 @@ from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.program import watchdog
 from mazurka.runtime.program.program import RealProgram
-from mazurka.runtime.program.watchdog import Look, UncontrolledCallError, is_runnable
+from mazurka.runtime.program.watchdog import Look, UncontrolledCallError
 from mazurka.stateless.runs import Operation
 
 real_lock = _thread.allocate_lock
@@ -76,44 +77,52 @@ def test_a_thread_that_computes_for_ever() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells")
-def test_runnable_threads_are_known() -> None:
-    here, there = socket.socketpair()
-    waiting = threading.Thread(target=lambda: here.recv(1))
-    waiting.start()
-    assert waiting.ident is not None
-    until = time.monotonic() + 60
-    while is_runnable(waiting.ident) and time.monotonic() < until:
-        real_sleep(0.01)  # it has not come to the call yet
-    assert not is_runnable(waiting.ident)
-    assert is_runnable(threading.get_ident())
-    there.send(b"x")
-    waiting.join()
-    there.close()
-    here.close()
+def test_threads_that_wait_for_a_processor_are_known() -> None:
+    """Asked in another process, which has no threads but those of this test."""
+    text = (
+        "import threading\n"
+        "from mazurka.runtime.program.watchdog import is_anyone_runnable\n"
+        "end = threading.Event()\n"
+        "threading.Thread(target=end.wait, daemon=True).start()\n"
+        "while is_anyone_runnable(): pass\n"  # until the thread waits
+        "def compute():\n"
+        "    while not end.is_set(): pass\n"
+        "threading.Thread(target=compute).start()\n"
+        "while not is_anyone_runnable(): pass\n"
+        "end.set()\n"
+    )
+    subprocess.run([sys.executable, "-c", text], check=True)
 
 
 @pytest.mark.parametrize(
-    ("computed", "runnable", "seconds", "over"),
+    ("computed", "by_all", "waiting", "seconds", "over"),
     [
-        (0.0, False, 4, True),  # blocked in a call
-        (0.0, False, 3, False),
-        (0.01, True, 100, False),  # other processes keep it from computing
-        (1.0, True, 4, True),  # a long loop
-        (1.0, False, 4, True),
-        (0.2, False, 4, False),  # computes a little: four times longer
-        (0.2, False, 17, True),
+        (0.0, 0.0, False, 4, True),  # blocked in a call
+        (0.0, 0.0, False, 3, False),
+        (0.01, 0.01, True, 100, False),  # other processes keep it from computing
+        (0.0, 0.01, True, 100, False),  # or keep the thread that it waits for
+        (0.0, 1.0, True, 7, True),  # blocked in a call, while another thread computes
+        (1.0, 1.0, True, 4, True),  # a long loop
+        (1.0, 1.0, False, 4, True),
+        (0.2, 0.2, False, 4, False),  # computes a little: four times longer
+        (0.2, 0.2, False, 17, True),
     ],
 )
 def test_patience(
-    computed: float, runnable: bool, seconds: int, over: bool, monkeypatch: pytest.MonkeyPatch
+    computed: float,
+    by_all: float,
+    waiting: bool,
+    seconds: int,
+    over: bool,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A second at a time; patience is of 4 s, `computed` are seconds of processor time a second."""
+    """A second at a time; patience is of 4 s; `computed` and `by_all` are shares of a processor."""
     clock = [0.0]
     monkeypatch.setattr(watchdog, "_now", lambda: clock[0])
-    look = Look(10.0)
+    look = Look(10.0, 20.0)
     for second in range(1, seconds + 1):
         clock[0] += 1
-        look.again(10.0 + computed * second, runnable)
+        look.again(10.0 + computed * second, 20.0 + by_all * second, waiting, 4.0)
     assert look.is_over(4.0) is over
 
 

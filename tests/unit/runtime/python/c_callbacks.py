@@ -1,9 +1,10 @@
-"""Programs in which C code enters Python code in the middle of an operation."""
+"""Programs in which C code enters Python code in the middle of an operation, or keeps fields."""
 
 from __future__ import annotations
 
 import csv
 import ctypes
+import decimal
 import functools
 import io
 import threading
@@ -180,6 +181,40 @@ def _unpack(node: Node) -> int:
     return len(rest) if whole is node else -1
 
 
+def number_of_rows() -> None:
+    """Violated: `next` changes a field of the reader, which another thread has looked at."""
+    reader = csv.reader(["a", "b"])
+
+    def skip_the_first() -> None:
+        if reader.line_num == 0:
+            next(reader)
+
+    together(skip_the_first, skip_the_first)
+    assert reader.line_num == 1
+
+
+def precision_of_a_context() -> None:
+    """Violated: a field that one thread assigns decides what a method does in another one."""
+    context = decimal.Context(prec=9)
+    found: list[decimal.Decimal] = []
+
+    def change() -> None:
+        context.prec = 3
+
+    together(lambda: found.append(context.divide(decimal.Decimal(1), 3)), change)
+    assert found == [decimal.Decimal("0.333333333")]
+
+
+def fields_that_nobody_changes() -> None:
+    """Holds: both threads only look."""
+    reader = csv.reader(["a", "b"])
+
+    def look() -> None:
+        assert reader.line_num == 0
+
+    together(look, look)
+
+
 def keys_of_a_list() -> None:
     """Holds: `sorted` copies the list, and calls the function then."""
     numbers = [3, 1, 2]
@@ -190,6 +225,12 @@ def keys_of_a_list() -> None:
 VIOLATED = (
     *(text_reader, thread_of_a_source, rows, cache_of_an_inner_function),
     *(called_object, length_of_an_element, text_of_an_element),
+    *(number_of_rows, precision_of_a_context),
 )
-HOLDS = {text_reader_and_lock: 2, own_text_readers: 1, keys_of_a_list: 3}
+HOLDS = {
+    text_reader_and_lock: 2,
+    own_text_readers: 1,
+    keys_of_a_list: 3,
+    fields_that_nobody_changes: 1,
+}
 """By program: how many executions there are at most."""

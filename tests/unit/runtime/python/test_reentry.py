@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import os
 import sys
 from collections.abc import Callable
 from types import ModuleType
@@ -14,7 +15,7 @@ from tests.unit.runtime.python import c_callbacks
 
 import mazurka
 from mazurka.runtime.core.insides import is_of_c
-from mazurka.runtime.python.wrappers import _lookup, looks_up_in_c, memory_of
+from mazurka.runtime.python.wrappers import _lookup, is_field, looks_up_in_c, memory_of
 
 
 @pytest.mark.parametrize("program", c_callbacks.VIOLATED)
@@ -56,6 +57,20 @@ def test_types_that_look_up_attributes_themselves_are_known() -> None:
     kinds: tuple[type, ...] = (type((lambda: kinds).__closure__[0]), io.StringIO, ModuleType)  # type: ignore[index]
     assert [looks_up_in_c(kind) for kind in kinds] == [False] * 3
     assert _lookup(ModuleType) != _lookup(object) == _lookup(kinds[0])
+
+
+def test_fields_are_known() -> None:
+    class Slots:
+        __slots__ = ("line_num",)
+
+    reader = type(c_callbacks.csv.reader(()))
+    assert is_field(reader, "line_num")
+    assert is_field(c_callbacks.Node, "text")
+    assert is_field(io.StringIO, "closed")
+    assert not is_field(Slots, "line_num")
+    assert not is_field(reader, "__next__")
+    assert not is_field(c_callbacks.Source, "pieces")
+    assert not is_field(os.stat_result, "st_size")
 
 
 def test_a_change_of_an_object_of_c_code_shows_in_its_memory() -> None:
