@@ -216,7 +216,6 @@ def test_a_token_is_replayed_where_its_file_is(mazurka, bank, tmp_path, monkeypa
 
 MARKED = """
 import pytest
-from tests.bank_account import ACCOUNT
 
 
 @pytest.mark.mazurka(preemption=2)
@@ -296,7 +295,6 @@ UNRUN = """
 import unittest
 
 import pytest
-from tests.bank_account import ACCOUNT
 
 
 async def test_coroutine():
@@ -367,7 +365,6 @@ SKIPPING = """
 import unittest
 
 import pytest
-from tests.bank_account import ACCOUNT
 
 
 @pytest.mark.skip("not today")

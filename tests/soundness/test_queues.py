@@ -45,7 +45,7 @@ def small_queue_programs(seeds: range) -> Iterator[tuple[str, Program, StateSpac
         program = sharpen(queue_program(rng), rng, STATES)
         if seed % 2:
             program = prepared(program)
-        whole = explore(program, races=False, limit=STATES)
+        whole = explore(program, limit=STATES)
         if whole.complete:
             yield f"seed {seed}", program, whole
 
