@@ -12,6 +12,7 @@ again and again: what the threads and their operations cost without any search.
 from __future__ import annotations
 
 import argparse
+import queue
 import statistics
 import threading
 import time
@@ -101,8 +102,69 @@ def deposits() -> None:
     all_of(body, body)
 
 
+class Cache:
+    """What has been computed, by key."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._known: dict[int, int] = {}
+        self.hits = 0
+
+    def get(self, key: int) -> int | None:
+        with self._guard:
+            found = self._known.get(key)
+            if found is not None:
+                self.hits += 1
+            return found
+
+    def put(self, key: int, value: int) -> None:
+        with self._guard:
+            self._known[key] = value
+
+
+class Request:
+    def __init__(self, key: int) -> None:
+        self.key = key
+        self.value = 0
+        self.done = threading.Event()
+
+
+def service() -> None:
+    """Three clients, two workers, a cache and a queue; some 70 operations in an execution."""
+    cache = Cache()
+    requests: queue.Queue[Request | None] = queue.Queue()
+
+    def client(key: int) -> None:
+        request = Request(key)
+        requests.put(request)
+        request.done.wait()
+        assert request.value == key * key
+
+    def work() -> None:
+        while (request := requests.get()) is not None:
+            value = cache.get(request.key)
+            if value is None:
+                value = request.key * request.key
+                cache.put(request.key, value)
+            request.value = value
+            request.done.set()
+
+    workers = [threading.Thread(target=work) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    all_of(lambda: client(1), lambda: client(2), lambda: client(1))
+    for _ in workers:
+        requests.put(None)
+    for worker in workers:
+        worker.join()
+    assert cache.hits <= 1
+
+
 PLAIN = (semaphore, lock, sections)
 WATCHED = (semaphore, writes, deposits, sections)
+LARGE = (service,)
+RUNS = 1_000
+"""How many executions of a large test are run."""
 
 
 class Straight(Decider):
@@ -173,8 +235,20 @@ def main() -> None:
 
     for test in PLAIN:
         plain(test)
+
+    def large(test: Test) -> None:
+        def once() -> tuple[int, int]:
+            options = RunOptions(stop_at_first=False, max_runs=RUNS)
+            found = explore(observed, 2, "algorithm-2", options)
+            return found.runs, found.executions
+
+        with ObservedProgram(test, lambda name, _: name == __name__) as observed:
+            observed.supervise(lambda: measure(f"{test.__name__}, algorithm-2, 2", once))
+
     for test in WATCHED:
         watched(test)
+    for test in LARGE:
+        large(test)
 
 
 if __name__ == "__main__":

@@ -205,13 +205,13 @@ class ObservedProgram:
     def __exit__(self, *error: object) -> None:
         try:
             unobserved.stop_monitoring()
+            gc.collect(YOUNG)
             self.code.restore_made()
             self.real.__exit__(*error)
         finally:
             self.code.__exit__()
             names.clear()
             self._last = None  # a search refers to its program
-            gc.collect(YOUNG)
             live_functions.refresh()
             collection.resume()
 

@@ -106,10 +106,17 @@ class LiveFunctions:
         caches = _alive(list(self._caches.values()))
         return {id(vars(cache).get("__wrapped__")) for cache in caches}
 
-    def take_added(self) -> list[Any]:
-        """Return what has been found since this was last asked for."""
-        added, self._added = self._added, []
-        return _alive(added)
+    def forget_added(self) -> None:
+        """Forget what is new: an exploration begins, or has ended."""
+        self._added.clear()
+
+    def count_added(self) -> int:
+        """Return how much has been found since the exploration began."""
+        return len(self._added)
+
+    def added(self, since: int = 0) -> list[Any]:
+        """Return what has been found since the exploration began, or since there was so much."""
+        return _alive(self._added[since:])
 
     def know(self, function: FunctionType) -> Live:
         """Return the reference to a function, which may be new."""

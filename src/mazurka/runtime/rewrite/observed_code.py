@@ -11,7 +11,6 @@ the standard library, when a thread under control first enters a function of the
 
 from __future__ import annotations
 
-import gc
 import sys
 from _thread import get_ident
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -68,6 +67,7 @@ class ObservedCode(Rewriter):
         self._exchange = Exchange()
 
     def __enter__(self) -> ObservedCode:
+        live_functions.forget_added()
         self.entrances = Entrances(self._is_left, self._observe_entered)
         self._finder = ImportFinder(self._observe_import, self.entrances.silence)
         found = [
@@ -97,6 +97,7 @@ class ObservedCode(Rewriter):
         unobserved.is_unobserved = unobserved.is_covered = None
         del self.entrances, self._finder  # they refer to this object
         self._exchange.restore()
+        live_functions.forget_added()
         self.modules.clear()
         self.sourceless.clear()
         self._cached.clear()
@@ -104,11 +105,9 @@ class ObservedCode(Rewriter):
         self._library.clear()
 
     def restore_made(self) -> None:
-        """Let functions that runs have made, and that live on, be as their source says.
-
-        Everything older has been put aside (`gc.freeze`), so there is little to look through.
-        """
-        self._exchange.restore_made(gc.get_objects())
+        """Let functions that runs have made, and that live on, be as their source says."""
+        live_functions.refresh()
+        self._exchange.restore_made(live_functions.added())
 
     def _wants(self, name: str, module: ModuleType) -> bool:
         file = names_in(module).get("__file__")

@@ -86,6 +86,8 @@ class Entrances:
         """By identity: namespaces, and which of their functions and classes may be observed."""
         self._suspended: list[tuple[ReferenceType[Any], int, str]] = []
         """Generators that were made before the exploration, where they stood, and their names."""
+        self._looked = 0
+        """How much of what is new has been watched."""
         self._refused: dict[CodeType, str] = {}
         """Code that cannot be rewritten, and why; where it runs all the same, it is named."""
 
@@ -94,7 +96,7 @@ class Entrances:
     def watch_all(self) -> None:
         """Set a trap in every function that may be observed and is not."""
         live_functions.refresh()
-        live_functions.take_added()
+        self._looked = live_functions.count_added()
         for space, group in live_functions.by_namespace():
             parts = self._parts_to_watch(space)
             if parts is _ALL:
@@ -108,7 +110,8 @@ class Entrances:
     def watch_new(self) -> None:
         """Do the same for what has come into being since."""
         live_functions.refresh()
-        for thing in live_functions.take_added():
+        since, self._looked = self._looked, live_functions.count_added()
+        for thing in live_functions.added(since):
             if type(thing) is FunctionType:
                 if self._may_watch(thing):
                     self._traps.set_all([thing])
@@ -225,7 +228,6 @@ class Entrances:
     def open_all(self) -> None:
         """Take out all traps: the exploration is over."""
         self._traps.remove_all()
-        live_functions.take_added()
         del self._traps, self._observe  # they refer to this object
         self._parts.clear()
         self._suspended.clear()
