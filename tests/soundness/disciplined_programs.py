@@ -24,8 +24,10 @@ LENGTHS = {2: (3, 4, 5), 3: (2, 3, 3), 4: (2, 2, 3)}
 """How many statements a thread has, by the number of threads."""
 
 
-WAITING_CHOICES = frozenset({"waiting choices", "parcel"})
+WAITING_CHOICES = frozenset({"waiting choices"})
 """What makes threads choose between waiting and going on, in one step."""
+MEETING = 0.7
+"""How often the first thread begins by asking and choosing to wait, and the second by answering."""
 
 
 def disciplined_program(rng: Random, extra: frozenset[str] = frozenset()) -> Program:
@@ -62,6 +64,8 @@ def _creators(world: World) -> dict[int, int]:
 
 def _write(thread: DisciplinedThread, children: list[int], *, created: bool) -> None:
     rng, world = thread.rng, thread.world
+    if "waiting choices" in world.features and thread.number < 2 and rng.random() < MEETING:
+        (thread.do_choose_to_wait, thread.do_answer)[thread.number]()
     if children:
         _initialise(thread)
     for child in children:

@@ -266,8 +266,9 @@ class DisciplinedThread(LockingThread):
         test = Binary("eq", Load(choice), chosen)
         self.branch(test, Kind.LOCAL, self._wait_somehow, self.rng.choice(others))
         self._leave_atomic()
-        if self.rng.random() < 0.5:
-            self.require(self.guess(Load(choice)))
+        if self.rng.random() < 0.7:
+            waited = Binary("ne", Load(choice), chosen)
+            self.require(self.rng.choice((waited, self.guess(Load(choice)))))
 
     def do_answer(self) -> None:
         """Give the signal once somebody has asked; use a cell of another thread, or never do."""

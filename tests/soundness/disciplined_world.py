@@ -138,6 +138,8 @@ class World(ProgramBuilder):
         if "parcel" in features:
             sharing.parcel, sharing.signal = self.data("parcel"), self.sync("signal", SIGNALS)
         if "waiting choices" in features:
+            if "parcel" not in features:
+                sharing.signal = self.sync("signal", SIGNALS)
             sharing.asked = self.add(Cell("asked", 0, HIGHEST))
             sharing.owned |= {n: self.data(f"alone{n}") for n in range(self.threads)}
         if "condition" in features:
