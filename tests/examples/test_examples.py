@@ -34,6 +34,7 @@ VARIANTS = [
     ("user_driver", {"EARLY": "1"}, "violated"),
     ("bluetooth", {"FIXED": "1", "REQUESTS": "2"}, "holds"),
     ("bounded_buffer_one_condition", {"ALL": "1"}, "holds"),
+    ("daisy", {"FIXED": "1", "SEEK": "1"}, "holds"),
     ("double_checked", {"PUBLISH_LAST": "1"}, "holds"),
     ("leader_election", {"KEEP": "1"}, "violated"),
     ("philosophers", {"N": "7"}, "violated"),
