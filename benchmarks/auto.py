@@ -132,7 +132,7 @@ def load_engine(processors: int) -> list[str]:
     for name in KERNELS["stateful"]:
         kernel(name, Silent())
     auto.processors = lambda: processors
-    stored = [load_strategy(name) for name in strategy_names()]
+    stored = [load_strategy(name) for name in strategy_names("stateful")]
     return [each.name for each in stored if each.sound and not each.over_schedules]
 
 

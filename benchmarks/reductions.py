@@ -173,7 +173,8 @@ def main() -> int:
     parser.add_argument("--only", type=int, metavar="SEED", help="show one program in detail")
     parser.add_argument("--shrink", action="store_true", help="with --only: a smaller program")
     arguments = parser.parse_args()
-    everything = [name for name in strategy_names() if name != "full"]
+    explicit = [*strategy_names("stateful"), *strategy_names("stateless")]
+    everything = [name for name in explicit if name != "full"]
     chosen = arguments.strategies.split(",") if arguments.strategies else everything
     strategies = tuple(load_strategy(name).name for name in chosen)
     if arguments.only is not None:

@@ -21,6 +21,9 @@ from mazurka.search.request import (
 from mazurka.version import __version__
 
 INTERRUPTED = "interrupted"
+COUNTLESS = ("symbolic",)
+"""The engines whose strategies are compared only where they are named: they count neither states
+nor executions."""
 SCHEDULE_SECONDS = 10.0
 """What a search over schedules may take where nobody says: the number of schedules is exponential,
 and a comparison should come to an end."""
@@ -119,8 +122,13 @@ def refuse_what_none_listens_to(chosen: list[Strategy], options: CheckOptions) -
 
 def every_strategy(engine: str = AUTO) -> list[str]:
     """An engine's strategies, or all, the unreduced one first, as the others are measured against
-    it; those over schedules last, as they count something else."""
+    it; those over schedules last, as they count something else.
+
+    Strategies without states to count are compared only where they are asked for."""
+    names = strategy_names(engine)
+    if engine == AUTO:
+        names = [name for name in names if load_strategy(name).engine not in COUNTLESS]
     return sorted(
-        strategy_names(engine),
+        names,
         key=lambda name: (name != UNREDUCED, load_strategy(name).over_schedules, name),
     )

@@ -49,7 +49,7 @@ def test_the_default_must_be_able_to_answer(mazurka, model):
     [
         ("stateless", "cpc", "'cpc' belongs to --engine stateful; --engine stateless has: dpor, "),
         ("stateful", "dpor", "'dpor' belongs to --engine stateless; --engine stateful has: ample"),
-        ("symbolic", "auto", "'symbolic' is not known; there are: auto, stateful"),
+        ("syntactic", "auto", "'syntactic' is not known; there are: auto, stateful"),
     ],
 )
 def test_what_does_not_fit_is_refused_with_advice(model, engine, strategy, words):

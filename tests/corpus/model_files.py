@@ -29,7 +29,9 @@ from mazurka.stateful.reference.full import StateSpace, explore
 from tests.soundness.schedules import ends
 
 REDUCTIONS = tuple(
-    name for name in strategy_names() if name != "full" and load_strategy(name).sound
+    name
+    for name in [*strategy_names("stateful"), *strategy_names("stateless")]
+    if name != "full" and load_strategy(name).sound
 )
 SCHEDULE_SECONDS = 0.5
 """What a search over schedules may take: some models have millions of them."""

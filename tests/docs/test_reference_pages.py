@@ -115,7 +115,10 @@ def test_keys_inside_the_json_object() -> None:
     assert isinstance(verdict["stats"], dict)
     scheduled = mazurka.check(example("lost_update_fixed"), strategy="dpor").to_json()["stats"]
     assert isinstance(scheduled, dict)
-    assert set(verdict["stats"]) | set(scheduled) == keys_in("`stats`:")
+    unrolled = mazurka.check(example("lost_update_fixed"), strategy="bmc").to_json()["stats"]
+    assert isinstance(unrolled, dict)
+    every = set(verdict["stats"]) | set(scheduled) | set(unrolled)
+    assert every == keys_in("`stats`:")
     assert isinstance(verdict["trace"], list)
     assert set(verdict["trace"][0]) == keys_in("A step of `trace`:")
     for name in ("options", "violation", "ending", "race", "rounds", "classification"):

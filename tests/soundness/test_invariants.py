@@ -20,7 +20,8 @@ PORTION = 80
 STATES = 400
 SCHEDULED_STATES = 120
 """With more states, and the observer at any place in between, there are too many schedules."""
-STRATEGIES = [name for name in strategy_names() if load_strategy(name).sound]
+EXPLICIT = [*strategy_names("stateful"), *strategy_names("stateless")]
+STRATEGIES = [name for name in EXPLICIT if load_strategy(name).sound]
 
 portions = pytest.mark.parametrize("first", range(0, PROGRAMS, PORTION))
 

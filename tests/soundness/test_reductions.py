@@ -18,7 +18,9 @@ from tests.soundness.reductions import (
     consult,
 )
 
-REDUCTIONS = [name for name in strategy_names() if name != "full"]
+EXPLICIT = [*strategy_names("stateful"), *strategy_names("stateless")]
+"""`test_circuits.py` compares those of the symbolic engine."""
+REDUCTIONS = [name for name in EXPLICIT if name != "full"]
 PROGRAMS = 120
 """Half of them from each generator; `benchmarks/reductions.py` compares thousands."""
 PORTION = 30

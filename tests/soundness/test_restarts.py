@@ -20,7 +20,8 @@ from tests.soundness.variants import VARIANTS, difference, prepared
 PROGRAMS = 120
 PORTION = 30
 STATES = 400
-STRATEGIES = [name for name in strategy_names() if load_strategy(name).sound]
+EXPLICIT = [*strategy_names("stateful"), *strategy_names("stateless")]
+STRATEGIES = [name for name in EXPLICIT if load_strategy(name).sound]
 
 # All tests of one portion follow each other, so that its programs are made and explored once.
 portions = pytest.mark.parametrize("first", range(0, PROGRAMS, PORTION), scope="module")

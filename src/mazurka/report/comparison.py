@@ -90,10 +90,10 @@ def choose_columns(verdicts: Sequence[Verdict]) -> list[FigureColumn]:
     """Counts are those of the last round, time and memory those of all rounds together."""
     stored = any(stores_states(verdict) for verdict in verdicts)
     columns = state_counts(verdicts) if stored else []
-    if not all(stores_states(verdict) for verdict in verdicts):
+    if any(counts(verdict).executions is not None for verdict in verdicts):
         columns.append(FigureColumn("executions", executions))
     columns += [
-        FigureColumn("transitions", lambda v: f"{counts(v).transitions:,}", 7),
+        FigureColumn("transitions", transitions, 7),
         FigureColumn("seconds", lambda v: f"{v.total_seconds:.3f}", usual=7),
     ]
     if stored:
@@ -130,12 +130,18 @@ def only_for_states(figure: Callable[[Verdict], str]) -> Callable[[Verdict], str
 
 
 def stores_states(verdict: Verdict) -> bool:
-    return counts(verdict).executions is None
+    figures = counts(verdict)
+    return figures.executions is None and figures.unrolled is None
 
 
 def executions(verdict: Verdict) -> str:
     number = counts(verdict).executions
     return NOT_APPLICABLE if number is None else f"{number:,}"
+
+
+def transitions(verdict: Verdict) -> str:
+    figures = counts(verdict)
+    return NOT_APPLICABLE if figures.unrolled is not None else f"{figures.transitions:,}"
 
 
 def choose_fitting(

@@ -86,6 +86,14 @@ def progress_text(statistics: Statistics) -> str:
                 f"{statistics.seconds:.1f} s",
             )
         )
+    if statistics.unrolled is not None:
+        return "  ".join(
+            (
+                f"{statistics.unrolled:,} {statistics.unrolled_unit}s",
+                bytes_text(statistics.peak_bytes),
+                f"{statistics.seconds:.1f} s",
+            )
+        )
     return "  ".join(
         (
             f"{statistics.states:,} states",

@@ -16,6 +16,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from mazurka.deadline import TimeLimitError, seconds_left, time_limit
+from mazurka.errors import UnsupportedError
 from mazurka.ir.program import Fault, Program
 from mazurka.search import Move, Observer, SearchOptions, Violation
 
@@ -85,11 +86,14 @@ def select(
     offer = Alternative("--counterexample switches", FEWEST)
     improvement = _Improvement(program, replace(as_found, alternative=offer), observer)
     left = seconds_left()
-    with suppress(KeyboardInterrupt, TimeLimitError), time_limit(left and LOOKING_SHARE * left):
-        if wanted == "switches":
-            improvement.find_switches(options)
-        elif wanted == "auto" and not breadth_first:
-            improvement.find_cheaply(options)
+    try:
+        with suppress(KeyboardInterrupt, TimeLimitError), time_limit(left and LOOKING_SHARE * left):
+            if wanted == "switches":
+                improvement.find_switches(options)
+            elif wanted == "auto" and not breadth_first:
+                improvement.find_cheaply(options)
+    except UnsupportedError:  # a circuit may have been searched whose states cannot be listed
+        return as_found
     return improvement.best
 
 

@@ -161,6 +161,9 @@ class Summary(Prose):
         if statistics.executions is not None:
             executions = counted(statistics.executions, "execution")
             return "  ".join((executions, transitions, seconds, chosen_by))
+        if statistics.unrolled is not None:
+            many = counted(statistics.depth, statistics.unrolled_unit)
+            return "  ".join((many, seconds, bytes_text(verdict.peak_bytes), chosen_by))
         order = ORDERS.get(verdict.order or "", "")
         states, memory = counted(statistics.states, "state"), bytes_text(verdict.peak_bytes)
         if statistics.disk_bytes is not None:

@@ -209,6 +209,8 @@ class Verdict(Answer):
         """What storing states costs; a search that stores none has no such figures."""
         if statistics.executions is not None:
             return {}
+        if statistics.unrolled is not None:
+            return {"peak_bytes": self.peak_bytes}
         return {
             "states_per_second": round(statistics.states_per_second),
             "peak_bytes": self.peak_bytes,
@@ -227,6 +229,8 @@ class Verdict(Answer):
 
 def size_json(statistics: Statistics) -> dict[str, object]:
     """How much a search has seen: states, or executions and the partial orders among them."""
+    if statistics.unrolled is not None:
+        return {"unrolled": statistics.unrolled, "unrolled_unit": statistics.unrolled_unit}
     seen: dict[str, object] = {"states": statistics.states}
     if statistics.executions is not None:
         seen = {"executions": statistics.executions}
@@ -252,6 +256,9 @@ def limit_name(limit: str) -> str:
 
 def extent_text(statistics: Statistics) -> str:
     """How far a search went: `12 states examined`, `3 executions run to their end`."""
+    if statistics.unrolled is not None:
+        many = counted(statistics.unrolled, statistics.unrolled_unit)
+        return f"all executions of up to {many} examined"
     number = statistics.executions
     if number is None:
         return f"{counted(statistics.states, 'state')} examined"
@@ -309,6 +316,9 @@ def scope_sentence(
         return f"{what}: {extent_text(statistics)}, by estimate {part} of those that were met"
     if verdict == INCONCLUSIVE:
         return f"{what}: {extent_text(statistics)}{by}, others were not"
+    if verdict == HOLDS and statistics.unrolled is not None:
+        many = counted(statistics.unrolled, statistics.unrolled_unit)
+        return f"{what}: all executions examined, for which {many} suffice{by}"
     if verdict == HOLDS and not reduction:
         number, noun = statistics.executions, "execution"
         if number is None:

@@ -21,7 +21,7 @@ from mazurka.search.strategy import Chosen, Observer, Strategy
 if TYPE_CHECKING:
     from mazurka.ir.program import Program
 
-ENGINES = ("stateful", "stateless")
+ENGINES = ("stateful", "stateless", "symbolic")
 AUTO = "auto"
 
 

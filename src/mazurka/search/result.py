@@ -65,6 +65,11 @@ class Statistics:
     move, or one has failed.  A run that the search cuts off, for any reason, does not count."""
     partial_orders: int | None = None
     """How many of them differ in more than the order of independent steps, where it is known."""
+    unrolled: int | None = None
+    """For searches that unroll a circuit and store no states: every execution of so many
+    transitions of the circuit has been looked at."""
+    unrolled_unit: str = "step"
+    """What one of these transitions is: `step` or `round`."""
 
     @property
     def bytes_per_state(self) -> float:

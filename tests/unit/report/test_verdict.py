@@ -161,7 +161,7 @@ def test_the_kind_of_fault_must_be_the_one_claimed(judge):
     [
         ({"properties": ("asert",)}, "assert, deadlock, hang, race"),
         ({"order": "sideways"}, "dfs, bfs"),
-        ({"engine": "symbolic"}, "not known; there are: auto, stateful, stateless"),
+        ({"engine": "syntactic"}, "not known; there are: auto, stateful, stateless"),
         ({"counterexample": "best"}, "auto, found, switches"),
         ({"limit_seconds": 0.0}, "--limit-time"),
         ({"limit_seconds": float("nan")}, "--limit-time"),

@@ -1,0 +1,90 @@
+"""Compare circuits with the interpreter and the native code on many random programs.
+
+    python benchmarks/circuits.py --steps 1000000 --seed 0
+    python benchmarks/circuits.py --verdicts 5000 --seed 0
+
+The first form takes so many random steps of random programs in the circuit and on the interpreter,
+every eighth program also in native code, and compares outcomes, states, and who stands still.  The
+second compares the verdicts of `bmc`, with both interleavings, with the interpreter's unreduced
+search.  Exit status 1 if there is a disagreement.  Run from the root.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from itertools import count
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from tests.soundness.circuit_agreement import CircuitWalks
+from tests.soundness.reductions import Agreement, Subject, compare, consult
+
+import mazurka.ir.native.step
+from mazurka.search import SearchOptions
+from mazurka.search.registry import load_strategy
+
+# Each program takes a few milliseconds: optimizing its code takes longer than that.
+mazurka.ir.native.step.HUGE_PROGRAM = 0
+
+WALK = 20
+"""Steps of each walk; a program has 64 walks."""
+STATES = 1500
+ROUNDS = {"sweeps": 12, "full": 25}
+PROPERTIES = (frozenset({"assert", "deadlock"}), frozenset({"assert"}))
+SECONDS = 20.0
+
+
+def compare_steps(wanted: int, seed: int) -> bool:
+    steps, programs = 0, 0
+    for number in count(seed):
+        if steps >= wanted:
+            break
+        walks = CircuitWalks(Subject(number).program(), number, native=number % 8 == 0)
+        problem = walks.find_disagreement(WALK)
+        if problem is not None:
+            print(f"{Subject(number)}: {problem}")
+            return False
+        steps, programs = steps + walks.steps, programs + 1
+    print(f"{steps:,} steps of {programs:,} programs: no disagreement")
+    return True
+
+
+def compare_verdicts(wanted: int, seed: int) -> bool:
+    strategy, tally = load_strategy("bmc"), Counter[str]()
+    for number in range(seed, seed + wanted):
+        oracle = consult(Subject(number).program(), STATES)
+        if oracle is None:
+            tally["too large"] += 1
+            continue
+        for interleaving, rounds in ROUNDS.items():
+            for properties in PROPERTIES:
+                tuning = {"interleaving": interleaving, "rounds": rounds}
+                options = SearchOptions(properties=properties, limit_seconds=SECONDS, tuning=tuning)
+                found = compare(oracle, strategy, options)
+                tally[f"{interleaving} {found.agreement}"] += 1
+                if found.agreement is Agreement.DISAGREES:
+                    print(f"{Subject(number)}, {interleaving}: {found}")
+    for name, times in sorted(tally.items()):
+        print(f"{times:8,} {name}")
+    return not any(name.endswith(Agreement.DISAGREES) for name in tally)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--steps", type=int, default=0)
+    parser.add_argument("--verdicts", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0)
+    asked = parser.parse_args()
+    began = time.process_time()
+    right = compare_steps(asked.steps, asked.seed) if asked.steps else True
+    right = compare_verdicts(asked.verdicts, asked.seed) and right if asked.verdicts else right
+    print(f"{time.process_time() - began:.1f} s of processor time")
+    return 0 if right else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,277 @@
+"""Bounded model checking: is a violation possible after so many transitions of a circuit?
+
+Biere, Cimatti, Clarke, Zhu, *Symbolic Model Checking without BDDs* (TACAS 1999).  Frame
+after frame of the circuit is added to a SAT problem.  For each, the solver is asked whether `bad`
+is possible in it; if not, the frame is required to be a transition (`constraint`), and the solver
+is asked whether it can be one.
+
+*Complete.*  If no run has a further transition, every run has been looked at: the states at which
+frames begin are all reachable states (`mazurka.symbolic.circuit`), and none of them is bad.  So a
+program whose runs all end is proved.  For others the search ends after so many rounds, and its
+answer is inconclusive: *no violation within k rounds*.
+
+*Not known.*  A step whose loops were unrolled too little, and a bound of the model, are looked for
+like violations.  The interpreter takes the step: if it never ends, that is a violation
+(`livelock`); otherwise the answer is inconclusive, and violations elsewhere are still looked for.
+"""
+
+from __future__ import annotations
+
+import time
+
+from mazurka.analysis.standstill import examine_standstill
+from mazurka.analysis.stops import Stops
+from mazurka.deadline import TimeLimitError, check_time, seconds_left
+from mazurka.errors import InternalError
+from mazurka.ir.program import Fault, Program
+from mazurka.search import Observer, SearchOptions, SearchResult, Statistics, Violation
+from mazurka.search.resources import default_limit_bytes, resident_bytes
+from mazurka.symbolic.circuit import DEADLOCK, Circuit, Interleaving
+from mazurka.symbolic.encoding import encode
+from mazurka.symbolic.graph import FALSE, TRUE, ClauseWriter
+from mazurka.symbolic.options import INTERLEAVING, ROUNDS, UNROLLED, require_solver
+from mazurka.symbolic.schedules import ScheduleReader
+from mazurka.symbolic.solving.solver import SatSolver, SolverFailure
+from mazurka.symbolic.unrolling import FrameCopy, Unroller
+
+UNITS = {Interleaving.FULL: "step", Interleaving.EARLIEST_SWEEPS: "round"}
+ENCODED = {
+    Interleaving.FULL: Interleaving.FULL,
+    Interleaving.SWEEPS: Interleaving.EARLIEST_SWEEPS,
+}
+"""What is encoded for what was asked for."""
+PHASE = "checking the circuit"
+
+
+class LimitReached(Exception):  # noqa: N818 - it is control flow, not an error
+    """A limit other than that of time; the message is its name."""
+
+
+class CircuitSearch:
+    """One search, and what it has found."""
+
+    def __init__(self, program: Program, options: SearchOptions, observer: Observer) -> None:
+        require_solver()
+        self.program, self.options, self.observer = program, options, observer
+        self.interleaving = ENCODED[Interleaving(options.value(INTERLEAVING))]
+        self.unit = UNITS[self.interleaving]
+        self.most_frames: int = options.value(ROUNDS)
+        self.limit_bytes = options.limit_bytes or default_limit_bytes()
+        self.started = time.perf_counter()
+        self.bytes_before = resident_bytes()
+        self.peak_bytes = 0
+        self.encoding_seconds = 0.0
+        self.covered = 0
+        """No run violates anything in so many transitions."""
+        self.depth = 0
+        """The transitions of the longest execution that has been looked at."""
+        self.limits: list[str] = []
+        self.stop_notes: tuple[str, ...] = ()
+        self.violation: Violation | None = None
+        self.circuit: Circuit | None = None
+        self.solver: SatSolver | None = None
+
+    def run(self) -> SearchResult:
+        try:
+            self.circuit = self._encode()
+            with SatSolver(waiting=self._wait) as self.solver:
+                _Frames(self, self.circuit, self.solver).search()
+        except KeyboardInterrupt:
+            self.limits.append("interrupted")
+        except TimeLimitError:
+            self.limits.append("time")
+        except LimitReached as limit:
+            self.limits.append(str(limit))
+        except SolverFailure:
+            self.limits.append("memory")
+        notes = () if self.violation is not None else self.stop_notes
+        limits = tuple(dict.fromkeys(self.limits))
+        return SearchResult(
+            self.statistics(), self.violation, limits, (*notes, *self.describe_effort())
+        )
+
+    def _encode(self) -> Circuit:
+        began = time.perf_counter()
+        try:
+            return encode(
+                self.program,
+                self.interleaving,
+                properties=self.options.properties,
+                unrolling=self.options.value(UNROLLED),
+                observer=self.observer,
+            )
+        finally:
+            self.encoding_seconds += time.perf_counter() - began
+
+    def _wait(self, solver: SatSolver) -> None:
+        """Look at the limits while the solver works."""
+        left, given = seconds_left(), self.options.limit_seconds
+        spent = time.perf_counter() - self.started
+        if (left is not None and left <= 0) or (given is not None and spent >= given):
+            raise LimitReached("time")
+        used = solver.resident_bytes() + max(resident_bytes() - self.bytes_before, 0)
+        self.peak_bytes = max(self.peak_bytes, used)
+        if used > self.limit_bytes:
+            raise LimitReached("memory")
+        if self.options.cancelled is not None and self.options.cancelled():
+            raise LimitReached("cancelled")
+
+    def look_at_limits(self) -> None:
+        """The same between calls of the solver; and tell how far the search is."""
+        check_time(PHASE)
+        if self.solver is not None:
+            self._wait(self.solver)
+            clauses = self.solver.clauses
+            self.observer.message(f"{self.unit} {self.covered:,}: {clauses:,} clauses")
+        self.observer.progress(self.statistics())
+
+    def statistics(self) -> Statistics:
+        return Statistics(
+            depth=self.depth,
+            seconds=time.perf_counter() - self.started,
+            peak_bytes=self.peak_bytes,
+            unrolled=self.covered,
+            unrolled_unit=self.unit,
+        )
+
+    def describe_effort(self) -> tuple[str, ...]:
+        """What was encoded, and what took the time."""
+        if self.circuit is None:
+            return ()
+        told = f"circuit of one {self.unit}: {self.circuit.describe()}"
+        if self.solver is None or self.options.deterministic:
+            return (told,)
+        return (
+            f"{told}; {self.encoding_seconds:.2f} s for encoding,"
+            f" {self.solver.loading_seconds:.2f} s for loading {self.solver.clauses:,} clauses,"
+            f" {self.solver.solving_seconds:.2f} s for solving",
+        )
+
+
+class _Frames:
+    """The loop over the frames."""
+
+    def __init__(self, owner: CircuitSearch, circuit: Circuit, solver: SatSolver) -> None:
+        self.owner, self.circuit, self.solver = owner, circuit, solver
+        self.unroller = Unroller(circuit)
+        self.graph = self.unroller.graph
+        self.writer = ClauseWriter(self.graph)
+        self.unknown = dict(circuit.unknown)
+        """What is still looked for beside violations."""
+        self.stops = Stops(circuit.program)
+        assumes = circuit.program.has_assumptions
+        self.ends = dict(circuit.ends) if assumes else {}
+        """Kinds of states in which nobody moves that have not been seen yet."""
+
+    def search(self) -> None:
+        owner = self.owner
+        while True:
+            owner.look_at_limits()
+            frame = self._add_frame()
+            owner.depth = len(self.unroller.frames) - 1
+            if self._find_violation(frame):
+                return
+            self._find_ends(frame)
+            owner.covered = len(self.unroller.frames) - 1
+            if not self._require(frame.literal(self.circuit.constraint)):
+                owner.stop_notes = self._describe_ends(complete=not owner.limits)
+                return
+            if owner.covered >= owner.most_frames:
+                many = f"{owner.covered:,} {owner.unit}{'' if owner.covered == 1 else 's'}"
+                owner.limits.append(f"some execution has more than {many}")
+                owner.stop_notes = self._describe_ends(complete=False)
+                return
+
+    def _add_frame(self) -> FrameCopy:
+        began = time.perf_counter()
+        frame = self.unroller.add_frame()
+        self.owner.encoding_seconds += time.perf_counter() - began
+        return frame
+
+    # --- questions to the solver ----------------------------------------------------------------
+
+    def _is_possible(self, literal: int) -> bool:
+        """Whether a literal can hold, given all that has been required."""
+        if literal == FALSE:
+            return False
+        return self.solver.solve([] if literal == TRUE else [self._define(literal)])
+
+    def _require(self, literal: int) -> bool:
+        """Require a literal from now on; returns whether that is possible."""
+        if literal == FALSE:
+            return False
+        if literal != TRUE:
+            self.solver.add_clause([self._define(literal)])
+        return self.solver.solve()
+
+    def _define(self, literal: int) -> int:
+        """What a literal is called in clauses, which define it."""
+        began = time.perf_counter()
+        clauses = self.writer.define([literal])
+        self.owner.encoding_seconds += time.perf_counter() - began
+        self.solver.add(clauses)
+        return self.writer.literal(literal)
+
+    # --- what was found -------------------------------------------------------------------------
+
+    def _find_violation(self, frame: FrameCopy) -> bool:
+        """Look for a violation in a frame, or for what is not known; whether it is over."""
+        while True:
+            bad = self.graph.some(map(frame.literal, self.circuit.bad.values()))
+            unknown = self.graph.some(map(frame.literal, self.unknown.values()))
+            if not self._is_possible(self.graph.either(bad, unknown)):
+                return False
+            if self._is_possible(bad):
+                kind, path, _ = ScheduleReader(self.circuit).read(self._values(), self.circuit.bad)
+                self.owner.violation = Violation(kind, path)
+                self.owner.depth += kind != DEADLOCK  # the step that fails belongs to it
+                return True
+            if self._is_possible(unknown) and self._examine_unknown():
+                return True
+
+    def _examine_unknown(self) -> bool:
+        """Let the interpreter take a step that is not known; whether it is a violation."""
+        name, path, step = ScheduleReader(self.circuit).read(self._values(), self.unknown)
+        assert step is not None
+        del self.unknown[name]
+        if step.fault is None:
+            line = self.circuit.program.edges[step.edges[0]].span.line
+            rounds = self.owner.options.value(UNROLLED)
+            self.owner.limits.append(
+                f"the atomic section at line {line} goes round more than {rounds} times"
+            )
+        elif step.fault.fault is Fault.LIVELOCK:
+            self.owner.violation = Violation(str(Fault.LIVELOCK), path)
+            return True
+        else:
+            self.owner.limits.append(step.fault.message)
+        return False
+
+    def _values(self) -> list[list[int]]:
+        """The values of all frames' inputs in the last model."""
+        frames = [frame.inputs for frame in self.unroller.frames]
+        wanted = [each for inputs in frames for each in inputs if self.writer.has(each)]
+        values = self.solver.values([self.writer.literal(each) for each in wanted])
+        known = dict(zip(wanted, values, strict=True))
+        return [[known.get(each, 0) for each in inputs] for inputs in frames]
+
+    # --- ends that are due to assumptions -------------------------------------------------------
+
+    def _find_ends(self, frame: FrameCopy) -> None:
+        """Look for states in which nobody moves, one of each kind."""
+        for name, literal in list(self.ends.items()):
+            if self._is_possible(frame.literal(literal)):
+                state = ScheduleReader(self.circuit).follow(self._values()[:-1])
+                found = examine_standstill(self.stops.interpreter, state)
+                if found is None:
+                    raise InternalError("the circuit says that nobody moves, but somebody can")
+                self.stops.note(state, found)
+                del self.ends[name]
+
+    def _describe_ends(self, *, complete: bool) -> tuple[str, ...]:
+        """What to say of them: one of each kind is known, not how many there are."""
+        properties, stops = self.owner.options.properties, self.stops
+        told = stops.notes(complete=False, properties=properties)
+        never = Stops(self.circuit.program)
+        never.stopped, never.ended_freely = stops.stopped, stops.ended_freely
+        return (*told, *never.notes(complete=complete, properties=properties))

@@ -1,0 +1,68 @@
+"""From a program to its circuit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from functools import partial
+
+from mazurka.ir.native.layout import make_layout
+from mazurka.ir.program import DEAD_ENDS, FAULTS, Fault, Program
+from mazurka.search import Observer
+from mazurka.symbolic.circuit import DEADLOCK, UNROLLING, Circuit, Interleaving
+from mazurka.symbolic.environment import ONE_HOT, StateBits
+from mazurka.symbolic.graph import FALSE, Aig
+from mazurka.symbolic.interleavings import full, sweeps
+from mazurka.symbolic.interleavings.frame import Frame
+from mazurka.symbolic.outlook import find_standstills
+from mazurka.symbolic.steps import UNROLLING as USUAL_UNROLLING
+from mazurka.symbolic.steps import StepEncoder
+from mazurka.symbolic.words import Words
+
+FRAMES: dict[Interleaving, Callable[[StepEncoder], Frame]] = {
+    Interleaving.FULL: full.build_frame,
+    Interleaving.SWEEPS: sweeps.build_frame,
+    Interleaving.EARLIEST_SWEEPS: partial(sweeps.build_frame, earliest=True),
+}
+
+
+def encode(
+    program: Program,
+    interleaving: Interleaving = Interleaving.SWEEPS,
+    *,
+    properties: Collection[str] = ("assert", "deadlock"),
+    counters: str = ONE_HOT,
+    unrolling: int = USUAL_UNROLLING,
+    observer: Observer | None = None,
+) -> Circuit:
+    """Encode a prepared program.
+
+    `counters` is how latches hold program counters (`mazurka.symbolic.environment`).  Without
+    "assert" among the properties a thread that fails an assertion stops, and others go on.
+    """
+    graph = Aig(observer)
+    bits = StateBits(make_layout(program), Words(graph), counters)
+    survived = frozenset() if "assert" in properties else frozenset({Fault.ASSERT})
+    encoder = StepEncoder(bits, unrolling=unrolling, survived=survived)
+    frame = FRAMES[interleaving](encoder)
+    bad = frame.collect(str(fault) for fault in FAULTS if fault not in DEAD_ENDS)
+    ends: dict[str, int] = {}
+    if DEADLOCK in properties:
+        found = find_standstills(encoder, frame.before)
+        if found.deadlock != FALSE:
+            bad[DEADLOCK] = found.deadlock
+        ends = {"stopped": found.stopped, "ended": found.ended, "excused": found.excused}
+    choices = [bit for word in encoder.choices.values() for bit in bits.words.literals(word)]
+    return Circuit(
+        program=program,
+        graph=graph,
+        bits=bits,
+        latches=(*bits.latches, *(latch for latch, _ in frame.extra)),
+        nexts=(*frame.nexts, *(taken for _, taken in frame.extra)),
+        inputs=(*frame.inputs, *choices),
+        constraint=frame.constraint,
+        bad=bad,
+        unknown=frame.collect((UNROLLING, *map(str, sorted(DEAD_ENDS)))),
+        ends=ends,
+        events=tuple(frame.events),
+        choices=dict(encoder.choices),
+    )

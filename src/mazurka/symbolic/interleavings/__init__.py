@@ -1,0 +1,1 @@
+"""Which steps make one transition of a circuit: one module each."""

@@ -1,0 +1,46 @@
+"""The options that strategies of the symbolic engine declare."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from mazurka.errors import OptionError
+from mazurka.search import Option
+
+INTERLEAVINGS = ("full", "sweeps")
+"""As `mazurka.symbolic.circuit.Interleaving` has them; that module is loaded when needed."""
+
+
+def require_solver() -> None:
+    """Refuse to search where there is no solver."""
+    if find_spec("pysat") is None:
+        raise OptionError(
+            "--engine symbolic needs a SAT solver, which is not installed:"
+            " pip install 'mazurka[symbolic]'"
+        )
+
+
+def require_some(flag: str, value: int) -> None:
+    if value < 1:
+        raise OptionError(f"{flag} must be 1 or more, not {value}")
+
+
+INTERLEAVING = Option(
+    name="interleaving",
+    default="sweeps",
+    values=INTERLEAVINGS,
+    help="what one transition is: a step of one thread, or a round in which each thread in turn"
+    " runs on as far as it likes",
+)
+ROUNDS = Option(
+    name="rounds",
+    default=100,
+    help="how many transitions a bounded search looks ahead",
+    refuse=lambda value: require_some("--rounds", value),
+)
+UNROLLED = Option(
+    name="unrolling",
+    default=32,
+    help="how often the loops inside an atomic section are followed",
+    refuse=lambda value: require_some("--unrolling", value),
+)

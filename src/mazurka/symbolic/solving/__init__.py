@@ -1,0 +1,1 @@
+"""SAT solvers in processes of their own, which can be killed."""

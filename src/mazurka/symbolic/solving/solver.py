@@ -1,0 +1,174 @@
+"""A SAT solver in another process, from the side of who uses it.
+
+CaDiCaL through python-sat cannot be interrupted: while it solves, no signal is handled.  So it runs
+in a process of its own (`mazurka.symbolic.solving.process`), which is killed when a limit is
+reached or the user presses Ctrl-C.  Starting the process takes longer than many searches: one that
+is no longer needed is kept, and the next solver is made in it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import queue
+import subprocess
+import sys
+import threading
+from array import array
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import numpy as np
+
+from mazurka.symbolic.graph import Numbers
+from mazurka.symbolic.solving.process import (
+    ADD,
+    MICROSECONDS,
+    NEW,
+    NUMBER,
+    SOLVE,
+    VALUES,
+    read_message,
+    write_message,
+)
+
+DEFAULT_SOLVER = "cadical195"
+PROGRAM = Path(__file__).with_name("process.py")
+PULSE_SECONDS = 0.05
+"""How often it is asked whether to go on while the solver works."""
+MOST_IDLE = 2
+"""How many processes are kept for later."""
+
+_idle: list[_Process] = []
+
+
+class SolverFailure(Exception):  # noqa: N818 - it is a limit in most cases, not an error
+    """The solver's process has ended by itself: most likely there was no memory left for it."""
+
+
+class _Process:
+    """A process that solves, and the thread that reads its answers."""
+
+    def __init__(self) -> None:
+        # -P: the folder of the program is not where modules are looked for.
+        self.process = subprocess.Popen(
+            [sys.executable, "-P", str(PROGRAM)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C is for us alone
+        )
+        self.answers: queue.SimpleQueue[array[int] | None] = queue.SimpleQueue()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    @property
+    def input(self) -> BinaryIO:
+        return cast(BinaryIO, self.process.stdin)
+
+    def _read(self) -> None:
+        source = cast(BinaryIO, self.process.stdout)
+        with contextlib.suppress(OSError, ValueError):
+            while (message := read_message(source)) is not None:
+                self.answers.put(message[1])
+        self.answers.put(None)
+
+    def send(self, command: bytes, numbers: bytes) -> None:
+        try:
+            write_message(self.input, command, numbers)
+            self.input.flush()
+        except (OSError, ValueError) as error:
+            raise SolverFailure from error
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout):
+            with contextlib.suppress(OSError):
+                cast(BinaryIO, stream).close()
+
+    def resident_bytes(self) -> int:
+        """The memory of the process; 0 where the system does not tell."""
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            words = Path(f"/proc/{self.process.pid}/statm").read_text("ascii").split()
+            return int(words[1]) * os.sysconf("SC_PAGE_SIZE")
+        return 0
+
+
+class SatSolver:
+    """An incremental SAT solver.  Use it as a context: its process is given back, or killed.
+
+    `waiting` is called while the solver works, and may raise an exception to end that.
+    """
+
+    def __init__(
+        self, name: str = DEFAULT_SOLVER, waiting: Callable[[SatSolver], None] | None = None
+    ) -> None:
+        self.waiting = waiting
+        self._process = _take_idle() or _Process()
+        self.loading_seconds = 0.0
+        self.solving_seconds = 0.0
+        self.clauses = 0
+        self._process.send(NEW, array(NUMBER, list(name.encode("ascii"))).tobytes())
+
+    def __enter__(self) -> SatSolver:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        alive = self._process.process.poll() is None
+        if kind is None and alive and len(_idle) < MOST_IDLE:
+            _idle.append(self._process)
+        else:
+            self._process.kill()
+
+    def add(self, clauses: Numbers) -> None:
+        """Add clauses, one behind the other, each ended by 0."""
+        if len(clauses):
+            self.clauses += int(np.count_nonzero(clauses == 0))
+            self._process.send(ADD, np.ascontiguousarray(clauses, np.int32).tobytes())
+
+    def add_clause(self, literals: Sequence[int]) -> None:
+        self.add(np.array([*literals, 0], np.int32))
+
+    def solve(self, assumptions: Sequence[int] = ()) -> bool:
+        """Whether there is a model in which the assumptions hold."""
+        found, loading, solving = self._ask(SOLVE, assumptions)
+        self.loading_seconds += loading / MICROSECONDS
+        self.solving_seconds += solving / MICROSECONDS
+        return bool(found)
+
+    def values(self, variables: Sequence[int]) -> list[int]:
+        """The values of variables in the last model; 0 for those that do not occur."""
+        return list(self._ask(VALUES, variables))
+
+    def resident_bytes(self) -> int:
+        return self._process.resident_bytes()
+
+    def _ask(self, command: bytes, numbers: Sequence[int]) -> array[int]:
+        self._process.send(command, array(NUMBER, numbers).tobytes())
+        while True:
+            with contextlib.suppress(queue.Empty):
+                answer = self._process.answers.get(timeout=PULSE_SECONDS)
+                if answer is None:
+                    raise SolverFailure
+                return answer
+            if self.waiting is not None:
+                self.waiting(self)
+
+
+def _take_idle() -> _Process | None:
+    """A process that is kept and has not ended meanwhile."""
+    while _idle:
+        process = _idle.pop()
+        if process.process.poll() is None:
+            return process
+        process.kill()
+    return None
+
+
+@atexit.register
+def close_idle() -> None:
+    """End the processes that are kept for later."""
+    while _idle:
+        _idle.pop().kill()

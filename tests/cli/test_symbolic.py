@@ -1,0 +1,127 @@
+"""`--engine symbolic` from the command line and from Python."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mazurka import check
+from mazurka.errors import OptionError
+from mazurka.report.answer import HOLDS, INCONCLUSIVE, VIOLATED
+from mazurka.symbolic import options as symbolic_options
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+WIDE = """
+from mazurka.model import Int, choose
+
+x: Int[0, 2**32 - 1] = 0
+y: Int[0, 2**32 - 1] = 0
+
+def writer():
+    global x, y
+    value = choose(range(2**32))
+    x = value
+    y = value ^ 3000000001
+
+def reader():
+    a = x
+    b = y
+    assert not (a == 123456789 and b == a ^ 3000000001)
+
+threads = [writer(), reader()]
+"""
+LIVELOCK = """
+from mazurka.model import Int, atomic
+
+x: Int[0, 1] = 0
+
+def sets():
+    global x
+    x = 1
+
+def spins():
+    with atomic():
+        while x == 1:
+            pass
+
+threads = [sets(), spins()]
+"""
+LONG_SECTION = """
+from mazurka.model import Int, atomic, choose
+
+x: Int[0, 100] = 0
+
+def counts():
+    global x
+    top = choose(range(90))
+    with atomic():
+        while x < top:
+            x += 1
+    assert x == top
+
+threads = [counts()]
+"""
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "model.py"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("interleaving", ["full", "sweeps"])
+def test_violations_and_proofs(interleaving: str) -> None:
+    asked = {"engine": "symbolic", "interleaving": interleaving}
+    broken = check(EXAMPLES / "lost_update.py", **asked)
+    assert (broken.verdict, broken.engine, broken.strategy) == (VIOLATED, "symbolic", "bmc")
+    assert broken.violation is not None
+    assert broken.violation.kind == "assert"
+    fixed = check(EXAMPLES / "lost_update_fixed.py", **asked)
+    assert fixed.verdict == HOLDS
+    assert "all executions examined" in fixed.scope
+    deadlock = check(EXAMPLES / "philosophers.py", **asked)
+    assert deadlock.violation is not None
+    assert deadlock.violation.kind == "deadlock"
+
+
+def test_a_bounded_answer_is_inconclusive() -> None:
+    verdict = check(EXAMPLES / "philosophers_ordered.py", engine="symbolic", rounds=3)
+    assert verdict.verdict == INCONCLUSIVE
+    assert verdict.limits == ("some execution has more than 3 rounds",)
+    assert "all executions of up to 3 rounds examined (reduced by bmc), others" in verdict.scope
+
+
+def test_wide_data(tmp_path: Path) -> None:
+    verdict = check(write(tmp_path, WIDE), engine="symbolic")
+    assert verdict.verdict == VIOLATED
+
+
+def test_a_section_that_never_ends_is_a_violation(tmp_path: Path) -> None:
+    verdict = check(write(tmp_path, LIVELOCK), engine="symbolic", unrolling=2)
+    assert verdict.violation is not None
+    assert verdict.violation.kind == "livelock"
+
+
+def test_a_section_that_goes_round_too_often_is_not_known(tmp_path: Path) -> None:
+    model = write(tmp_path, LONG_SECTION)
+    short = check(model, engine="symbolic", unrolling=5)
+    assert short.verdict == INCONCLUSIVE
+    assert short.limits == ("the atomic section at line 9 goes round more than 5 times",)
+    assert check(model, engine="symbolic", unrolling=95).verdict == HOLDS
+
+
+def test_time_limits_hold() -> None:
+    verdict = check(EXAMPLES / "philosophers_ordered.py", engine="symbolic", limit_seconds=1e-9)
+    assert (verdict.verdict, verdict.limits) == (INCONCLUSIVE, ("time",))
+
+
+def test_a_missing_solver_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(symbolic_options, "find_spec", lambda name: None)
+    with pytest.raises(OptionError, match=r"pip install 'mazurka\[symbolic\]'"):
+        check(EXAMPLES / "lost_update.py", engine="symbolic")
+
+
+def test_what_it_does_not_keep_is_refused() -> None:
+    with pytest.raises(OptionError, match="does not preserve race"):
+        check(EXAMPLES / "lost_update.py", engine="symbolic", properties=("race",))

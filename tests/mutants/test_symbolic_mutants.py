@@ -1,0 +1,216 @@
+"""Deliberately broken circuits: each change is noticed by some program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+
+from mazurka.checking import load_program
+from mazurka.errors import InternalError
+from mazurka.ir.program import Program
+from mazurka.search import SearchOptions, Silent
+from mazurka.search.reading import Reading
+from mazurka.search.registry import load_strategy
+from mazurka.symbolic.environment import Places
+from mazurka.symbolic.graph import FALSE, Aig
+from mazurka.symbolic.interleavings import earliest, sweeps
+from mazurka.symbolic.interleavings.earliest import EarliestTurns
+from mazurka.symbolic.interleavings.frame import Frame
+from mazurka.symbolic.outlook import StepOutlook, _Judge
+from mazurka.symbolic.record import StepRecord
+from mazurka.symbolic.steps import StepEncoder
+from mazurka.symbolic.words import Word, Words
+
+JOINED = """
+from threading import Thread
+x = 0
+def work():
+    global x
+    x = 1
+def main():
+    first = Thread(target=work)
+    first.start()
+    first.join()
+    second = Thread(target=work)
+    second.start()
+    second.join()
+    assert x == 0
+threads = [main()]
+"""
+TURNS = """
+from mazurka.model import Int, await_
+x: Int[0, 4] = 0
+def even():
+    global x
+    x = 1
+    await_(x == 2)
+    x = 3
+    await_(x == 4)
+    assert False
+def odd():
+    global x
+    await_(x == 1)
+    x = 2
+    await_(x == 3)
+    x = 4
+threads = [even(), odd()]
+"""
+LOOP = """
+from mazurka.model import Int
+x: Int[0, 5] = 0
+def counts():
+    global x
+    while x < 3:
+        x = x + 1
+    assert False
+threads = [counts()]
+"""
+CHOICES = """
+from mazurka.model import Queue, select
+a = Queue(1)
+b = Queue(1)
+done: bool = False
+def gets():
+    global done
+    select(a, b)
+    done = True
+def puts():
+    b.put(1)
+threads = [gets(), puts()]
+"""
+SEEN = """
+from mazurka.model import Int
+x: Int[0, 1] = 0
+def writes():
+    global x
+    x = 1
+def reads():
+    assert x == 1
+threads = [writes(), reads()]
+"""
+STOPPED = """
+from mazurka.model import Mutex, assume
+m = Mutex()
+x: bool = False
+def holds():
+    with m:
+        assume(x)
+def waits():
+    with m:
+        pass
+threads = [holds(), waits()]
+"""
+
+
+@lru_cache
+def load(text: str, folder: Path) -> Program:
+    path = folder / "model.py"
+    path.write_text(text, encoding="utf-8")
+    return load_program(str(path), Reading(merge=False))
+
+
+def find(text: str, folder: Path) -> str:
+    """The verdict on a model: what is violated, or whether it holds."""
+    options = SearchOptions(tuning={"rounds": 12}, limit_seconds=30)
+    try:
+        result = load_strategy("bmc").run(load(text, folder), options, Silent())
+    except (InternalError, AssertionError, ValueError):
+        return "circuit and interpreter disagree"
+    if result.violation is not None:
+        return result.violation.kind
+    return "inconclusive" if result.limits else "holds"
+
+
+def stay_where_it_was(patch: pytest.MonkeyPatch) -> None:
+    """A thread that takes a step is still where it was, so that it can take it again."""
+    plain = Aig.both
+
+    def take_turn(frame: Frame, *rest: object) -> None:
+        def both(graph: Aig, first: int, second: int) -> int:
+            passed = {event.literal ^ 1 for event in frame.events}
+            return first if second in passed else plain(graph, first, second)
+
+        with pytest.MonkeyPatch.context() as inner:
+            inner.setattr(Aig, "both", both)
+            original(frame, *rest)  # type: ignore[arg-type]
+
+    original = sweeps.take_turn
+    patch.setattr(sweeps, "take_turn", take_turn)
+
+
+def pick_first(patch: pytest.MonkeyPatch) -> None:
+    original = Words.select
+
+    def select(words: Words, condition: int, then: Word, otherwise: Word) -> Word:
+        return original(words, condition, then, then if then.is_constant else otherwise)
+
+    patch.setattr(Words, "select", select)
+
+
+def forget_own_cells(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(earliest, "find_own_cells", lambda program, thread: set())
+
+
+def forget_last_round(patch: pytest.MonkeyPatch) -> None:
+    def since(turns: EarliestTurns, kind: int, cell: int) -> int:
+        return turns.graph.some(done[kind].get(cell, FALSE) for done in turns.done)
+
+    patch.setattr(EarliestTurns, "_since", since)
+
+
+def forget_steps_back(patch: pytest.MonkeyPatch) -> None:
+    original = EarliestTurns.end
+    patch.setattr(EarliestTurns, "end", lambda turns, led_back: original(turns, FALSE))
+
+
+def take_one_choice_for_all(patch: pytest.MonkeyPatch) -> None:
+    def keep(
+        outlook: StepOutlook, record: StepRecord, location: int, found: list[int]
+    ) -> list[int]:
+        return found
+
+    patch.setattr(StepOutlook, "quantify", keep)
+
+
+def excuse_nobody(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(_Judge, "remove_helped", lambda judge, deadlocked, reads: deadlocked)
+
+
+def begin_anywhere(patch: pytest.MonkeyPatch) -> None:
+    def only(places: Places, location: int) -> Places:
+        return dict.fromkeys(places, FALSE) | {min(places): 1}
+
+    patch.setattr(StepEncoder, "_only", staticmethod(only))
+
+
+# name, what is broken, the model, its verdict
+MUTANTS: list[tuple[str, Callable[[pytest.MonkeyPatch], None], str, str]] = [
+    ("a sweep lets a thread pass twice", stay_where_it_was, LOOP, "assert"),
+    ("a multiplexer has a wrong default", pick_first, SEEN, "assert"),
+    ("own cells that others ask for are no conflict", forget_own_cells, JOINED, "assert"),
+    ("what others did in the last round is forgotten", forget_last_round, TURNS, "assert"),
+    ("a step back frees no next turn", forget_steps_back, LOOP, "assert"),
+    ("one choice that waits is a deadlock", take_one_choice_for_all, CHOICES, "holds"),
+    ("an assumption excuses nobody in the circuit", excuse_nobody, STOPPED, "holds"),
+    ("a step ends anywhere", begin_anywhere, LOOP, "assert"),
+]
+
+
+@pytest.mark.parametrize(
+    ("break_it", "text", "verdict"),
+    [mutant[1:] for mutant in MUTANTS],
+    ids=[mutant[0] for mutant in MUTANTS],
+)
+def test_a_broken_circuit_is_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    break_it: Callable[[pytest.MonkeyPatch], None],
+    text: str,
+    verdict: str,
+) -> None:
+    assert find(text, tmp_path) == verdict
+    break_it(monkeypatch)
+    assert find(text, tmp_path) != verdict

@@ -1,0 +1,42 @@
+"""Circuits do what the interpreter and the native code do, on random programs; so do verdicts.
+
+`benchmarks/circuits.py` does the same on many more.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from mazurka.search import SearchOptions
+from mazurka.search.registry import load_strategy
+from tests.soundness.circuit_agreement import CircuitWalks
+from tests.soundness.reductions import CHOOSING, STOPPING, Agreement, Subject, compare, consult
+
+STATES = 300
+"""Programs with more states are left out."""
+USUAL = frozenset({"assert", "deadlock"})
+ROUNDS = {"sweeps": 8, "full": 14}
+
+
+@pytest.mark.parametrize("first", [0, STOPPING, CHOOSING])
+def test_a_step_of_the_circuit_is_the_interpreters(first: int) -> None:
+    for seed in range(first, first + 6):
+        walks = CircuitWalks(Subject(seed).program(), seed, native=seed % 3 == 0)
+        assert walks.find_disagreement(4) is None, f"seed {seed}"
+        assert walks.steps > 0
+
+
+@pytest.mark.parametrize("first", [0, STOPPING, CHOOSING])
+def test_bounded_searches_agree_with_the_unreduced_search(first: int) -> None:
+    strategy, decided = load_strategy("bmc"), 0
+    for seed in range(first, first + 8):
+        oracle = consult(Subject(seed).program(), STATES)
+        if oracle is None:
+            continue
+        for interleaving, rounds in ROUNDS.items():
+            tuning = {"interleaving": interleaving, "rounds": rounds, "unrolling": 4}
+            options = SearchOptions(properties=USUAL, tuning=tuning, limit_seconds=20)
+            found = compare(oracle, strategy, options)
+            assert found.agreement is not Agreement.DISAGREES, f"seed {seed}: {found}"
+            decided += found.agreement is Agreement.AGREES
+    assert decided > 0
