@@ -31,12 +31,24 @@ from gc import get_referents
 from types import FunctionType, ModuleType
 from typing import Any, Final
 
-from mazurka.runtime.core.insides import attributes, names_in
+from mazurka.runtime.core.insides import (
+    ancestors,
+    attributes,
+    names_in,
+    names_in_class,
+)
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.primitives.registry import is_private, note_change
-from mazurka.runtime.python.catalogue import BUILT_IN, DESCRIPTORS, is_made, is_value
+from mazurka.runtime.python.catalogue import (
+    BUILT_IN,
+    DESCRIPTORS,
+    CachedFunction,
+    is_made,
+    is_value,
+)
 from mazurka.runtime.python.containers import PendingAccess, approach, classes_shown
+from mazurka.runtime.python.opaque import hides_state
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import learned
 from mazurka.runtime.sharing.monitoring import unobserved
@@ -80,6 +92,7 @@ _sorts: dict[tuple[type, str], int] = {}
 def forget_classes() -> None:
     """Begin a run: classes may have changed since the one before."""
     _sorts.clear()
+    _by_c.clear()
     _exposed.clear()
     classes_shown.clear()
 
@@ -126,6 +139,41 @@ _LINKS: Final = ("__dict__", "__class__", "__weakref__")
 _CODE: Final = ("__code__", "__globals__", "__closure__", "__builtins__")
 _CALLED_WITH: Final = ("__code__", "__defaults__", "__kwdefaults__")
 """Attributes of a function that each of its calls reads, without showing it."""
+
+
+_by_c: dict[tuple[type, str], bool] = {}
+
+
+def is_computed_by_c(kind: type, name: str) -> bool:
+    """Tell whether a descriptor of C code computes an attribute, and may store it somewhere.
+
+    Functions, wrappers of functions and fields (`wrappers.is_field`) store nothing.
+    """
+    found = _by_c.get((kind, name))
+    if found is None:
+        found = _by_c[kind, name] = _find_by_c(kind, name)
+    return found
+
+
+def _find_by_c(kind: type, name: str) -> bool:
+    if issubclass(kind, (type, tuple, ModuleType, *COMPUTED)):
+        return False
+    for base in ancestors(kind):
+        if name in names_in_class(base):
+            sort = type(names_in_class(base)[name])
+            return not issubclass(sort, _STORING_NOTHING) and _gets_in_c(sort)
+    return False
+
+
+def _gets_in_c(sort: type) -> bool:
+    """Tell whether a type is one of descriptors of C code that are no functions."""
+    names = [names_in_class(base) for base in ancestors(sort)]
+    get = next((one["__get__"] for one in names if "__get__" in one), None)
+    is_function = any("__name__" in one or "__wrapped__" in one for one in names)
+    return type(get) is types.WrapperDescriptorType and not is_function and hides_state(sort)
+
+
+_STORING_NOTHING: Final = (*_SETTLED, types.MemberDescriptorType, CachedFunction)
 
 
 def is_entry(thing: Any, name: str) -> bool:
@@ -196,6 +244,7 @@ def home_of_store(thing: Any, name: str) -> Any:
         if name not in learned.moving and _is_computed_in_class(thing, name):
             return NOWHERE
         _sorts.clear()
+        _by_c.clear()
         _learn_moving(name)
         return thing
     if kind is types.FunctionType and name in _CALLED_WITH:

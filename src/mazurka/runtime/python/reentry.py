@@ -30,7 +30,8 @@ from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import RUNTIME_FOLDER, sites
 from mazurka.runtime.python.containers import Part, PendingAccess, approach_all
-from mazurka.runtime.sharing.locations import learned
+from mazurka.runtime.sharing.accesses import How
+from mazurka.runtime.sharing.locations import learned, points
 from mazurka.runtime.sharing.monitoring import unobserved
 
 Begin: TypeAlias = Callable[[], list[PendingAccess]]
@@ -45,10 +46,11 @@ class SplitOperation:
     (`calls.FunctionHandle`).
     """
 
-    __slots__ = ("_begin", "_count", "_frame", "_splits", "pending")
+    __slots__ = ("_again", "_count", "_frame", "_splits", "pending")
 
-    def __init__(self, begin: Begin) -> None:
-        self._begin = begin
+    def __init__(self, begin: Begin, again: Begin | None = None) -> None:
+        """`again` stands before what C code does after Python code, if that is something else."""
+        self._again = again or begin
         self._frame: FrameType | None = None
         """The frame of the Python code that C code has entered."""
         self._splits = False
@@ -72,7 +74,7 @@ class SplitOperation:
     def go_on_after_return(self) -> None:
         """Stand before the operation once more; the frame that has returned is still there."""
         if session.current.ident == get_ident():
-            self.pending = self._begin()
+            self.pending = self._again()
             self._count = now.count
 
     def settle(self) -> None:
@@ -96,11 +98,34 @@ def perform_in_turns(
     return perform_split(partial(approach_all, parts, site), site, action, *arguments, **named)
 
 
+def compute(thing: Any, site: int, action: Callable[..., Any], *arguments: Any) -> Any:
+    """Perform an action of C code that looks for a value, and else computes and stores it.
+
+    Looking reads the object.  The value is computed by Python code, or else nobody can come in
+    between; storing it changes the object.  Without a scheduling point nobody sees whether there is
+    Python code, so there the whole action counts as a change.
+    """
+    if session.current.ident != get_ident():
+        return action(*arguments)
+    changing: list[Part] = [(thing, None, How.CHANGE, None)]
+    again = partial(approach_all, changing, site)
+    begin = again
+    if site in points and not now.alone:
+        reading: list[Part] = [(thing, None, How.READ_ALL, None)]
+        begin = partial(approach_all, reading, site)
+    return _perform(SplitOperation(begin, again), site, action, *arguments)
+
+
 def perform_split(
     begin: Begin, site: int, action: Callable[..., Any], *arguments: Any, **named: Any
 ) -> Any:
     """Perform an action of C code that may enter Python code; to be called under control."""
-    operation = SplitOperation(begin)
+    return _perform(SplitOperation(begin), site, action, *arguments, **named)
+
+
+def _perform(
+    operation: SplitOperation, site: int, action: Callable[..., Any], *arguments: Any, **named: Any
+) -> Any:
     place = _place_of(site)
     if not operation.pending and place not in learned.moving:
         return _perform_unsplit(place, action, *arguments, **named)

@@ -16,11 +16,19 @@ from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.primitives.registry import look_inside
 from mazurka.runtime.python import attributes
-from mazurka.runtime.python.attributes import INSIDE, NOWHERE, approach_entry, home_of, is_entry
+from mazurka.runtime.python.attributes import (
+    INSIDE,
+    NOWHERE,
+    approach_entry,
+    home_of,
+    is_computed_by_c,
+    is_entry,
+)
 from mazurka.runtime.python.calls import hold_method
 from mazurka.runtime.python.catalogue import BUILT_IN
 from mazurka.runtime.python.containers import PendingAccess, approach
 from mazurka.runtime.python.opaque import operate
+from mazurka.runtime.python.reentry import compute
 from mazurka.runtime.python.wrappers import is_field, looks_up_in_c, use_wrapper
 from mazurka.runtime.sharing import locations
 from mazurka.runtime.sharing.accesses import How, Read, ReadSeveral, SharedVariable, Write
@@ -179,6 +187,8 @@ def read_attribute(thing: Any, name: str, site: int) -> Any:
     kind = type(thing)
     if looks_up_in_c(kind) or is_field(kind, name):
         return _hold(use_wrapper(thing, site, getattr, thing, name), site)
+    if is_computed_by_c(kind, name):
+        return _hold(compute(thing, site, getattr, thing, name), site)
     touch_attribute(thing, name, site)
     return _hold(getattr(thing, name), site)
 
@@ -242,7 +252,7 @@ def write_own(
     pending: PendingAccess | None = None
     if session.current.ident == get_ident():
         kind = type(thing)
-        if looks_up_in_c(kind) or is_field(kind, name):
+        if looks_up_in_c(kind) or is_field(kind, name) or is_computed_by_c(kind, name):
             return operate(thing, site, action, *arguments)
         pending = _touch_own(thing, name, site, how)
     if pending is None:

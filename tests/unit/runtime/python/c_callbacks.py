@@ -10,7 +10,7 @@ import io
 import threading
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 
 def together(*bodies: Callable[[], object]) -> None:
@@ -157,7 +157,12 @@ def asked(look: Callable[[Node], int]) -> Callable[[], None]:
     def program() -> None:
         node = Node("n")
         found: list[int] = []
-        together(lambda: found.append(look(node)), lambda: node.append(Node("m")))
+
+        def change() -> None:
+            node.append(Node("m"))
+            node.__setstate__({"tag": "n", "_children": list(node), "text": "new"})
+
+        together(lambda: found.append(look(node)), change)
         assert found == [0]
 
     return program
@@ -171,6 +176,7 @@ ASKED: dict[str, Callable[[Node], int]] = {
     "for": lambda node: sum(1 for _ in node),
     "star": lambda node: len([*node]),
     "unpack": lambda node: _unpack(node),
+    "field": lambda node: int(node.text == "new"),
     "item": lambda node: len(node[:]),
     "iter": lambda node: next(iter(node), None) is not None,
 }
@@ -213,6 +219,26 @@ def fields_that_nobody_changes() -> None:
         assert reader.line_num == 0
 
     together(look, look)
+
+
+class Lazy:
+    """Something with a value that C code looks for, and else computes and stores."""
+
+    made: ClassVar[list[int]] = []
+    value = property(functools.lru_cache(lambda self: self.made.append(1)))
+
+
+def lazy_value() -> None:
+    """Violated: both threads find nothing."""
+    thing = Lazy()
+    Lazy.made.clear()
+    together(lambda: thing.value, lambda: thing.value)
+    assert len(Lazy.made) == 1
+
+
+def lazy_values() -> None:
+    """Holds: each thread has an object of its own."""
+    together(lambda: Lazy().value, lambda: Lazy().value)
 
 
 def keys_of_a_list() -> None:

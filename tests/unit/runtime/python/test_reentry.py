@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import itertools
 import os
 import sys
 from collections.abc import Callable
+from operator import attrgetter
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from tests.unit.runtime.python import c_callbacks
 
 import mazurka
 from mazurka.runtime.core.insides import is_of_c
+from mazurka.runtime.python import variables
+from mazurka.runtime.python.attributes import is_computed_by_c
 from mazurka.runtime.python.wrappers import _lookup, is_field, looks_up_in_c, memory_of
 
 
@@ -34,6 +38,33 @@ def test_few_executions_where_nothing_is_shared(program: Callable[[], None]) -> 
     result = mazurka.explore(program, preemptions=None)
     assert result.verdict == "holds"
     assert result.executions <= c_callbacks.HOLDS[program]
+
+
+def test_what_a_descriptor_of_c_code_computes_can_be_computed_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    computed = {(c_callbacks.Lazy, "value")}
+    is_computed = attrgetter("__contains__")(computed)
+    monkeypatch.setattr(variables, "is_computed_by_c", lambda *of: is_computed(of))
+    assert mazurka.explore(c_callbacks.lazy_value, preemptions=1).verdict == "violated"
+    result = mazurka.explore(c_callbacks.lazy_values, preemptions=None)
+    assert result.verdict == "holds"
+    assert result.executions <= 2
+
+
+def test_descriptors_of_c_code_are_known() -> None:
+    class Point(NamedTuple):
+        x: int
+
+    class Thing:
+        __slots__ = ("a",)
+        cached = functools.lru_cache(len)
+        named = property(len)
+        computed = functools.cached_property(len)
+
+    names = ("a", "cached", "named", "computed", "missing")
+    assert not any(is_computed_by_c(Thing, name) for name in names)
+    assert not is_computed_by_c(Point, "x")
 
 
 def test_nothing_is_proved_where_a_profile_function_is_set() -> None:
