@@ -82,6 +82,7 @@ class ObservedCode(Rewriter):
             raise
         unobserved.is_unobserved = self._is_unobserved
         unobserved.is_covered = self.entrances.covers
+        unobserved.is_silent = self.entrances.silence.is_kept
         at_present.rewriter = self
         sys.meta_path.insert(0, self._finder)
         self._load = importing._load_unlocked
@@ -94,7 +95,7 @@ class ObservedCode(Rewriter):
         if self._finder in sys.meta_path:
             sys.meta_path.remove(self._finder)
         at_present.rewriter = Rewriter()
-        unobserved.is_unobserved = unobserved.is_covered = None
+        unobserved.is_unobserved = unobserved.is_covered = unobserved.is_silent = None
         del self.entrances, self._finder  # they refer to this object
         self._exchange.restore()
         live_functions.forget_added()
@@ -116,7 +117,9 @@ class ObservedCode(Rewriter):
     def _observe_import(self, name: str, module: ModuleType) -> None:
         if self._wants(name, module) and name not in self.modules:
             self._observe_modules([(name, module)])
-        if not self.entrances.silence.depth:  # or that is done after the import that needs this one
+        if (
+            not self.entrances.silence.is_kept()
+        ):  # or that is done after the import that needs this one
             self.entrances.watch_new()
 
     # -- code that is entered (`on_demand.Entrances`) ------------------------------------------

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import builtins
 import sys
+from _thread import get_ident
 from collections.abc import Callable
 from importlib import machinery
 from types import (
@@ -61,16 +62,25 @@ def _is_part(function: FunctionType | None, parts: frozenset[str]) -> bool:
 
 
 class Silence:
-    """A context in which code that is entered runs as it is."""
+    """A context in which code that a thread enters runs as it is."""
 
     def __init__(self) -> None:
-        self.depth = 0
+        self._depths: dict[int, int] = {}
+        """By thread: how often it has entered the context, and not left it."""
 
     def __enter__(self) -> None:
-        self.depth += 1
+        me = get_ident()
+        self._depths[me] = self._depths.get(me, 0) + 1
 
     def __exit__(self, *error: object) -> None:
-        self.depth -= 1
+        me = get_ident()
+        self._depths[me] -= 1
+        if not self._depths[me]:
+            del self._depths[me]
+
+    def is_kept(self) -> bool:
+        """Whether the present thread is inside."""
+        return bool(self._depths) and get_ident() in self._depths
 
 
 class Entrances:
@@ -194,7 +204,7 @@ class Entrances:
         """Observe a function; that is not the program's doing, so its thread is not under control
         meanwhile.  Threads that unwind after the end of a run enter what no run would."""
         run = session.current
-        if self.silence.depth or run.over:
+        if run.over or self.silence.is_kept():
             return
         run.ident, ident = 0, run.ident
         try:

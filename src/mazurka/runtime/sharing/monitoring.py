@@ -116,6 +116,8 @@ class Unobserved:
         """Whether code that begins in a module that is observed has not been rewritten."""
         self.is_covered: Callable[[object, str], bool] | None = None
         """Whether a function or class of a module is observed as soon as a thread enters it."""
+        self.is_silent: Callable[[], bool] | None = None
+        """Whether the present thread imports a module, whose code runs as it is."""
         self._monitoring: Any = None
         self._silence: Any = None
         """What tells the interpreter that code has been seen; other threads may still come to tell
@@ -222,6 +224,8 @@ class Unobserved:
                 return self._silence
             # Not under control now; it may be another time, so it must not be silenced yet.
             self._began_between(code, sys._getframe(1))
+            return None
+        if self.is_silent is not None and self.is_silent():
             return None
         frame: Any = sys._getframe(1)
         module = frame.f_globals.get("__name__")
