@@ -28,6 +28,7 @@ import locale
 import operator
 import queue
 import random
+import sys
 import threading
 import traceback
 import types
@@ -218,6 +219,8 @@ class CallEffect(Enum):
     PRINTS_TRACEBACK = auto()
     WARNS = auto()
     USES_LOCALE = auto()
+    FINDS_FRAME = auto()
+    """It looks at the frames of its callers."""
     IDENTIFIES = auto()
     HASHES = auto()
     MAKES_FUNCTION = auto()
@@ -231,6 +234,9 @@ class CallEffect(Enum):
     DELETES_ATTRIBUTE = auto()
 
 
+FRAME_FUNCTIONS: Final = tuple(
+    vars(sys)[name] for name in ("_getframe", "_getframemodulename") if hasattr(sys, name)
+)
 BATCHED: Final = getattr(itertools, "batched", itertools.pairwise)
 """There is none before Python 3.12."""
 CALLBACK_AT: Final[dict[Any, int]] = {
@@ -284,6 +290,7 @@ ROWS: Final[tuple[tuple[CallEffect, tuple[Any, ...]], ...]] = (
     (CallEffect.PRINTS_TRACEBACK, (traceback.print_last, traceback.print_list)),
     (CallEffect.WARNS, (warnings.warn, warnings.warn_explicit)),
     (CallEffect.USES_LOCALE, tuple(vars(locale)[name] for name in ("_setlocale", "_localeconv"))),
+    (CallEffect.FINDS_FRAME, (inspect.currentframe, *FRAME_FUNCTIONS)),
     (CallEffect.IDENTIFIES, (id,)),
     (CallEffect.HASHES, (hash,)),
     (CallEffect.MAKES_FUNCTION, (types.FunctionType,)),

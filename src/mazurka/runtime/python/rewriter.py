@@ -32,6 +32,10 @@ class Rewriter:
         """Rewrite a function if it belongs to the program; say whether it is rewritten now."""
         return False
 
+    def is_trap(self, code: CodeType) -> bool:
+        """Say whether code only calls that of the function which it stands for."""
+        return False
+
     def observe_resumed(self, thing: Any) -> None:
         """Name a generator that goes on in code which is not observed."""
 

@@ -31,6 +31,7 @@ from mazurka.runtime.rewrite.live_functions import live_functions
 from mazurka.runtime.rewrite.on_demand import Entrances, Silence, has_code
 from mazurka.runtime.rewrite.selection import BUILTINS, Rule, is_left_alone
 from mazurka.runtime.rewrite.sources import NO_SOURCE, RewrittenSource
+from mazurka.runtime.rewrite.traps import is_trap
 from mazurka.runtime.sharing.locations import learned
 from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.runtime.sharing.older_state import older_state
@@ -303,6 +304,9 @@ class ObservedCode(Rewriter):
         return self.entrances.enter(function) and (
             MARK in function.__globals__ or is_rewritten(function.__code__)
         )
+
+    def is_trap(self, code: CodeType) -> bool:
+        return is_trap(code)
 
     def observe_resumed(self, thing: Any) -> None:
         if type(thing) is GeneratorType:

@@ -11,7 +11,8 @@ nothing, in any run.
 A trap looks like the code that it stands for: name, parameters, flags, file and line are the same,
 so that whoever inspects a function sees no difference.  It takes what it has been called with from
 its own frame, where defaults have been filled in.  Threads that are not under control run the
-original code, by a *twin* of the function.
+original code, by a *twin* of the function.  A twin has two frames more above it than the function
+would; where it asks for frames by `sys._getframe`, it is given those of the program.
 
 Code can run without a function: generators that were made before the exploration are watched
 (`on_demand`), texts and code objects go through `exec` (`python.frames`), modules through the
@@ -30,6 +31,7 @@ from typing import Any, Final, NamedTuple
 
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import is_rewritten
+from mazurka.runtime.python.frames import frame_above
 from mazurka.runtime.rewrite.live_functions import Group, Live, live_functions
 
 _VARIABLE: Final = 0x04
@@ -113,9 +115,30 @@ class Trap:
         """The function with its own code; defaults are among the arguments already."""
         if self.twin is None:
             space, cells = function.__globals__, function.__closure__
-            self.twin = FunctionType(self.code, space, function.__name__, None, cells)
+            code = _ask_for_frames(self.code, space)
+            self.twin = FunctionType(code, space, function.__name__, None, cells)
             present.has_twin.append(self)
         return self.twin
+
+
+_ASKED: Final = "_getframe"
+_ANSWERED: Final = "_mazurka_getframe"
+
+
+def _find_frame(depth: int = 0) -> FrameType:
+    """Do what `sys._getframe` does, for a twin."""
+    return frame_above(sys._getframe(1), depth)
+
+
+setattr(sys, _ANSWERED, _find_frame)  # twins may outlive an exploration
+
+
+def _ask_for_frames(code: CodeType, space: dict[str, Any]) -> CodeType:
+    """Let code ask for frames of the program alone, where it does so by an attribute of `sys`."""
+    if _ASKED not in code.co_names or _ASKED in space:
+        return code
+    names = (_ANSWERED if name == _ASKED else name for name in code.co_names)
+    return code.replace(co_names=tuple(names))
 
 
 def _arguments(frame: FrameType, code: CodeType) -> tuple[list[Any], dict[str, Any]]:
