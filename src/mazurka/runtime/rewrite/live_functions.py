@@ -32,6 +32,8 @@ from mazurka.runtime.python.catalogue import CachedFunction
 Space: TypeAlias = dict[str, Any]
 _YOUNG: Final = (partial(gc.get_objects, 0), partial(gc.get_objects, 1))
 _ALL: Final = (gc.get_objects,)
+SOME: Final = 10_000
+"""How many new functions there are when dead ones among them are dropped."""
 
 
 class Mark:
@@ -76,6 +78,8 @@ class LiveFunctions:
         """By the identity of a namespace, which is alive if any of its functions is."""
         self._generators, self._caches = Group(), Group()
         self._added: list[Live] = []
+        self._fresh = 0
+        """How many of these have been taken."""
         self._mark: object = None
         self._total = self._moved = 0
         """How many objects there were when all were looked at, and how many have been frozen since
@@ -109,14 +113,22 @@ class LiveFunctions:
     def forget_added(self) -> None:
         """Forget what is new: an exploration begins, or has ended."""
         self._added.clear()
+        self._fresh = 0
 
-    def count_added(self) -> int:
-        """Return how much has been found since the exploration began."""
-        return len(self._added)
+    def added(self) -> list[Any]:
+        """Return what has been found since the exploration began."""
+        return _alive(self._added)
 
-    def added(self, since: int = 0) -> list[Any]:
-        """Return what has been found since the exploration began, or since there was so much."""
-        return _alive(self._added[since:])
+    def take_fresh(self) -> list[Any]:
+        """Return what has been found since this was last asked for."""
+        fresh = _alive(self._added[self._fresh :])
+        self._fresh = len(self._added)
+        return fresh
+
+    def find(self, function: FunctionType) -> Live | None:
+        """Return the reference to a function, if it is known."""
+        group = self._functions.get(id(function.__globals__))
+        return None if group is None else group.get(id(function))
 
     def know(self, function: FunctionType) -> Live:
         """Return the reference to a function, which may be new."""
@@ -213,7 +225,16 @@ class LiveFunctions:
         group[live.key] = live
         group.traps = None
         self._added.append(live)
+        if len(self._added) % SOME == 0:
+            self._drop_dead()
         return live
+
+    def _drop_dead(self) -> None:
+        """Drop what has died from what is new: every run may make some functions."""
+        taken, fresh = self._added[: self._fresh], self._added[self._fresh :]
+        taken = [live for live in taken if live() is not None]
+        self._fresh = len(taken)
+        self._added = [*taken, *(live for live in fresh if live() is not None)]
 
 
 def _select(things: list[Any]) -> list[Any]:

@@ -96,8 +96,6 @@ class Entrances:
         """By identity: namespaces, and which of their functions and classes may be observed."""
         self._suspended: list[tuple[ReferenceType[Any], int, str]] = []
         """Generators that were made before the exploration, where they stood, and their names."""
-        self._looked = 0
-        """How much of what is new has been watched."""
         self._refused: dict[CodeType, str] = {}
         """Code that cannot be rewritten, and why; where it runs all the same, it is named."""
 
@@ -106,7 +104,7 @@ class Entrances:
     def watch_all(self) -> None:
         """Set a trap in every function that may be observed and is not."""
         live_functions.refresh()
-        self._looked = live_functions.count_added()
+        live_functions.take_fresh()
         for space, group in live_functions.by_namespace():
             parts = self._parts_to_watch(space)
             if parts is _ALL:
@@ -120,8 +118,7 @@ class Entrances:
     def watch_new(self) -> None:
         """Do the same for what has come into being since."""
         live_functions.refresh()
-        since, self._looked = self._looked, live_functions.count_added()
-        for thing in live_functions.added(since):
+        for thing in live_functions.take_fresh():
             if type(thing) is FunctionType:
                 if self._may_watch(thing):
                     self._traps.set_all([thing])

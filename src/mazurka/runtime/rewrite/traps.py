@@ -228,14 +228,15 @@ class Traps:
             self.set_in(changed)
 
     def is_set(self, function: FunctionType) -> bool:
-        trap = live_functions.know(function).trap
+        live = live_functions.find(function)
+        trap = None if live is None else live.trap
         return trap is not None and function.__code__ is trap.instructions
 
     def remove(self, function: FunctionType) -> None:
         """Give a function its own code again."""
-        trap = live_functions.know(function).trap
-        if trap is not None:
-            _disarm(trap)
+        live = live_functions.find(function)
+        if live is not None and live.trap is not None:
+            _disarm(live.trap)
 
     def remove_from(self, space: dict[str, Any]) -> list[FunctionType]:
         """Give the functions of a namespace their own code again, and return them."""

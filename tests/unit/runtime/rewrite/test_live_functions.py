@@ -143,6 +143,18 @@ def test_what_has_died_is_forgotten() -> None:
     assert len(live.of_namespace(globals())) == count - 1
 
 
+def test_functions_that_runs_make_do_not_accumulate(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live_module, "SOME", 10)
+    live = LiveFunctions()
+    for _ in range(100):
+        function: Any = make()
+        live.know(function)
+    assert live.added() == [function]
+    assert live.take_fresh() == [function]
+    assert live.take_fresh() == []
+    assert len(live._added) <= 10
+
+
 @pytest.mark.skipif(ENDS_LATE, reason="free-threaded interpreters know no generations")
 def test_only_new_objects_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[int] = []
