@@ -39,9 +39,9 @@ def test_an_engine_without_a_strategy_takes_its_default(mazurka, model):
 
 
 def test_the_default_must_be_able_to_answer(mazurka, model):
-    answer = mazurka("check", model("holds"), "--engine", "stateless", "--property", "race")
+    answer = mazurka("check", model("holds"), "--engine", "stateless", "--property", "hang")
     assert answer.status == 2
-    assert "strategy 'optimal-dpor' does not preserve race" in answer.err
+    assert "strategy 'optimal-dpor' does not preserve hang" in answer.err
 
 
 @pytest.mark.parametrize(

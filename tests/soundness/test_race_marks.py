@@ -35,3 +35,10 @@ def test_marked_programs_fail_where_steps_race(sort: str) -> None:
         compared += 1
     assert races
     assert refused <= compared // 8
+
+
+def test_a_declaration_that_fails_is_the_step_that_fails() -> None:
+    """The failing move looks like the one before it, which has nothing to do with it."""
+    program = program_of("restarting", 20_008)
+    assert program is not None
+    assert disagreement(program, explore(program)) is None

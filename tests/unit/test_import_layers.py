@@ -22,7 +22,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("ir.passes",),
     ("ir.native",),
     ("analysis", "frontend.kit", "search"),
-    ("frontend", "compiled"),
+    ("frontend", "compiled", "marked_search"),
     ("stateful", "stateless", "symbolic"),
     ("report",),
     ("runtime.core",),

@@ -17,18 +17,15 @@ def unmark(marked: MarkedProgram, violation: Violation) -> Violation:
     checked in the program itself.
     """
     moves: list[Move] = []
-    last, interpreter = None, Interpreter(marked.program)
-    state = marked.program.initial_state()
-    for move in violation.path:
-        declares, last = False, move
+    interpreter, state = Interpreter(marked.program), marked.program.initial_state()
+    for number, move in enumerate(violation.path, 1):
+        declares, taken = False, move
         if (move.thread, interpreter.location(state, move.thread)) in marked.declaring:
-            declares, last = move.choice % 2 == 1, Move(move.thread, move.choice // 2)
-        if not declares:
-            moves.append(last)
+            declares, taken = move.choice % 2 == 1, Move(move.thread, move.choice // 2)
+        if not declares or number == len(violation.path):
+            moves.append(taken)  # where declaring a step fails, the step itself does
         state = interpreter.step(state, move.thread, move.choice).state
     if violation.kind != Fault.RACE:
-        if last is not None and moves[-1:] != [last]:
-            moves.append(last)  # declaring a step has failed where the step itself does
         return Violation(violation.kind, tuple(moves))
     return name_race(marked, tuple(moves[:-1]), moves[-1])
 

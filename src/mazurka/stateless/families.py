@@ -7,17 +7,27 @@ from mazurka.search import Observer, SearchOptions, SearchResult, Strategy
 
 
 def schedule_strategy(name: str, summary: str) -> Strategy:
-    """A strategy that searches with the reduction of its name (`iterative.REDUCTIONS`)."""
+    """A strategy that searches with the reduction of its name (`iterative.REDUCTIONS`).
+
+    A race is a failure in a program with marks (`mazurka.ir.passes.race_marks.program`), which ends
+    if the program does.
+    """
 
     def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
         from mazurka.stateless.answering import answer
 
-        return answer(program, options, observer, name)
+        if "race" not in options.properties:
+            return answer(program, options, observer, name)
+        from mazurka.marked_search import search_with_marks
+
+        return search_with_marks(
+            program, options, lambda marked, asked: answer(marked, asked, observer, name)
+        )
 
     return Strategy(
         name=name,
         summary=summary,
-        preserves=frozenset({"assert", "deadlock"}),
+        preserves=frozenset({"assert", "deadlock", "race"}),
         orders=("dfs",),
         run=run,
         over_schedules=True,

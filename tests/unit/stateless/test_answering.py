@@ -29,7 +29,7 @@ def answer(name: str, program: Program, **options: object) -> SearchResult:
 def test_what_a_strategy_says_of_itself(name: str) -> None:
     strategy: Strategy = load_strategy(name)
     assert strategy.name == name
-    assert strategy.preserves == {"assert", "deadlock"}
+    assert strategy.preserves == {"assert", "deadlock", "race"}
     assert strategy.over_schedules
     assert strategy.orders == ("dfs",)
 

@@ -29,7 +29,7 @@ from mazurka.stateful.variants import CYCLE_RULE, WORKERS, CycleRule
 def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
     if "race" not in options.properties:
         return make_vectors(program, options, observer)
-    from mazurka.stateful.marked_search import search_with_marks
+    from mazurka.marked_search import search_with_marks
 
     return search_with_marks(
         program, options, lambda marked, asked: make_vectors(marked, asked, observer)

@@ -4,8 +4,9 @@ Abdulla, Aronis, Jonsson, Sagonas, *Optimal Dynamic Partial Order Reduction* (PO
 2.  Wakeup trees say which sequence of steps leads to the other order of a race without meeting
 anything that sleeps.
 
-Keeps assertions, all other faults, and deadlocks, if all executions end; if some do not, the answer
-is inconclusive unless a violation was found.  `stateless.reduction.optimal_dpor` has the algorithm.
+Keeps assertions, all other faults, deadlocks and races, if all executions end; if some do not, the
+answer is inconclusive unless a violation was found.  `stateless.reduction.optimal_dpor` has the
+algorithm.
 """
 
 from __future__ import annotations

@@ -4,8 +4,9 @@ Godefroid, *Partial-Order Methods for the Verification of Concurrent Systems* (L
 5).  What may be left out is known only when it comes up, so many runs are begun in vain; the others
 of its kind, which look for races, are measured against it.
 
-Keeps assertions, all other faults, and deadlocks, if all executions end; if some do not, the answer
-is inconclusive unless a violation was found.  `stateless.reduction.sleep_sets` has the algorithm.
+Keeps assertions, all other faults, deadlocks and races, if all executions end; if some do not, the
+answer is inconclusive unless a violation was found.  `stateless.reduction.sleep_sets` has the
+algorithm.
 """
 
 from __future__ import annotations

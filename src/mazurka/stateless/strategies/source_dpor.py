@@ -4,8 +4,9 @@ Abdulla, Aronis, Jonsson, Sagonas, *Optimal Dynamic Partial Order Reduction* (PO
 1.  As `dpor`, but where a thread is explored already with which the other order may begin, none is
 added.
 
-Keeps assertions, all other faults, and deadlocks, if all executions end; if some do not, the answer
-is inconclusive unless a violation was found.  `stateless.reduction.source_dpor` has the algorithm.
+Keeps assertions, all other faults, deadlocks and races, if all executions end; if some do not, the
+answer is inconclusive unless a violation was found.  `stateless.reduction.source_dpor` has the
+algorithm.
 """
 
 from __future__ import annotations
