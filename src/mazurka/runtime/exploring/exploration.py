@@ -50,6 +50,11 @@ from mazurka.stateless import iterative, randomized
 from mazurka.stateless.explored import TIME, DivergedError, Explored, Failing, Progress, RunOptions
 from mazurka.stateless.runs import Decider, Ended, Failed, OutOfTime, Runnable
 
+ENDLESS = (
+    "probably in a loop that waits for other threads and takes a lock in each round; let it wait"
+    " for a condition or an event, or call time.sleep in it. If the execution does end, allow more"
+    " steps (--max-steps)"
+)
 PATIENT_RUNS = 1000
 """The most runs in which a failure is looked for that needs no early timeout."""
 
@@ -123,6 +128,8 @@ class Exploration:
         explored = self.search_observed(program, checked)
         if self.is_enough(explored):
             self.conclude(explored, program.not_observed, program.unobserved_code)
+            if program.long_run and any("more than" in one for one in explored.limits):
+                self.result.notes += (f"{program.long_run}: {ENDLESS}",)
             if explored.failures:
                 self.explain(explored.failures[0], program, checked)
 

@@ -15,7 +15,7 @@ import gc
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from inspect import unwrap
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any, TypeVar
 
 from mazurka.errors import MazurkaError
@@ -24,7 +24,8 @@ from mazurka.runtime.core.host import ControlSettings
 from mazurka.runtime.core.insides import names_in
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.operations import present
-from mazurka.runtime.core.sites import shown_path, sites
+from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.core.sites import shown_path, site_of, sites
 from mazurka.runtime.core.tasks import Join, StartThread
 from mazurka.runtime.program.program import RealProgram
 from mazurka.runtime.python.attributes import forget_classes
@@ -38,10 +39,12 @@ from mazurka.runtime.sharing.locations import PLACE, learned, order
 from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.runtime.sharing.names import names
 from mazurka.runtime.sharing.older_state import older_state
-from mazurka.stateless.runs import Decider, Ended, Operation, Slip
+from mazurka.stateless.runs import Abandon, Decider, Ended, Operation, Slip
 
 Result = TypeVar("Result")
 _take = order.take
+LONG = 1000
+"""Of runs with so many steps it is told where they were given up."""
 MOST = 300
 """How many runs may teach names and no place before it is clear that there is no end to it."""
 
@@ -81,6 +84,8 @@ class OrderKeeper(Decider):
         prefix = decider.prefix
         self._prefix = prefix if goes_on else ()
         self._slip: Slip | None = None
+        self.long_run = ""
+        """Where a thread stood when a long run was given up."""
         if goes_on or not prefix:  # otherwise it has to be asked about everything
             self._slip = decider.slip
         order.begin(len(self._prefix))
@@ -107,7 +112,12 @@ class OrderKeeper(Decider):
 
     def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
         decide = self._decide
-        chosen = decide(pending, enabled, last)
+        try:
+            chosen = decide(pending, enabled, last)
+        except Abandon:
+            if len(order.events) >= LONG:
+                self.long_run = _describe_place(sys._getframe(1))
+            raise
         operation: Any = pending[chosen]
         alone = False
         if now.alone or type(operation) is Join:
@@ -123,6 +133,13 @@ class OrderKeeper(Decider):
         if now.alone or type(operation) is Join:
             alone = _stays_alone(operation, thread, pending)
         _take(thread, operation.at(present) or (), alone)
+
+
+def _describe_place(frame: FrameType) -> str:
+    """Name the thread that ran last, and where it stands."""
+    site = site_of(frame)
+    where = f" at {shown_path(site.file)}:{site.line}" if site else ""
+    return f"{session.current.running.life.label} ran last{where}"
 
 
 def _stays_alone(operation: Any, thread: int, pending: Sequence[Operation | None]) -> bool:
@@ -150,6 +167,8 @@ class ObservedProgram:
         self.real = RealProgram(test, settings)
         self.code = ObservedCode(is_wanted, is_left)
         self.restarts = 0
+        self.long_run = ""
+        """Where a thread stood when a long run was given up; empty if none was."""
         self._known: set[str] = set()
         """All that runs have taught."""
         self._vain = 0
@@ -244,6 +263,7 @@ class ObservedProgram:
             self._last = decider
             imported = len(sys.modules)
             ended = self.real.run(keeper)
+            self.long_run = keeper.long_run or self.long_run
             if len(sys.modules) != imported and self.real.is_entered:
                 self.code.entrances.watch_new()  # some loaders do not show what they load
         finally:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from observed_programs import module_of
 
+import mazurka
 from mazurka.report.answer import HOLDS, VIOLATED
 from mazurka.runtime.core.spinning import is_in_loop
 from mazurka.runtime.exploring.entry import explore_test
@@ -223,3 +225,30 @@ def test_instructions_that_can_come_again() -> None:
     last = len(_without_loop.__code__.co_code)
     assert not any(is_in_loop(_without_loop.__code__, at) for at in range(0, last, 2))
     assert any(is_in_loop(_with_loop.__code__, at) for at in range(0, last, 2))
+
+
+def test_a_loop_that_takes_a_lock_in_each_round_is_named() -> None:
+    def program() -> None:
+        lock, done = threading.Lock(), list[int]()
+
+        def finish() -> None:
+            with lock:
+                done.append(1)
+
+        def wait() -> None:
+            while True:
+                with lock:
+                    if done:
+                        return
+
+        threads = [threading.Thread(target=target) for target in (finish, wait)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    result = mazurka.explore(program, preemptions=1, max_steps=1200)
+    assert result.verdict == "inconclusive", result.report()
+    (note,) = result.notes
+    assert note.startswith("Thread-2 (wait) ran last at ")
+    assert "takes a lock in each round; let it wait for a condition" in note
