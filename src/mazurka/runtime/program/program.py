@@ -182,7 +182,7 @@ class RealProgram:
             gc.collect(1)
             return
         gc.collect()
-        self._collect_all += self._collect_all // 2
+        self._collect_all *= 2
 
     def hold_daemons(self) -> None:
         """Keep daemons on a leash, and their list up to date, from the next run on."""
