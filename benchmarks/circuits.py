@@ -6,7 +6,8 @@
 The first form takes so many random steps of random programs in the circuit and on the interpreter,
 every eighth program also in native code, and compares outcomes, states, and who stands still.  The
 second compares the verdicts of `bmc`, with both interleavings, with the interpreter's unreduced
-search.  Exit status 1 if there is a disagreement.  Run from the root.
+search.  `--limit` ends either after so many seconds of processor time.  Exit status 1 if there is a
+disagreement.  Run from the root.
 """
 
 from __future__ import annotations
@@ -38,10 +39,10 @@ PROPERTIES = (frozenset({"assert", "deadlock"}), frozenset({"assert"}))
 SECONDS = 20.0
 
 
-def compare_steps(wanted: int, seed: int) -> bool:
+def compare_steps(wanted: int, seed: int, limit: float) -> bool:
     steps, programs = 0, 0
     for number in count(seed):
-        if steps >= wanted:
+        if steps >= wanted or time.process_time() > limit:
             break
         walks = CircuitWalks(Subject(number).program(), number, native=number % 8 == 0)
         problem = walks.find_disagreement(WALK)
@@ -53,9 +54,11 @@ def compare_steps(wanted: int, seed: int) -> bool:
     return True
 
 
-def compare_verdicts(wanted: int, seed: int) -> bool:
+def compare_verdicts(wanted: int, seed: int, limit: float) -> bool:
     strategy, tally = load_strategy("bmc"), Counter[str]()
     for number in range(seed, seed + wanted):
+        if time.process_time() > limit:
+            break
         oracle = consult(Subject(number).program(), STATES)
         if oracle is None:
             tally["too large"] += 1
@@ -78,10 +81,14 @@ def main() -> int:
     parser.add_argument("--steps", type=int, default=0)
     parser.add_argument("--verdicts", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--limit", type=float, default=float("inf"))
     asked = parser.parse_args()
     began = time.process_time()
-    right = compare_steps(asked.steps, asked.seed) if asked.steps else True
-    right = compare_verdicts(asked.verdicts, asked.seed) and right if asked.verdicts else right
+    right = True
+    if asked.steps:
+        right = compare_steps(asked.steps, asked.seed, asked.limit)
+    if asked.verdicts:
+        right = compare_verdicts(asked.verdicts, asked.seed, asked.limit) and right
     print(f"{time.process_time() - began:.1f} s of processor time")
     return 0 if right else 1
 

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from mazurka.search import SearchOptions
+from mazurka.search import SearchOptions, Silent
 from mazurka.search.registry import load_strategy
 from tests.soundness.circuit_agreement import CircuitWalks
 from tests.soundness.reductions import CHOOSING, STOPPING, Agreement, Subject, compare, consult
@@ -24,6 +26,22 @@ def test_a_step_of_the_circuit_is_the_interpreters(first: int) -> None:
         walks = CircuitWalks(Subject(seed).program(), seed, native=seed % 3 == 0)
         assert walks.find_disagreement(4) is None, f"seed {seed}"
         assert walks.steps > 0
+
+
+def test_threads_that_fail_stop_where_assertions_are_not_asked_for() -> None:
+    decided = 0
+    for seed in range(12):
+        program = Subject(seed).program()
+        if consult(program, STATES) is None:
+            continue
+        asked = SearchOptions(properties=frozenset({"deadlock"}), limit_seconds=20)
+        expected = load_strategy("full").run(program, asked, Silent())
+        tuned = replace(asked, tuning={"rounds": ROUNDS["sweeps"], "unrolling": 4})
+        found = load_strategy("bmc").run(program, tuned, Silent())
+        if found.violation is not None or not found.limits:
+            assert (found.violation is None) == (expected.violation is None), f"seed {seed}"
+            decided += 1
+    assert decided > 0
 
 
 @pytest.mark.parametrize("first", [0, STOPPING, CHOOSING])

@@ -45,6 +45,8 @@ class StepRecord:
     reads: dict[int, list[int]] = field(default_factory=dict)
     """The footprint: by cell the conditions under which it is read, also by guards that fail."""
     writes: dict[int, list[int]] = field(default_factory=dict)
+    pending_faults: list[tuple[Fault, int]] = field(default_factory=list)
+    """What `faults` is made of when the step has been followed to all of its ends."""
 
     def add_fault(self, fault: Fault, condition: int, view: PathView) -> None:
         if condition == FALSE:
@@ -61,5 +63,3 @@ class StepRecord:
         """Whether accesses to the cell belong to the thread's footprint."""
         own = self.program.cells[address].owner == self.thread
         return not own or address == self.program.threads[self.thread].counter
-
-    pending_faults: list[tuple[Fault, int]] = field(default_factory=list)

@@ -14,6 +14,9 @@ and these numbers.
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
+import signal
 import struct
 import sys
 import time
@@ -26,6 +29,8 @@ NUMBER = "i"
 NUMBER_BYTES = array(NUMBER).itemsize
 MICROSECONDS = 1_000_000
 MOST = 2**31 - 1
+SET_DEATH_SIGNAL = 1
+"""`PR_SET_PDEATHSIG` of Linux; other systems have no `prctl`."""
 
 
 def write_message(stream: BinaryIO, command: bytes, numbers: bytes) -> None:
@@ -94,7 +99,15 @@ class Server:
         return array(NUMBER, [int(v <= len(model) and model[v - 1] > 0) for v in variables])
 
 
+def end_with_parent() -> None:
+    """Have the system end this process when the one that started it is gone, where it can (Linux):
+    a solver at work would not notice that nobody waits for its answer."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(SET_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+
+
 def serve() -> None:
+    end_with_parent()
     server, source, target = Server(), sys.stdin.buffer, sys.stdout.buffer
     while (message := read_message(source)) is not None:
         answer = server.answer(*message)
