@@ -30,6 +30,7 @@ from mazurka.runtime.core.tasks import Join, StartThread
 from mazurka.runtime.program.program import RealProgram
 from mazurka.runtime.python.attributes import forget_classes
 from mazurka.runtime.python.library.identities import identities
+from mazurka.runtime.python.library.weak_references import forget_lives
 from mazurka.runtime.rewrite.live_functions import live_functions
 from mazurka.runtime.rewrite.named_objects import find_named_objects
 from mazurka.runtime.rewrite.observed_code import ObservedCode
@@ -256,6 +257,7 @@ class ObservedProgram:
     def run(self, decider: Decider) -> Ended:
         """Run the test once; raise `RelearnError` at its end if it has shown anything new."""
         forget_classes()
+        forget_lives()
         names.restart()
         learned.news.clear()
         try:

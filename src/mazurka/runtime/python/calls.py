@@ -149,7 +149,14 @@ def call(function: Any, site: int) -> Any:
         return _call_class(function, site)
     if calls_in_c(kind):
         return partial(performers[CallEffect.CALLS_OBJECT], function, site)
+    if _is_reference(kind):
+        return partial(performers[CallEffect.FOLLOWS_REFERENCE], function, site)
     return function
+
+
+def _is_reference(kind: type) -> bool:
+    """Tell whether C code gives the objects of weak references of a type."""
+    return issubclass(kind, ref) and kind.__call__ is ref.__call__
 
 
 _callable: dict[type, bool] = {}
@@ -360,5 +367,5 @@ def _is_performed(value: Any) -> bool:
     if kind is MethodType:
         return calls_in_c(type(value.__func__))
     if not issubclass(kind, type):
-        return kind not in _by_kind and calls_in_c(kind)
+        return kind not in _by_kind and (calls_in_c(kind) or _is_reference(kind))
     return id(value) in _by_identity or _constructor(value) is not leave

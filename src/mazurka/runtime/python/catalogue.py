@@ -33,6 +33,7 @@ import threading
 import traceback
 import types
 import warnings
+import weakref
 from collections import deque
 from contextvars import Context, ContextVar
 from enum import Enum, auto
@@ -224,6 +225,10 @@ class CallEffect(Enum):
     IDENTIFIES = auto()
     HASHES = auto()
     MAKES_FUNCTION = auto()
+    MAKES_REFERENCE = auto()
+    """It makes a weak reference, and does not touch its object."""
+    FOLLOWS_REFERENCE = auto()
+    """It is a weak reference, and gives its object."""
     LISTS_ATTRIBUTES = auto()
     SHOWS_ATTRIBUTES = auto()
     READS_ATTRIBUTE = auto()
@@ -294,6 +299,7 @@ ROWS: Final[tuple[tuple[CallEffect, tuple[Any, ...]], ...]] = (
     (CallEffect.IDENTIFIES, (id,)),
     (CallEffect.HASHES, (hash,)),
     (CallEffect.MAKES_FUNCTION, (types.FunctionType,)),
+    (CallEffect.MAKES_REFERENCE, (weakref.ref,)),
     (CallEffect.LISTS_ATTRIBUTES, (dir,)),
     (CallEffect.SHOWS_ATTRIBUTES, (vars,)),
     (CallEffect.READS_ATTRIBUTE, (getattr,)),
@@ -360,6 +366,8 @@ READS_ARGUMENTS: Final = frozenset(
     {"write", "writelines", "writerow", "writerows", "update", "send", "set", "get", "seek", "add"}
 )
 """Methods of C objects that change no argument; one that is not known does: `file.readinto(b)`."""
+TELLS_FOR_EVER: Final = frozenset({("_asyncio", "get_loop"), ("_asyncio", "get_coro")})
+"""By module: methods of C objects that give the same for ever."""
 WRITES_LINES: Final = frozenset({"writelines", "writerows"})
 """Methods that go through what they are given, line by line."""
 TELLS_TIME: Final = frozenset({"now", "utcnow", "today", "add_note"})

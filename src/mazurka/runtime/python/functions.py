@@ -23,6 +23,7 @@ from types import (
     WrapperDescriptorType,
 )
 from typing import Any, Final, TypeAlias
+from weakref import ref
 
 from mazurka.runtime.core.insides import ancestors, is_of_c, names_in_class
 from mazurka.runtime.core.moment import now
@@ -36,6 +37,7 @@ from mazurka.runtime.python.containers import Part, family, part_of, parts_of, p
 from mazurka.runtime.python.deep import TAKES_APART, perform_deep, take_apart
 from mazurka.runtime.python.library.caches import call_cached
 from mazurka.runtime.python.library.dates import follow_clock
+from mazurka.runtime.python.library.weak_references import make_reference
 from mazurka.runtime.python.loops import delegate, iterator_of
 from mazurka.runtime.python.opaque import (
     asked_parts,
@@ -277,6 +279,8 @@ def _call_built_in(function: Any, site: int) -> Any:
             return instead
         progress()
     if issubclass(type(owner), type):
+        if name == "__new__" and issubclass(owner, ref):
+            return partial(make_reference, function, site)
         making = iterators.chain_lazily if name == "from_iterable" else read
         return partial(making, function, site) if is_of_c(owner) else function
     if name in TAKES_APART:
@@ -300,6 +304,8 @@ def _call_opaque(function: Any, owner: Any, site: int) -> Any:
     if hasattr(object, function.__name__):
         return function
     unobserved.meet(type(owner))
+    if (type(owner).__module__, function.__name__) in catalogue.TELLS_FOR_EVER:
+        return function
     if type(owner) is ContextVar and function.__name__ != "get":
         return partial(opaque.set_variable, function, site)
     return partial(_move, function, site)

@@ -70,7 +70,7 @@ def parts_of_opaque(thing: Any) -> list[Part]:
     if not _is_modelled(type(thing)):
         for other in get_referents(thing):
             kind = type(other)
-            if kind not in PLAIN and hides_state(kind) and not is_iterator(other):
+            if kind.__module__ != "builtins" and hides_state(kind) and not is_iterator(other):
                 parts.append(part_of_opaque(other))
     return parts
 
