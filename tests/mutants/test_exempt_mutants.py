@@ -10,7 +10,7 @@ from mazurka.report.answer import HOLDS, INCONCLUSIVE, VIOLATED
 from mazurka.runtime.exploring import observed_program
 from mazurka.runtime.exploring.entry import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions
-from mazurka.runtime.sharing import exempt
+from mazurka.runtime.rewrite import selection
 from mazurka.runtime.testing.decorator import make_test
 from tests.unit.runtime.observed_programs import module_of
 
@@ -31,8 +31,8 @@ def program():
 """
 REMEMBERED = """
 def work():
-    if 'x' in linecache.cache:
-        linecache.clearcache()
+    linecache.cache.pop('x', None)
+    linecache.getline('x', 1)
 def program():
     run(work)
 """
@@ -53,7 +53,10 @@ def test_without_mutants_nothing_is_lost(tmp_path: Path) -> None:
 def test_a_module_that_keeps_something_must_not_be_exempt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exempt, "_PACKAGES", exempt._PACKAGES | {"unittest"})
+    is_left = selection.is_left_alone
+    monkeypatch.setattr(
+        selection, "is_left_alone", lambda name, file: "unittest" in name or is_left(name, file)
+    )
     assert verdict_of(tmp_path, CLEANUPS) == HOLDS
 
 

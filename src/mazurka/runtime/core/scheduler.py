@@ -311,6 +311,18 @@ class Scheduler:
         self.failures.append(failures.describe_exception(error, task.number, task.life.label))
         self.ident = ident
 
+    def do_aside(self, action: Callable[..., Any], *arguments: Any) -> Any:
+        """Let the running thread do something that is not the program's doing: what it enters
+        meanwhile is not observed."""
+        ident = get_ident()
+        if self.ident != ident:
+            return action(*arguments)
+        self.ident = 0
+        try:
+            return action(*arguments)
+        finally:
+            self.ident = ident
+
     # -- the whole run -----------------------------------------------------------------------
 
     def run(self, test: Callable[[], object], decider: Decider) -> Ended:

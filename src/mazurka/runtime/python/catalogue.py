@@ -65,7 +65,7 @@ PLAIN: Final = frozenset(
     {int, float, complex, str, bytes, bool, type(None), type(...), tuple, frozenset, range}
     | {slice, type, types.FunctionType, *BUILT_IN, types.MethodType, types.ModuleType}
     | {type(NotImplemented), *DESCRIPTORS, types.MethodWrapperType, object, super, property}
-    | {staticmethod, classmethod, functools.partial}
+    | {staticmethod, classmethod, functools.partial, types.CodeType}
 )
 """Types whose objects never change, or are watched by other means."""
 _VALUE_MODULES: Final = frozenset(

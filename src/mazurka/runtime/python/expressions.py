@@ -275,7 +275,8 @@ def assert_comparison(left: Any, right: Any, sign: str, site: int) -> Any:
 
 def explain_assertion(site: int) -> str:
     """Tell why an assertion failed."""
-    return f"{_compared.pop(site, '')} (assert {sites[site].text})"
+    text = session.current.do_aside(lambda: sites[site].text)  # which reads a file
+    return f"{_compared.pop(site, '')} (assert {text})"
 
 
 def test_truth(value: Any, site: int) -> Any:

@@ -31,14 +31,18 @@ PARTS: Final[dict[str, frozenset[str]]] = {
         {"asdict", "_asdict_inner", "astuple", "_astuple_inner", "replace", "_replace"}
     ),
     "copyreg": frozenset({"pickle", "add_extension", "remove_extension"}),
-    "functools": frozenset({"cached_property", "singledispatch", "singledispatchmethod"}),
+    "enum": frozenset({"EnumType", "EnumMeta"}),
+    "functools": frozenset(
+        {"cached_property", "singledispatch", "singledispatchmethod", "partialmethod"}
+        | {"update_wrapper", "wraps"}
+    ),
     "heapq": frozenset({"nlargest", "nsmallest", "merge"}),
-    "html.parser": frozenset({"HTMLParser"}),
-    "inspect": frozenset({"getmembers", "_getmembers", "getmembers_static"}),
-    "json": frozenset({"dump", "dumps", "load"}),
-    "json.encoder": frozenset({"JSONEncoder", "_make_iterencode"}),
-    "textwrap": frozenset({"TextWrapper"}),
     "tokenize": frozenset({"Untokenizer", "untokenize"}),
+    "typing": frozenset(
+        {"Protocol", "_ProtocolMeta", "_proto_hook", "_get_protocol_attrs", "get_type_hints"}
+        | {"_BaseGenericAlias", "_GenericAlias", "runtime_checkable", "ForwardRef", "_eval_type"}
+        | {"overload", "get_overloads", "clear_overloads"}
+    ),
     "warnings": frozenset(
         {"catch_warnings", "simplefilter", "filterwarnings", "resetwarnings", "_add_filter"}
     ),

@@ -12,29 +12,25 @@ the standard library, when a thread under control first enters a function of the
 from __future__ import annotations
 
 import sys
-from _thread import get_ident
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
-from importlib import machinery
+from collections.abc import Mapping, Sequence
 from types import CodeType, FrameType, FunctionType, GeneratorType, ModuleType
 from typing import Any, Final, TypeAlias
 
 from mazurka.runtime.core.insides import is_module, module_of, names_in, qualified_name
-from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import MARK, is_rewritten
 from mazurka.runtime.python.rewriter import Rewriter, at_present
 from mazurka.runtime.rewrite import generated, library, sources
 from mazurka.runtime.rewrite.bytecode import rewriting
 from mazurka.runtime.rewrite.bytecode.assembly import UnknownCodeError
 from mazurka.runtime.rewrite.exchange import Exchange
+from mazurka.runtime.rewrite.imports import Imports
 from mazurka.runtime.rewrite.live_functions import live_functions
-from mazurka.runtime.rewrite.on_demand import Entrances, Silence, has_code
+from mazurka.runtime.rewrite.on_demand import Entrances, has_code
 from mazurka.runtime.rewrite.selection import BUILTINS, Rule, is_left_alone
 from mazurka.runtime.rewrite.sources import NO_SOURCE, RewrittenSource
 from mazurka.runtime.rewrite.traps import is_trap
 from mazurka.runtime.sharing.locations import learned
 from mazurka.runtime.sharing.monitoring import unobserved
-from mazurka.runtime.sharing.older_state import older_state
 
 _GENERATOR: Final = 0x20 | 0x80 | 0x200
 """The flags of functions that return before they run."""
@@ -70,7 +66,8 @@ class ObservedCode(Rewriter):
     def __enter__(self) -> ObservedCode:
         live_functions.forget_added()
         self.entrances = Entrances(self._is_left, self._observe_entered)
-        self._finder = ImportFinder(self._observe_import, self.entrances.silence)
+        entrances = self.entrances
+        self._imports = Imports(self._observe_import, entrances.watch_new, entrances.silence)
         found = [
             (name, module)
             for name, module in list(sys.modules.items())
@@ -85,19 +82,15 @@ class ObservedCode(Rewriter):
         unobserved.is_covered = self.entrances.covers
         unobserved.is_silent = self.entrances.silence.is_kept
         at_present.rewriter = self
-        sys.meta_path.insert(0, self._finder)
-        self._load = importing._load_unlocked
-        importing._load_unlocked = partial(_load_module, self._load)
+        self._imports.watch()
         return self
 
     def __exit__(self, *error: object) -> None:
         self.entrances.open_all()
-        importing._load_unlocked = self._load
-        if self._finder in sys.meta_path:
-            sys.meta_path.remove(self._finder)
+        self._imports.stop()
         at_present.rewriter = Rewriter()
         unobserved.is_unobserved = unobserved.is_covered = unobserved.is_silent = None
-        del self.entrances, self._finder  # they refer to this object
+        del self.entrances, self._imports  # they refer to this object
         self._exchange.restore()
         live_functions.forget_added()
         self.modules.clear()
@@ -118,10 +111,6 @@ class ObservedCode(Rewriter):
     def _observe_import(self, name: str, module: ModuleType) -> None:
         if self._wants(name, module) and name not in self.modules:
             self._observe_modules([(name, module)])
-        if (
-            not self.entrances.silence.is_kept()
-        ):  # or that is done after the import that needs this one
-            self.entrances.watch_new()
 
     # -- code that is entered (`on_demand.Entrances`) ------------------------------------------
 
@@ -319,62 +308,3 @@ class ObservedCode(Rewriter):
         if generated.fills_new_object(code) or not rewriting.touches_unobserved(code):
             return False
         return not sources.is_from_source(code)
-
-
-importing: Final[Any] = sys.modules["_frozen_importlib"]
-"""The part of `importlib` that every import goes through, whoever loads the module."""
-
-
-def _load_module(load: Callable[[Any], ModuleType], spec: Any) -> ModuleType:
-    """Load a module; what its code does to older objects and the process stays when the run has
-    ended."""
-    program = session.current.program
-    if session.current.ident != get_ident() or program is None:
-        return load(spec)
-    with program.state.keep_changes(), older_state.keep_changes():
-        return load(spec)
-
-
-_LOADERS: Final = (machinery.SourceFileLoader, machinery.SourcelessFileLoader)
-
-
-class ImportFinder:
-    """A finder at the front of `sys.meta_path` that shows every new module to a function.
-
-    What an import runs, the import system and the code of the module, need not be observed: it
-    happens in the first run, and the later ones find the module there.
-    """
-
-    def __init__(
-        self,
-        observe: Callable[[str, ModuleType], None],
-        silence: Silence,
-    ) -> None:
-        self._observe = observe
-        self._silence = silence
-
-    def find_spec(
-        self, name: str, path: Iterable[str] | None, target: ModuleType | None = None
-    ) -> machinery.ModuleSpec | None:
-        for finder in sys.meta_path:
-            find: Any = None if finder is self else getattr(finder, "find_spec", None)
-            with self._silence:
-                spec: machinery.ModuleSpec | None = find and find(name, path, target)
-            if spec is not None:
-                if isinstance(spec.loader, _LOADERS):
-                    self._observe_after(name, spec.loader)
-                return spec
-        return None
-
-    def invalidate_caches(self) -> None:
-        """Nothing is cached."""
-
-    def _observe_after(self, name: str, loader: Any) -> None:
-        execute = loader.exec_module
-
-        def exec_module(module: ModuleType) -> None:
-            with self._silence:
-                execute(module)
-            self._observe(name, module)
-
-        loader.exec_module = exec_module

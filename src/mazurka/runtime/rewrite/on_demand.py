@@ -203,11 +203,7 @@ class Entrances:
         run = session.current
         if run.over or self.silence.is_kept():
             return
-        run.ident, ident = 0, run.ident
-        try:
-            self._observe(function)
-        finally:
-            run.ident = ident
+        run.do_aside(self._observe, function)
 
     def close(self, function: FunctionType) -> bool:
         """Take the trap out of a function; say whether there was one, and it can be rewritten."""

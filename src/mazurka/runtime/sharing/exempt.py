@@ -7,15 +7,20 @@ has left it out by name.  Each module that is listed belongs to one of these kin
 - *Modelled*: the runtime knows what the functions do, and performs them as operations
   (`primitives`).
 - *The import system*.  A search begins anew after a run that has imported a module, so all runs
-  that count find it imported.
+  that count find it imported (`rewrite.imports`).
 - *Tracing tools*: the interpreter calls them between the program's instructions, whatever these
-  are.  They do not belong to the program, and it does not see what they keep.
+  are.  They do not belong to the program, and it does not see what they keep; where the program
+  calls one itself, nothing is proved.
 - *Memory of what can be computed again*: compiled expressions, lines of files.  A call returns the
   same whether it finds the result or computes it, and what it is given are texts, which do not
   change.  So it commutes with every operation of every other thread.  That ends where the program
-  itself reaches for the memory (`KEPT`); then nothing is proved.
-- *Without state*: code that works on values and on objects that it has made itself, and whose
-  accesses to its other arguments the catalogue knows (`python.catalogue.PACKAGES`).
+  itself reaches for the memory (`KEPT`), and calls functions that fill it; then nothing is proved.
+- *What pytest keeps for its report*: log records and captured output.  A test reads them by the
+  fixtures `caplog`, `capsys` and the like alone; then handlers keep their locks, and printing is an
+  operation (`testing.pytest.state`).
+- *Making something new*: functions that make classes, functions and types, and fill nothing but
+  these; and modules whose Python code only stands for C code where that is missing.  What else is
+  in these modules is observed (`rewrite.library.PARTS`).
 """
 
 from __future__ import annotations
@@ -25,7 +30,7 @@ from typing import Any, Final
 
 _OWN: Final = frozenset({"mazurka"})
 _MODELLED: Final = frozenset(
-    {"threading", "queue", "concurrent"}
+    {"threading", "queue", "concurrent", "warnings", "_py_warnings"}
     | {f"multiprocessing.{name}" for name in ("synchronize", "context", "process", "util")}
 )
 _IMPORTING: Final = frozenset(
@@ -38,26 +43,35 @@ _TRACING: Final = frozenset({"coverage", "debugpy", "pydevd", "_pydevd_bundle", 
 _MEMORY: Final = frozenset({"linecache", "tokenize", "token", "re"})
 _ENCODINGS: Final = "encodings"
 """Finds codecs by name, and remembers them; the codecs in it keep what they have been given."""
-_STATELESS: Final = frozenset(
-    {"typing", "dataclasses", "functools", "contextlib", "abc", "enum", "collections", "copy"}
-    | {"operator", "heapq", "bisect", "json", "textwrap", "types", "warnings", "traceback"}
-    | {"inspect", "numbers", "fractions", "decimal", "datetime", "struct", "base64", "keyword"}
-    | {"io", "posixpath", "ntpath", "contextvars", "hashlib", "html", "dis", "ast", "__future__"}
-    | {"copyreg"}
+REPORTING: Final = frozenset({"_pytest.logging", "_pytest.capture"})
+_MAKING: Final = frozenset(
+    {"abc", "collections", "copy", "copyreg", "dataclasses", "enum", "functools", "typing"}
+    | {"bisect", "heapq", "keyword", "operator", "__future__"}
 )
-_MODULES: Final = _MODELLED | _IMPORTING | {_ENCODINGS}
-_PACKAGES: Final = _OWN | _MODELLED | _TRACING | _MEMORY | _STATELESS
+"""Mazurka itself uses most of them, in the threads that it controls."""
+_MODULES: Final = _MODELLED | _IMPORTING | REPORTING | {_ENCODINGS}
+_PACKAGES: Final = _OWN | _MODELLED | _TRACING | _MEMORY | _MAKING
 KEPT: Final[dict[str, tuple[str, ...]]] = {
     "linecache": ("cache",),
     "re": ("_cache", "_cache2"),
     "encodings": ("_cache",),
 }
 """By module: the variables that hold what it remembers."""
+FILLED_BY_CALLS: Final = frozenset({"linecache"})
+"""Modules of these that fill their memory only if the program calls them; C code calls others."""
+KEEPING: Final = frozenset({"re.Scanner"})
+"""What exempt modules have beside that: classes whose objects keep something.  Where a program uses
+one, nothing is proved."""
 
 
 def is_exempt(module: str) -> bool:
     """Tell whether the code of a module may run unobserved."""
     return module in _MODULES or module.partition(".")[0] in _PACKAGES
+
+
+def is_tracing(module: str) -> bool:
+    """Tell whether a module belongs to a tool that the interpreter calls to trace the program."""
+    return module.partition(".")[0] in _TRACING
 
 
 def find_memories() -> list[tuple[Any, str]]:

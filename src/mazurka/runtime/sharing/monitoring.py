@@ -20,6 +20,7 @@ from typing import Any, Final
 from mazurka.runtime.core.insides import is_of_c
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import MARK, MAZURKA_FOLDER, RUNTIME_FOLDER, is_rewritten
+from mazurka.runtime.sharing.exempt import FILLED_BY_CALLS, KEEPING, REPORTING, is_tracing
 
 OWN: Final = frozenset({"mazurka", "__main__", ""})
 TOOL: Final = 4
@@ -48,13 +49,14 @@ _SEEN: Final = frozenset(
     | {"base64", "binascii", "keyword", "builtins", "sys", "io", "_io", "_string"}
     | {"importlib", "posixpath", "ntpath", "contextvars", "_contextvars", "hashlib", "_hashlib"}
     | {"unicodedata", "html", "dis", "ast", "__future__", "copyreg", "_codecs", "_locale"}
-    | {"linecache", "tokenize", "token", "encodings"}
+    | {"linecache", "tokenize", "token", "encodings", "zipimport", "_imp"}
+    | {"_frozen_importlib", "_frozen_importlib_external"}
 )
 """Modules of the standard library that keep nothing, or whose objects are observed by other means:
 patched, or counted as changed by whatever is done with them (`python.opaque`)."""
 _UNSEEN: Final = frozenset(
     {"collections.UserDict", "collections.UserList", "collections.UserString"}
-    | {"collections.ChainMap", "io.open", "_io.open", "inspect.getmembers", "abc.ABCMeta"}
+    | {"collections.ChainMap", "io.open", "_io.open", "inspect.getmembers", "abc.ABCMeta.register"}
     | {"io.open_code", "_io.open_code", "_io.FileIO", "textwrap.TextWrapper"}
     | {"functools.singledispatch", "functools.singledispatchmethod", "importlib.reload"}
     | {"copyreg.pickle", "copyreg.add_extension", "copyreg.remove_extension"}
@@ -84,7 +86,7 @@ _STATEFUL: Final = frozenset({"sched", "shelve", "sqlite3", "asyncio", "multipro
 def package_of(module: str | None) -> str | None:
     """Return the package to be named for a module; None for those that need not be observed."""
     package = (module or "").partition(".")[0]
-    if module in _PROCESS_LOCKS:
+    if module in _PROCESS_LOCKS or module in REPORTING:
         return None
     if package in OWN:
         return None
@@ -112,6 +114,10 @@ class Unobserved:
         self.kinds: set[type] = set()
         """Types that have been looked at."""
         self._known: set[tuple[str, str]] = set()
+        self._called: set[str] = set()
+        """Modules that remember results and that the program has called (`FILLED_BY_CALLS`)."""
+        self._reached: dict[str, str] = {}
+        """By the name of such a module: what it remembers in, and the program has reached for."""
         self.is_unobserved: Callable[[CodeType, object], bool] | None = None
         """Whether code that begins in a module that is observed has not been rewritten."""
         self.is_covered: Callable[[object, str], bool] | None = None
@@ -129,6 +135,8 @@ class Unobserved:
         self.examples.clear()
         self.kinds.clear()
         self._known.clear()
+        self._called.clear()
+        self._reached.clear()
 
     def called(self, function: Any) -> None:
         """Note that the program calls a function or a class."""
@@ -142,7 +150,12 @@ class Unobserved:
         space: Any = getattr(function, "__globals__", None)
         # A decorator gives its own function the module's name of the one that it decorates.
         module = key[0] if space is None else space.get("__name__")
-        if space is None or MARK not in space:
+        if module in FILLED_BY_CALLS:
+            self._called.add(module)
+            self._name_memory(module)
+        if type(module) is str and is_tracing(module):
+            self.code.add(f"{module}.{key[1]} (its module is not observed)")
+        elif space is None or MARK not in space:
             self._add(module, key[1], of_c=space is None)
 
     def meet(self, kind: type) -> None:
@@ -157,6 +170,18 @@ class Unobserved:
             of_c = is_of_c(base)
             if (of_c or MARK not in space) and not getattr(base, "_is_protocol", False):
                 self._add(base.__module__, base.__qualname__, of_c=of_c)
+
+    def reach_memory(self, name: str) -> None:
+        """Note that the program reaches for what an exempt module remembers in."""
+        module = name.rpartition(".")[0]
+        self._reached[module] = name
+        self._name_memory(module)
+
+    def _name_memory(self, module: str) -> None:
+        """Name what the module remembers in, if the program has it filled and reaches for it."""
+        is_filled = module in self._called or module not in FILLED_BY_CALLS
+        if is_filled and module in self._reached:
+            self.note_code(self._reached[module], "its module is not observed")
 
     def note(self, name: str) -> None:
         """Name something that is not observed, in the result."""
@@ -186,6 +211,11 @@ class Unobserved:
         whole = f"{module}.{part}"
         if whole in _HARMLESS or (not of_c and self._covers(module, part)):
             return
+        if whole in KEEPING:
+            self.code.add(f"{whole} (its module is not observed)")
+            return
+        if f"{module}.{name}" in _UNSEEN:
+            whole = f"{module}.{name}"
         package = whole.lstrip("_") if whole in _UNSEEN else package_of(module)
         if package is not None:
             self.packages.add(package)
@@ -263,6 +293,8 @@ class Unobserved:
         package = module.partition(".")[0]
         if package.startswith("namedtuple_") or f"{module}.{name}" in _HARMLESS:
             return  # the former is what `collections.namedtuple` generates
+        if is_tracing(module):
+            return  # the interpreter calls it
         if package in _STATEFUL or package not in sys.stdlib_module_names:
             self._add(module, "")
 

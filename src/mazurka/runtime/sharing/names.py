@@ -193,7 +193,7 @@ class Names:
         pinned = self._pinned.get(id(thing))
         if pinned is not None:
             if id(thing) in self._memories:
-                unobserved.note_code(pinned[1], "its module is not observed")
+                unobserved.reach_memory(pinned[1])
             elif id(thing) not in self._own:
                 older_state.meet(thing)
             return Seen(thing, EVERYBODY, pinned[1], 0)

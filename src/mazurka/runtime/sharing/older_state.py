@@ -22,8 +22,8 @@ emptied.
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from operator import is_
 from types import CellType, MemberDescriptorType, ModuleType
@@ -104,12 +104,11 @@ class OlderState:
         if id(thing) in self._first:
             self._first[id(thing)][1].variables[name] = value
 
-    @contextmanager
-    def keep_changes(self) -> Iterator[None]:
-        """Let what older objects are given meanwhile stay there: a module is imported."""
+    def keep_changes(self, action: Callable[[Any], Any], argument: Any) -> Any:
+        """Call a function that imports a module; what it gives to older objects stays there."""
         before = {key: Holding(thing) for key, thing in self._met.items()}
         try:
-            yield
+            return action(argument)
         finally:
             self._adopt(before)
 
@@ -185,8 +184,9 @@ def _read_variables(thing: Any) -> dict[str, Any]:
         found[_CELL] = _variable(thing, {}, _CELL)
     elif not issubclass(kind, (ModuleType, type)):
         for name, slot in slots(kind):
-            with suppress(AttributeError):
-                found[name] = slot.__get__(thing)
+            value = _read_slot(slot, thing)
+            if value is not _MISSING:
+                found[name] = value
     return found
 
 
@@ -199,10 +199,15 @@ def _variable(thing: Any, space: Mapping[str, Any], name: str) -> Any:
     if name in space or issubclass(type(thing), (ModuleType, type)):
         return space.get(name, _MISSING)
     slot = _slot_of(thing, name)
-    if slot is not None:
-        with suppress(AttributeError):
-            return slot.__get__(thing)
-    return _MISSING
+    return _MISSING if slot is None else _read_slot(slot, thing)
+
+
+def _read_slot(slot: Any, thing: Any) -> Any:
+    """Read a slot; `contextlib.suppress` would be code that the program may run, too."""
+    try:
+        return slot.__get__(thing)
+    except AttributeError:
+        return _MISSING
 
 
 def _write_variable(thing: Any, name: str, value: Any) -> None:

@@ -100,6 +100,64 @@ RACES = {
         "if k: names.append('b')\nelse: assert os.path.commonprefix(names) == 'a'",
         "names = ['ab', 'ac']",
     ),
+    "traceback": Use(
+        "import traceback",
+        "if k: stack.clear()\nelse: assert len(stack.format()) == 1",
+        "stack = traceback.StackSummary()\n"
+        "stack.append(traceback.FrameSummary('a', 1, 'f', line=''))",
+    ),
+    "decimal": Use(
+        "import _pydecimal as decimal",
+        "context.divide(decimal.Decimal(1), decimal.Decimal(3))\n"
+        "assert context.flags[decimal.Inexact]\n"
+        "context.clear_flags()",
+        "context = decimal.Context(prec=2)",
+    ),
+    "json": Use(
+        "import json",
+        "if k: decoder.object_hook = len\nelse: assert decoder.object_hook is None",
+        "decoder = json.JSONDecoder()",
+    ),
+    "contextlib": Use(
+        "import contextlib",
+        "manager._exceptions = KeyError if k else ValueError\n"
+        "with manager: raise KeyError if k else ValueError",
+        "manager = contextlib.suppress(KeyError)",
+    ),
+    "functools": Use(
+        "import functools",
+        "source.__dict__['k'] = k\nfunctools.update_wrapper(copy, source)\nassert copy.k == k",
+        "def source(): pass\ndef copy(): pass",
+    ),
+    "typing": Use(
+        "import typing",
+        "if k: box.n = 1\nelse: assert not isinstance(box, Numbered)",
+        "@typing.runtime_checkable\n"
+        "class Numbered(typing.Protocol):\n    n: int\n"
+        "class Box: pass\n"
+        "box = Box()",
+    ),
+    "enum": Use(
+        "import enum\nclass Color(enum.Enum):\n    RED = 1",
+        "Color.count = Color.count + 1",
+        "Color.count = 0",
+        "assert Color.count == 2",
+    ),
+    "inspect": Use(
+        "import inspect",
+        "if k: del box.n\nelse: assert inspect.getattr_static(box, 'n') == 1",
+        "class Box: pass\nbox = Box()\nbox.n = 1",
+    ),
+    "textwrap": Use(
+        "import textwrap",
+        "if k: wrapper.width = 9\nelse: assert wrapper.fill('a b') == 'a\\nb'",
+        "wrapper = textwrap.TextWrapper(width=1)",
+    ),
+    "ast": Use(
+        "import ast",
+        "if k: tree.body.clear()\nelse: assert ast.unparse(tree) == 'a'",
+        "tree = ast.parse('a')",
+    ),
 }
 RIGHT = {
     "unittest.mock": Use(
@@ -136,6 +194,37 @@ RIGHT = {
         "assert datetime.datetime.strptime('2020-01-02', '%Y-%m-%d').day == 2",
     ),
     "os.path": Use("import os", "assert os.path.join('a', 'b') == 'a/b'"),
+    "traceback": Use(
+        "import traceback",
+        "try: {}[k]\nexcept KeyError: assert 'KeyError' in traceback.format_exc()",
+    ),
+    "json": Use("import json", "assert json.loads(json.dumps({'a': [k]})) == {'a': [k]}"),
+    "contextlib": Use(
+        "import contextlib",
+        "with manage(k) as got, contextlib.suppress(KeyError):\n"
+        "    assert got == k\n"
+        "    raise KeyError",
+        "@contextlib.contextmanager\ndef manage(value): yield value",
+    ),
+    "functools": Use(
+        "import functools",
+        "@functools.wraps(program)\n"
+        "def wrapper(): pass\n"
+        "assert wrapper.__name__ == 'program' and functools.partial(int, '3')() == 3",
+    ),
+    "typing": Use(
+        "import typing",
+        "assert typing.Optional[int] == typing.Union[int, None] and typing.cast(int, k) == k",
+    ),
+    "enum": Use(
+        "import enum\nclass Way(enum.Flag):\n    UP = 1\n    DOWN = 2",
+        "assert Way(1) is Way.UP and Way.UP in Way.UP | Way.DOWN and {Way.UP: 1}[Way.UP] == 1",
+    ),
+    "re": Use("import re", "assert re.sub('a(.)', r'\\1', 'ab') == 'b'"),
+    "decimal": Use(
+        "import decimal",
+        "assert decimal.Decimal('1.1') + decimal.Decimal('2.2') == decimal.Decimal('3.3')",
+    ),
 }
 
 
@@ -161,9 +250,12 @@ def test_the_locale_is_one_location(tmp_path: Path) -> None:
 
 
 MEMORIES = {
-    "linecache.cache": Use("import linecache", "linecache.cache.pop('x', None)"),
+    "linecache.cache": Use(
+        "import linecache", "linecache.cache.pop('x', None)\nlinecache.getline('x', 1)"
+    ),
     "re._cache": Use("import re", "len(re._cache)"),
     "encodings._cache": Use("from encodings import _cache", "list(_cache)"),
+    "re.Scanner": Use("import re", "scanner.scan('')", "scanner = re.Scanner([('a', None)])"),
 }
 
 
@@ -184,6 +276,8 @@ def test_nothing_is_proved_if_the_program_reaches_for_what_an_exempt_module_reme
         *(("encodings", True), ("encodings.utf_8", False), ("multiprocessing.util", True)),
         *(("multiprocessing.pool", False), ("unittest.case", False), ("_pytest.raises", False)),
         *(("pluggy", False), ("pathlib", False), ("coverage.collector", True)),
+        *(("traceback", False), ("json.decoder", False), ("contextlib", False)),
+        *(("_pytest.logging", True), ("_pytest.monkeypatch", False)),
     ],
 )
 def test_what_is_exempt(module: str, is_exempt: bool) -> None:

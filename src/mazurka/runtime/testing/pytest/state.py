@@ -10,12 +10,14 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
+from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.primitives.executor import NullLock
 from mazurka.runtime.primitives.lock import Lock
 from mazurka.runtime.program.existing import is_strange
@@ -59,7 +61,7 @@ class ItemState:
     @contextmanager
     def isolate(self) -> Iterator[None]:
         """Keep executions apart, for the time of the exploration."""
-        with self._directories.repeat_names(), self._without_locks():
+        with self._directories.repeat_names(), self._without_locks(), _write_aside():
             yield
 
     def begin(self) -> None:
@@ -112,6 +114,24 @@ class ItemState:
         finally:
             for handler, lock in zip(handlers, locks, strict=True):
                 handler.lock = lock
+
+
+def _do_aside(write: Callable[[str], int], text: str) -> int:
+    written: int = session.current.do_aside(write, text)
+    return written
+
+
+@contextmanager
+def _write_aside() -> Iterator[None]:
+    """Let nobody observe what pytest's own streams do with a text: it is for the report alone."""
+    streams = [one for one in (sys.stdout, sys.stderr) if is_strange(type(one).__module__)]
+    for stream in streams:
+        stream.write = partial(_do_aside, stream.write)  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        for stream in streams:
+            del stream.write
 
 
 class Directories:

@@ -1,0 +1,133 @@
+"""Mutants of where attributes live, and of operators of C code: each loses a failure.
+
+Beside each mutant stands the program that must catch it: it fails without the mutant, and holds
+with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from mazurka.report.answer import HOLDS, VIOLATED
+from mazurka.runtime.exploring.entry import explore_test
+from mazurka.runtime.exploring.options import ExploreOptions
+from mazurka.runtime.python import attributes, expressions
+from mazurka.runtime.testing.decorator import make_test
+from tests.unit.runtime.observed_programs import module_of
+
+HEAD = """
+import ctypes, threading
+class Box:
+    n = 0
+    def one(self):
+        return 1
+class Zero:
+    def __get__(self, box, kind):
+        return 0
+class Hiding:
+    zero = Zero()
+def together(*functions):
+    threads = [threading.Thread(target=function) for function in functions]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+"""
+ENTRIES = """
+def program():
+    box = Box()
+    def by_attribute():
+        box.n = box.n + 1
+    def by_entry():
+        entries = box.__dict__
+        entries["n"] = entries.get("n", 0) + 1
+    together(by_attribute, by_entry)
+    assert box.n == 2
+"""
+METHODS = """
+def program():
+    box = Box()
+    def replace():
+        box.one = lambda: 2
+    def call():
+        assert box.one() == 1
+    together(call, replace)
+"""
+HIDDEN = """
+def program():
+    box = Hiding()
+    def look():
+        assert box.zero == 0
+    def hide():
+        box.zero = 1
+    together(look, hide)
+"""
+KEPT_BY_C = """
+def program():
+    error = ValueError()
+    def change():
+        error.args = (1,)
+    def look():
+        assert error.args == ()
+    together(look, change)
+"""
+OPERATORS = """
+def program():
+    numbers = (ctypes.c_int * 1)()
+    def add():
+        numbers[0] = numbers[0] + 1
+    together(add, add)
+    assert numbers[0] == 2
+"""
+find_sort = attributes._find_sort
+
+
+def nothing(*arguments: Any) -> None:
+    """Note nothing."""
+
+
+def never(*arguments: Any) -> bool:
+    return False
+
+
+def compute_always(kind: type, name: str) -> int:
+    found = find_sort(kind, name)
+    return attributes._COMPUTE if found == attributes._DATA else found
+
+
+def operate_unseen(thing: Any, site: int, function: Callable[..., Any], *arguments: Any) -> Any:
+    return function(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "mutant", "program"),
+    [
+        (attributes, "expose", nothing, ENTRIES),
+        (attributes, "_learn_moving", nothing, METHODS),
+        (attributes, "_find_sort", compute_always, HIDDEN),
+        (attributes, "_is_kept_by_c", never, KEPT_BY_C),
+        (expressions, "is_done_by_c", never, OPERATORS),
+        (expressions, "operate", operate_unseen, OPERATORS),
+    ],
+)
+def test_the_mutant_loses_the_failure(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    module: ModuleType,
+    name: str,
+    mutant: Any,
+    program: str,
+) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    made = module_of(tmp_path, HEAD + program)
+    test = make_test(made.program, made.program)
+    options = ExploreOptions(preemptions=1, leave_out=(__name__,))  # where mutants are
+    assert explore_test(test, options).verdict == VIOLATED
+    monkeypatch.setattr(module, name, mutant)
+    result = explore_test(test, options)
+    assert result.verdict == HOLDS, result.report()
