@@ -78,8 +78,6 @@ class RealProgram:
     def _patch(self) -> None:
         spinning.learn_modules()
         session.current = Scheduler(self, 0)
-        self.state = ProcessState()
-        self.undo.append(self.state.restore)
         pairs = [*registry.replacements(self.undo, self.settings), *hold_farewells()]
         self._takeover = Takeover(self.undo, {id(real): ours for real, ours in pairs})
         self._takeover.everything(self._test)
@@ -87,6 +85,8 @@ class RealProgram:
         self.excepthook = threading.excepthook
         self.undo.names(pairs, lambda name: is_strange(name) or name in _KEPT)
         self._stop_collecting()
+        self.state = ProcessState()  # with what has been changed for the exploration
+        self.undo.append(self.state.restore)
 
     def _stop_collecting(self) -> None:
         """Collect cycles between runs only."""

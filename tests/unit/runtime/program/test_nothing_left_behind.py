@@ -209,6 +209,18 @@ def test_what_a_test_changes_in_the_process_is_put_back_after_each_run() -> None
     assert after == before
 
 
+def test_workers_that_are_ended_say_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    """A filter of the exploration is no change of a run: it stays until the end."""
+
+    def program() -> None:
+        pool = ThreadPoolExecutor(1)
+        pool.submit(int).result()
+        raise ValueError("the worker still waits")
+
+    assert explore(program, preemptions=1).verdict == "violated"
+    assert "Exception in worker" not in caplog.text
+
+
 def own_state() -> dict[str, Any]:
     mask = os.umask(0o022)
     os.umask(mask)
