@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import operator
 from _thread import get_ident
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable
 from functools import partial
 from sys import getrefcount
@@ -31,6 +31,7 @@ from mazurka.runtime.python.library.dates import follow_clock
 from mazurka.runtime.python.loops import read_whole
 from mazurka.runtime.python.methods import augment_container, compares_in_python, search_list
 from mazurka.runtime.python.opaque import is_done_by_c, is_iterator, opaque_parts, operate
+from mazurka.runtime.python.reentry import perform_in_turns
 from mazurka.runtime.python.variables import Target, touch_attribute, write_attribute
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.monitoring import unobserved
@@ -262,6 +263,9 @@ def _contains(left: Any, sign: str, right: Any, site: int) -> Any:
         return search_list(right, site, left) is (sign == "In")
     elif family(left) is not None or type(left) is tuple:
         return perform_deep((left, right), site, BINARY[sign], left, right)
+    elif part[1] is deque:
+        found = perform_in_turns([part], site, operator.contains, right, left)
+        return found if sign == "In" else not found
     return perform(part, site, BINARY[sign], left, right)
 
 

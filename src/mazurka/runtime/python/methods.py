@@ -7,8 +7,9 @@ and may call the built-in one in its turn: by `super().append(x)`, by `list.appe
 list as it is at that moment; so do `min`, `max`, `any`, `all`, `sum` and `set`.  As long as C code
 compares the elements all this is one access.  Where a class of the program has `__eq__` (`__lt__`,
 `__bool__`, ...), other threads may run while that does, so each step is an access of its own;
-`remove` then removes whatever has come to that index.  `heapq` and `bisect` compare elements in
-many steps, too; where that could matter, the result names it.
+`remove` then removes whatever has come to that index.  A deque that has changed meanwhile raises an
+error, so there the real method is split (`reentry`).  `heapq` and `bisect` compare elements in many
+steps, too; where that could matter, the result names it.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from mazurka.runtime.python.containers import UNKNOWN, Family, Part, known_famil
 from mazurka.runtime.python.deep import perform_deep
 from mazurka.runtime.python.loops import iterate
 from mazurka.runtime.python.opaque import iterator_parts
+from mazurka.runtime.python.reentry import perform_in_turns
 from mazurka.runtime.python.set_order import call_in_order, is_set, take_first
 from mazurka.runtime.python.variables import read_attribute
 from mazurka.runtime.sharing.accesses import WRITING, How
@@ -127,6 +129,8 @@ def perform_method(
         parts += [*containers.parts_of(arguments), *iterator_parts(arguments)]
         if any(map(runs_code, arguments)):
             return perform_through(parts, site, action, arguments, named)
+        if built_on is deque and name in COMPARES:
+            return perform_in_turns(parts, site, action, *arguments, **named)
     return containers.perform_all(parts, site, action, *arguments, **named)
 
 

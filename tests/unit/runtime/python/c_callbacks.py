@@ -9,6 +9,7 @@ import functools
 import io
 import threading
 import xml.etree.ElementTree as ET
+from collections import deque
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -248,6 +249,30 @@ def keys_of_a_list() -> None:
     assert numbers == [3, 1, 2, 4]
 
 
+class Same:
+    """Something that Python code compares."""
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def searched(search: Callable[[deque[Same]], object]) -> Callable[[], None]:
+    """Violated: a deque that another thread changes while elements are compared is an error."""
+
+    def program() -> None:
+        queue = deque([Same(), Same()])
+        together(lambda: search(queue), lambda: queue.appendleft(Same()))
+
+    return program
+
+
+SEARCHES: dict[str, Callable[[deque[Same]], object]] = {
+    "in": lambda queue: Same() in queue,
+    "count": lambda queue: queue.count(Same()),
+    "remove": lambda queue: queue.remove(queue[-1]),
+}
 VIOLATED = (
     *(text_reader, thread_of_a_source, rows, cache_of_an_inner_function),
     *(called_object, length_of_an_element, text_of_an_element),

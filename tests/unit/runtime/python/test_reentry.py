@@ -33,6 +33,14 @@ def test_every_way_to_ask_an_object_of_c_code_is_seen(way: str) -> None:
     assert mazurka.explore(program, preemptions=1).verdict == "violated"
 
 
+@pytest.mark.parametrize("way", c_callbacks.SEARCHES)
+def test_a_deque_that_changes_while_it_is_searched_is_an_error(way: str) -> None:
+    program = c_callbacks.searched(c_callbacks.SEARCHES[way])
+    result = mazurka.explore(program, preemptions=1)
+    assert result.verdict == "violated"
+    assert "mutated" in result.report()
+
+
 @pytest.mark.parametrize("program", c_callbacks.HOLDS)
 def test_few_executions_where_nothing_is_shared(program: Callable[[], None]) -> None:
     result = mazurka.explore(program, preemptions=None)
