@@ -35,7 +35,7 @@ WALK = 20
 """Steps of each walk; a program has 64 walks."""
 STATES = 1500
 ROUNDS = {"sweeps": 12, "full": 25}
-PROPERTIES = (frozenset({"assert", "deadlock"}), frozenset({"assert"}))
+PROPERTIES = (frozenset({"assert", "deadlock"}), frozenset({"assert", "race"}))
 SECONDS = 20.0
 
 

@@ -123,5 +123,16 @@ def test_a_missing_solver_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_what_it_does_not_keep_is_refused() -> None:
-    with pytest.raises(OptionError, match="does not preserve race"):
-        check(EXAMPLES / "lost_update.py", engine="symbolic", properties=("race",))
+    with pytest.raises(OptionError, match="does not preserve hang"):
+        check(EXAMPLES / "lost_update.py", engine="symbolic", properties=("hang",))
+
+
+def test_races() -> None:
+    asked = {"engine": "symbolic", "properties": ("assert", "race")}
+    verdict = check(EXAMPLES / "lost_update.py", **asked)
+    assert verdict.verdict == VIOLATED
+    race = check(EXAMPLES / "daisy.py", engine="symbolic", properties=("race",), rounds=2)
+    assert race.violation is not None
+    assert race.violation.kind == "race"
+    fixed = check(EXAMPLES / "lost_update_fixed.py", **asked)
+    assert fixed.verdict == HOLDS

@@ -17,6 +17,7 @@ from tests.soundness.reductions import CHOOSING, STOPPING, Agreement, Subject, c
 STATES = 300
 """Programs with more states are left out."""
 USUAL = frozenset({"assert", "deadlock"})
+RACES = frozenset({"assert", "race"})
 ROUNDS = {"sweeps": 8, "full": 14}
 
 
@@ -51,9 +52,9 @@ def test_bounded_searches_agree_with_the_unreduced_search(first: int) -> None:
         oracle = consult(Subject(seed).program(), STATES)
         if oracle is None:
             continue
-        for interleaving, rounds in ROUNDS.items():
-            tuning = {"interleaving": interleaving, "rounds": rounds, "unrolling": 4}
-            options = SearchOptions(properties=USUAL, tuning=tuning, limit_seconds=20)
+        for interleaving, properties in (("sweeps", USUAL), ("sweeps", RACES), ("full", USUAL)):
+            tuning = {"interleaving": interleaving, "rounds": ROUNDS[interleaving], "unrolling": 4}
+            options = SearchOptions(properties=properties, tuning=tuning, limit_seconds=20)
             found = compare(oracle, strategy, options)
             assert found.agreement is not Agreement.DISAGREES, f"seed {seed}: {found}"
             decided += found.agreement is Agreement.AGREES

@@ -4,7 +4,8 @@ Biere, Cimatti, Clarke, Zhu, *Symbolic Model Checking without BDDs* (TACAS 1999)
 circuit, unrolled transition by transition (`mazurka.symbolic.bmc`).  No state is stored, so wide
 data cost no more than their bits.
 
-Keeps assertions, all other faults, and deadlocks.  It proves programs whose executions all end, if
+Keeps assertions, all other faults, deadlocks, and races, which become faults by marks that threads
+leave (`mazurka.ir.passes.race_marks.program`).  It proves programs whose executions all end, if
 the solver gets so far; others are searched for so many rounds, and then the answer is inconclusive.
 With `--interleaving sweeps` one of all schedules that differ only in the order of independent steps
 is kept (`mazurka.symbolic.interleavings.earliest`, with the proof).  No thread is put off: a run is
@@ -19,15 +20,21 @@ from mazurka.symbolic.options import INTERLEAVING, ROUNDS, UNROLLED, require_sol
 
 
 def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
+    from mazurka.marked_search import search_with_marks
     from mazurka.symbolic.bmc import CircuitSearch
 
-    return CircuitSearch(program, options, observer).run()
+    def search(searched: Program, asked: SearchOptions) -> SearchResult:
+        return CircuitSearch(searched, asked, observer).run()
+
+    if "race" in options.properties:
+        return search_with_marks(program, options, search)
+    return search(program, options)
 
 
 STRATEGY = Strategy(
     name="bmc",
     summary="a circuit of the program, unrolled and handed to a SAT solver",
-    preserves=frozenset({"assert", "deadlock"}),
+    preserves=frozenset({"assert", "deadlock", "race"}),
     orders=("dfs",),
     run=run,
     options=(INTERLEAVING, ROUNDS, UNROLLED),
