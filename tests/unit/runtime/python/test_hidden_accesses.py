@@ -90,7 +90,7 @@ NAMED = {
     "assignment to __dict__": "box.__dict__ = {'n': box.n + 1}",
     "assignment to __class__": "box.__class__ = Box",
     "the property c": "box.c",
-    "weakref": "weakref.ref(box)().n += 1",
+    "weakref": "weakref.proxy(box).n += 1",
     "ctypes": "ctypes.c_int(1).value += 1",
     "an attribute in a pattern": "match 1:\n    case box.n: pass",
     "locals()": "got.append(locals()['bound'])",
@@ -213,7 +213,7 @@ def program():
             read = shared["n"]
             shared["n"] = read + 1
             if shared["n"] != read + 1:
-                weakref.ref(work)
+                weakref.proxy(work)
     together(work, work, work)
 """
     module = module_of(tmp_path, HEAD + source)

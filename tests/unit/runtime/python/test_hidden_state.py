@@ -424,7 +424,7 @@ UNSEEN = {
     "exec (of what is not known before)": "exec(*('pass',))",
     "eval (of what is not known before)": "eval(*('1',))",
     "random": "random.randint(1, 1)",
-    "weakref": "weakref.ref(together)()",
+    "weakref": "weakref.proxy(together)",
 }
 
 

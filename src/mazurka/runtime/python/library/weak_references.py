@@ -96,7 +96,6 @@ def make_reference(make: Any, _site: int, /, *arguments: Any, **named: Any) -> A
     """`ref(target)`, `ref.__new__(kind, target)`: the object itself is not touched."""
     reference = make(*arguments, **named)
     if session.current.ident == get_ident():
-        unobserved.meet(type(reference))
         target = ref.__call__(reference)
         if target is not None:
             follow(reference, target)
