@@ -293,6 +293,19 @@ def run_cases(cases: list[Case], arguments: argparse.Namespace) -> list[Row]:
     return rows
 
 
+def stress_rows(cases: list[Case], arguments: argparse.Namespace) -> list[Row]:
+    """Add plain runs to the violations that the file of `--json` has and that have none yet."""
+    python = prepare_environment(arguments.environment)
+    wanted = {(case.file, case.name) for case in cases}
+    rows = [row for row in read_rows(arguments.json) if name_row(row) in wanted]
+    for row in rows:
+        if row.verdict == "violated" and not row.stress:
+            stress_row(row, python, TESTS, arguments)
+            print(show_row(row), flush=True)
+            store_row(row, arguments.json)
+    return rows
+
+
 def stress_row(row: Row, python: Path, tests: Path, arguments: argparse.Namespace) -> None:
     """Add the counts of plain runs to a row."""
     for name, interval in (("default", None), ("tiny", TINY_INTERVAL)):
@@ -366,11 +379,16 @@ def main() -> int:
     parser.add_argument(
         "--no-stress", dest="stress", action="store_false", help="no plain runs beside violations"
     )
+    parser.add_argument(
+        "--stress-only", action="store_true", help="plain runs beside violations of --json alone"
+    )
     parser.add_argument("--runs", type=int, default=10_000, help="plain runs of a violated test")
     parser.add_argument(
         "--limit", type=float, default=120, help="seconds of processor time for one exploration"
     )
-    parser.add_argument("--stress-limit", type=float, default=60, help="seconds for plain runs")
+    parser.add_argument(
+        "--stress-limit", type=float, default=60, help="seconds of processor time for plain runs"
+    )
     parser.add_argument("--list", action="store_true", help="list the tests, and run none")
     parser.add_argument("--show", action="store_true", help="print what pytest prints, too")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything to this file")
@@ -396,7 +414,7 @@ def main() -> int:
     if arguments.missing and arguments.json:
         known = {name_row(row) for row in read_rows(arguments.json)}
         cases = [case for case in cases if (case.file, case.name) not in known]
-    rows = run_cases(cases, arguments)
+    rows = stress_rows(cases, arguments) if arguments.stress_only else run_cases(cases, arguments)
     print(*summarize(rows), sep="\n")
     return int(any(row.judge() == "wrong holds" for row in rows))
 
