@@ -83,10 +83,6 @@ class Circuit:
     choices: Mapping[ChoiceKey, Word]
     """The inputs behind the choices of steps."""
 
-    @property
-    def any_bad(self) -> int:
-        return self.graph.some(self.bad.values())
-
     def describe(self) -> str:
         """What was encoded, for `--explain` and for tests."""
         return (

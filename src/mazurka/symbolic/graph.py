@@ -30,7 +30,6 @@ NODES_A_BIT = 16
 """More nodes than any operator makes for one bit of its result, but for products and quotients."""
 INTS_A_DEFINITION = 16
 """What the clauses that define a node take at most: four of three literals, each ended by 0."""
-WORD = 1 << 6
 
 Numbers = NDArray[np.int32]
 Lanes = NDArray[np.uint64]

@@ -25,8 +25,6 @@ from mazurka.errors import UnsupportedError
 from mazurka.ir.native.layout import Layout
 from mazurka.ir.passes.liveness import can_rest
 from mazurka.ir.program import (
-    FINISHED,
-    IDLE,
     Edge,
     Fault,
     Kind,
@@ -118,10 +116,6 @@ class StepEncoder:
         """The locations from which a thread can have something to do."""
         outgoing = self.program.threads[thread].outgoing
         return (location for location in self.layout.starts[thread] if outgoing[location])
-
-    def rests_at(self, places: Places) -> int:
-        """Whether a thread has ended, or has not begun."""
-        return self.graph.some(places.get(location, FALSE) for location in (FINISHED, IDLE))
 
     def choice(self, key: ChoiceKey, count: int) -> Word:
         """The number chosen, as `fold_choice` says it for the number of the leaves."""
