@@ -16,7 +16,7 @@ def test_cached_rule():
 
 
 def test_offsets_are_one_object():
-    """holds: instances of `tzoffset` are looked up and made under a lock."""
+    """violated: `WeakValueDictionary.setdefault` looks and stores in two steps of Python code."""
     made = []
     run_together(
         lambda: made.append(tz.tzoffset("A", 3600)), lambda: made.append(tz.tzoffset("A", 3600))
