@@ -1,8 +1,8 @@
 """Compares a program with marks (`mazurka.ir.passes.race_marks`) with the program itself.
 
 All states of both are visited on the interpreter.  The marked program must reach the fault `race`
-if and only if two steps of the program race in some state, and the same other faults; and every
-fault that it reaches must be one of the program, by its translated schedule.
+if and only if two steps of the program race in some state, and the same other faults.  The first
+faults that it reaches must be faults of the program, by their translated schedules.
 """
 
 from __future__ import annotations
