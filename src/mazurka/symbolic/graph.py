@@ -2,8 +2,8 @@
 
 A literal is `2 * node + negated`; `FALSE` is 0 and `TRUE` is 1, so `literal ^ 1` is the negation.
 Nodes are conjunctions of two literals, and leaves (`add_leaf`).  The two arrays of 32-bit numbers
-behind a graph, the operands of the nodes and the table that finds a node by its operands, take 24
-bytes a node at most; no node is a Python object.
+behind a graph, the operands of the nodes and the table that finds a node by its operands, take 16
+bytes a node, and up to twice as much after they have grown; no node is a Python object.
 
 What works on single literals is here; `mazurka.symbolic.words` has numbers.
 """
