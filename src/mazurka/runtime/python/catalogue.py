@@ -39,6 +39,7 @@ from contextvars import Context, ContextVar
 from enum import Enum, auto
 from typing import Any, Final, TypeAlias
 
+from mazurka.runtime.core.insides import module_of
 from mazurka.runtime.primitives.lock import Lock, RLock
 from mazurka.runtime.primitives.queue import SimpleQueue
 from mazurka.runtime.sharing.accesses import How
@@ -78,7 +79,7 @@ _NO_VALUES: Final = frozenset({"Context", "SimpleNamespace"})
 
 def is_value(kind: type) -> bool:
     """Tell whether objects of a type never change, or are watched by other means."""
-    return kind in PLAIN or (kind.__module__ in _VALUE_MODULES and kind.__name__ not in _NO_VALUES)
+    return kind in PLAIN or (module_of(kind) in _VALUE_MODULES and kind.__name__ not in _NO_VALUES)
 
 
 LISTS: Final = (list, deque, bytearray, array.array)

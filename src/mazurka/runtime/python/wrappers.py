@@ -30,7 +30,13 @@ from types import (
 )
 from typing import Any, Final
 
-from mazurka.runtime.core.insides import ancestors, is_of_c, names_in_class
+from mazurka.runtime.core.insides import (
+    ancestors,
+    is_of_c,
+    module_of,
+    names_in_class,
+    qualified_name,
+)
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python.attributes import COMPUTED
 from mazurka.runtime.python.opaque import hides_state, part_of_opaque
@@ -117,7 +123,7 @@ def use_wrapper(
         return function(*arguments, **named)
     kind = type(thing)
     unobserved.meet(kind)
-    label = f"wrappers of the type {kind.__module__}.{kind.__qualname__}"
+    label = f"wrappers of the type {module_of(kind)}.{qualified_name(kind)}"
     if label in learned.moving:
         progress()
         return perform_in_turns([part_of_opaque(thing)], site, function, *arguments, **named)

@@ -209,9 +209,9 @@ class Names:
             seen.origin = thing.__name__
             return seen
         if issubclass(kind, type):
-            if "<locals>" not in thing.__qualname__:
+            if "<locals>" not in (name := qualified_name(thing)):
                 older_state.meet(thing)
-                return Seen(thing, EVERYBODY, f"{thing.__module__}.{thing.__qualname__}", 0)
+                return Seen(thing, EVERYBODY, f"{module_of(thing)}.{name}", 0)
         elif "<locals>" not in qualified_name(kind):  # those may be new ones in every run
             self._plain.add(kind)
         return None
