@@ -77,7 +77,7 @@ def compare(
     engine: str = "auto",
     strategies: Iterable[str] | None = None,
     order: str = "dfs",
-    properties: Iterable[str] = ("assert", "deadlock"),
+    properties: Iterable[str] | None = None,
     language: str | None = None,
     definitions: Mapping[str, object] | None = None,
     merge: bool = True,
@@ -90,11 +90,16 @@ def compare(
     observer: Observer | None = None,
     **tuning: object,
 ) -> Comparison:
-    """Run several strategies (all, unless named) on one model, each to the end."""
+    """Run several strategies (all, unless named) on one model, each to the end.
+
+    `properties` are those of `check` unless given: strategies that cannot look for hangs look for
+    the others, and their verdicts say so.  The result has one verdict a strategy in `verdicts`, and
+    in `left_out` the strategies that cannot answer, each with the reason.
+    """
     options = CheckOptions(
         engine=engine,
         order=order,
-        properties=tuple(properties),
+        properties=None if properties is None else tuple(properties),
         reading=_reading(language, definitions, merge, granularity, max_threads, max_depth),
         limit_seconds=limit_seconds,
         limit_bytes=limit_bytes,

@@ -49,6 +49,8 @@ HIDDEN_DEADLOCKS = (
     " with --property assert,deadlock failing assertions are found, too"
 )
 
+IDLE = "no thread takes a step: is something missing?"
+
 
 def check_file(
     path: str, options: CheckOptions, observer: Observer, *, started: float | None = None
@@ -252,7 +254,14 @@ def judge(
     if "deadlock" in base.properties and "assert" not in base.properties and may_fail(program):
         base = replace(base, notes=(*base.notes, HIDDEN_DEADLOCKS))
     verdict = INCONCLUSIVE if limits or result.statistics.coverage is not None else HOLDS
+    if verdict == HOLDS and is_idle(result):
+        base = replace(base, notes=(*base.notes, IDLE))
     return replace(base, verdict=verdict, limits=limits, scope=describe(verdict, limits))
+
+
+def is_idle(result: SearchResult) -> bool:
+    """Whether no thread has taken a step; a search that unrolls the model does not count them."""
+    return result.statistics.unrolled is None and not result.statistics.transitions
 
 
 def may_fail(program: Program) -> bool:

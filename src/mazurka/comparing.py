@@ -35,6 +35,7 @@ class Comparison:
 
     input: str | None
     properties: tuple[str, ...]
+    """What was looked for; a verdict names its own properties, which may be fewer."""
     verdicts: tuple[Verdict, ...]
     left_out: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
@@ -97,8 +98,8 @@ def compare_file(
         wanted = options_for(strategy, options)
         with time_limit(wanted.limit_seconds):
             verdicts.append(check_program(path, program, strategy, wanted, observer))
-    required = sort_properties(options.required)
-    return Comparison(path, required, tuple(verdicts), tuple(left_out), remarks)
+    looked_for = sort_properties(name for verdict in verdicts for name in verdict.properties)
+    return Comparison(path, looked_for, tuple(verdicts), tuple(left_out), remarks)
 
 
 def options_for(strategy: Strategy, options: CheckOptions) -> CheckOptions:

@@ -46,15 +46,6 @@ Define = Annotated[
     list[str] | None,
     option("-D --define NAME=VALUE", "Override a constant of the model; repeatable."),
 ]
-Property = Annotated[
-    str,
-    option(
-        "--property LIST",
-        "What to check, separated by commas: assert, deadlock, hang, race."
-        " Range, index and lock errors are always checked.",
-        complete_list(properties),
-    ),
-]
 UsualProperty = Annotated[
     str | None,
     option(

@@ -27,7 +27,7 @@ def compare(
     ] = None,
     engine: args.Engine = "auto",
     order: args.Order = "dfs",
-    properties: args.Property = "assert,deadlock",
+    properties: args.UsualProperty = None,
     language: args.Language = None,
     define: args.Define = None,
     json: args.Json = False,
@@ -58,7 +58,7 @@ def compare(
         options = CheckOptions(
             engine=engine,
             order=order,
-            properties=args.parse_list(properties, "--property"),
+            properties=(None if properties is None else args.parse_list(properties, "--property")),
             reading=Reading(
                 language=language,
                 definitions=args.parse_definitions(define),

@@ -206,8 +206,9 @@ def collect_remarks(verdicts: Sequence[Verdict]) -> dict[str, list[str]]:
     """What is to be said about limits, and what strategies remark themselves; of which of them."""
     found: dict[str, list[str]] = {}
     for verdict in verdicts:
+        name = verdict.strategy or ""
         for remark in (*describe_limits(verdict), *verdict.notes):
-            found.setdefault(remark, []).append(verdict.strategy or "")
+            found.setdefault(remark.replace(f"strategy {name} ", "the strategy "), []).append(name)
     return found
 
 

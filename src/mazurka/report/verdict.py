@@ -274,14 +274,14 @@ def coverage_text(coverage: float | None) -> str:
 
 
 def name_threads(classes: Sequence[Sequence[str]]) -> str:
-    """`a and a#2, of b and c, which run the same code`."""
+    """`a and a#2, of b and c, which take the same steps`."""
     texts = []
     for names in classes:
         shown = list(names) if len(names) <= MOST_NAMES else [*names[: MOST_NAMES - 1]]
         more = len(names) - len(shown)
         text = listed([*shown, f"{more} more"] if more else shown)
         functions = {name.partition("(")[0].partition("#")[0] for name in names}
-        texts.append(f"{text}, which run the same code" if len(functions) > 1 else text)
+        texts.append(f"{text}, which take the same steps" if len(functions) > 1 else text)
     return ", of ".join(texts)
 
 

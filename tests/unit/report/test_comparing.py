@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from mazurka import comparing
+from mazurka import checking, comparing
 from mazurka.comparing import compare_file, every_strategy, options_for
 from mazurka.deadline import TimeLimitError
 from mazurka.errors import OptionError
 from mazurka.ir.program import Program
+from mazurka.report.comparison import list_remarks
 from mazurka.search import Observer, SearchOptions, SearchResult, Silent, Statistics, Strategy
 from mazurka.search.registry import load_strategy
 from mazurka.search.request import CheckOptions
@@ -97,13 +98,35 @@ def test_a_comparison_ends_though_the_schedules_do_not(model: str, monkeypatch: 
 def test_a_remark_on_the_program_is_made_once(tmp_path: Path):
     path = tmp_path / "forgotten.py"
     path.write_text(
-        "x = 0\ndef f():\n    x = 1\ndef g():\n    assert x == 0\nthreads = [f(), g()]\n"
+        "from mazurka.model import choose\nx = 0\ndef f():\n    x = 1\n"
+        "def g():\n    y = choose(0, 1)\n    assert x <= y\nthreads = [f(), g()]\n"
     )
     found = compare_file(str(path), ("full", "stubborn"), CheckOptions(), Silent())
     assert [verdict.notes for verdict in found.verdicts] == [(), ()]
     assert len(found.notes) == 1
     assert "is `global x` missing?" in found.notes[0]
     assert found.to_json()["notes"] == list(found.notes)
+
+
+def test_hangs_are_looked_for_by_those_who_can(tmp_path: Path):
+    path = tmp_path / "waits.py"
+    path.write_text("flag = False\ndef f():\n    while not flag: pass\nthreads = [f(), f()]\n")
+    found = compare_file(str(path), ("full", "stubborn", "cartesian"), CheckOptions(), Silent())
+    kinds = [verdict.violation and verdict.violation.kind for verdict in found.verdicts]
+    assert kinds == ["hang", "hang", None]
+    assert found.properties == ("assert", "deadlock", "hang")
+    assert list_remarks(found.verdicts[2:], ()) == [
+        "cartesian: hangs were not looked for: the strategy does not preserve them"
+    ]
+    asked = CheckOptions(properties=("assert", "deadlock"))
+    assert compare_file(str(path), ("full",), asked, Silent()).properties == asked.properties
+
+
+def test_nobody_takes_a_step(tmp_path: Path):
+    path = tmp_path / "idle.py"
+    path.write_text("def f(): pass\nthreads = [f()]\n")
+    (verdict,) = compare_file(str(path), ("full",), CheckOptions(), Silent()).verdicts
+    assert (verdict.verdict, verdict.notes) == ("holds", (checking.IDLE,))
 
 
 def test_reading_takes_no_longer_than_is_left_since_the_start(model: str):

@@ -102,6 +102,10 @@ def _describe(place: Value) -> str:
 
 def assign_items(low: Lowering, targets: list[ast.expr], value: Value, node: ast.AST) -> None:
     """Assign `a, b = x, y`: all right sides are evaluated before the first left side changes."""
+    for target in targets:
+        if isinstance(target, ast.Starred):
+            text = ast.unparse(target)
+            raise low.refuse(target, f"`{text}` is not supported on the left; name each item")
     if isinstance(value, Interval):
         value = Sequence(list_items(low, value, node) or [])
     if not isinstance(value, Sequence) or len(value.items) != len(targets):

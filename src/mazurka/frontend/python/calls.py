@@ -19,6 +19,7 @@ from mazurka.frontend.python.objects import find_method, instantiate
 from mazurka.frontend.python.primitives.methods import find_methods
 from mazurka.frontend.python.primitives.threads import call_handle
 from mazurka.frontend.python.statements import RESULT
+from mazurka.frontend.python.survey import walk_own_nodes
 from mazurka.frontend.python.values import (
     Closure,
     Function,
@@ -135,10 +136,20 @@ def _result(low: Lowering, frame: Activation, definition: ast.FunctionDef, retur
     if not low.reachable:
         return Number(Const(0))
     if not returned or frame.result is None:
-        return Nothing(None if frame.result is None else definition)
+        return Nothing(definition if frame.result or _may_return(definition) else None)
     if isinstance(frame.result, LocalVariable | LocalParts):
         return frame.result.fetch()
     return frame.result
+
+
+def _may_return(definition: ast.FunctionDef) -> bool:
+    """Whether the text of a function has a `return` with a value, which may be out of reach."""
+    return any(
+        isinstance(node, ast.Return)
+        and node.value is not None
+        and not (isinstance(node.value, ast.Constant) and node.value.value is None)
+        for node in walk_own_nodes(definition.body)
+    )
 
 
 def new_frame(low: Lowering, definition: ast.FunctionDef) -> Activation:

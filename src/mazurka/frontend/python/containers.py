@@ -279,7 +279,7 @@ def bind_loop_variables(low: Lowering, target: ast.expr, value: Value) -> dict[s
 def require_one_argument(low: Lowering, node: ast.Call) -> ast.expr:
     """Require exactly one argument; returns it."""
     if len(node.args) != 1 or node.keywords:
-        raise low.refuse(node, f"`{ast.unparse(node.func)}` takes one argument")
+        raise low.refuse(node, f"`{ast.unparse(node.func)}` takes one argument in models")
     return node.args[0]
 
 

@@ -71,6 +71,7 @@ class Declarations:
     """The `threads` list as it was last assigned."""
     below: ast.stmt | None = None
     """The first statement below the list that counts so far of which code has been run."""
+    module: ast.Module = field(init=False)
     run: ModuleRun = field(init=False)
 
     def __post_init__(self) -> None:
@@ -88,11 +89,13 @@ class Declarations:
     def elaborate(self, module: ast.Module) -> None:
         body = list(_flatten(module.body))
         self.stores = count_stores(body)
+        self.module = module
         self.model.later = {
             node.name: node.lineno
             for node in walk_own_nodes(body)
             if isinstance(node, ast.FunctionDef | ast.ClassDef)
         }
+        self.model.assigned = _find_first_lines(body)
         start = _find_last_list(body)
         if start is None or self.model.survey.creates:
             self._plan_main_for(body)
@@ -125,7 +128,8 @@ class Declarations:
         """Refuse a model without threads, or with calls that look like threads and are none."""
         plans, functions = self.model.plans, self.model.survey.functions
         if not any(plan.active for plan in plans):
-            raise self.low.refuse(module.body[-1], f"the model has no threads; add {EXAMPLE}")
+            why = _find_unstarted(module) or f"the model has no threads; add {EXAMPLE}"
+            raise self.low.refuse(module.body[-1], why)
         alone = not any(plan.function for plan in plans) and not self.starts_late
         if self.model.survey.creates or not alone:
             return
@@ -321,7 +325,7 @@ class Declarations:
         grows = name != "threads" or survey.creates
         if isinstance(value, Sequence) and not value.items and grows:
             if seen:
-                raise self.low.refuse(node, _empty(name, expr))
+                raise self.low.refuse(node, _empty(name, expr, self.module))
             self._run(name, node, seen)
             return
         if seen and any(_may_use(node, name) for node in self.main):
@@ -499,10 +503,50 @@ class Declarations:
             )
 
 
-def _empty(name: str, expr: ast.expr) -> str:
+def _empty(name: str, expr: ast.expr, module: ast.Module) -> str:
     if isinstance(expr, ast.List):
-        return "lists have a fixed length; use Array(Int[0, 9], n) or queue.Queue()"
+        changed = _find_growth(name, module)
+        length = f"a fixed length, which {changed} would change" if changed else "a fixed length"
+        return f"lists have {length}; use Array(Int[0, 9], n) or queue.Queue()"
     return f"the length of `{name}` is 0: `{ast.unparse(expr)}` has no items"
+
+
+def _find_growth(name: str, module: ast.Module) -> str | None:
+    """Find the first call that makes a list longer, and its line."""
+    for node in ast.walk(module):
+        match node:
+            case ast.Call(ast.Attribute(ast.Name(owner), "append" | "extend" | "insert")) if (
+                owner == name
+            ):
+                return f"`{ast.unparse(node)}` (line {node.lineno})"
+    return None
+
+
+def _find_unstarted(module: ast.Module) -> str | None:
+    """Explain that a thread is made and none is ever started; None where that is not so."""
+    calls = [node for node in ast.walk(module) if isinstance(node, ast.Call)]
+    if any(find_call_name(call) == "start" for call in calls):
+        return None
+    for call in calls:
+        if find_call_name(call) == "Thread":
+            made = ast.unparse(call)
+            return f"`{made}` makes a thread that nobody starts; call its `start()`"
+    return None
+
+
+def _find_first_lines(body: Iterable[ast.stmt]) -> dict[str, int]:
+    """Find where each variable of the module is first assigned."""
+    lines: dict[str, int] = {}
+    for node in walk_own_nodes(body):
+        targets: list[ast.expr] = []
+        if isinstance(node, ast.Assign):
+            targets = node.targets
+        elif isinstance(node, ast.AnnAssign):
+            targets = [node.target]
+        for name in (part for target in targets for part in ast.walk(target)):
+            if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
+                lines.setdefault(name.id, name.lineno)
+    return lines
 
 
 def _find_last_list(body: Iterable[ast.stmt]) -> int | None:

@@ -107,6 +107,9 @@ def look_up(low: Lowering, name: str, node: ast.AST) -> LocalVariable | LocalPar
     if found is None and builtin in low.program.known:
         return Imported(builtin)
     if found is None:
+        line = low.program.assigned.get(name, 0)
+        if line > getattr(node, "lineno", line):
+            raise low.refuse(node, f"`{name}` is defined later, at line {line}")
         candidates = [*low.program.globals, *(low.frame.variables if low.frames else ())]
         advice = advise_on_name(name, candidates, low.program.known)
         raise low.refuse(node, f"the name `{name}` is not defined{advice}")

@@ -132,6 +132,8 @@ class Model(ProgramDraft):
     found_escaping: set[int] = field(default_factory=set)
     later: dict[str, int] = field(default_factory=dict)
     """The lines of functions and classes that the module defines somewhere."""
+    assigned: dict[str, int] = field(default_factory=dict)
+    """The line where each variable of the module is first assigned."""
     making: list[str] = field(default_factory=list)
     """The classes of the records that are being made, outermost first."""
     frames: int = 0

@@ -41,6 +41,12 @@ from mazurka.ir.program import Check, Fault, Kind
 
 RESULT = "result of the call"
 """Where several `return`s leave their values; no identifier is spelt like this."""
+INERT = (
+    *(ast.Name, ast.Attribute, ast.Subscript, ast.Slice, ast.Constant, ast.Tuple, ast.List),
+    *(ast.Compare, ast.BoolOp, ast.UnaryOp, ast.BinOp, ast.IfExp),
+    *(ast.expr_context, ast.cmpop, ast.boolop, ast.unaryop, ast.operator),
+)
+"""The parts of an expression that changes nothing."""
 
 
 @statement(ast.Pass)
@@ -61,8 +67,25 @@ def _expression(low: Lowering, node: ast.Expr) -> None:
         if isinstance(low.designate(node.value), Function | Method):
             text = ast.unparse(node.value)
             raise low.refuse(node, f"`{text}` alone does nothing; call it: `{text}()`")
+        if all(isinstance(part, INERT) for part in ast.walk(node.value)):
+            raise low.refuse(node, advise_on_inert(node.value))
         return
     low.value(node.value)
+
+
+def advise_on_inert(node: ast.expr) -> str:
+    """Say that an expression alone does nothing, and what may have been meant."""
+    text = ast.unparse(node)
+    meant = "leave it out"
+    match node:
+        case ast.Compare(
+            ast.Name() | ast.Attribute() | ast.Subscript() as place, [ast.Eq()], [new]
+        ):
+            assigned = f"{ast.unparse(place)} = {ast.unparse(new)}"
+            meant = f"`{assigned}` assigns, `assert {text}` checks"
+        case ast.Compare() | ast.BoolOp() | ast.UnaryOp(ast.Not()):
+            meant = f"`assert {text}` checks it"
+    return f"`{text}` alone does nothing; {meant}"
 
 
 @statement(ast.Assign)

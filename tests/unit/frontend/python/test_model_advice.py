@@ -27,6 +27,15 @@ ADVICE = [
     ("object in the class", "class A:\n    lock = Mutex()\na = A()\ndef f(): pass", "all instances would share this `lock`; set it in `__init__`, or write a field: `lock: Type`"),
     ("list in a field", "class A:\n    def __init__(self):\n        self.items = []\na = A()\ndef f(): pass", "the field `items` cannot be such a list; use an Array or a Queue"),
     ("release without a call", "m = Mutex()\ndef f():\n    m.release", "`m.release` alone does nothing; call it: `m.release()`"),
+    ("comparison for an assignment", "x: Int[0, 1] = 0\ndef f():\n    x == 1", "`x == 1` alone does nothing; `x = 1` assigns, `assert x == 1` checks"),
+    ("condition alone", "x: Int[0, 1] = 0\ndef f():\n    not x", "`not x` alone does nothing; `assert not x` checks it"),
+    ("name alone", "x: Int[0, 1] = 0\ndef f():\n    x", "`x` alone does nothing; leave it out"),
+    ("comparison alone in the module", "x: Int[0, 1] = 0\nx == 1\ndef f(): pass", "`x == 1` alone does nothing; `x = 1` assigns, `assert x == 1` checks"),
+    ("return on one path", "x: Int[0, 3] = 0\ndef g():\n    if x == 1:\n        return 5\ndef f():\n    y = g()\n    assert y == 5", "`g` can end without `return` (line 5), so `y` may be None"),
+    ("invariant above its variable", "invariant(x == 0)\nx: Int[0, 1] = 0\ndef f(): pass", "`x` is defined later, at line 5"),
+    ("star on the left", "def f():\n    first, *rest = (1, 2, 3)", "`*rest` is not supported on the left; name each item"),
+    ("appending to a list", "log = []\ndef f():\n    log.append(1)", "lists have a fixed length, which `log.append(1)` (line 6) would change; use Array(Int[0, 9], n) or queue.Queue()"),
+    ("sum with a start", "xs = Array(Int[0, 1], 2)\ndef f():\n    x = sum(xs, 3)", "`sum` takes one argument in models"),
     ("unknown keyword", "def g(x): pass\ndef f():\n    t = threading.Thread(target=g, kwargs={'z': 1})", "`g` cannot be given `z` here"),
     ("kwargs by name", "def g(x): pass\ndef f():\n    k = 1\n    t = threading.Thread(target=g, kwargs=k)", '`kwargs` must be written out: `kwargs={"name": 1}`'),
     ("empty range after the loop", "def f():\n    for i in range(0): pass\n    assert i == 0", "`i` may have no value here; assign it on every path that leads here"),
@@ -62,6 +71,20 @@ def test_advice(source: str, message: str) -> None:
     assert caught.value.message == message
     assert caught.value.line is not None
     assert caught.value.column is not None
+
+
+def test_a_thread_that_nobody_starts() -> None:
+    with pytest.raises(
+        MazurkaError, match="makes a thread that nobody starts; call its `start"
+    ) as caught:
+        elaborate("import threading\ndef f(): pass\nt = threading.Thread(target=f)\n", "model.py")
+    assert caught.value.line == 3
+
+
+def test_what_may_stand_alone() -> None:
+    """Docstrings, `...`, and expressions in which something is called."""
+    source = "x: Int[0, 1] = 0\ndef f():\n    'text'\n    ...\n    x == 0 or cas(x, 0, 1)"
+    elaborate(PRELUDE + source + THREADS, "model.py")
 
 
 @pytest.mark.parametrize("text", ["99999999999999999999", "-0x" + "f" * 6000])
