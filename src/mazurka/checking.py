@@ -261,7 +261,9 @@ def judge(
 
 def is_idle(result: SearchResult) -> bool:
     """Whether no thread has taken a step; a search that unrolls the model does not count them."""
-    return result.statistics.unrolled is None and not result.statistics.transitions
+    figures = result.statistics
+    searched = figures.states or figures.executions
+    return bool(searched) and figures.unrolled is None and not figures.transitions
 
 
 def may_fail(program: Program) -> bool:

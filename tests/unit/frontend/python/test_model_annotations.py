@@ -47,7 +47,7 @@ REFUSED = [
     ("module strings", "s = ['a', 'b']" + IDLE, "`s` holds strings; models have numbers only"),
     ("result of a test", "def g() -> Bool: return 7\ndef f(): g()", "the range of `-> Bool` would not be checked; write `-> bool`, and declare a variable for the result: `result: Bool = ...`"),
     ("call for a local", "def f():\n    y: Itn(0, 5)\n    y = 7", "the name `Itn` is not defined; did you mean `Int`?"),
-    ("empty list", "items = []\ndef f():\n    items.append(1)", "lists have a fixed length; use Array(Int[0, 9], n) or queue.Queue()"),
+    ("empty list", "items = []\ndef f():\n    items.append(1)", "lists have a fixed length, which `items.append(1)` (line 6) would change; use Array(Int[0, 9], n) or queue.Queue()"),
     ("no length", "N = 0\nflags = [False] * N\ndef f():\n    flags[0] = True", "the length of `flags` is 0: `[False] * N` has no items"),
     ("list of None", "cache = [None] * 2\ndef f():\n    cache[0] = 1", "a list holds numbers or objects, not None; use a number that stands for it, such as -1: `[-1] * n`"),
     ("None at first", "cache = None\ndef f():\n    global cache\n    cache = 1", "`cache` is None at first and gets a value later; begin with a number that stands for None, such as `cache = -1`"),

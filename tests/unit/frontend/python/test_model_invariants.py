@@ -254,7 +254,7 @@ MEDDLING = "an invariant may only look at data; this does more: "
         ("invariant(spawn(f) is None)", LINE, MEDDLING + "create f"),
         ("invariant(threading.Thread(target=f) is None)", LINE, "this makes a thread"),
         ("invariant(z == 0)", LINE, "the name `z` is not defined"),
-        ("invariant(z == 0)\nz = 0", LINE, "the name `z` is not defined"),
+        ("invariant(z == 0)\nz = 0", LINE, "`z` is defined later, at line 23"),
         ("invariant(lambda: x < 3)", LINE, "is a lambda, not a condition"),
         ("invariant('x < 3')", LINE, "is a string, not a condition"),
         ("invariant(x / 2 < 1)", LINE, "`/` gives a float"),

@@ -84,7 +84,7 @@ def test_foreseen_statements_take_no_steps() -> None:
     [
         ("x = choose(1, 2)\ndef g(a=x): pass\nthreads = [g()]", 2, "evaluated at `def`"),
         ("threads = [f(1)]\ndef g(a=x): pass\ng()", 2, "evaluated at `def`"),
-        ("def g(a=N): pass\nN = 2\nthreads = [g()]", 1, "`N` is not defined"),
+        ("def g(a=N): pass\nN = 2\nthreads = [g()]", 1, "`N` is defined later"),
         ("def g(a=threading.Lock()): pass\nthreads = [g()]", 1, "one object for all calls"),
         ("class A:\n    v: int = 1\n    def m(self, k=v): pass\nthreads = [f()]", 3, "is a field"),
         ("class A:\n    v: list = [1]\na = A()\nthreads = [f()]", 2, "all instances would share"),
