@@ -47,23 +47,27 @@ def test_path_in_a_variable():
     assert len(holder[0].parts) == 3
 
 
-def test_files_of_their_own(tmp_path):
+def test_files_of_their_own():
     """holds: each thread writes a file of its own."""
-    run_together(lambda: (tmp_path / "a").write_text("1"), lambda: (tmp_path / "b").write_text("2"))
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        run_together(lambda: (folder / "a").write_text("1"), lambda: (folder / "b").write_text("2"))
+        assert sorted(path.name for path in folder.iterdir()) == ["a", "b"]
 
 
-def test_copies_of_files(tmp_path):
+def test_copies_of_files():
     """holds: each thread copies into a directory of its own."""
-    source = tmp_path / "source"
-    source.write_text("text")
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        source = folder / "source"
+        source.write_text("text")
 
-    def copy(name):
-        (tmp_path / name).mkdir()
-        shutil.copy(source, tmp_path / name)
+        def copy(name):
+            (folder / name).mkdir()
+            shutil.copy(source, folder / name)
 
-    run_together(lambda: copy("a"), lambda: copy("b"))
-    assert len(glob.glob(os.path.join(tmp_path, "*", "source"))) == 2
+        run_together(lambda: copy("a"), lambda: copy("b"))
+        assert len(glob.glob(os.path.join(folder, "*", "source"))) == 2
 
 
 def test_temporary_directories():
