@@ -16,12 +16,12 @@ import pytest
 from mazurka.report.answer import HOLDS, VIOLATED
 from mazurka.runtime.exploring.entry import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions
-from mazurka.runtime.python import attributes, expressions
+from mazurka.runtime.python import attributes, deep, expressions
 from mazurka.runtime.testing.decorator import make_test
 from tests.unit.runtime.observed_programs import module_of
 
 HEAD = """
-import ctypes, threading
+import ctypes, threading, types
 class Box:
     n = 0
     def one(self):
@@ -84,6 +84,24 @@ def program():
     together(add, add)
     assert numbers[0] == 2
 """
+NAMESPACE = """
+def program():
+    box, texts = types.SimpleNamespace(a=0, b=0), []
+    def change():
+        box.a = 1
+        box.b = 1
+    together(lambda: texts.append(repr(box)), change)
+    assert texts != ["namespace(a=1, b=0)"]
+"""
+WRITTEN = """
+def program():
+    error, texts = ValueError(0), []
+    def change():
+        error.args = (1,)
+        error.args = (2,)
+    together(lambda: texts.append(str(error)), change)
+    assert texts != ["1"]
+"""
 find_sort = attributes._find_sort
 
 
@@ -93,6 +111,10 @@ def nothing(*arguments: Any) -> None:
 
 def never(*arguments: Any) -> bool:
     return False
+
+
+def no_names(kind: type) -> tuple[str, ...]:
+    return ()
 
 
 def compute_always(kind: type, name: str) -> int:
@@ -113,6 +135,9 @@ def operate_unseen(thing: Any, site: int, function: Callable[..., Any], *argumen
         (attributes, "_is_kept_by_c", never, KEPT_BY_C),
         (expressions, "is_done_by_c", never, OPERATORS),
         (expressions, "operate", operate_unseen, OPERATORS),
+        (deep, "_keeps_attributes", never, NAMESPACE),
+        (deep, "expose", nothing, NAMESPACE),
+        (deep, "_fields_of_error", no_names, WRITTEN),
     ],
 )
 def test_the_mutant_loses_the_failure(

@@ -122,6 +122,9 @@ def entries(values: dict[Any, Any]) -> list[tuple[Any, Any]]:
     return list(dict.items(values))
 
 
+_KEEPING: Final = (GetSetDescriptorType, MemberDescriptorType)
+
+
 def attributes(kind: type) -> Callable[[Any], Any] | None:
     """Return what gives the dictionary of an object of a class; None if objects have none.
 
@@ -130,7 +133,7 @@ def attributes(kind: type) -> Callable[[Any], Any] | None:
     for ancestor in ancestors(kind):
         found = names_in_class(ancestor).get("__dict__")
         if found is not None:
-            return found.__get__ if type(found) is GetSetDescriptorType else None
+            return found.__get__ if type(found) in _KEEPING else None
     return None
 
 
@@ -140,5 +143,5 @@ def slots(kind: type) -> list[tuple[str, MemberDescriptorType]]:
         (name, value)
         for ancestor in ancestors(kind)
         for name, value in names_in_class(ancestor).items()
-        if type(value) is MemberDescriptorType
+        if type(value) is MemberDescriptorType and name != "__dict__"
     ]

@@ -26,6 +26,7 @@ import io
 import itertools
 import locale
 import operator
+import pickle
 import queue
 import random
 import sys
@@ -202,6 +203,8 @@ class CallEffect(Enum):
     """It reads containers, and all that is in them: it compares or writes them out."""
     CHANGES_FIRST = auto()
     """It changes the first argument, and reads the others."""
+    TAKES_APART = auto()
+    """It reads all that it is given, at any depth, with all attributes; it changes files."""
     TOUCHES_ALL = auto()
     """It may change whatever it is given, at any depth: the default."""
     CALLS_OBJECT = auto()
@@ -285,6 +288,7 @@ ROWS: Final[tuple[tuple[CallEffect, tuple[Any, ...]], ...]] = (
     (CallEffect.CHANGES_FIRST, (heapq.heappushpop, bisect.insort, bisect.insort_left)),
     (CallEffect.CHANGES_FIRST, (random.shuffle, operator.setitem, operator.delitem)),
     (CallEffect.CHANGES_FIRST, (COUNT_ELEMENTS, *_IN_PLACE)),
+    (CallEffect.TAKES_APART, (pickle.dump, pickle.dumps)),
     (CallEffect.MAKES_ITERATOR, LAZY),
     (CallEffect.ITERATES, (iter, reversed)),
     (CallEffect.ADVANCES, (next,)),

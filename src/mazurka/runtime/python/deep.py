@@ -8,8 +8,14 @@ another container, it stands again before reading both, until nothing new turns 
 same step, the real operation is performed.  Where it enters Python code, such as the `__eq__` of an
 element, it is split (`reentry`).
 
-`copy.copy` asks `object.__reduce_ex__`, C code that reads the slots of an object at once; what the
-dictionary of the object holds is read when the copy is filled.
+C code also reads attributes.  An object whose type in C has a dictionary (`types.SimpleNamespace`)
+is written out and compared by its attributes, an exception by those that C code keeps (`args`).
+`pickle` takes all objects apart.  `copy.copy` asks `object.__reduce_ex__`, C code that reads the
+slots of an object at once; what the dictionary of the object holds is read when the copy is filled.
+
+*Why no access is missed.*  Where all attributes of an object are read, its class is exposed
+(`attributes`): from then on an assignment to an attribute, a new one, too, is an access to the
+dictionary, and the dictionary is one of the containers that the operation reads.
 """
 
 from __future__ import annotations
@@ -17,17 +23,28 @@ from __future__ import annotations
 from _thread import get_ident
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from types import FunctionType, GetSetDescriptorType, MemberDescriptorType
 from typing import Any, Final, TypeAlias
 
-from mazurka.runtime.core.insides import elements, entries, slots
+from mazurka.runtime.core.insides import (
+    ancestors,
+    attributes,
+    elements,
+    entries,
+    is_of_c,
+    names_in_class,
+    slots,
+)
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.values import attribute_of
-from mazurka.runtime.python.attributes import home_of, is_entry, space_of
+from mazurka.runtime.python.attributes import COMPUTED, expose, home_of, is_entry, space_of
+from mazurka.runtime.python.catalogue import SYNCHRONIZING, is_made, is_value
 from mazurka.runtime.python.containers import Part, PendingAccess, enter, part_of
-from mazurka.runtime.python.opaque import opaque_parts
+from mazurka.runtime.python.opaque import hides_state, opaque_parts
 from mazurka.runtime.python.reentry import perform_split
 from mazurka.runtime.python.variables import variable_at
+from mazurka.runtime.python.wrappers import is_wrapper, looks_up_in_c
 from mazurka.runtime.sharing.accesses import DataAccess, How, Read, Together
 from mazurka.runtime.sharing.locations import points
 from mazurka.runtime.sharing.monitoring import unobserved
@@ -40,12 +57,61 @@ Attributes: TypeAlias = Callable[[Any], Sequence[str]]
 """Gives the names of the attributes that are read of an object that is no container."""
 
 
+_fields: dict[type, tuple[str, ...]] = {}
+_keeping: dict[type, bool] = {}
+
+
+def is_read_inside(value: Any) -> bool:
+    """Tell whether C code that compares a value, or writes it out, reads what is in it."""
+    kind = type(value)
+    return kind is tuple or bool(_fields_of_error(kind)) or _keeps_attributes(kind)
+
+
+def _fields_of_error(kind: type) -> tuple[str, ...]:
+    """Name the attributes that C code keeps in exceptions of a type, and writes out."""
+    found = _fields.get(kind)
+    if found is None:
+        bases = [base for base in ancestors(kind) if is_of_c(base)]
+        found = _fields[kind] = tuple(
+            name
+            for base in (bases if issubclass(kind, BaseException) else ())
+            for name, value in names_in_class(base).items()
+            if type(value) in (GetSetDescriptorType, MemberDescriptorType)
+            and not name.startswith("__")
+        )
+    return found
+
+
+def _keeps_attributes(kind: type) -> bool:
+    """Tell whether a type of C code gives its objects a dictionary, which its methods may read.
+
+    That of a file is for whoever makes a subclass.
+    """
+    found = _keeping.get(kind)
+    if found is None:
+        bases = [base for base in ancestors(kind) if "__dict__" in names_in_class(base)]
+        hidden = hides_state(kind) and not issubclass(kind, COMPUTED)
+        hidden = hidden and not is_wrapper(kind) and not looks_up_in_c(kind)
+        found = _keeping[kind] = hidden and any(
+            is_of_c(base) and base.__module__ != "_io" for base in bases
+        )
+    return found
+
+
+def _is_taken_apart(kind: type) -> bool:
+    """Tell whether `pickle` takes objects of a type apart; it names classes and functions."""
+    if is_value(kind) or not is_made(kind) or issubclass(kind, (type, *COMPUTED)):
+        return False
+    return kind not in SYNCHRONIZING
+
+
 class DeepReach:
     """The containers and attributes of objects that an operation reaches."""
 
-    def __init__(self, attributes: Attributes, how: How) -> None:
+    def __init__(self, attributes: Attributes, how: How, apart: bool) -> None:
         self._attributes = attributes
         self._how = how
+        self._apart = apart
         self.parts: list[Part] = []
         self.variables: list[tuple[Any, str]] = []
         self._known: set[int] = set()
@@ -68,26 +134,48 @@ class DeepReach:
                 self._known.add(id(value))
                 self._inside.append(value)
                 waiting += elements(value)
-            elif wanted := self._attributes(value):
+            elif self._find_attributes(value) | self._find_opaque(value):
                 self._known.add(id(value))
                 self._inside.append(value)
-                self._find_variables(value, wanted)
-            elif self._how is How.CHANGE and (opaque := opaque_parts((value,))):
-                self._known.add(id(value))
-                self.parts += opaque
         if before <= LIMIT < len(self.parts) + len(self.variables):
             unobserved.note("what lies deeper in large data")
         return before < len(self.parts) + len(self.variables) <= LIMIT
 
+    def _find_attributes(self, value: Any) -> bool:
+        """Add the attributes of an object that are read; tell whether any are."""
+        kind = type(value)
+        wanted = [*self._attributes(value), *_fields_of_error(kind)]
+        whole = _keeps_attributes(kind)
+        if self._apart and _is_taken_apart(kind):
+            wanted += [name for name, _ in slots(kind)]
+            whole = attributes(kind) is not None
+        self._find_variables(value, wanted)
+        if whole:
+            expose(value)
+            space = space_of(value)
+            if space is not None and id(space) not in self._known:
+                self._known.add(id(space))
+                self.parts.append((space, dict, self._how, None))
+        return whole or bool(wanted)
+
+    def _find_opaque(self, value: Any) -> bool:
+        """Add an object whose state only C code sees, if it is changed or taken apart."""
+        found = opaque_parts((value,)) if self._apart or self._how is How.CHANGE else []
+        self.parts += found
+        return bool(found)
+
     def _find_variables(self, value: Any, wanted: Sequence[str]) -> None:
         for name in wanted:
-            if home_of(value, name) is not value:
+            home = home_of(value, name)
+            if home is not value and type(home) is not tuple:
                 continue
             space = space_of(value) if is_entry(value, name) else None
-            if space is None:
+            if space is not None:
+                self.parts.append((space, dict, How.READ, name))
+            elif home is value:
                 self.variables.append((value, name))
             else:
-                self.parts.append((space, dict, How.READ, name))
+                self.variables += [(thing, name) for thing in home]
 
     def values(self) -> Iterator[Any]:
         """Go through what is in the containers and attributes at present."""
@@ -111,12 +199,16 @@ def perform_deep(
     more: Sequence[Part] = (),
     attributes: Attributes = lambda thing: (),
     how: How = How.READ_ALL,
+    apart: bool = False,
     **named: Any,
 ) -> Any:
-    """Perform an operation that reads or changes (`how`) values and all in them, as one access."""
+    """Perform an operation that reads or changes (`how`) values and all in them, as one access.
+
+    With `apart`, it reads all attributes of the objects among them, as `pickle` does.
+    """
     if session.current.ident != get_ident():
         return action(*arguments, **named)
-    reach = DeepReach(attributes, how)
+    reach = DeepReach(attributes, how, apart)
     reach.find(values)
 
     def stand() -> list[PendingAccess]:
@@ -165,10 +257,11 @@ def take_apart(function: Any, site: int, /, *arguments: Any) -> Any:
     kind = type(thing)
     names = [name for name, _ in slots(kind)]
     parts = ("__reduce__", "__getstate__")
-    if not names or any(getattr(kind, p, None) is not getattr(object, p, None) for p in parts):
+    if any(type(getattr(kind, part, None)) is FunctionType for part in parts):
         return function(*arguments)  # its own code says what is read, and is watched
 
     def asked(value: Any) -> Sequence[str]:
         return names if value is thing else ()
 
-    return perform_deep((thing,), site, function, *arguments, attributes=asked)
+    apart = issubclass(kind, BaseException)  # C code hands out their dictionaries
+    return perform_deep((thing,), site, function, *arguments, attributes=asked, apart=apart)

@@ -111,6 +111,10 @@ class Events:
 
     apply_operator = expressions.apply_operator
     """(left, right, sign, site): `left + right`, `left in right`; `sign` is a node of `ast`."""
+    read_compared = expressions.read_compared
+    """(value, site): a value is about to be compared, in a row of comparisons; returns it."""
+    read_operand = expressions.read_operand
+    """(value, site): `-value`, `+value` or `~value` is about to be computed; returns the value."""
     augment = expressions.augment
     """(old, value, sign, site): `old += value`; built-in containers are changed in place."""
     assert_comparison = expressions.assert_comparison

@@ -25,12 +25,27 @@ from mazurka.runtime.python import callbacks, containers
 from mazurka.runtime.python.callbacks import search_through
 from mazurka.runtime.python.calls import FunctionHandle
 from mazurka.runtime.python.catalogue import ASKS, BUILT_IN, METHODS, PLAIN, VIEWS
-from mazurka.runtime.python.containers import UNKNOWN, family, known_family, perform, use_alone
-from mazurka.runtime.python.deep import perform_deep
+from mazurka.runtime.python.containers import (
+    UNKNOWN,
+    Part,
+    family,
+    known_family,
+    perform,
+    use_alone,
+)
+from mazurka.runtime.python.deep import is_read_inside, perform_deep
 from mazurka.runtime.python.library.dates import follow_clock
 from mazurka.runtime.python.loops import read_whole
 from mazurka.runtime.python.methods import augment_container, compares_in_python, search_list
-from mazurka.runtime.python.opaque import is_done_by_c, is_iterator, opaque_parts, operate
+from mazurka.runtime.python.opaque import (
+    asked_parts,
+    hides_state,
+    is_done_by_c,
+    is_iterator,
+    opaque_parts,
+    operate,
+    parts_of_operands,
+)
 from mazurka.runtime.python.reentry import perform_in_turns
 from mazurka.runtime.python.variables import Target, touch_attribute, write_attribute
 from mazurka.runtime.sharing.accesses import How
@@ -163,6 +178,8 @@ IN_PLACE: Final[_Operators] = {
 
 def augment(old: Any, value: Any, sign: str, site: int) -> Any:
     """Perform `old += value` and return the result; built-in containers are changed in place."""
+    if type(old) in _SIMPLE and type(value) in _SIMPLE:
+        return IN_PLACE[sign](old, value)
     found = family(old)
     if found is None:
         return _operate_on((old, value), sign, site, IN_PLACE[sign])
@@ -209,47 +226,88 @@ _compared: dict[int, str] = {}
 
 def apply_operator(left: Any, right: Any, sign: str, site: int) -> Any:
     """`left + right`, `left == right`, `left in right`, ..."""
-    if family(left) is None and family(right) is None:
-        if (type(left) is tuple or type(right) is tuple) and sign in _READS_DEEPLY:
-            return perform_deep((left, right), site, BINARY[sign], left, right)
-        if sign == "In" or sign == "NotIn":
-            if is_done_by_c(type(right), "__contains__"):
-                found = operate(right, site, operator.contains, right, left)
-                return found if sign == "In" else not found
-            right = right if type(right) in PLAIN else search_through(right, site)
-            return BINARY[sign](left, right)
-        return _operate_on((left, right), sign, site, BINARY[sign])
-    if sign in ("In", "NotIn"):
-        return _contains(left, sign, right, site)
-    if sign in _READS_DEEPLY:
-        return perform_deep((left, right), site, BINARY[sign], left, right)
-    parts = containers.parts_of((left, right))
-    return containers.perform_all(parts, site, BINARY[sign], left, right)
+    if type(left) in _SIMPLE and type(right) in _SIMPLE:
+        return BINARY[sign](left, right)
+    if sign == "In" or sign == "NotIn":
+        if family(left) is not None or family(right) is not None:
+            return _contains(left, sign, right, site)
+        if is_done_by_c(type(right), "__contains__"):
+            found = operate(right, site, operator.contains, right, left)
+            return found if sign == "In" else not found
+        right = right if type(right) in PLAIN else search_through(right, site)
+        return BINARY[sign](left, right)
+    return _operate_on((left, right), sign, site, BINARY[sign])
+
+
+_SIMPLE: Final = frozenset({int, float, complex, str, bytes, bool, type(None)})
+"""Types of values that hold nothing: an operator on two of them touches nothing."""
 
 
 def _operate_on(
     operands: tuple[Any, Any], sign: str, site: int, function: Callable[[Any, Any], Any]
 ) -> Any:
-    """Perform an operator on two values that are no containers; C code may hide what it reads."""
-    if sign not in _IDENTITY:
-        name = _SPECIAL[sign]
-        for operand in operands:
-            if type(operand) not in PLAIN and is_done_by_c(type(operand), name):
-                return operate(operand, site, function, *operands)
-    return function(*operands)
+    """Perform an operator, which may read containers and attributes, or hide in C what it reads."""
+    if session.current.ident != get_ident():
+        return function(*operands)
+    more = _parts_by_c(operands, sign)
+    left, right = operands
+    is_container = family(left) is not None or family(right) is not None
+    if sign in _READS_DEEPLY and (is_container or is_read_inside(left) or is_read_inside(right)):
+        return perform_deep(operands, site, function, *operands, more=more)
+    if not is_container:
+        return perform_in_turns(more, site, function, *operands)
+    parts = [*containers.parts_of(operands), *more]
+    if more or (family(left) is None and type(left) not in PLAIN):
+        return perform_in_turns(parts, site, function, *operands)
+    return containers.perform_all(parts, site, function, *operands)
 
 
-_IDENTITY: Final = frozenset({"Is", "IsNot"})
-_SPECIAL: Final = {
-    **{sign: f"__{name}__" for sign, name in _ARITHMETIC.items()},
-    "Eq": "__eq__",
-    "NotEq": "__ne__",
-    "Lt": "__lt__",
-    "LtE": "__le__",
-    "Gt": "__gt__",
-    "GtE": "__ge__",
+def _parts_by_c(operands: tuple[Any, Any], sign: str) -> list[Part]:
+    """Describe accesses to operands whose state nobody sees, if C code may perform the operator.
+
+    It is given both operands, so it may read both.
+    """
+    names = _SPECIAL.get(sign, ())
+    if sign == "Mod" and type(operands[0]) in (str, bytes):
+        names += ASKS[str]
+    hidden = [one for one in operands if type(one) not in PLAIN]
+    if not any(is_done_by_c(type(one), name) for one in hidden for name in names):
+        return []
+    return parts_of_operands([one for one in hidden if is_iterator(one) or hides_state(type(one))])
+
+
+def read_operand(value: Any, site: int) -> Any:
+    """Read a value before C code performs `-value`, `+value` or `~value`."""
+    kind = type(value)
+    if kind in PLAIN or not any(is_done_by_c(kind, name) for name in _UNARY):
+        return value
+    return operate(value, site, callbacks.itself, value)
+
+
+def read_compared(value: Any, site: int) -> Any:
+    """Read a value, and all that is in it, before `a < value < b` is computed."""
+    kind = type(value)
+    if kind in _SIMPLE:
+        return value
+    by_c = any(is_done_by_c(kind, name) for name in (*_EQUALITY, *_ORDER))
+    if not by_c and family(value) is None and not is_read_inside(value):
+        return value
+    more = parts_of_operands((value,)) if by_c else ()
+    return perform_deep((value,), site, callbacks.itself, value, more=more)
+
+
+_UNARY: Final = ("__neg__", "__pos__", "__invert__")
+_EQUALITY: Final = ("__eq__", "__ne__")
+_ORDER: Final = ("__lt__", "__le__", "__gt__", "__ge__")
+_SPECIAL: Final[dict[str, tuple[str, ...]]] = {
+    **{sign: (f"__{n}__", f"__r{n}__", f"__i{n}__") for sign, n in _ARITHMETIC.items()},
+    **dict.fromkeys(("Eq", "NotEq"), _EQUALITY),
+    **dict.fromkeys(("Lt", "LtE", "Gt", "GtE"), _ORDER),
 }
-"""By the name of its node in `ast`: the method that performs an operator."""
+"""By the name of its node in `ast`: the methods that may perform an operator.
+
+The other operand may have one, too, which goes the other way.
+"""
 _READS_DEEPLY: Final = frozenset({"Eq", "NotEq", "Lt", "LtE", "Gt", "GtE", "Mod"})
 
 
@@ -316,11 +374,12 @@ def format_value(value: Any, site: int) -> Any:
     kind = type(value)
     if kind in PLAIN and kind is not tuple:
         return value
-    if family(value) is None and kind is not tuple:
+    if family(value) is None and not is_read_inside(value):
         if any(is_done_by_c(kind, name) for name in ASKS[format]):
             return operate(value, site, callbacks.itself, value)
         return value
-    return perform_deep((value,), site, callbacks.itself, value)
+    more = asked_parts(format, (value,))
+    return perform_deep((value,), site, callbacks.itself, value, more=more)
 
 
 def match_pattern(value: Any, attributes: tuple[str, ...], by_position: bool, site: int) -> Any:

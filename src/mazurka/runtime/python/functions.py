@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from functools import partial
 from operator import attrgetter, itemgetter, methodcaller
+from pickle import Pickler
 from types import (
     CodeType,
     GeneratorType,
@@ -34,7 +35,7 @@ from mazurka.runtime.python.callbacks import perform_through, runs_code, show_ge
 from mazurka.runtime.python.calls import always, call, calls_kind, handles, performs
 from mazurka.runtime.python.catalogue import BUILT_IN, METHODS, CachedFunction, CallEffect
 from mazurka.runtime.python.containers import Part, family, part_of, parts_of, perform_all
-from mazurka.runtime.python.deep import TAKES_APART, perform_deep, take_apart
+from mazurka.runtime.python.deep import TAKES_APART, is_read_inside, perform_deep, take_apart
 from mazurka.runtime.python.library.caches import call_cached
 from mazurka.runtime.python.library.dates import follow_clock
 from mazurka.runtime.python.library.weak_references import make_reference
@@ -155,6 +156,18 @@ def _touch_deeply(
     _note_generators(function, values, site)
     more = [*parts, *opaque_parts(values)]
     return perform_deep(values, site, function, *arguments, more=more, how=How.CHANGE, **named)
+
+
+@performs(CallEffect.TAKES_APART)
+def take_all_apart(
+    function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any
+) -> Any:
+    """`pickle.dumps`: C code that reads all attributes of all objects that it reaches."""
+    unobserved.called(function)
+    progress()
+    values = (*arguments, *named.values())
+    more = opaque_parts(values)
+    return perform_deep(values, site, function, *arguments, more=more, apart=True, **named)
 
 
 def _call_foreign(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
@@ -316,6 +329,9 @@ def _move(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
     arguments = tuple(handles(arguments, site))
     progress()
     owner = parts_of_opaque(function.__self__)
+    if issubclass(type(function.__self__), Pickler) and function.__name__ == "dump":
+        values = (*arguments, *named.values())
+        return perform_deep(values, site, function, *arguments, more=owner, apart=True, **named)
     if function.__name__ not in catalogue.READS_ARGUMENTS:
         return _touch_deeply(owner, function, site, arguments, named)
     through = function.__name__ in catalogue.WRITES_LINES
@@ -365,7 +381,8 @@ def _call_bound_slot(function: Any, site: int) -> Any:
     if name == "__call__" and not issubclass(type(owner), type):
         return call(owner, site) if _calls_first(type(owner)) else function
     found = family(owner)
-    if name in catalogue.READS_DEEPLY and (found is not None or issubclass(type(owner), tuple)):
+    is_read = found is not None or issubclass(type(owner), tuple) or is_read_inside(owner)
+    if name in catalogue.READS_DEEPLY and is_read:
         return partial(_read_owner_deeply, function, site)
     if found in METHODS:
         if catalogue.method_effect(found, name) is not None:
@@ -406,7 +423,8 @@ def _call_unbound(function: Any, site: int) -> Any:
         return partial(methods.perform_unbound, function, site)
     if kind is object:
         return partial(take_apart, function, site) if name in TAKES_APART else function
-    if kind in METHODS or not catalogue.touches_no_argument(kind, name):
+    reads = name in catalogue.READS_DEEPLY or not catalogue.touches_no_argument(kind, name)
+    if kind in METHODS or reads:
         return partial(_call_bound, function, site)
     return function
 

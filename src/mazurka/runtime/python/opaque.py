@@ -206,10 +206,18 @@ def operate(thing: Any, site: int, function: Callable[..., Any], *arguments: Any
     """Perform an operator on an object whose state only C code sees."""
     if session.current.ident != get_ident():
         return function(*arguments)
+    return perform_in_turns(parts_of_operands((thing,)), site, function, *arguments)
+
+
+def parts_of_operands(things: Any) -> list[Part]:
+    """Describe accesses of an operator of C code to objects whose state only C code sees."""
     progress()
-    if type(thing) not in unobserved.kinds:
-        unobserved.meet(type(thing))
-    return perform_in_turns(parts_of_opaque(thing), site, function, *arguments)
+    parts = []
+    for thing in things:
+        if type(thing) not in unobserved.kinds:
+            unobserved.meet(type(thing))
+        parts += parts_of_opaque(thing)
+    return parts
 
 
 # -- generators ----------------------------------------------------------------------------------

@@ -17,6 +17,169 @@ class Key:
 """
 
 INSIDES = """
+### attributes of a namespace, written out
+---
+s = types.SimpleNamespace(a=0, b=0)
+out = []
+def change():
+    with GUARD:
+        s.a = 1
+        s.b = 1
+def work():
+    with GUARD:
+        out.append(repr([s]))
+together(change, work)
+assert out[0] != '[namespace(a=1, b=0)]'
+### attributes of a namespace, formatted
+---
+s = types.SimpleNamespace(a=0, b=0)
+out = []
+def change():
+    with GUARD:
+        s.a = 1
+        s.b = 1
+def work():
+    with GUARD:
+        out.append(f'{s}')
+together(change, work)
+assert out[0] != 'namespace(a=1, b=0)'
+### attributes of a namespace, compared
+---
+s = types.SimpleNamespace(a=0, b=0)
+out = []
+def change():
+    with GUARD:
+        s.a = 1
+        s.b = 1
+def work():
+    with GUARD:
+        out.append(s == types.SimpleNamespace(a=1, b=0))
+together(change, work)
+assert out[0] != True
+### attributes of a namespace, by vars
+---
+s = types.SimpleNamespace(a=0, b=0)
+out = []
+def change():
+    with GUARD:
+        s.a = 1
+        s.b = 1
+def work():
+    with GUARD:
+        out.append(dict(vars(s)))
+together(change, work)
+assert out[0] != {'a': 1, 'b': 0}
+### arguments of an exception, written out
+---
+s = ValueError(0, 0)
+out = []
+def change():
+    with GUARD:
+        s.args = (1, 0)
+        s.args = (1, 1)
+def work():
+    with GUARD:
+        out.append(str(s))
+together(change, work)
+assert out[0] != '(1, 0)'
+### arguments of an exception, by percent
+---
+s = ValueError(0, 0)
+out = []
+def change():
+    with GUARD:
+        s.args = (1, 0)
+        s.args = (1, 1)
+def work():
+    with GUARD:
+        out.append('%s' % s)
+together(change, work)
+assert out[0] != '(1, 0)'
+### arguments of an exception, by its method
+---
+s = ValueError(0, 0)
+out = []
+def change():
+    with GUARD:
+        s.args = (1, 0)
+        s.args = (1, 1)
+def work():
+    with GUARD:
+        out.append(s.__repr__())
+together(change, work)
+assert out[0] != 'ValueError(1, 0)'
+### attributes of a pickled object
+import pickle
+class Pair:
+    def __init__(self): self.a = self.b = 0
+---
+s = Pair()
+out = []
+def change():
+    with GUARD:
+        s.a = 1
+        s.b = 1
+def work():
+    with GUARD:
+        out.append(vars(pickle.loads(pickle.dumps([s]))[0]))
+together(change, work)
+assert out[0] != {'a': 1, 'b': 0}
+### a constant plus a bytearray
+---
+s = bytearray(2)
+out = []
+def change():
+    with GUARD:
+        s[0] = 1
+        s[1] = 1
+def work():
+    with GUARD:
+        out.append(b'' + s)
+together(change, work)
+assert out[0] != b'\\x01\\x00'
+### a constant augmented by a bytearray
+def add(s):
+    t = b''
+    t += s
+    return t
+---
+s = bytearray(2)
+out = []
+def change():
+    with GUARD:
+        s[0] = 1
+        s[1] = 1
+def work():
+    with GUARD:
+        out.append(add(s))
+together(change, work)
+assert out[0] != b'\\x01\\x00'
+### a constant compared with a bytearray
+---
+s = bytearray(2)
+out = []
+def change():
+    with GUARD:
+        s[0] = 1
+        s[1] = 1
+def work():
+    with GUARD:
+        out.append(b'\\x01\\x00' == s)
+together(change, work)
+assert out[0] != True
+### a row of comparisons
+---
+s = [0, 0]
+out = []
+def change():
+    with GUARD:
+        s[0] = 1
+        s[1] = 1
+def work():
+    with GUARD:
+        out.append([[1, 0]] == [s] == [s])
+together(change, work)
+assert out[0] != True
 ### stdout replaced
 ---
 old, sys.stdout = sys.stdout, io.StringIO()

@@ -83,7 +83,8 @@ def test_with_a_lock_it_holds_after_few_executions(tmp_path: Path, name: str) ->
 
 def named_in(name: str) -> tuple[str, ...]:
     """The library whose C code a program uses, if that is named although its objects are seen."""
-    return ("mmap",) if "import mmap" in PROGRAMS[name][0] else ()
+    definitions = PROGRAMS[name][0]
+    return tuple(module for module in ("mmap", "pickle") if f"import {module}" in definitions)
 
 
 NAMED = {

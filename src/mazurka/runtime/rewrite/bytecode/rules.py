@@ -41,8 +41,9 @@ _OPERATORS: Final = (
     *("Sub", "Div", "BitXor"),
 )
 """By their numbers; those that change the left operand come next, in the same order."""
-_OF_CONTAINERS: Final = frozenset({"Add", "BitAnd", "Mult", "Mod", "BitOr", "Sub", "BitXor"})
 _SUBSCRIPT: Final = 26
+_POSITIVE: Final = 5
+"""The number of `+value` among the functions inside of the interpreter, from Python 3.12 on."""
 _COMPARISONS: Final = dict(
     zip(("<", "<=", "==", "!=", ">", ">="), ("Lt", "LtE", "Eq", "NotEq", "Gt", "GtE"), strict=True)
 )
@@ -77,6 +78,7 @@ _SHOWN_BEFORE: Final[dict[str, tuple[_Event, int]]] = {
     "GET_YIELD_FROM_ITER": (Events.delegate, 1),
     **dict.fromkeys(("CONVERT_VALUE", "FORMAT_SIMPLE"), (Events.format_value, 1)),
     "FORMAT_WITH_SPEC": (Events.format_value, 2),
+    **dict.fromkeys(("UNARY_NEGATIVE", "UNARY_INVERT", "UNARY_POSITIVE"), (Events.read_operand, 1)),
 }
 """The event that an operand is shown to before the instruction, and at which depth that lies."""
 _GLOBALS: Final[dict[str, _Event]] = {
@@ -112,6 +114,7 @@ class InstructionRules:
             "COMPARE_OP": self._compare,
             "CONTAINS_OP": self._search,
             "FORMAT_VALUE": self._format,
+            "CALL_INTRINSIC_1": self._call_intrinsic,
             **dict.fromkeys(("LOAD_DEREF", "STORE_DEREF", "DELETE_DEREF"), self._use_cell),
             **dict.fromkeys(_OPERATIONS, self._perform),
             **dict.fromkeys(_MAKES, self._make),
@@ -193,7 +196,7 @@ class InstructionRules:
             self._builder.put(instruction, row)
         elif number >= len(_OPERATORS):
             self._combine(instruction, Events.augment, _OPERATORS[number - len(_OPERATORS)])
-        elif _OPERATORS[number] in _OF_CONTAINERS:
+        else:
             self._combine(instruction, Events.apply_operator, _OPERATORS[number])
 
     def _compare(self, instruction: Instruction) -> None:
@@ -219,6 +222,10 @@ class InstructionRules:
     def _format(self, instruction: Instruction) -> None:
         depth = 2 if instruction.argument & 4 else 1
         self._show(instruction, depth, Events.format_value, instruction.name.lower())
+
+    def _call_intrinsic(self, instruction: Instruction) -> None:
+        if instruction.argument == _POSITIVE:
+            self._show(instruction, 1, Events.read_operand, "+...")
 
     def _match(self, number: int, instruction: Instruction) -> None:
         before = self._builder.row[number - 1]

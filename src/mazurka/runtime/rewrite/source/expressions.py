@@ -24,11 +24,6 @@ _CALLERS_FRAME: Final = frozenset(
     {"super", "locals", "globals", "vars", "dir", "eval", "exec", "__import__", "breakpoint"}
 )
 """Functions that look at the frame of their caller."""
-_CONTAINER_SIGNS: Final = (
-    *(ast.Add, ast.Sub, ast.Mult, ast.Mod, ast.BitOr, ast.BitXor, ast.BitAnd),
-    *(ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.In, ast.NotIn),
-)
-"""Operators that containers have."""
 
 
 def place(node: Placed, like: ast.AST) -> Placed:
@@ -255,7 +250,7 @@ class Expressions(ast.NodeTransformer):
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         left, right = self.rewrite(node.left), self.rewrite(node.right)
-        if isinstance(node.op, _CONTAINER_SIGNS) and not _is_arithmetic(node):
+        if not (isinstance(node.left, ast.Constant) and isinstance(node.right, ast.Constant)):
             sign = ast.Constant(type(node.op).__name__)
             return self.call(Events.apply_operator, node, left, right, sign)
         node.left, node.right = left, right
@@ -277,7 +272,7 @@ class Expressions(ast.NodeTransformer):
 
     def _rewrite_operand(self, node: ast.expr, count: int) -> ast.expr:
         visited = self.rewrite(node)
-        return visited if count == 1 else self.call(Events.read_whole, node, visited)
+        return visited if count == 1 else self.call(Events.read_compared, node, visited)
 
     def test_truth(self, node: ast.expr, event: Any = Events.test_truth) -> ast.expr:
         """Rewrite an expression whose truth is asked for; `event` also tells what it gives."""
@@ -301,7 +296,10 @@ class Expressions(ast.NodeTransformer):
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         if isinstance(node.op, ast.Not):
             return self.test_truth(node)
-        node.operand = self.rewrite(node.operand)
+        visited = self.rewrite(node.operand)
+        if not isinstance(node.operand, ast.Constant):
+            visited = self.call(Events.read_operand, node, visited)
+        node.operand = visited
         return node
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
@@ -394,16 +392,4 @@ class Expressions(ast.NodeTransformer):
 
 
 def _may_read_containers(node: ast.Compare) -> bool:
-    if len(node.ops) > 1 or not isinstance(node.ops[0], _CONTAINER_SIGNS):
-        return False
-    plain = isinstance(node.comparators[0], ast.Constant)
-    return not plain or isinstance(node.ops[0], (ast.In, ast.NotIn))
-
-
-def _is_arithmetic(node: ast.BinOp) -> bool:
-    """Whether an operand is a constant that goes with no container."""
-    if isinstance(node.op, ast.Mult):
-        return False
-    if isinstance(node.left, ast.Constant) and isinstance(node.op, ast.Mod):
-        return False
-    return isinstance(node.left, ast.Constant) or isinstance(node.right, ast.Constant)
+    return len(node.ops) == 1 and not isinstance(node.ops[0], (ast.Is, ast.IsNot))
