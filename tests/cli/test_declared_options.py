@@ -28,7 +28,7 @@ BITES = Option(name="bites", default=3, help="How often to bite.")
 
 def run(program, options, observer):
     eaten = f"{options.value(BITES)} bites of a {options.value(FRUIT)}"
-    return SearchResult(Statistics(states=1), notes=(eaten,))
+    return SearchResult(Statistics(states=2, transitions=1), notes=(eaten,))
 
 
 STRATEGY = Strategy(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from mazurka.analysis.standstill import examine_standstill
 from mazurka.ir.interpreter import Access, Interpreter, Outcome, State, Step
-from mazurka.ir.program import Edge, Kind, Program, Role
+from mazurka.ir.program import FINISHED, Edge, Kind, Program, Role, Thread
 from mazurka.report.constants import name_constants
 from mazurka.report.operations import IF, UNTIL, place_name
 from mazurka.report.places import (
@@ -65,6 +65,8 @@ class Standing:
     """What a thread waits for: a lock, another object, or a thread."""
     holders: tuple[int, ...] = ()
     """The threads that have it, or that it waits for."""
+    endless: bool = False
+    """Whether the text of its code leads to no end from here, as that of a server does."""
 
     def to_json(self) -> dict[str, object]:
         return {
@@ -116,7 +118,27 @@ def _standing(
     wants: tuple[str, tuple[int, ...]] = ("", ())
     if status == "waits" and edge is not None:
         wants = find_wanted(program, interpreter.step(state, thread), edge)
-    return Standing(thread, name, status, span.file, span.line, source, reason, *wants)
+    endless = not _may_end(program.threads[thread], location)
+    return Standing(thread, name, status, span.file, span.line, source, reason, *wants, endless)
+
+
+def _may_end(thread: Thread, start: int) -> bool:
+    """Whether the end of a thread's code can be reached from a location, whatever guards say."""
+    reached, waiting = {start}, [start]
+    while waiting:
+        targets = {edge.target for edge in thread.edges_at(waiting.pop())} - reached
+        reached |= targets
+        waiting.extend(targets)
+    return FINISHED in reached
+
+
+def find_idle(standings: Iterable[Standing]) -> list[str]:
+    """Name the threads whose code has no end, where all others have ended; else nothing."""
+    everybody = list(standings)
+    left = [standing for standing in everybody if standing.status != "finished"]
+    if len(left) == len(everybody) or not all(standing.endless for standing in left):
+        return []
+    return [standing.name for standing in left]
 
 
 def _status(program: Program, step: Step, edge: Edge | None) -> tuple[str, str]:

@@ -14,11 +14,12 @@ from mazurka.report.columns import Columns
 from mazurka.report.observer import bytes_text
 from mazurka.report.prose import Prose
 from mazurka.report.selection import Alternative
+from mazurka.report.standing import find_idle
 from mazurka.report.terminal import safe
 from mazurka.report.trace import Trace
 from mazurka.report.tracefile import REPRODUCED, ReplayReport
 from mazurka.report.verdict import Times, Verdict, limit_name
-from mazurka.report.words import counted
+from mazurka.report.words import counted, listed
 from mazurka.search import BITSTATE, Statistics
 from mazurka.search.registry import AUTO, load_strategy
 
@@ -174,6 +175,12 @@ class Summary(Prose):
         """The next thing to try."""
         verdict = self.verdict
         lines = [] if self.untold is None else [self.untold]
+        stuck = verdict.violation is not None and verdict.violation.kind in ("deadlock", "hang")
+        if stuck and verdict.trace is not None and (idle := find_idle(verdict.trace.ending)):
+            lines.append(
+                f"if {listed(idle)} may wait for ever after the others have ended, add an end:"
+                " a last item in the queue, or a flag that ends the loop"
+            )
         if verdict.alternative is not None:
             other = verdict.alternative
             lines.append(f"{other.option} shows {other.what}{cost_text(other)}")

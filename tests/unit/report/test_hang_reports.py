@@ -196,3 +196,31 @@ def test_every_strategy_excludes_hangs_where_no_loop_is_quiet(tmp_path: Path) ->
     verdict = mazurka.check(path, strategy="cartesian")
     assert verdict.verdict == "holds"
     assert verdict.properties == ("assert", "deadlock", "hang")
+
+
+SERVERS = {
+    "hang": "request = False\ndef server():\n    global request\n    while True:\n"
+    "        if request:\n            request = False\n"
+    "def client():\n    global request\n    request = True\n",
+    "deadlock": "from mazurka.model import Int, Queue\nq = Queue(1, Int[0, 1])\n"
+    "def server():\n    while True:\n        q.get()\ndef client():\n    q.put(1)\n",
+}
+
+
+@pytest.mark.parametrize("kind", SERVERS)
+def test_a_server_that_idles_is_told_how_to_end(tmp_path: Path, kind: str):
+    path = tmp_path / "server.py"
+    path.write_text(SERVERS[kind] + "threads = [server(), client()]\n", encoding="utf-8")
+    found = mazurka.check(path)
+    assert found.violation is not None
+    assert found.violation.kind == kind
+    assert "if server may wait for ever after the others have ended" in summary(found)
+    ending = path.read_text(encoding="utf-8").replace("while True", "for _ in range(2)")
+    path.write_text(ending, encoding="utf-8")
+    assert "may wait for ever after" not in summary(mazurka.check(path))
+
+
+def summary(verdict: Verdict) -> str:
+    stream = io.StringIO()
+    Summary(Console(file=stream, width=200), verdict).print()
+    return stream.getvalue()
