@@ -38,6 +38,8 @@ REFUSED = {
     "large number": body("x = 99999999999999999999"),
     "overflow": body("y = 1", "while y < 2 ** 62:", "    y = y * 3"),
     "no range": body("global x", "while True:", "    x += 1", before="x = 0\n"),
+    "expression alone": body("x == 1", before="x: Int[0, 1] = 0\n"),
+    "star on the left": body("first, *rest = (1, 2, 3)"),
     "annotation": body("x: float = 1"),
     "unknown name in an annotation": "x: Int[0, 5] = 0\ndef f(): pass\n" + THREADS,
     "result with a range": body("g()", before="def g() -> Int[0, 5]: return 1\n"),
