@@ -226,7 +226,11 @@ _compared: dict[int, str] = {}
 
 def apply_operator(left: Any, right: Any, sign: str, site: int) -> Any:
     """`left + right`, `left == right`, `left in right`, ..."""
-    if type(left) in _SIMPLE and type(right) in _SIMPLE:
+    kinds = type(left), type(right)
+    if kinds[0] in _SIMPLE:
+        if kinds[1] in _SIMPLE or (kinds[1] in _EQUAL_TO_THEIR_KIND and sign in _COMPARED):
+            return BINARY[sign](left, right)
+    elif kinds[0] in _EQUAL_TO_THEIR_KIND and kinds[1] in _SIMPLE and sign in _COMPARED:
         return BINARY[sign](left, right)
     if sign == "In" or sign == "NotIn":
         if family(left) is not None or family(right) is not None:
@@ -241,6 +245,9 @@ def apply_operator(left: Any, right: Any, sign: str, site: int) -> Any:
 
 _SIMPLE: Final = frozenset({int, float, complex, str, bytes, bool, type(None)})
 """Types of values that hold nothing: an operator on two of them touches nothing."""
+_EQUAL_TO_THEIR_KIND: Final = frozenset({list, tuple, dict, set, frozenset, deque})
+"""Containers that look at their types alone where they are compared with a value that holds
+nothing."""
 
 
 def _operate_on(
@@ -308,7 +315,8 @@ _SPECIAL: Final[dict[str, tuple[str, ...]]] = {
 
 The other operand may have one, too, which goes the other way.
 """
-_READS_DEEPLY: Final = frozenset({"Eq", "NotEq", "Lt", "LtE", "Gt", "GtE", "Mod"})
+_COMPARED: Final = frozenset({"Eq", "NotEq", "Lt", "LtE", "Gt", "GtE"})
+_READS_DEEPLY: Final = _COMPARED | {"Mod"}
 
 
 def _contains(left: Any, sign: str, right: Any, site: int) -> Any:
