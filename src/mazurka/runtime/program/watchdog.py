@@ -387,4 +387,28 @@ def _end_thread(run: Scheduler) -> None:
     """End the running thread when its call comes back, instead of letting it run on by itself."""
     ident = run.running.ident
     if ident and run.ident:
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(Unwind))
+        _raise_in(ident, Unwind)
+        _take_notice()
+
+
+def _raise_in(ident: int, error: type[BaseException]) -> None:
+    """Raise an exception in a thread as soon as it comes to execute Python code."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), ctypes.py_object(error))
+
+
+class Noticed(BaseException):
+    """Raised in the thread that has raised something in another one, and caught there."""
+
+
+def _take_notice() -> None:
+    """Take back the notice that some thread is to raise an exception.
+
+    The interpreter has one such notice for all threads, until one of them raises its exception.
+    While the thread that is meant is blocked, all others look at the notice again and again; in
+    Python 3.11 a generator never begins in a thread with a profile function (`python.reentry`).
+    The blocked thread gives the notice anew when it wakes.
+    """
+    with suppress(Noticed):
+        _raise_in(get_ident(), Noticed)
+        while True:
+            pass

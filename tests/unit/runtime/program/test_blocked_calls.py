@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from inspect import getsourcelines
 
 import pytest
@@ -79,6 +80,31 @@ def test_the_line_and_what_to_do(program: Callable[[], None], advice: str) -> No
     assert "is blocked in a call that is not under control" in text
     assert f"what to do: {advice}" in text
     assert f"{os.sep}mazurka{os.sep}runtime{os.sep}program{os.sep}watchdog.py" not in text
+
+
+def test_a_blocked_thread_does_not_keep_others_from_beginning_generators() -> None:
+    """The exception that is to end the thread stays pending; nobody else must wait for it."""
+    assert mazurka.explore(waits_for_a_pipe, preemptions=0, patience=0.5).verdict == "error"
+
+    def program() -> None:
+        count = [0]
+
+        async def add() -> None:
+            count[0] += 1
+
+        def run() -> None:
+            with suppress(StopIteration):
+                add().send(None)
+
+        threads = [threading.Thread(target=run) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert count[0] == 2
+
+    result = mazurka.explore(program, preemptions=1, patience=5)
+    assert result.verdict == "violated", result.report()
 
 
 def test_a_loop_of_its_own_in_a_thread() -> None:

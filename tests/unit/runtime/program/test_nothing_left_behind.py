@@ -151,9 +151,6 @@ def test_everything_is_put_back_after_an_exploration(preemptions: int) -> None:
     assert drawing_once.level == logging.NOTSET
 
 
-NAME = "tests.unit.runtime.program.test_nothing_left_behind"
-
-
 def trace(*_: object) -> None: ...
 
 
@@ -204,27 +201,12 @@ def change_a_thread() -> None:
 
 
 def test_what_a_test_changes_in_the_process_is_put_back_after_each_run() -> None:
-    """In a process of its own: a trace function slows down all that Mazurka does in a large one."""
-    text = f"import {NAME} as tests; tests.change_and_compare()"
-    ended = subprocess.run(
-        [sys.executable, "-c", text],
-        cwd=Path(__file__).parents[4],
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "as before\n", "")
-
-
-def change_and_compare() -> None:
-    explore(drawing, preemptions=0)  # imports what explorations need
     logging.getLogger("mazurka.drawing")
     before = {**snapshot(), **own_state()}
     result = explore(change_the_process, preemptions=1)
     assert result.verdict == "holds", result.report()
     after = {**snapshot(), **own_state()}
     assert after == before
-    print("as before")
 
 
 def test_workers_that_are_ended_say_nothing(caplog: pytest.LogCaptureFixture) -> None:
