@@ -1,4 +1,3 @@
-import logging
 import unittest
 from unittest import mock
 
@@ -82,19 +81,3 @@ def test_expected_exceptions():
         assert caught.value.args == (1,)
 
     run_together(expect, expect)
-
-
-def test_captured_log(caplog):
-    """holds: a handler emits under its lock."""
-    log = logging.getLogger("captured")
-    run_together(lambda: log.warning("a"), lambda: log.warning("b"))
-    assert sorted(record.message for record in caplog.records) == ["a", "b"]
-
-
-def test_changed_attribute(monkeypatch):
-    """holds: the two threads change different attributes."""
-    run_together(
-        lambda: monkeypatch.setattr(Settings, "limit", 2),
-        lambda: monkeypatch.setattr(Settings, "other", 3, raising=False),
-    )
-    assert (Settings.limit, Settings.other) == (2, 3)

@@ -55,10 +55,11 @@ def require_forkable() -> None:
     if multiprocessing.current_process().daemon:
         raise UnshareableError("this process may not start others")
     _wait_for_carriers()
-    if threading.active_count() > 1:
+    others = [each.name for each in threading.enumerate() if each.ident != threading.get_ident()]
+    if others:
         warnings.warn(
-            "other threads run in this process; workers are forked from it without them, and a lock"
-            " that one of them holds stays locked there",
+            f"other threads run in this process ({', '.join(others)}); workers are forked from it"
+            " without them, and a lock that one of them holds stays locked there",
             RuntimeWarning,
             stacklevel=2,
         )
