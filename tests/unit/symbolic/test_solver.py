@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from itertools import combinations
 
 import numpy as np
@@ -73,3 +74,11 @@ def test_a_process_that_ends_is_noticed() -> None:
         with pytest.raises(SolverFailure):
             solver.solve()
     assert solver._process not in solving._idle
+
+
+def test_no_thread_stays_with_a_process_that_is_kept() -> None:
+    before = threading.active_count()
+    with SatSolver() as solver:
+        solver.add_clause([1])
+        assert solver.solve()
+    assert threading.active_count() == before

@@ -11,10 +11,9 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
-import queue
+import select
 import subprocess
 import sys
-import threading
 from array import array
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -49,7 +48,8 @@ class SolverFailure(Exception):  # noqa: N818 - it is a limit in most cases, not
 
 
 class _Process:
-    """A process that solves, and the thread that reads its answers."""
+    """A process that solves.  It answers each question with one message, and says nothing else, so
+    that no thread need listen to it: where one stays, other code of this process must not fork."""
 
     def __init__(self) -> None:
         # -P: the folder of the program is not where modules are looked for.
@@ -60,19 +60,23 @@ class _Process:
             stderr=subprocess.DEVNULL,
             start_new_session=True,  # Ctrl-C is for us alone
         )
-        self.answers: queue.SimpleQueue[array[int] | None] = queue.SimpleQueue()
-        threading.Thread(target=self._read, daemon=True).start()
 
     @property
     def input(self) -> BinaryIO:
         return cast(BinaryIO, self.process.stdin)
 
-    def _read(self) -> None:
-        source = cast(BinaryIO, self.process.stdout)
+    def has_answered(self, seconds: float) -> bool:
+        """Wait so long for an answer, or for the end of the process."""
+        answers = cast(BinaryIO, self.process.stdout)
+        return bool(select.select([answers], [], [], seconds)[0])
+
+    def read_answer(self) -> array[int]:
+        message = None
         with contextlib.suppress(OSError, ValueError):
-            while (message := read_message(source)) is not None:
-                self.answers.put(message[1])
-        self.answers.put(None)
+            message = read_message(cast(BinaryIO, self.process.stdout))
+        if message is None:
+            raise SolverFailure
+        return message[1]
 
     def send(self, command: bytes, numbers: bytes) -> None:
         try:
@@ -147,14 +151,10 @@ class SatSolver:
 
     def _ask(self, command: bytes, numbers: Sequence[int]) -> array[int]:
         self._process.send(command, array(NUMBER, numbers).tobytes())
-        while True:
-            with contextlib.suppress(queue.Empty):
-                answer = self._process.answers.get(timeout=PULSE_SECONDS)
-                if answer is None:
-                    raise SolverFailure
-                return answer
+        while not self._process.has_answered(PULSE_SECONDS):
             if self.waiting is not None:
                 self.waiting(self)
+        return self._process.read_answer()
 
 
 def _take_idle() -> _Process | None:
