@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from itertools import combinations
 
@@ -48,7 +49,8 @@ def test_models_and_assumptions() -> None:
         assert solver.solve([-3])
         assert solver.values([1, 2]) == [0, 1]
         assert solver.clauses == 2
-        assert solver.resident_bytes() >= 0
+        if sys.platform == "linux":
+            assert 2**20 < solver.resident_bytes() < 2**32
 
 
 def test_a_process_is_used_again_and_remembers_nothing() -> None:

@@ -11,11 +11,11 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
-import select
 import subprocess
 import sys
 from array import array
 from collections.abc import Callable, Sequence
+from multiprocessing.connection import wait
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -67,8 +67,7 @@ class _Process:
 
     def has_answered(self, seconds: float) -> bool:
         """Wait so long for an answer, or for the end of the process."""
-        answers = cast(BinaryIO, self.process.stdout)
-        return bool(select.select([answers], [], [], seconds)[0])
+        return bool(wait([cast(BinaryIO, self.process.stdout).fileno()], seconds))
 
     def read_answer(self) -> array[int]:
         message = None
