@@ -2,12 +2,13 @@
 
     python benchmarks/circuits.py --steps 1000000 --seed 0
     python benchmarks/circuits.py --verdicts 5000 --seed 0
+    python benchmarks/circuits.py --verdicts 500 --strategy pdr
 
 The first form takes so many random steps of random programs in the circuit and on the interpreter,
 every eighth program also in native code, and compares outcomes, states, and who stands still.  The
-second compares the verdicts of `bmc`, with both interleavings, with the interpreter's unreduced
-search.  `--limit` ends either after so many seconds of processor time.  Exit status 1 if there is a
-disagreement.  Run from the root.
+second compares the verdicts of the strategies of the symbolic engine (or of `--strategy`), with
+both interleavings, with the interpreter's unreduced search.  `--limit` ends either after so many
+seconds of processor time.  Exit status 1 if there is a disagreement.  Run from the root.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import argparse
 import sys
 import time
 from collections import Counter
-from itertools import count
+from itertools import count, product
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
@@ -26,7 +27,7 @@ from tests.soundness.reductions import Agreement, Subject, compare, consult
 
 import mazurka.ir.native.step
 from mazurka.search import SearchOptions
-from mazurka.search.registry import load_strategy
+from mazurka.search.registry import load_strategy, strategy_names
 
 # Each program takes a few milliseconds: optimizing its code takes longer than that.
 mazurka.ir.native.step.HUGE_PROGRAM = 0
@@ -54,8 +55,8 @@ def compare_steps(wanted: int, seed: int, limit: float) -> bool:
     return True
 
 
-def compare_verdicts(wanted: int, seed: int, limit: float) -> bool:
-    strategy, tally = load_strategy("bmc"), Counter[str]()
+def compare_verdicts(wanted: int, seed: int, limit: float, names: list[str]) -> bool:
+    strategies, tally = [load_strategy(name) for name in names], Counter[str]()
     for number in range(seed, seed + wanted):
         if time.process_time() > limit:
             break
@@ -63,14 +64,13 @@ def compare_verdicts(wanted: int, seed: int, limit: float) -> bool:
         if oracle is None:
             tally["too large"] += 1
             continue
-        for interleaving, rounds in ROUNDS.items():
-            for properties in PROPERTIES:
-                tuning = {"interleaving": interleaving, "rounds": rounds}
-                options = SearchOptions(properties=properties, limit_seconds=SECONDS, tuning=tuning)
-                found = compare(oracle, strategy, options)
-                tally[f"{interleaving} {found.agreement}"] += 1
-                if found.agreement is Agreement.DISAGREES:
-                    print(f"{Subject(number)}, {interleaving}: {found}")
+        for strategy, interleaving, properties in product(strategies, ROUNDS, PROPERTIES):
+            tuning = {"interleaving": interleaving, "rounds": ROUNDS[interleaving]}
+            options = SearchOptions(properties=properties, limit_seconds=SECONDS, tuning=tuning)
+            found = compare(oracle, strategy, options)
+            tally[f"{strategy.name}, {interleaving}: {found.agreement}"] += 1
+            if found.agreement is Agreement.DISAGREES:
+                print(f"{Subject(number)}, {strategy.name}, {interleaving}: {found}")
     for name, times in sorted(tally.items()):
         print(f"{times:8,} {name}")
     return not any(name.endswith(Agreement.DISAGREES) for name in tally)
@@ -81,6 +81,7 @@ def main() -> int:
     parser.add_argument("--steps", type=int, default=0)
     parser.add_argument("--verdicts", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--strategy", action="append", choices=strategy_names("symbolic"))
     parser.add_argument("--limit", type=float, default=float("inf"))
     asked = parser.parse_args()
     began = time.process_time()
@@ -88,7 +89,8 @@ def main() -> int:
     if asked.steps:
         right = compare_steps(asked.steps, asked.seed, asked.limit)
     if asked.verdicts:
-        right = compare_verdicts(asked.verdicts, asked.seed, asked.limit) and right
+        names = asked.strategy or strategy_names("symbolic")
+        right = compare_verdicts(asked.verdicts, asked.seed, asked.limit, names) and right
     print(f"{time.process_time() - began:.1f} s of processor time")
     return 0 if right else 1
 

@@ -127,6 +127,46 @@ def test_what_it_does_not_keep_is_refused() -> None:
         check(EXAMPLES / "lost_update.py", engine="symbolic", properties=("hang",))
 
 
+def test_proofs_of_models_that_do_not_end(tmp_path: Path) -> None:
+    path = tmp_path / "invariant.txt"
+    proved = check(EXAMPLES / "philosophers_ordered.py", invariant=str(path))
+    assert (proved.verdict, proved.strategy) == (HOLDS, "pdr")
+    assert "none in any execution, by an inductive invariant of" in proved.scope
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert any(line.startswith("never: ") and "forks[0]" in line for line in lines)
+    broken = check(EXAMPLES / "philosophers.py", strategy="pdr")
+    assert broken.violation is not None
+    assert broken.violation.kind == "deadlock"
+
+
+def test_an_invariant_that_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match="cannot be written"):
+        check(EXAMPLES / "peterson.py", invariant=str(tmp_path / "missing" / "file"))
+
+
+def test_induction() -> None:
+    proved = check(EXAMPLES / "lost_update_fixed.py", strategy="k-induction")
+    assert proved.verdict == HOLDS
+    short = check(EXAMPLES / "philosophers_ordered.py", strategy="k-induction", rounds=2)
+    assert short.limits == ("some execution has more than 2 rounds",)
+
+
+@pytest.mark.parametrize("strategy", ["pdr", "k-induction"])
+def test_proofs_do_not_pass_over_what_is_not_known(tmp_path: Path, strategy: str) -> None:
+    model = write(tmp_path, LONG_SECTION)
+    short = check(model, strategy=strategy, unrolling=5)
+    assert short.limits == ("the atomic section at line 9 goes round more than 5 times",)
+    livelock = check(write(tmp_path, LIVELOCK), strategy=strategy, unrolling=2)
+    assert livelock.violation is not None
+    assert livelock.violation.kind == "livelock"
+
+
+@pytest.mark.parametrize("strategy", ["pdr", "k-induction"])
+def test_time_limits_of_proofs_hold(strategy: str) -> None:
+    verdict = check(EXAMPLES / "philosophers_ordered.py", strategy=strategy, limit_seconds=1e-9)
+    assert (verdict.verdict, verdict.limits) == (INCONCLUSIVE, ("time",))
+
+
 def test_races() -> None:
     asked = {"engine": "symbolic", "properties": ("assert", "race")}
     verdict = check(EXAMPLES / "lost_update.py", **asked)

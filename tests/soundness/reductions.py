@@ -243,7 +243,7 @@ def wrong_notes(
         return None
     expected = stops.notes(complete=True, properties=options.properties - {"hang"})
     told = [note for note in result.notes if note.startswith(STOPPED_NOTES)]
-    if strategy.name == "bmc":
+    if strategy.engine == "symbolic":
         counted = [note for note in (*expected, *told) if note.startswith("in ")]
         rest = [note for note in told if note not in counted]
         same = rest == [note for note in expected if note not in counted]

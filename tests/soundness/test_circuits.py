@@ -46,6 +46,23 @@ def test_threads_that_fail_stop_where_assertions_are_not_asked_for() -> None:
 
 
 @pytest.mark.parametrize("first", [0, STOPPING, CHOOSING])
+@pytest.mark.parametrize("name", ["pdr", "k-induction"])
+def test_proofs_agree_with_the_unreduced_search(name: str, first: int) -> None:
+    strategy, decided = load_strategy(name), 0
+    for seed in range(first, first + 4):
+        oracle = consult(Subject(seed).program(), STATES)
+        if oracle is None:
+            continue
+        for interleaving, properties in (("sweeps", USUAL), ("sweeps", RACES), ("full", USUAL)):
+            tuning = {"interleaving": interleaving, "rounds": 4, "unrolling": 4}
+            options = SearchOptions(properties=properties, tuning=tuning, limit_seconds=20)
+            found = compare(oracle, strategy, options)
+            assert found.agreement is not Agreement.DISAGREES, f"seed {seed}: {found}"
+            decided += found.agreement is Agreement.AGREES
+    assert decided > 0
+
+
+@pytest.mark.parametrize("first", [0, STOPPING, CHOOSING])
 def test_bounded_searches_agree_with_the_unreduced_search(first: int) -> None:
     strategy, decided = load_strategy("bmc"), 0
     for seed in range(first, first + 8):

@@ -316,6 +316,8 @@ def scope_sentence(
         return f"{what}: {extent_text(statistics)}, by estimate {part} of those that were met"
     if verdict == INCONCLUSIVE:
         return f"{what}: {extent_text(statistics)}{by}, others were not"
+    if verdict == HOLDS and statistics.proof is not None:
+        return f"{what}: none in any execution, by {statistics.proof}"
     if verdict == HOLDS and statistics.unrolled is not None:
         many = counted(statistics.unrolled, statistics.unrolled_unit)
         return f"{what}: all executions examined, for which {many} suffice{by}"

@@ -70,6 +70,9 @@ class Statistics:
     transitions of the circuit has been looked at."""
     unrolled_unit: str = "step"
     """What one of these transitions is: `step` or `round`."""
+    proof: str | None = None
+    """What proves that no longer execution violates anything either: `an inductive invariant of 12
+    clauses`."""
 
     @property
     def bytes_per_state(self) -> float:

@@ -19,27 +19,22 @@ from __future__ import annotations
 
 import time
 
-from mazurka.analysis.standstill import examine_standstill
-from mazurka.analysis.stops import Stops
 from mazurka.deadline import TimeLimitError, check_time, seconds_left
-from mazurka.errors import InternalError
+from mazurka.ir.interpreter import Step
 from mazurka.ir.program import Fault, Program
-from mazurka.search import Observer, SearchOptions, SearchResult, Statistics, Violation
+from mazurka.search import Move, Observer, SearchOptions, SearchResult, Statistics, Violation
 from mazurka.search.resources import default_limit_bytes, resident_bytes
 from mazurka.symbolic.circuit import DEADLOCK, Circuit, Interleaving
 from mazurka.symbolic.encoding import encode
+from mazurka.symbolic.ends import Ends
+from mazurka.symbolic.environment import ONE_HOT
 from mazurka.symbolic.graph import FALSE, TRUE, ClauseWriter
 from mazurka.symbolic.options import INTERLEAVING, ROUNDS, UNROLLED, require_solver
 from mazurka.symbolic.schedules import ScheduleReader
 from mazurka.symbolic.solving.solver import SatSolver, SolverFailure
 from mazurka.symbolic.unrolling import FrameCopy, Unroller
 
-UNITS = {Interleaving.FULL: "step", Interleaving.EARLIEST_SWEEPS: "round"}
-ENCODED = {
-    Interleaving.FULL: Interleaving.FULL,
-    Interleaving.SWEEPS: Interleaving.EARLIEST_SWEEPS,
-}
-"""What is encoded for what was asked for."""
+UNITS = dict.fromkeys(Interleaving, "round") | {Interleaving.FULL: "step"}
 PHASE = "checking the circuit"
 
 
@@ -48,12 +43,17 @@ class LimitReached(Exception):  # noqa: N818 - it is control flow, not an error
 
 
 class CircuitSearch:
-    """One search, and what it has found."""
+    """One search, and what it has found.  Other back ends derive from it."""
+
+    sweeps = Interleaving.EARLIEST_SWEEPS
+    """What is encoded where sweeps are asked for."""
+    counters = ONE_HOT
 
     def __init__(self, program: Program, options: SearchOptions, observer: Observer) -> None:
         require_solver()
         self.program, self.options, self.observer = program, options, observer
-        self.interleaving = ENCODED[Interleaving(options.value(INTERLEAVING))]
+        asked = Interleaving(options.value(INTERLEAVING))
+        self.interleaving = self.sweeps if asked is Interleaving.SWEEPS else asked
         self.unit = UNITS[self.interleaving]
         self.most_frames: int = options.value(ROUNDS)
         self.limit_bytes = options.limit_bytes or default_limit_bytes()
@@ -67,6 +67,8 @@ class CircuitSearch:
         """The transitions of the longest execution that has been looked at."""
         self.limits: list[str] = []
         self.stop_notes: tuple[str, ...] = ()
+        self.proof: str | None = None
+        """What proves that there is no violation, where not all executions come to an end."""
         self.violation: Violation | None = None
         self.circuit: Circuit | None = None
         self.solver: SatSolver | None = None
@@ -74,8 +76,8 @@ class CircuitSearch:
     def run(self) -> SearchResult:
         try:
             self.circuit = self._encode()
-            with SatSolver(waiting=self._wait) as self.solver:
-                _Frames(self, self.circuit, self.solver).search()
+            with SatSolver(waiting=self.wait) as self.solver:
+                self.search(self.circuit, self.solver)
         except KeyboardInterrupt:
             self.limits.append("interrupted")
         except TimeLimitError:
@@ -90,6 +92,10 @@ class CircuitSearch:
             self.statistics(), self.violation, limits, (*notes, *self.describe_effort())
         )
 
+    def search(self, circuit: Circuit, solver: SatSolver) -> None:
+        """Find a violation, or enter how far none is possible."""
+        FrameLoop(self, circuit, solver).search()
+
     def _encode(self) -> Circuit:
         began = time.perf_counter()
         try:
@@ -97,30 +103,35 @@ class CircuitSearch:
                 self.program,
                 self.interleaving,
                 properties=self.options.properties,
+                counters=self.counters,
                 unrolling=self.options.value(UNROLLED),
                 observer=self.observer,
             )
         finally:
             self.encoding_seconds += time.perf_counter() - began
 
-    def _wait(self, solver: SatSolver) -> None:
+    def wait(self, solver: SatSolver) -> None:
         """Look at the limits while the solver works."""
         left, given = seconds_left(), self.options.limit_seconds
         spent = time.perf_counter() - self.started
         if (left is not None and left <= 0) or (given is not None and spent >= given):
             raise LimitReached("time")
-        used = solver.resident_bytes() + max(resident_bytes() - self.bytes_before, 0)
+        used = self.solver_bytes(solver) + max(resident_bytes() - self.bytes_before, 0)
         self.peak_bytes = max(self.peak_bytes, used)
         if used > self.limit_bytes:
             raise LimitReached("memory")
         if self.options.cancelled is not None and self.options.cancelled():
             raise LimitReached("cancelled")
 
+    def solver_bytes(self, solver: SatSolver) -> int:
+        """The memory of all solvers, one of which is at work."""
+        return solver.resident_bytes()
+
     def look_at_limits(self) -> None:
         """The same between calls of the solver; and tell how far the search is."""
         check_time(PHASE)
         if self.solver is not None:
-            self._wait(self.solver)
+            self.wait(self.solver)
             clauses = self.solver.clauses
             self.observer.message(f"{self.unit} {self.covered:,}: {clauses:,} clauses")
         self.observer.progress(self.statistics())
@@ -132,7 +143,24 @@ class CircuitSearch:
             peak_bytes=self.peak_bytes,
             unrolled=self.covered,
             unrolled_unit=self.unit,
+            proof=self.proof,
         )
+
+    def examine_unknown(self, path: tuple[Move, ...], step: Step) -> bool:
+        """Judge a step that is not known, as the interpreter takes it; whether it is a violation.
+        If not, nobody knows what lies behind it, and the answer is inconclusive."""
+        if step.fault is None:
+            line = self.program.edges[step.edges[0]].span.line
+            rounds = self.options.value(UNROLLED)
+            self.limits.append(
+                f"the atomic section at line {line} goes round more than {rounds} times"
+            )
+        elif step.fault.fault is Fault.LIVELOCK:
+            self.violation = Violation(str(Fault.LIVELOCK), path)
+            return True
+        else:
+            self.limits.append(step.fault.message)
+        return False
 
     def describe_effort(self) -> tuple[str, ...]:
         """What was encoded, and what took the time."""
@@ -148,7 +176,7 @@ class CircuitSearch:
         )
 
 
-class _Frames:
+class FrameLoop:
     """The loop over the frames."""
 
     def __init__(self, owner: CircuitSearch, circuit: Circuit, solver: SatSolver) -> None:
@@ -158,10 +186,7 @@ class _Frames:
         self.writer = ClauseWriter(self.graph)
         self.unknown = dict(circuit.unknown)
         """What is still looked for beside violations."""
-        self.stops = Stops(circuit.program)
-        assumes = circuit.program.has_assumptions
-        self.ends = dict(circuit.ends) if assumes else {}
-        """Kinds of states in which nobody moves that have not been seen yet."""
+        self.ends = Ends(circuit)
 
     def search(self) -> None:
         owner = self.owner
@@ -173,6 +198,10 @@ class _Frames:
                 return
             self._find_ends(frame)
             owner.covered = len(self.unroller.frames) - 1
+            notes = self.prove_rest()
+            if notes is not None:
+                owner.stop_notes = notes
+                return
             if not self._require(frame.literal(self.circuit.constraint)):
                 owner.stop_notes = self._describe_ends(complete=not owner.limits)
                 return
@@ -181,6 +210,11 @@ class _Frames:
                 owner.limits.append(f"some execution has more than {many}")
                 owner.stop_notes = self._describe_ends(complete=False)
                 return
+
+    def prove_rest(self) -> tuple[str, ...] | None:
+        """Prove that no violation lies behind the frames either: what to say then of states in
+        which nobody moves.  None where there is no proof."""
+        return None
 
     def _add_frame(self) -> FrameCopy:
         began = time.perf_counter()
@@ -234,18 +268,7 @@ class _Frames:
         name, path, step = ScheduleReader(self.circuit).read(self._values(), self.unknown)
         assert step is not None
         del self.unknown[name]
-        if step.fault is None:
-            line = self.circuit.program.edges[step.edges[0]].span.line
-            rounds = self.owner.options.value(UNROLLED)
-            self.owner.limits.append(
-                f"the atomic section at line {line} goes round more than {rounds} times"
-            )
-        elif step.fault.fault is Fault.LIVELOCK:
-            self.owner.violation = Violation(str(Fault.LIVELOCK), path)
-            return True
-        else:
-            self.owner.limits.append(step.fault.message)
-        return False
+        return self.owner.examine_unknown(path, step)
 
     def _values(self) -> list[list[int]]:
         """The values of all frames' inputs in the last model."""
@@ -259,19 +282,9 @@ class _Frames:
 
     def _find_ends(self, frame: FrameCopy) -> None:
         """Look for states in which nobody moves, one of each kind."""
-        for name, literal in list(self.ends.items()):
+        for name, literal in list(self.ends.unseen.items()):
             if self._is_possible(frame.literal(literal)):
-                state = ScheduleReader(self.circuit).follow(self._values()[:-1])
-                found = examine_standstill(self.stops.interpreter, state)
-                if found is None:
-                    raise InternalError("the circuit says that nobody moves, but somebody can")
-                self.stops.note(state, found)
-                del self.ends[name]
+                self.ends.note(name, self._values())
 
     def _describe_ends(self, *, complete: bool) -> tuple[str, ...]:
-        """What to say of them: one of each kind is known, not how many there are."""
-        properties, stops = self.owner.options.properties, self.stops
-        told = stops.notes(complete=False, properties=properties)
-        never = Stops(self.circuit.program)
-        never.stopped, never.ended_freely = stops.stopped, stops.ended_freely
-        return (*told, *never.notes(complete=complete, properties=properties))
+        return self.ends.describe(self.owner.options.properties, complete=complete)

@@ -122,10 +122,12 @@ class StateBits:
         for bit, name in zip(bits, names, strict=False):
             self.latches.append(Latch(self.words.graph.add_leaf(), bit, name))
 
+    def positions(self, address: int) -> range:
+        """Where the bits of a cell are in `latches`, from its low bit on."""
+        return range(self._first[address], self._first.get(address + 1, len(self.latches)))
+
     def _literals(self, address: int) -> list[int]:
-        start = self._first[address]
-        end = self._first.get(address + 1, len(self.latches))
-        return [latch.literal for latch in self.latches[start:end]]
+        return [self.latches[position].literal for position in self.positions(address)]
 
     # --- from latches -------------------------------------------------------------------------
 

@@ -44,3 +44,9 @@ UNROLLED = Option(
     help="how often the loops inside an atomic section are followed",
     refuse=lambda value: require_some("--unrolling", value),
 )
+INVARIANT = Option(
+    name="invariant",
+    default="",
+    help="where to write the inductive invariant that proves the model, in words",
+    implies="pdr",
+)

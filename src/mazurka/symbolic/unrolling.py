@@ -1,4 +1,4 @@
-"""Frames of a circuit, one behind the other, from its first state.
+"""Frames of a circuit, one behind the other, from its first state or from any.
 
 Each frame is a copy of the circuit's graph in another graph, with structural hashing and folding:
 the first state is constant, so much of the first frames folds away.
@@ -28,10 +28,13 @@ class FrameCopy:
 class Unroller:
     """Makes frames; `state` are the literals of the latches before the next one."""
 
-    def __init__(self, circuit: Circuit) -> None:
+    def __init__(self, circuit: Circuit, *, anywhere: bool = False) -> None:
+        """`anywhere`: the latches before the first frame are leaves, not the first values."""
         self.circuit = circuit
         self.graph = Aig()
-        self.state = [latch.initial for latch in circuit.latches]
+        self.state = [
+            self.graph.add_leaf() if anywhere else latch.initial for latch in circuit.latches
+        ]
         wanted = [*circuit.nexts, circuit.constraint, *circuit.bad.values()]
         wanted += [*circuit.unknown.values(), *circuit.ends.values()]
         self._marks = circuit.graph.mark_cone(wanted)

@@ -10,20 +10,27 @@ and these numbers.
 | `ADD` | clauses, each ended by 0 | none |
 | `SOLVE` | assumptions | 1 or 0, microseconds spent on loading since the last answer, on solving |
 | `VALUES` | variables | 1 or 0 for each, in the last model |
+| `PROVE` | a `Problem` of `mazurka.symbolic.solving.property_directed` | now and then `PROGRESS` \
+with its three numbers, to be answered by `PROGRESS`; then `PROVED` with cubes, each ended by 0, \
+or `FOUND` with the number of transitions and the values of all inputs |
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import importlib.util
 import signal
 import struct
 import sys
 import time
 from array import array
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, BinaryIO
 
 NEW, ADD, SOLVE, VALUES = b"N", b"A", b"S", b"V"
+PROVE, PROGRESS, PROVED, FOUND = b"I", b"P", b"Y", b"F"
 HEADER = struct.Struct("<cI")
 NUMBER = "i"
 NUMBER_BYTES = array(NUMBER).itemsize
@@ -99,6 +106,32 @@ class Server:
         return array(NUMBER, [int(v <= len(model) and model[v - 1] > 0) for v in variables])
 
 
+def prove(problem: array[int], send: Callable[[bytes, Sequence[int]], None]) -> None:
+    """Look for an inductive invariant, and send what comes of it."""
+    prover = load_prover()
+    search = prover.PropertyDirected(
+        prover.Problem.from_numbers(problem), lambda progress: send(PROGRESS, progress)
+    )
+    answer = search.search()
+    if isinstance(answer, prover.Proved):
+        send(PROVED, [number for cube in answer.cubes for number in (*cube, 0)])
+    else:
+        send(FOUND, [len(answer.frames), *(bit for frame in answer.frames for bit in frame)])
+
+
+def load_prover() -> Any:
+    """The module beside this one, which is no part of a package here."""
+    name = "property_directed"
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+    return sys.modules[name]
+
+
 def end_with_parent() -> None:
     """Have the system end this process when the one that started it is gone, where it can (Linux):
     a solver at work would not notice that nobody waits for its answer."""
@@ -109,11 +142,20 @@ def end_with_parent() -> None:
 def serve() -> None:
     end_with_parent()
     server, source, target = Server(), sys.stdin.buffer, sys.stdout.buffer
+
+    def send(command: bytes, numbers: Sequence[int]) -> None:
+        write_message(target, command, array(NUMBER, numbers).tobytes())
+        target.flush()
+        if command == PROGRESS:
+            read_message(source)  # nothing more is said before it has been heard
+
     while (message := read_message(source)) is not None:
+        if message[0] == PROVE:
+            prove(message[1], send)
+            continue
         answer = server.answer(*message)
         if answer is not None:
-            write_message(target, message[0], answer.tobytes())
-            target.flush()
+            send(message[0], answer)
 
 
 if __name__ == "__main__":

@@ -24,14 +24,18 @@ import numpy as np
 from mazurka.symbolic.graph import Numbers
 from mazurka.symbolic.solving.process import (
     ADD,
+    FOUND,
     MICROSECONDS,
     NEW,
     NUMBER,
+    PROGRESS,
+    PROVE,
     SOLVE,
     VALUES,
     read_message,
     write_message,
 )
+from mazurka.symbolic.solving.property_directed import Problem, Progress, Proved, Reached
 
 DEFAULT_SOLVER = "cadical195"
 PROGRAM = Path(__file__).with_name("process.py")
@@ -69,13 +73,13 @@ class _Process:
         """Wait so long for an answer, or for the end of the process."""
         return bool(wait([cast(BinaryIO, self.process.stdout).fileno()], seconds))
 
-    def read_answer(self) -> array[int]:
+    def read_answer(self) -> tuple[bytes, array[int]]:
         message = None
         with contextlib.suppress(OSError, ValueError):
             message = read_message(cast(BinaryIO, self.process.stdout))
         if message is None:
             raise SolverFailure
-        return message[1]
+        return message
 
     def send(self, command: bytes, numbers: bytes) -> None:
         try:
@@ -145,15 +149,46 @@ class SatSolver:
         """The values of variables in the last model; 0 for those that do not occur."""
         return list(self._ask(VALUES, variables))
 
+    def prove(self, problem: Problem, tell: Callable[[Progress], None]) -> Reached | Proved:
+        """Let the process look for an inductive invariant; `tell` hears of its progress, and may
+        raise an exception to end it.  The clauses of this solver play no part in that."""
+        command, numbers = self._exchange(PROVE, problem.to_numbers())
+        while command == PROGRESS:
+            tell(Progress(*numbers))
+            command, numbers = self._exchange(PROGRESS, ())  # go on
+        if command != FOUND:
+            return Proved(_split(numbers))
+        count, width = numbers[0], len(problem.inputs)
+        starts = range(1, 1 + count * width, width) if width else [1] * count
+        return Reached([list(numbers[start : start + width]) for start in starts])
+
+    def kill(self) -> None:
+        """End the process: this solver answers nothing more."""
+        self._process.kill()
+
     def resident_bytes(self) -> int:
         return self._process.resident_bytes()
 
     def _ask(self, command: bytes, numbers: Sequence[int]) -> array[int]:
+        return self._exchange(command, numbers)[1]
+
+    def _exchange(self, command: bytes, numbers: Sequence[int]) -> tuple[bytes, array[int]]:
         self._process.send(command, array(NUMBER, numbers).tobytes())
         while not self._process.has_answered(PULSE_SECONDS):
             if self.waiting is not None:
                 self.waiting(self)
         return self._process.read_answer()
+
+
+def _split(numbers: Sequence[int]) -> list[list[int]]:
+    """What stands before each 0."""
+    found: list[list[int]] = [[]]
+    for number in numbers:
+        if number:
+            found[-1].append(number)
+        else:
+            found.append([])
+    return found[:-1]
 
 
 def _take_idle() -> _Process | None:

@@ -1,0 +1,126 @@
+"""Proofs by inductive invariants: property-directed reachability on a circuit.
+
+`mazurka.symbolic.solving.property_directed` has the algorithm, which runs in the solver's process.
+Here the circuit is handed to it, and nothing that comes back is trusted:
+
+- an invariant is checked by another solver (`mazurka.symbolic.invariants`, with the argument);
+- a way to a violation is followed on the interpreter.
+
+What is bad for the proof is every violation, and every step that is not known
+(`mazurka.symbolic.circuit`).  If such a step is reachable, and is no violation itself, the answer
+is inconclusive, and the search goes on without it: what else is found is still real.
+
+Sweeps are the plain ones here, not the earliest: these remember more than the state, and restrict
+which frames count (`mazurka.symbolic.reaching` leaves that out).  Program counters are held in
+binary, which needs fewer clauses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from mazurka.deadline import TimeLimitError, check_time
+from mazurka.errors import OptionError
+from mazurka.search import Violation
+from mazurka.symbolic.bmc import PHASE, CircuitSearch, LimitReached
+from mazurka.symbolic.circuit import DEADLOCK, Circuit, Interleaving
+from mazurka.symbolic.ends import Ends
+from mazurka.symbolic.environment import BINARY
+from mazurka.symbolic.invariants import check_invariant, describe_invariant, find_unused_codes
+from mazurka.symbolic.options import INVARIANT
+from mazurka.symbolic.reaching import ExcludingInvariant, ReachingInputs, find_way
+from mazurka.symbolic.schedules import ScheduleReader
+from mazurka.symbolic.solving.property_directed import Progress
+from mazurka.symbolic.solving.solver import SatSolver, SolverFailure
+
+
+class InvariantSearch(CircuitSearch):
+    """A search for an inductive invariant, or for a violation."""
+
+    sweeps = Interleaving.SWEEPS
+    counters = BINARY
+    queries = 0
+    is_first = True
+    """Whether no other search of the same check has written its invariant before."""
+
+    def search(self, circuit: Circuit, solver: SatSolver) -> None:
+        known = find_unused_codes(circuit, self.wait)
+        unknown = dict(circuit.unknown)
+        while True:
+            literals = [*circuit.bad.values(), *unknown.values()]
+            bad = circuit.graph.some(literals)
+            answer = find_way(circuit, bad, known, solver, partial(self.hear, solver))
+            if isinstance(answer, ExcludingInvariant):
+                break
+            names = {**circuit.bad, **unknown}
+            kind, path, step = ScheduleReader(circuit).read(answer.frames, names)
+            self.depth = len(answer.frames) - (kind == DEADLOCK)
+            if kind in circuit.bad:
+                self.violation = Violation(kind, path)
+                return
+            assert step is not None
+            del unknown[kind]
+            if self.examine_unknown(path, step):
+                return
+        check_invariant(circuit, answer.cubes, bad, self.wait)
+        many = len(answer.cubes)
+        self.proof = f"an inductive invariant of {many:,} clause{'' if many == 1 else 's'}"
+        if not self.limits:
+            self._write(circuit, answer)
+        self.stop_notes = find_ends(self, Ends(circuit), known, solver)
+
+    def solver_bytes(self, solver: SatSolver) -> int:
+        others = [self.solver] if self.solver is not None and self.solver is not solver else []
+        return sum(each.resident_bytes() for each in (solver, *others))
+
+    def hear(self, solver: SatSolver, progress: Progress) -> None:
+        """Note how far the search is, and look at the limits."""
+        self.covered = self.depth = max(self.covered, progress.frames)
+        self.queries = progress.queries
+        check_time(PHASE)
+        self.wait(solver)
+        self.observer.message(f"frame {progress.frames:,}: {progress.clauses:,} clauses")
+        self.observer.progress(self.statistics())
+
+    def _write(self, circuit: Circuit, found: ExcludingInvariant) -> None:
+        path = self.options.value(INVARIANT)
+        if path:
+            try:
+                with Path(path).open("w" if self.is_first else "a", encoding="utf-8") as file:
+                    file.write(describe_invariant(circuit, found.cubes))
+            except OSError as error:
+                reason = error.strerror or error
+                raise OptionError(f"--invariant {path} cannot be written: {reason}") from error
+
+    def describe_effort(self) -> tuple[str, ...]:
+        if self.circuit is None:
+            return ()
+        told = f"circuit of one {self.unit}: {self.circuit.describe()}"
+        if self.options.deterministic:
+            return (told,)
+        return (f"{told}; {self.encoding_seconds:.2f} s for encoding",)
+
+
+def find_ends(
+    owner: CircuitSearch, ends: Ends, known: Sequence[tuple[int, ...]], solver: SatSolver
+) -> tuple[str, ...]:
+    """Look for the states in which nobody moves because of assumptions, once there is a proof.
+
+    They are for notes alone: where a limit ends this, the proof stands, and less is said.
+    """
+    complete = False
+    try:
+        for kind, literal in list(ends.unseen.items()):
+            answer = find_way(ends.circuit, literal, known, solver, lambda _: owner.wait(solver))
+            if isinstance(answer, ReachingInputs):
+                ends.note(kind, answer.frames)
+        complete = not owner.limits
+    except (TimeLimitError, SolverFailure):
+        solver.kill()
+    except LimitReached as limit:
+        solver.kill()
+        if str(limit) == "cancelled":
+            raise
+    return ends.describe(owner.options.properties, complete=complete)

@@ -1,0 +1,140 @@
+"""Deliberately broken searches for invariants: what they find is no proof, and that is noticed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+
+from mazurka.checking import load_program
+from mazurka.errors import InternalError
+from mazurka.ir.program import Program
+from mazurka.search import SearchOptions, Silent
+from mazurka.search.reading import Reading
+from mazurka.search.registry import load_strategy
+from mazurka.symbolic import induction, pdr, reaching
+from mazurka.symbolic.circuit import Circuit
+from mazurka.symbolic.solving.property_directed import Cube, Problem, PropertyDirected
+from mazurka.symbolic.unrolling import Unroller
+
+LOOP = """
+from mazurka.model import Int, await_
+x: Int[0, 7] = 0
+def even():
+    global x
+    while True:
+        await_(x == 0 or x == 2 or x == 4)
+        x = x + 1
+def odd():
+    global x
+    while True:
+        await_(x == 1 or x == 3)
+        x = x + 1
+        assert x != 4
+threads = [even(), odd()]
+"""
+NO_PROOF = "no proof"
+
+
+@lru_cache
+def load(folder: Path) -> Program:
+    path = folder / "model.py"
+    path.write_text(LOOP, encoding="utf-8")
+    return load_program(str(path), Reading(merge=False))
+
+
+def find(folder: Path, strategy: str = "pdr") -> str:
+    options = SearchOptions(tuning={"interleaving": "full", "rounds": 20}, limit_seconds=30)
+    try:
+        result = load_strategy(strategy).run(load(folder), options, Silent())
+    except InternalError as error:
+        return NO_PROOF if "what was found is no" in str(error) else str(error)
+    if result.violation is not None:
+        return result.violation.kind
+    return "inconclusive" if result.limits else "holds"
+
+
+def push_without_check(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(PropertyDirected, "stays_out", lambda search, cube, level: True)
+
+
+def block_without_check(patch: pytest.MonkeyPatch) -> None:
+    def never(search: PropertyDirected, cube: Cube, level: int) -> Cube:
+        return cube
+
+    patch.setattr(PropertyDirected, "find_step_into", never)
+
+
+def cut_off_the_first_state(patch: pytest.MonkeyPatch) -> None:
+    """The first state is in no frame."""
+    plain = PropertyDirected.frame_literals
+
+    def find_literals(search: PropertyDirected, level: int) -> list[int]:
+        one = search.problem.state[0]
+        return plain(search, level) if level else [one, -one]
+
+    patch.setattr(PropertyDirected, "meets_first", lambda search, cube: False)
+    patch.setattr(PropertyDirected, "frame_literals", find_literals)
+
+
+def drop_literals_without_check(patch: pytest.MonkeyPatch) -> None:
+    def one(search: PropertyDirected, cube: Cube, level: int) -> Cube:
+        return frozenset([next(each for each in sorted(cube) if each not in search.first)])
+
+    patch.setattr(PropertyDirected, "generalize", one)
+
+
+MUTANTS: list[tuple[str, Callable[[pytest.MonkeyPatch], None]]] = [
+    ("a clause is pushed without a check", push_without_check),
+    ("a cube is blocked without an induction check", block_without_check),
+    ("the first state is cut off", cut_off_the_first_state),
+    ("literals are dropped without a check", drop_literals_without_check),
+]
+
+
+def search_here(*arguments: object) -> object:
+    """Search in this process, where the algorithm has been changed."""
+    problem = arguments[1]
+    assert isinstance(problem, Problem)
+    return PropertyDirected(problem).search()
+
+
+@pytest.mark.parametrize(
+    "break_it", [mutant[1] for mutant in MUTANTS], ids=[mutant[0] for mutant in MUTANTS]
+)
+def test_a_broken_search_for_invariants_is_noticed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, break_it: Callable[[pytest.MonkeyPatch], None]
+) -> None:
+    monkeypatch.setattr(reaching, "ask", search_here)
+    assert find(tmp_path) == "assert"
+    break_it(monkeypatch)
+    assert find(tmp_path) == NO_PROOF
+    monkeypatch.setattr(pdr, "check_invariant", lambda *_: None)
+    assert find(tmp_path) == "holds"  # it is the check that notices
+
+
+def test_an_induction_without_its_step_is_noticed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert find(tmp_path, "k-induction") == "assert"
+    plain = induction.StepCase.is_possible
+    asked: list[int] = []
+
+    def first_time(step: induction.StepCase, length: int) -> bool:
+        asked.append(length)
+        return len(asked) > 1 and plain(step, length)
+
+    monkeypatch.setattr(induction.StepCase, "is_possible", first_time)
+    assert find(tmp_path, "k-induction") == NO_PROOF
+
+
+def test_a_step_that_begins_at_the_first_state_is_noticed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def from_the_first(circuit: Circuit, *, anywhere: bool = False) -> Unroller:
+        return Unroller(circuit)
+
+    monkeypatch.setattr(induction, "Unroller", from_the_first)
+    assert find(tmp_path, "k-induction") != "assert"
