@@ -85,6 +85,37 @@ def test_violations_and_proofs(interleaving: str) -> None:
     assert deadlock.violation.kind == "deadlock"
 
 
+PIPELINE = """
+from mazurka.model import Int, atomic, await_, choose
+WORD = 2**32
+stage: Int[0, 2] = 0
+given: Int[0, WORD - 1] = 0
+computed: Int[0, WORD - 1] = 0
+def reader():
+    global given, stage
+    while True:
+        with atomic():
+            await_(stage == 0)
+            given = choose(range(WORD))
+            stage = 1
+def computer():
+    global computed, stage
+    while True:
+        with atomic():
+            await_(stage == 1)
+            computed = (3 * given + 7) % WORD
+            stage = 2
+def checker():
+    global stage
+    while True:
+        with atomic():
+            await_(stage == 2)
+            assert (computed - 7) % WORD == 3 * given % WORD
+            stage = 0
+threads = [reader(), computer(), checker()]
+"""
+
+
 def test_a_bounded_answer_is_inconclusive() -> None:
     verdict = check(EXAMPLES / "philosophers_ordered.py", engine="symbolic", rounds=3)
     assert verdict.verdict == INCONCLUSIVE
@@ -144,9 +175,17 @@ def test_an_invariant_that_cannot_be_written(tmp_path: Path) -> None:
         check(EXAMPLES / "peterson.py", invariant=str(tmp_path / "missing" / "file"))
 
 
-def test_induction() -> None:
-    proved = check(EXAMPLES / "lost_update_fixed.py", strategy="k-induction")
+def test_an_older_invariant_does_not_stay_where_nothing_was_proved(tmp_path: Path) -> None:
+    path = tmp_path / "invariant.txt"
+    path.write_text("never: x = 1\n", encoding="utf-8")
+    check(EXAMPLES / "lost_update.py", invariant=str(path))
+    assert path.read_text(encoding="utf-8").startswith("# No inductive invariant")
+
+
+def test_induction(tmp_path: Path) -> None:
+    proved = check(write(tmp_path, PIPELINE), strategy="k-induction", definitions={"WORD": 256})
     assert proved.verdict == HOLDS
+    assert proved.scope.endswith("by induction over 1 round")
     short = check(EXAMPLES / "philosophers_ordered.py", strategy="k-induction", rounds=2)
     assert short.limits == ("some execution has more than 2 rounds",)
 

@@ -29,7 +29,6 @@ from mazurka.symbolic.circuit import DEADLOCK, Circuit, Interleaving
 from mazurka.symbolic.ends import Ends
 from mazurka.symbolic.environment import BINARY
 from mazurka.symbolic.invariants import check_invariant, describe_invariant, find_unused_codes
-from mazurka.symbolic.options import INVARIANT
 from mazurka.symbolic.reaching import ExcludingInvariant, ReachingInputs, find_way
 from mazurka.symbolic.schedules import ScheduleReader
 from mazurka.symbolic.solving.property_directed import Progress
@@ -42,8 +41,8 @@ class InvariantSearch(CircuitSearch):
     sweeps = Interleaving.SWEEPS
     counters = BINARY
     queries = 0
-    is_first = True
-    """Whether no other search of the same check has written its invariant before."""
+    file: InvariantFile | None = None
+    """Where invariants are to be written."""
 
     def search(self, circuit: Circuit, solver: SatSolver) -> None:
         known = find_unused_codes(circuit, self.wait)
@@ -67,8 +66,8 @@ class InvariantSearch(CircuitSearch):
         check_invariant(circuit, answer.cubes, bad, self.wait)
         many = len(answer.cubes)
         self.proof = f"an inductive invariant of {many:,} clause{'' if many == 1 else 's'}"
-        if not self.limits:
-            self._write(circuit, answer)
+        if not self.limits and self.file is not None:
+            self.file.append(describe_invariant(circuit, answer.cubes))
         self.stop_notes = find_ends(self, Ends(circuit), known, solver)
 
     def solver_bytes(self, solver: SatSolver) -> int:
@@ -84,16 +83,6 @@ class InvariantSearch(CircuitSearch):
         self.observer.message(f"frame {progress.frames:,}: {progress.clauses:,} clauses")
         self.observer.progress(self.statistics())
 
-    def _write(self, circuit: Circuit, found: ExcludingInvariant) -> None:
-        path = self.options.value(INVARIANT)
-        if path:
-            try:
-                with Path(path).open("w" if self.is_first else "a", encoding="utf-8") as file:
-                    file.write(describe_invariant(circuit, found.cubes))
-            except OSError as error:
-                reason = error.strerror or error
-                raise OptionError(f"--invariant {path} cannot be written: {reason}") from error
-
     def describe_effort(self) -> tuple[str, ...]:
         if self.circuit is None:
             return ()
@@ -101,6 +90,28 @@ class InvariantSearch(CircuitSearch):
         if self.options.deterministic:
             return (told,)
         return (f"{told}; {self.encoding_seconds:.2f} s for encoding",)
+
+
+class InvariantFile:
+    """The file of `--invariant`.  It is begun before the search: a file that cannot be written is
+    refused at once, and what an earlier check wrote does not stay where nothing is proved."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.parts: list[str] = []
+        self._write("# No inductive invariant has been found.\n")
+
+    def append(self, part: str) -> None:
+        """Add the invariant of one search: a check may consist of several."""
+        self.parts.append(part)
+        self._write("".join(self.parts))
+
+    def _write(self, text: str) -> None:
+        try:
+            Path(self.path).write_text(text, encoding="utf-8")
+        except OSError as error:
+            reason = error.strerror or error
+            raise OptionError(f"--invariant {self.path} cannot be written: {reason}") from error
 
 
 def find_ends(

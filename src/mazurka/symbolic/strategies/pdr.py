@@ -20,14 +20,14 @@ from mazurka.symbolic.options import INTERLEAVING, INVARIANT, UNROLLED, require_
 
 def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
     from mazurka.marked_search import search_with_marks
-    from mazurka.symbolic.pdr import InvariantSearch
+    from mazurka.symbolic.pdr import InvariantFile, InvariantSearch
 
-    searches: list[InvariantSearch] = []
+    path = options.value(INVARIANT)
+    file = InvariantFile(path) if path else None
 
     def search(searched: Program, asked: SearchOptions) -> SearchResult:
         made = InvariantSearch(searched, asked, observer)
-        made.is_first = not searches
-        searches.append(made)
+        made.file = file
         return made.run()
 
     if "race" in options.properties:
