@@ -16,7 +16,8 @@ import pytest
 from mazurka.report.answer import HOLDS, VIOLATED
 from mazurka.runtime.exploring.entry import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions
-from mazurka.runtime.python import attributes, deep, expressions
+from mazurka.runtime.python import attributes, deep, expressions, loops
+from mazurka.runtime.rewrite import named_objects
 from mazurka.runtime.testing.decorator import make_test
 from tests.unit.runtime.observed_programs import module_of
 
@@ -31,6 +32,8 @@ class Zero:
         return 0
 class Hiding:
     zero = Zero()
+class Holder:
+    items = []
 def together(*functions):
     threads = [threading.Thread(target=function) for function in functions]
     for thread in threads:
@@ -102,6 +105,33 @@ def program():
     together(lambda: texts.append(str(error)), change)
     assert texts != ["1"]
 """
+CLASS_SHOWN = """
+def program():
+    made = []
+    def make():
+        if "made" not in Box.__dict__:
+            made.append(1)
+            Box.made = True
+    together(make, make)
+    assert made == [1]
+"""
+CLASS_HOLDS = """
+def program():
+    box = Holder()
+    def add():
+        if not box.items:
+            box.items.append(1)
+    together(add, add)
+    assert box.items == [1]
+"""
+STARRED = """
+def program():
+    items, found = [1], []
+    def count(*given, n):
+        found.append(len(given) == n)
+    together(lambda: count(*items, n=len(items)), lambda: items.append(2))
+    assert found == [True]
+"""
 find_sort = attributes._find_sort
 
 
@@ -113,8 +143,12 @@ def never(*arguments: Any) -> bool:
     return False
 
 
-def no_names(kind: type) -> tuple[str, ...]:
+def no_names(kind: type, *arguments: Any) -> tuple[str, ...]:
     return ()
+
+
+def first(value: Any, *arguments: Any) -> Any:
+    return value
 
 
 def compute_always(kind: type, name: str) -> int:
@@ -133,6 +167,9 @@ def operate_unseen(thing: Any, site: int, function: Callable[..., Any], *argumen
         (attributes, "_learn_moving", nothing, METHODS),
         (attributes, "_find_sort", compute_always, HIDDEN),
         (attributes, "_is_kept_by_c", never, KEPT_BY_C),
+        (attributes, "space_of_store", nothing, CLASS_SHOWN),
+        (named_objects, "_parts_of_class", no_names, CLASS_HOLDS),
+        (loops, "unpack", first, STARRED),
         (expressions, "is_done_by_c", never, OPERATORS),
         (expressions, "operate", operate_unseen, OPERATORS),
         (deep, "_keeps_attributes", never, NAMESPACE),

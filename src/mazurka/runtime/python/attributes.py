@@ -18,6 +18,10 @@ that it asks for the dictionary of some object, the class of that object is *exp
 exploration: attributes of all objects of that class are entries of their dictionaries, and accesses
 to them are accesses to containers, methods included: an entry of that name would hide the method.
 The same holds for modules and their global variables.
+
+The dictionary of a class can be read, and never written to but by assignments to attributes of the
+class.  Once a run shows that the program asks for it, these assignments are accesses to the
+dictionary, too, in the same operation; reading an attribute of a class stays as it was.
 """
 
 from __future__ import annotations
@@ -34,8 +38,10 @@ from typing import Any, Final
 from mazurka.runtime.core.insides import (
     ancestors,
     attributes,
+    module_of,
     names_in,
     names_in_class,
+    qualified_name,
 )
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
@@ -47,7 +53,7 @@ from mazurka.runtime.python.catalogue import (
     is_made,
     is_value,
 )
-from mazurka.runtime.python.containers import PendingAccess, approach, classes_shown
+from mazurka.runtime.python.containers import Part, PendingAccess, approach
 from mazurka.runtime.python.opaque import hides_state
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import learned
@@ -94,7 +100,7 @@ def forget_classes() -> None:
     _sorts.clear()
     _by_c.clear()
     _exposed.clear()
-    classes_shown.clear()
+    _shown.clear()
 
 
 def _sort(kind: type, name: str) -> int:
@@ -106,7 +112,7 @@ def _sort(kind: type, name: str) -> int:
 
 def _find_sort(kind: type, name: str) -> int:
     if issubclass(kind, COMPUTED):
-        return _COMPUTE
+        return _SLOT if _is_in_slot(kind, name) else _COMPUTE
     if is_private(kind, name):
         return _INSIDE
     if issubclass(kind, threading.Thread) and name in ("name", "daemon"):
@@ -126,6 +132,13 @@ def _find_sort(kind: type, name: str) -> int:
             return _COMPUTE
         return _CALL if issubclass(sort, _SETTLED) else _DATA
     return _OWN
+
+
+def _is_in_slot(kind: type, name: str) -> bool:
+    """Tell whether an attribute is kept in a slot, as those that a `threading.local` has are: these
+    are the same for all threads."""
+    found = (names_in_class(base).get(name) for base in ancestors(kind))
+    return type(next(filter(None, found), None)) is types.MemberDescriptorType
 
 
 def _is_kept_by_c(kind: type, name: str) -> bool:
@@ -287,8 +300,7 @@ def _is_exposed(holder: Any) -> bool:
 def expose(thing: Any) -> None:
     """Learn that the program asks for the dictionary of an object; to be called under control."""
     if issubclass(type(thing), type):
-        space = get_referents(vars(thing))[0]
-        classes_shown[id(space)] = (space, thing)
+        _show_class(thing)
         return
     holder: Any = thing if type(thing) is ModuleType else type(thing)
     if holder is not thing and (issubclass(holder, COMPUTED) or attributes(holder) is None):
@@ -317,6 +329,64 @@ def space_of(thing: Any) -> dict[str, Any] | None:
     if id(found) not in objects:
         _name_space(found, thing)
     return found
+
+
+_shown: dict[type, bool] = {}
+"""By class: whether the program asks for its dictionary."""
+
+
+def _is_shown(kind: type) -> bool:
+    found = _shown.get(kind)
+    if found is None:
+        found = _shown[kind] = _label_of_shown(kind) in learned.moving
+    return found
+
+
+def _label_of_shown(kind: type) -> str:
+    return f"dictionary of {module_of(kind)}.{qualified_name(kind)}"
+
+
+def _show_class(kind: type) -> None:
+    """Learn that the program asks for the dictionary of a class, if that can change."""
+    if is_made(kind):
+        if not _is_shown(kind):
+            label = _label_of_shown(kind)
+            learned.moving.add(label)
+            learned.news.append(label)
+            _shown[kind] = True
+        class_space(kind)
+
+
+def class_space(kind: type) -> dict[str, Any]:
+    """Return the dictionary of a class, with a name."""
+    space: dict[str, Any] = get_referents(names_in_class(kind))[0]
+    if id(space) not in objects:
+        _name_space(space, kind)
+    return space
+
+
+def space_of_store(thing: Any) -> dict[str, Any] | None:
+    """Return the dictionary of a class that the program asks for, where an assignment to an
+    attribute of the class changes it; None for other objects."""
+    if learned.moving and issubclass(type(thing), type) and _is_shown(thing):
+        return class_space(thing)
+    return None
+
+
+def parts_of_names(thing: Any) -> list[Part]:
+    """Describe the accesses of `dir(thing)`: to the dictionaries of an object and its classes."""
+    is_class = issubclass(type(thing), type)
+    parts: list[Part] = []
+    if not is_class:
+        expose(thing)
+        space = space_of(thing)
+        if space is not None:
+            parts.append((space, dict, How.LOOK, None))
+    if type(thing) is not ModuleType:
+        for base in _changeable_bases(thing if is_class else type(thing)):
+            expose(base)
+            parts.append((class_space(base), dict, How.LOOK, None))
+    return parts
 
 
 def _name_space(space: dict[str, Any], thing: Any) -> None:

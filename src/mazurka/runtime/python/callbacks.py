@@ -23,7 +23,7 @@ from weakref import ref
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python import opaque
-from mazurka.runtime.python.catalogue import PLAIN
+from mazurka.runtime.python.catalogue import NONE, PLAIN
 from mazurka.runtime.python.containers import Part, PendingAccess, approach_all, family_of, perform
 from mazurka.runtime.python.opaque import (
     is_gone_through_by_c,
@@ -247,38 +247,43 @@ def search_through(value: Any, site: int) -> Any:
 
 
 def show_generators(
-    arguments: tuple[Any, ...], site: int, through: bool = False
+    arguments: tuple[Any, ...], site: int, sources: slice = NONE
 ) -> tuple[Any, ...]:
     """Replace generators among the arguments of C code by objects that show their steps.
 
-    `through` says that the C code goes through every iterable that it is given: the `__iter__` of a
-    class of the program may give it a generator, too.
+    `sources` says which iterables the C code goes through: the `__iter__` of a class of the program
+    may give it a generator, too.
     """
     changed: list[Any] = []
     for value in arguments:
-        if type(value) is GeneratorType:
-            is_shown = not is_lone(getrefcount(value), value)
-        else:
-            is_shown = through and runs_code(value) and _is_source(value)
+        is_shown = type(value) is GeneratorType and not is_lone(getrefcount(value), value)
         changed.append(Stepped(value, site) if is_shown else value)
+    for index in range(len(changed))[sources]:
+        value = changed[index]
+        if type(value) is not GeneratorType and runs_code(value) and _is_source(value):
+            changed[index] = Stepped(value, site)
     return tuple(changed)
 
 
 def perform_through(
-    parts: Sequence[Part], site: int, function: Any, arguments: Sequence[Any], named: dict[str, Any]
+    parts: Sequence[Part],
+    site: int,
+    function: Any,
+    arguments: Sequence[Any],
+    named: dict[str, Any],
+    sources: slice,
 ) -> Any:
     """Call a C function that touches objects while it goes through what `show_generators` gave."""
     turns = Turns(parts, site)
-    changed: list[Any] = []
-    for value in arguments:
+    changed: list[Any] = list(arguments)
+    for index in range(len(changed))[sources]:
+        value = changed[index]
         if type(value) is GeneratorType:  # nobody else has it
-            changed.append(map(turns.aside, repeat(next), repeat(value)))
+            changed[index] = map(turns.aside, repeat(next), repeat(value))
         elif type(value) is Stepped:
-            changed.append(value.within(turns))
+            changed[index] = value.within(turns)
         elif runs_code(value) and _is_source(value):
-            changed.append(Stepped(value, site, turns))
-        else:
-            changed.append(value)
+            changed[index] = Stepped(value, site, turns)
     return turns.perform(function, *changed, **named)
 
 

@@ -25,6 +25,7 @@ import inspect
 import io
 import itertools
 import locale
+import math
 import operator
 import pickle
 import queue
@@ -254,6 +255,8 @@ CALLBACK_AT: Final[dict[Any, int]] = {
     **dict.fromkeys((itertools.accumulate, itertools.groupby), 1),
 }
 """Of functions that make iterators: which argument is called; with `accumulate`, none may be."""
+NUMBERED: Final = (enumerate, itertools.islice, getattr(itertools, "batched", enumerate))
+"""Of functions that make iterators: those whose other arguments than the first are numbers."""
 LAZY: Final = (
     *(enumerate, zip, itertools.chain, itertools.islice, itertools.cycle, itertools.compress),
     *(itertools.pairwise, itertools.zip_longest, BATCHED, *CALLBACK_AT),
@@ -305,7 +308,7 @@ ROWS: Final[tuple[tuple[CallEffect, tuple[Any, ...]], ...]] = (
     (CallEffect.HASHES, (hash,)),
     (CallEffect.MAKES_FUNCTION, (types.FunctionType,)),
     (CallEffect.MAKES_REFERENCE, (weakref.ref,)),
-    (CallEffect.LISTS_ATTRIBUTES, (dir,)),
+    (CallEffect.LISTS_ATTRIBUTES, (dir, object.__dir__, type.__dir__)),
     (CallEffect.SHOWS_ATTRIBUTES, (vars,)),
     (CallEffect.READS_ATTRIBUTE, (getattr,)),
     (CallEffect.READS_STATIC_ATTRIBUTE, (inspect.getattr_static,)),
@@ -328,16 +331,54 @@ def effect_of(function: Any) -> CallEffect:
     return CallEffect.READS if reads and function is not operator.call else CallEffect.TOUCHES_ALL
 
 
-_GOING_THROUGH: Final = frozenset(
-    {operator.countOf, operator.indexOf, operator.contains, operator.iadd, operator.iconcat}
-    | {COUNT_ELEMENTS}
+_FIRST: Final = slice(0, 1)
+_SECOND: Final = slice(1, 2)
+ALL: Final = slice(None)
+NONE: Final = slice(0, 0)
+_GOING_THROUGH: Final[dict[Any, slice]] = {
+    **dict.fromkeys((operator.countOf, operator.indexOf, operator.contains), _FIRST),
+    **dict.fromkeys((operator.iadd, operator.iconcat, COUNT_ELEMENTS), _SECOND),
+    **dict.fromkeys((math.fsum, math.prod), _FIRST),
+    **dict.fromkeys((math.dist, getattr(math, "sumprod", math.dist)), ALL),
+}
+"""Functions that go through iterators that they are given, and keep none."""
+_SOURCES: Final[dict[Any, slice]] = {
+    **dict.fromkeys(GATHERING, _FIRST),
+    **dict.fromkeys((array.array, collections.defaultdict), _SECOND),
+    itertools.product: ALL,
+    io.BytesIO: NONE,
+    **dict.fromkeys((sorted, min, max), _FIRST),
+    **_GOING_THROUGH,
+}
+_THROUGH_ARGUMENTS: Final = frozenset(
+    {"join", "fromkeys", "writelines", "writerows", "extend", "extendleft", "update", "subtract"}
+    | {"union", "intersection", "difference", "symmetric_difference", "isdisjoint", "issubset"}
+    | {"intersection_update", "difference_update", "symmetric_difference_update", "issuperset"}
+    | {"__iadd__", "__ior__", "from_iterable", "fromlist", "writerow"}
 )
+"""Methods that go through what they are given."""
+_FIRST_ASKED: Final = {bytes: ("__bytes__", "__index__"), bytearray: ("__index__",)}
+"""Types that ask what they are given for something else, before they go through it."""
 
 
 def goes_through(function: Any) -> bool:
     """Tell whether a C function goes through iterators that it is given, and keeps none."""
-    module = getattr(function, "__module__", None)
-    return module in ("math", "_functools", "_statistics") or function in _GOING_THROUGH
+    return function in _GOING_THROUGH
+
+
+def sources_of(function: Any, arguments: tuple[Any, ...]) -> slice:
+    """Tell which of its arguments a C function goes through; others are numbers or are kept."""
+    if function in _SOURCES:
+        asked = _FIRST_ASKED.get(function, ())
+        if asked and any(hasattr(type(value), name) for name in asked for value in arguments[:1]):
+            return NONE
+        return _SOURCES[function]
+    return sources_of_method(getattr(function, "__name__", ""))
+
+
+def sources_of_method(name: str) -> slice:
+    """Tell which of its arguments a method of C code goes through."""
+    return ALL if name in _THROUGH_ARGUMENTS else NONE
 
 
 _NUMBERS: Final = ("__index__", "__trunc__", "__round__")

@@ -13,7 +13,7 @@ from _thread import get_ident
 from collections.abc import Callable, Sequence
 from contextvars import Context
 from enum import Enum
-from types import FunctionType, MappingProxyType
+from types import FunctionType
 from typing import Any, Final, TypeAlias
 
 from mazurka.runtime.core.moment import now
@@ -51,16 +51,6 @@ def is_built_in(kind: type, method: str) -> bool:
     return not isinstance(getattr(kind, method, None), FunctionType)
 
 
-classes_shown: dict[int, tuple[Any, type]] = {}
-"""By the identity of the dictionary of a class that the program has: both."""
-
-
-def class_behind(proxy: MappingProxyType[Any, Any]) -> type | None:
-    """Find the class whose dictionary a proxy shows, if the program has the proxy from it."""
-    found = classes_shown.get(id(gc.get_referents(proxy)[0]))
-    return None if found is None else found[1]
-
-
 def family(value: Any) -> Family:
     """Find the built-in container type of a value; None if it is no container."""
     kind = type(value)
@@ -91,8 +81,6 @@ def _behind(view: Any) -> Any:
     kind = type(view)
     if kind is memoryview:
         return view.obj
-    if kind is MappingProxyType and class_behind(view) is not None:
-        return None
     return gc.get_referents(view)[0]
 
 

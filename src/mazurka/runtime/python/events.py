@@ -129,12 +129,16 @@ class Events:
     """(value, site): all of a value is about to be read at once: compared, passed on by `**`."""
     unpack = loops.unpack
     """(value, site): a value is about to be unpacked, or passed on by `*`."""
+    unpack_later = loops.unpack_later
+    """(value, site): a value is about to be passed on by `*`, after the arguments by name."""
     unpack_bound = loops.unpack_bound
     """(value, site): a value is about to be unpacked, and bound as it is: `v = a, b = value`."""
     search_in = expressions.search_in
     """(value, site): a value is about to be searched, at the end of `a < b in value`."""
     format_value = expressions.format_value
     """(value, site): a value is about to be written into a string, with all that is in it."""
+    format_with = expressions.format_with
+    """(value, conversion, specification, site): `f"{value!r:{specification}}"`"""
     match_pattern = expressions.match_pattern
     """(value, attributes, by_position, site): patterns are about to read a value."""
     match_attribute = expressions.match_attribute

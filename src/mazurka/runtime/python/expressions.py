@@ -15,7 +15,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable
 from functools import partial
 from sys import getrefcount
-from types import FunctionType, GeneratorType, MappingProxyType, MethodWrapperType, ModuleType
+from types import FunctionType, GeneratorType, MethodWrapperType, ModuleType
 from typing import Any, Final, TypeAlias
 
 from mazurka.runtime.core.moment import now
@@ -47,7 +47,7 @@ from mazurka.runtime.python.opaque import (
     parts_of_operands,
 )
 from mazurka.runtime.python.reentry import perform_in_turns
-from mazurka.runtime.python.variables import Target, touch_attribute, write_attribute
+from mazurka.runtime.python.variables import Target, write_attribute
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.runtime.sharing.names import short
@@ -97,10 +97,6 @@ def _read_or_run(table: Any, key: Any, site: int) -> Any:
 
 
 def _read_view(view: Any, key: Any, site: int) -> Any:
-    if type(view) is MappingProxyType and (kind := containers.class_behind(view)) is not None:
-        if session.current.ident == get_ident() and type(key) is str:
-            touch_attribute(kind, key, site)
-        return view[key]
     part = containers.part_of(view, How.READ_ALL)
     if part is None:
         return view[key]
@@ -388,6 +384,30 @@ def format_value(value: Any, site: int) -> Any:
         return value
     more = asked_parts(format, (value,))
     return perform_deep((value,), site, callbacks.itself, value, more=more)
+
+
+_CONVERSIONS: Final[dict[int, Callable[[Any], str]]] = {
+    ord("s"): str,
+    ord("r"): repr,
+    ord("a"): ascii,
+}
+
+
+def format_with(value: Any, conversion: int, specification: str, site: int) -> str:
+    """`f"{value!r:{specification}}"`: the value is read when the specification is known."""
+
+    def write() -> str:
+        text = value if conversion < 0 else _CONVERSIONS[conversion](value)
+        return format(text, specification)
+
+    kind = type(value)
+    if kind in PLAIN and kind is not tuple:
+        return write()
+    if family(value) is None and not is_read_inside(value):
+        by_c = any(is_done_by_c(kind, name) for name in ASKS[format])
+        return operate(value, site, write) if by_c else write()
+    more = asked_parts(format, (value,))
+    return perform_deep((value,), site, write, more=more)  # type: ignore[no-any-return]
 
 
 def match_pattern(value: Any, attributes: tuple[str, ...], by_position: bool, site: int) -> Any:

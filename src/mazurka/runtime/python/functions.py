@@ -17,7 +17,6 @@ from pickle import Pickler
 from types import (
     CodeType,
     GeneratorType,
-    MappingProxyType,
     MethodType,
     MethodWrapperType,
     ModuleType,
@@ -29,8 +28,8 @@ from weakref import ref
 from mazurka.runtime.core.insides import ancestors, is_of_c, names_in_class
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
-from mazurka.runtime.python import catalogue, containers, iterators, methods, opaque, reflection
-from mazurka.runtime.python.attributes import expose, space_of
+from mazurka.runtime.python import catalogue, iterators, methods, opaque, reflection
+from mazurka.runtime.python.attributes import parts_of_names
 from mazurka.runtime.python.callbacks import perform_through, runs_code, show_generators
 from mazurka.runtime.python.calls import always, call, calls_kind, handles, performs
 from mazurka.runtime.python.catalogue import BUILT_IN, METHODS, CachedFunction, CallEffect
@@ -62,11 +61,17 @@ _Named: TypeAlias = dict[str, Any]
 
 
 def _perform(
-    parts: list[Part], site: int, function: Any, arguments: _Arguments, named: _Named, through: bool
+    parts: list[Part],
+    site: int,
+    function: Any,
+    arguments: _Arguments,
+    named: _Named,
+    sources: slice,
 ) -> Any:
-    """Call a function as one access, or as several if it goes through Python code (`through`)."""
-    if through and any(map(runs_code, arguments)):
-        return perform_through(parts, site, function, arguments, named)
+    """Call a function as one access, or as several if it goes through Python code; `sources` are
+    the arguments that it goes through."""
+    if any(map(runs_code, arguments[sources])):
+        return perform_through(parts, site, function, arguments, named, sources)
     return perform_in_turns(parts, site, function, *arguments, **named)
 
 
@@ -90,12 +95,13 @@ def read(function: Callable[..., Any], site: int, /, *arguments: Any, **named: A
                 return function(*arguments, **named)
     elif arguments and methods.asks_elements(function, arguments[0]):
         return function(delegate(arguments[0], site), *arguments[1:], **named)
-    through = function in _GATHERING or function.__name__ == "join"
-    arguments = show_generators(arguments, site, through)
+    sources = catalogue.sources_of(function, arguments)
+    arguments = show_generators(arguments, site, sources)
     more = [*iterator_parts(arguments), *asked_parts(function, arguments)]
     parts = [*parts_of(arguments), *more]
     action = _order_sets(function, arguments)
-    return _perform(parts, site, action, arguments, named, len(arguments) > 1 and bool(parts))
+    sources = sources if len(arguments) > 1 and parts else catalogue.NONE
+    return _perform(parts, site, action, arguments, named, sources)
 
 
 @performs(CallEffect.READS_DEEPLY)
@@ -105,11 +111,13 @@ def read_deeply(function: Callable[..., Any], site: int, /, *arguments: Any, **n
         return read(function, site, *arguments, **named)
     if function is sorted and arguments and methods.sorts_by_code(None, arguments[0]):
         return function(read(list, site, arguments[0]), **named)
-    through = catalogue.goes_through(function)
-    arguments = show_generators(arguments, site, len(arguments) == 1 and function in _COMPARING)
+    sources = catalogue.sources_of(function, arguments)
+    compares = len(arguments) == 1 and function in _COMPARING
+    arguments = show_generators(arguments, site, sources if compares else catalogue.NONE)
     more = [*iterator_parts(arguments), *asked_parts(function, arguments)]
-    if through and any(map(runs_code, arguments)):
-        return perform_through([*parts_of(arguments), *more], site, function, arguments, named)
+    if catalogue.goes_through(function) and any(map(runs_code, arguments[sources])):
+        parts = [*parts_of(arguments), *more]
+        return perform_through(parts, site, function, arguments, named, sources)
     values = (*arguments, *named.values())
     action = _order_sets(function, arguments)
     return perform_deep(values, site, action, *arguments, more=more, **named)
@@ -133,6 +141,7 @@ _DEPENDING: Final = _GATHERING - {set, frozenset, any, all} | _COMPARING
 def change_first(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
     """Call a function that changes its first argument, and reads the others."""
     methods.note_comparisons(function, arguments, site)
+    sources = catalogue.sources_of(function, arguments)
     through = catalogue.goes_through(function)
     if through:
         arguments = show_generators(arguments, site)
@@ -140,7 +149,7 @@ def change_first(function: Callable[..., Any], site: int, /, *arguments: Any, **
     parts += parts_of(arguments[1:])
     if through:
         parts += iterator_parts(arguments[1:])
-    return _perform(parts, site, function, arguments, named, through)
+    return _perform(parts, site, function, arguments, named, sources)
 
 
 @performs(CallEffect.TOUCHES_ALL)
@@ -190,7 +199,8 @@ def _touch_shallowly(
     parts += [*parts_of(values), *opaque_parts(values)]
     if not through:
         _note_generators(function, values, site)
-    return _perform(parts, site, function, arguments, named, through)
+    sources = catalogue.sources_of(function, arguments) if through else catalogue.NONE
+    return _perform(parts, site, function, arguments, named, sources)
 
 
 def _note_generators(function: Any, values: Any, site: int) -> None:
@@ -254,12 +264,12 @@ def make_function(make: Any, _site: int, /, *arguments: Any, **named: Any) -> An
 @performs(CallEffect.LISTS_ATTRIBUTES)
 def list_attributes(function: Callable[..., Any], site: int, /, *arguments: Any) -> Any:
     """`dir`: the names of the attributes that something has."""
-    space = None
-    if arguments and session.current.ident == get_ident():
-        expose(arguments[0])
-        space = space_of(arguments[0])
-    parts: list[Part] = [] if space is None else [(space, dict, How.LOOK, None)]
-    return perform_all(parts, site, function, *arguments)
+    parts: list[Part] = []
+    owner = getattr(function, "__self__", builtins)
+    things = arguments if owner is builtins else (owner,)
+    if things and session.current.ident == get_ident():
+        parts = parts_of_names(things[0])
+    return perform_in_turns(parts, site, function, *arguments)
 
 
 # -- methods that are bound to objects of C code -------------------------------------------------
@@ -298,6 +308,8 @@ def _call_built_in(function: Any, site: int) -> Any:
         return partial(making, function, site) if is_of_c(owner) else function
     if name in TAKES_APART:
         return partial(take_apart, function, site)
+    if name == "__dir__":
+        return partial(list_attributes, function, site)
     if opaque.is_opaque(owner):
         return _call_opaque(function, owner, site)
     if found is not None or issubclass(type(owner), BaseException):
@@ -348,12 +360,6 @@ def _call_value(function: Any, site: int, /, *arguments: Any, **named: Any) -> A
 
 def _call_view(function: Any, view: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
     """A method of a view of some container."""
-    if (
-        type(view) is MappingProxyType
-        and containers.class_behind(view) is not None
-        and not now.alone
-    ):
-        unobserved.note("__dict__ of a class")
     parts = [part for value in (view, *arguments) if (part := part_of(value, How.READ_ALL))]
     return perform_all(parts, site, function, *arguments, **named)
 

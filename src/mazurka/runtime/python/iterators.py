@@ -30,7 +30,7 @@ from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.sites import sites
 from mazurka.runtime.python.callbacks import Stepped, Turns, note_user, runs_code, share
 from mazurka.runtime.python.calls import FunctionHandle, performs
-from mazurka.runtime.python.catalogue import CALLBACK_AT, LAZY, PLAIN, CallEffect
+from mazurka.runtime.python.catalogue import CALLBACK_AT, LAZY, NUMBERED, PLAIN, CallEffect
 from mazurka.runtime.python.containers import Part, family, is_built_in, part_of, parts_of, perform
 from mazurka.runtime.python.library.counters import is_older_counter
 from mazurka.runtime.python.loops import effect_of_step, iterator_of
@@ -151,7 +151,9 @@ def make_lazy_iterator(function: Any, site: int, /, *arguments: Any, **named: An
     """Make an iterator that goes through the arguments step by step, such as a `map`."""
     place = place_of(site)
     given = list(arguments)
-    at = CALLBACK_AT.get(function, len(given))
+    numbers = given[1:] if function in NUMBERED else []
+    del given[len(given) - len(numbers) :]
+    at = CALLBACK_AT.get(function, len(arguments))
     called = [given.pop(at)] if at < len(given) else [named[n] for n in NAMED if n in named]
     if function is itertools.accumulate and called in ([], [None]):
         called = [operator.add]
@@ -159,7 +161,8 @@ def make_lazy_iterator(function: Any, site: int, /, *arguments: Any, **named: An
         code = function is itertools.accumulate or any(map(_is_code, called))
         code = code and function not in (map, itertools.starmap)
         sources = [own_source(value, site) for value in given]
-        items = function(*sources[:at], *arguments[at : at + 1], *sources[at:], **named)
+        aside = arguments[at : at + 1]
+        items = function(*sources[:at], *aside, *sources[at:], *numbers, **named)
         is_whole = not code and all(map(operator.is_, sources, given))
         return items if is_whole else PassingIterator(items, place)
     if function is itertools.groupby:
@@ -171,7 +174,7 @@ def make_lazy_iterator(function: Any, site: int, /, *arguments: Any, **named: An
     def make(turns: Turns) -> Iterator[Any]:
         sources = [_shared_source(value, site, turns) for value in given]
         if not called:
-            return function(*sources, **named)  # type: ignore[no-any-return]
+            return function(*sources, *numbers, **named)  # type: ignore[no-any-return]
         others = {name: value for name, value in named.items() if name not in NAMED}
         aside = _aside(called[0], turns)
         return function(*sources[:at], aside, *sources[at:], **others)  # type: ignore[no-any-return]

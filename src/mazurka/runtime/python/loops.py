@@ -111,6 +111,28 @@ def unpack(value: Any, site: int) -> Any:
     return step_through(value, site)
 
 
+def unpack_later(value: Any, site: int) -> Any:
+    """Give what stands for `*value` where it is the only argument by position, before others by
+    name: the interpreter goes through it when it has evaluated those."""
+    kind = type(value)
+    if kind is tuple or session.current.ident != get_ident() or not hasattr(kind, "__iter__"):
+        return value
+    return LateArguments(value, site)
+
+
+class LateArguments:
+    """Stands for an iterable in a call, and is unpacked when the interpreter goes through it."""
+
+    __slots__ = ("_site", "_value")
+
+    def __init__(self, value: Any, site: int) -> None:
+        self._value = value
+        self._site = site
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(unpack(self._value, self._site))
+
+
 def unpack_bound(value: Any, site: int) -> Any:
     """Read a value before C code takes it apart that is bound as a whole, too: `v = a, b = value`.
 

@@ -127,8 +127,9 @@ def perform_method(
         if built_on in LISTS and name in COMPARES and _is_compound(key):
             return perform_deep((container, key), site, action, *arguments, more=parts, **named)
         parts += [*containers.parts_of(arguments), *iterator_parts(arguments)]
-        if any(map(runs_code, arguments)):
-            return perform_through(parts, site, action, arguments, named)
+        sources = catalogue.sources_of_method(name)
+        if any(map(runs_code, arguments[sources])):
+            return perform_through(parts, site, action, arguments, named, sources)
         if built_on is deque and name in COMPARES:
             return perform_in_turns(parts, site, action, *arguments, **named)
     return containers.perform_all(parts, site, action, *arguments, **named)

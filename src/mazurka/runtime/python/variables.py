@@ -26,12 +26,20 @@ from mazurka.runtime.python.attributes import (
 )
 from mazurka.runtime.python.calls import hold_method
 from mazurka.runtime.python.catalogue import BUILT_IN
-from mazurka.runtime.python.containers import PendingAccess, approach
+from mazurka.runtime.python.containers import Part, PendingAccess, approach, enter
 from mazurka.runtime.python.opaque import operate
 from mazurka.runtime.python.reentry import compute
 from mazurka.runtime.python.wrappers import is_field, looks_up_in_c, use_wrapper
 from mazurka.runtime.sharing import locations
-from mazurka.runtime.sharing.accesses import How, Read, ReadSeveral, SharedVariable, Write
+from mazurka.runtime.sharing.accesses import (
+    DataAccess,
+    How,
+    Read,
+    ReadSeveral,
+    SharedVariable,
+    Together,
+    Write,
+)
 from mazurka.runtime.sharing.locations import SEVERAL, SharedLocation, learned, points, suspect
 from mazurka.runtime.sharing.names import EVERYBODY, Seen, known, objects, see
 
@@ -75,6 +83,8 @@ def touch_attribute(thing: Any, name: str, site: int) -> None:
     if is_field(type(thing), name):
         approach((thing, None, How.READ_ALL, None), site)
         return
+    if name == "__dict__":
+        attributes.expose(thing)
     home = home_of(thing, name)
     if home is NOWHERE:
         seen = known(id(thing))
@@ -276,12 +286,38 @@ def _touch_own(thing: Any, name: str, site: int, how: How) -> PendingAccess | No
         is_one, pending = approach_entry(thing, name, site, how)
         if is_one:
             return pending
+    space = attributes.space_of_store(thing)
+    if space is not None:
+        return _touch_with_entry(see(home), name, site, (space, dict, how, name))
     seen = see(home)
     touch(seen, name, site, True)
     if seen.maker == EVERYBODY and not issubclass(type(thing), (type, ModuleType)):
         location = seen[name]
         location.stored = location.direct
     return None
+
+
+def _touch_with_entry(seen: Seen, name: str, site: int, entry: Part) -> PendingAccess | None:
+    """Note a write of a variable and of an entry of a dictionary, or stand before both at once."""
+    location, variable = variable_at(seen, name)
+    pending = enter([entry], site)
+    operations: list[DataAccess] = [access.operation for access in pending]
+    run = session.current
+    is_at_point = site in points and not now.alone and not run.over
+    if is_at_point:
+        operations.insert(0, Write(variable(), site))
+    elif not run.over:
+        location.use(site, True)
+        run.running.rounds = None
+        now.idle = 0
+    if operations:
+        run.point(operations[0] if len(operations) == 1 else Together(operations))
+    for access in pending:
+        access.begin()
+    if is_at_point:
+        location.use_at_point(site, True)
+        location.shared.state += 1
+    return pending[0] if pending else None
 
 
 def delete_attribute(thing: Any, name: str, site: int) -> None:

@@ -1,7 +1,8 @@
 """Names objects that exist before the exploration: what modules and the test itself hold.
 
 The first run would meet them without having observed who made them.  They are named after the way
-that leads to them, so that it does not matter who meets them first.
+that leads to them, so that it does not matter who meets them first.  Classes have names already;
+what they hold is named after them, in the module that defines them.
 """
 
 from __future__ import annotations
@@ -13,7 +14,15 @@ from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from mazurka.runtime.core import insides
-from mazurka.runtime.core.insides import elements, entries, names_in
+from mazurka.runtime.core.insides import (
+    elements,
+    entries,
+    function_in,
+    module_of,
+    names_in,
+    names_in_class,
+    qualified_name,
+)
 from mazurka.runtime.core.sites import MARK
 
 LIMIT = 20_000
@@ -27,12 +36,32 @@ def find_named_objects(
 ) -> Iterator[tuple[Any, str]]:
     """Find objects and their names, each once."""
     waiting: deque[tuple[Any, str]] = deque()
+    inner: deque[tuple[Any, str]] = deque()
     for name, module in sorted(modules.items()):
         for key, value in entries(names_in(module)):
             if key != MARK and not key.startswith("__"):
                 waiting.append((value, f"{name}.{key}"))
+                if issubclass(type(value), type) and module_of(value) == name:
+                    inner.extend(_parts_of_class(value, f"{name}.{key}"))
     waiting.append((test, "test"))
-    yield from _walk(waiting)
+    yield from _walk(waiting + inner)
+
+
+def _parts_of_class(kind: type, name: str) -> Iterator[tuple[Any, str]]:
+    """What a class holds, and what its methods do, and classes inside of it."""
+    for key, part in list(names_in_class(kind).items()):
+        if key.startswith("__") and key.endswith("__") and type(part) is not FunctionType:
+            continue
+        if issubclass(type(part), type):
+            if qualified_name(part).startswith(f"{qualified_name(kind)}."):
+                yield from _parts_of_class(part, f"{name}.{key}")
+        elif type(part) is not FunctionType or _holds_something(part):
+            yield part, f"{name}.{key}"
+
+
+def _holds_something(function: FunctionType) -> bool:
+    parts = (function.__defaults__, function.__closure__, function.__kwdefaults__)
+    return any(parts) or bool(function.__dict__)
 
 
 def _walk(waiting: deque[tuple[Any, str]]) -> Iterator[tuple[Any, str]]:
@@ -63,11 +92,18 @@ def _parts(value: Any, name: str) -> Iterator[tuple[Any, str]]:
             yield cell, f"{name}.{variable}"
         for index, part in enumerate(value.__defaults__ or ()):
             yield part, f"{name}.default{index}"
+        for label, part in entries({**(value.__kwdefaults__ or {}), **value.__dict__}):
+            yield part, f"{name}.{label}"
     elif kind is CellType:
         try:
             yield value.cell_contents, f"{name}.value"
         except ValueError:
             return
+    elif issubclass(kind, (staticmethod, classmethod)):
+        yield function_in(value), f"{name}.function"
+    elif issubclass(kind, property):
+        for label in ("fget", "fset", "fdel"):
+            yield vars(property)[label].__get__(value), f"{name}.{label}"
     elif kind is MethodType:
         yield value.__self__, f"{name}.self"
         yield value.__func__, f"{name}.function"

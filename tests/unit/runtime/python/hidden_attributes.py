@@ -47,6 +47,128 @@ def work():
         d["n"] = v + 1
 together(work, work)
 assert box.n == 2
+### class dict searched
+class Box: a = 1
+---
+def work():
+    with GUARD:
+        if "a" in Box.__dict__:
+            del Box.a
+together(work, work)
+### class dict measured
+class Box: a = 1
+---
+found = []
+def look(): found.append(len(Box.__dict__) == len(vars(Box)))
+def work(): Box.b = 2
+together(look, work)
+assert found == [True]
+### class dict gone through
+class Box: a = 1
+---
+def look():
+    for name in Box.__dict__: len(name)
+def work(): Box.b = 2
+together(look, work)
+### class dict got from
+class Box: a = 0
+---
+def work():
+    with GUARD:
+        Box.a = Box.__dict__.get("a") + 1
+together(work, work)
+assert Box.a == 2
+### class dict copied
+class Box: a = 0
+---
+def work():
+    with GUARD:
+        Box.a = dict(Box.__dict__)["a"] + 1
+together(work, work)
+assert Box.a == 2
+### class dict by a getter
+class Box: a = 0
+---
+def work():
+    with GUARD:
+        Box.a = len([k for k in operator.attrgetter("__dict__")(Box).items() if k == ("a", 0)])
+together(work, work)
+assert Box.a == 0
+### class names
+class Base: pass
+class Box(Base): pass
+---
+made = []
+def work():
+    with GUARD:
+        if "a" not in dir(Box()):
+            made.append(1)
+            Base.a = 1
+together(work, work)
+assert made == [1]
+### class names by the method
+class Box: pass
+---
+made = []
+def work():
+    with GUARD:
+        if "a" not in Box().__dir__():
+            made.append(1)
+            Box.a = 1
+together(work, work)
+assert made == [1]
+### singleton in the class dict
+class Box: pass
+class Single:
+    @classmethod
+    def get(cls):
+        if "_instance" not in cls.__dict__: cls._instance = cls()
+        return cls._instance
+---
+got = []
+def work():
+    with GUARD:
+        got.append(Single.get())
+together(work, work)
+assert got[0] is got[1]
+### list in a class
+class Box: items = []
+---
+box = Box()
+def work():
+    with GUARD:
+        if not box.items: box.items.append(1)
+together(work, work)
+assert Box.items == [1]
+### list in a class of thread locals
+class Box(threading.local): items = []
+---
+box = Box()
+def work():
+    with GUARD:
+        if not box.items: box.items.append(1)
+together(work, work)
+assert Box.items == [1]
+### slot of a thread local
+class Box(threading.local): __slots__ = ("n",)
+---
+box = Box(); box.n = 0
+def work():
+    with GUARD:
+        box.n += 1
+together(work, work)
+assert box.n == 2
+### list among keywords
+def f(*, items=[]): return items
+class Box:
+    @property
+    def items(self, kept=[]): return kept
+---
+def work():
+    with GUARD:
+        if not f() and not Box().items: f().append(1); Box().items.append(1)
+together(work, work)
+assert f() == Box().items == [1]
 ### vars of a function
 ---
 def box(): pass

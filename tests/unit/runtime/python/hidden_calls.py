@@ -6,6 +6,19 @@ Programs for `test_hidden_accesses`; see there for how they are written.
 from __future__ import annotations
 
 CALLS = """
+### arguments with a star and by name
+def f(*given, n): return len(given) == n
+---
+items, found = [1], []
+def look(): found.append(f(*items, n=len(items)))
+together(look, lambda: items.append(2))
+assert found == [True]
+### format that is computed
+---
+items, found = [1], []
+def look(): found.append(f"{items!s:.{3 * len(items)}}")
+together(look, lambda: items.append(2))
+assert found[0] in ("[1]", "[1, 2]")
 ### operator attrgetter
 class Box: pass
 ---

@@ -6,6 +6,7 @@ Calls of events are built here, too, at the places of what they stand for.
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
@@ -208,7 +209,13 @@ class Expressions(ast.NodeTransformer):
         return self._rewrite_arguments(node)
 
     def _rewrite_arguments(self, node: ast.Call) -> ast.Call:
-        node.args = [self.rewrite(argument) for argument in node.args]
+        """Rewrite arguments.  Of a list of arguments with stars, the interpreter makes a tuple
+        before it comes to those by name, unless a starred one is alone."""
+        first = node.args[0] if len(node.args) == 1 else None
+        if isinstance(first, ast.Starred) and node.keywords:
+            first.value = self.call(Events.unpack_later, first.value, self.rewrite(first.value))
+        else:
+            node.args = [self.rewrite(argument) for argument in node.args]
         for keyword in node.keywords:
             value = self.rewrite(keyword.value)
             keyword.value = (
@@ -326,10 +333,22 @@ class Expressions(ast.NodeTransformer):
         return self.receive(node)
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.expr:
-        node.value = self.call(Events.format_value, node.value, self.rewrite(node.value))
-        if node.format_spec is not None:
-            node.format_spec = self.rewrite(node.format_spec)
+        value, form = self.rewrite(node.value), node.format_spec
+        if form is not None and self._is_read_after(node, form):
+            sign = ast.Constant(node.conversion)
+            node.value = self.call(Events.format_with, node, value, sign, self.rewrite(form))
+            node.conversion, node.format_spec = -1, None
+            return node
+        node.value = self.call(Events.format_value, node.value, value)
+        if form is not None:
+            node.format_spec = self.rewrite(form)
         return node
+
+    def _is_read_after(self, node: ast.FormattedValue, form: ast.expr) -> bool:
+        """Whether a value is read after code has run that finds out how to write it.  From Python
+        3.13 on, `!r` comes first."""
+        runs = any(isinstance(part, ast.FormattedValue) for part in ast.walk(form))
+        return runs and (node.conversion < 0 or sys.version_info < (3, 13))
 
     def visit_YieldFrom(self, node: ast.YieldFrom) -> ast.expr:
         node.value = self.call(Events.delegate, node.value, self.rewrite(node.value))

@@ -346,7 +346,9 @@ class Statements(Expressions):
         node.decorator_list = [self.rewrite(each) for each in node.decorator_list]
         node.bases = [self.rewrite(base) for base in node.bases]
         for keyword in node.keywords:
-            keyword.value = self.rewrite(keyword.value)
+            value = self.rewrite(keyword.value)
+            is_named = keyword.arg is not None
+            keyword.value = value if is_named else self.call(Events.read_whole, value, value)
         outer, self.scope = self.scope, self.scopes[node]
         outer_class, self.class_name = self.class_name, node.name
         node.body = self.rewrite_body(node.body)
