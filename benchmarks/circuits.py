@@ -3,12 +3,15 @@
     python benchmarks/circuits.py --steps 1000000 --seed 0
     python benchmarks/circuits.py --verdicts 5000 --seed 0
     python benchmarks/circuits.py --verdicts 500 --strategy pdr
+    python benchmarks/circuits.py --sets 1000 --seed 0
 
 The first form takes so many random steps of random programs in the circuit and on the interpreter,
 every eighth program also in native code, and compares outcomes, states, and who stands still.  The
 second compares the verdicts of the strategies of the symbolic engine (or of `--strategy`), with
-both interleavings, with the interpreter's unreduced search.  `--limit` ends either after so many
-seconds of processor time.  Exit status 1 if there is a disagreement.  Run from the root.
+all interleavings that they have, with the interpreter's unreduced search.  The last compares the
+stubborn sets of so many programs' circuits with those that the reference chooses in the same
+states.  `--limit` ends each after so many seconds of processor time.  Exit status 1 if there is a
+disagreement.  Run from the root.
 """
 
 from __future__ import annotations
@@ -24,10 +27,12 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from tests.soundness.circuit_agreement import CircuitWalks
 from tests.soundness.reductions import Agreement, Subject, compare, consult
+from tests.soundness.stubborn_circuits import StubbornCircuit
 
 import mazurka.ir.native.step
 from mazurka.search import SearchOptions
 from mazurka.search.registry import load_strategy, strategy_names
+from mazurka.symbolic.options import PLAIN_INTERLEAVINGS
 
 # Each program takes a few milliseconds: optimizing its code takes longer than that.
 mazurka.ir.native.step.HUGE_PROGRAM = 0
@@ -35,7 +40,7 @@ mazurka.ir.native.step.HUGE_PROGRAM = 0
 WALK = 20
 """Steps of each walk; a program has 64 walks."""
 STATES = 1500
-ROUNDS = {"sweeps": 12, "full": 25}
+ROUNDS = {"sweeps": 12, "full": 25, "partial-order": 25, "transactions": 25, "peephole": 25}
 PROPERTIES = (frozenset({"assert", "deadlock"}), frozenset({"assert", "race"}))
 SECONDS = 20.0
 
@@ -65,6 +70,8 @@ def compare_verdicts(wanted: int, seed: int, limit: float, names: list[str]) -> 
             tally["too large"] += 1
             continue
         for strategy, interleaving, properties in product(strategies, ROUNDS, PROPERTIES):
+            if strategy.name != "bmc" and interleaving not in PLAIN_INTERLEAVINGS:
+                continue
             tuning = {"interleaving": interleaving, "rounds": ROUNDS[interleaving]}
             options = SearchOptions(properties=properties, limit_seconds=SECONDS, tuning=tuning)
             found = compare(oracle, strategy, options)
@@ -76,10 +83,28 @@ def compare_verdicts(wanted: int, seed: int, limit: float, names: list[str]) -> 
     return not any(name.endswith(Agreement.DISAGREES) for name in tally)
 
 
+def compare_sets(wanted: int, seed: int, limit: float) -> bool:
+    programs = states = reduced = 0
+    for number in range(seed, seed + wanted):
+        if time.process_time() > limit:
+            break
+        for patterns in (False, True):
+            circuit = StubbornCircuit(Subject(number).program(), number, patterns=patterns)
+            problem = circuit.find_disagreement(WALK)
+            if problem is not None:
+                print(f"{Subject(number)}, {'with' if patterns else 'without'} locks: {problem}")
+                return False
+            states, reduced = states + circuit.compared, reduced + circuit.reduced
+        programs += 1
+    print(f"{states:,} sets of {programs:,} programs, {reduced:,} reduced: no disagreement")
+    return True
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=0)
     parser.add_argument("--verdicts", type=int, default=0)
+    parser.add_argument("--sets", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--strategy", action="append", choices=strategy_names("symbolic"))
     parser.add_argument("--limit", type=float, default=float("inf"))
@@ -91,6 +116,8 @@ def main() -> int:
     if asked.verdicts:
         names = asked.strategy or strategy_names("symbolic")
         right = compare_verdicts(asked.verdicts, asked.seed, asked.limit, names) and right
+    if asked.sets:
+        right = compare_sets(asked.sets, asked.seed, asked.limit) and right
     print(f"{time.process_time() - began:.1f} s of processor time")
     return 0 if right else 1
 

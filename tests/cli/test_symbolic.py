@@ -31,6 +31,29 @@ def reader():
 
 threads = [writer(), reader()]
 """
+GUESSED = """
+from mazurka.model import Array, Int, assume, atomic, choose
+
+x: Int[0, 2047] = 0
+seen = Array(Int[0, 1], 32)
+
+def guesses():
+    global x
+    with atomic():
+        value = choose(range(2048))
+        assume(value == x + 1)
+    x = value
+    seen[choose(range(32))] = 1
+
+def reads():
+    before = x
+    after = x
+    first = seen[20]
+    second = seen[20]
+    assert before == after or first == second
+
+threads = [guesses(), reads()]
+"""
 LIVELOCK = """
 from mazurka.model import Int, atomic
 
@@ -70,7 +93,7 @@ def write(folder: Path, text: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("interleaving", ["full", "sweeps"])
+@pytest.mark.parametrize("interleaving", ["full", "peephole", "sweeps"])
 def test_violations_and_proofs(interleaving: str) -> None:
     asked = {"engine": "symbolic", "interleaving": interleaving}
     broken = check(EXAMPLES / "lost_update.py", **asked)
@@ -128,6 +151,15 @@ def test_wide_data(tmp_path: Path) -> None:
     assert verdict.verdict == VIOLATED
 
 
+@pytest.mark.parametrize("interleaving", ["partial-order", "transactions"])
+def test_what_depends_on_wide_choices_is_a_conflict(tmp_path: Path, interleaving: str) -> None:
+    model = write(tmp_path, GUESSED)
+    asked = {"engine": "symbolic", "interleaving": interleaving, "properties": ("assert",)}
+    assert check(model, **asked).verdict == VIOLATED
+    fixed = write(tmp_path, GUESSED.replace("before == after or", "before <= after or"))
+    assert check(fixed, **asked).verdict == HOLDS
+
+
 def test_a_section_that_never_ends_is_a_violation(tmp_path: Path) -> None:
     verdict = check(write(tmp_path, LIVELOCK), engine="symbolic", unrolling=2)
     assert verdict.violation is not None
@@ -168,6 +200,12 @@ def test_proofs_of_models_that_do_not_end(tmp_path: Path) -> None:
     broken = check(EXAMPLES / "philosophers.py", strategy="pdr")
     assert broken.violation is not None
     assert broken.violation.kind == "deadlock"
+
+
+def test_proofs_are_not_made_of_reduced_transitions() -> None:
+    for strategy in ("pdr", "k-induction"):
+        with pytest.raises(OptionError, match="--interleaving peephole is for bmc alone"):
+            check(EXAMPLES / "peterson.py", strategy=strategy, interleaving="peephole")
 
 
 def test_an_invariant_that_cannot_be_written(tmp_path: Path) -> None:

@@ -16,9 +16,11 @@ from mazurka.search.reading import Reading
 from mazurka.search.registry import load_strategy
 from mazurka.symbolic.environment import Places
 from mazurka.symbolic.graph import FALSE, Aig
-from mazurka.symbolic.interleavings import earliest, sweeps
-from mazurka.symbolic.interleavings.earliest import EarliestTurns
+from mazurka.symbolic.interleavings import earliest, peephole, stubborn, sweeps
+from mazurka.symbolic.interleavings.earliest import Accesses, EarliestTurns
 from mazurka.symbolic.interleavings.frame import Frame
+from mazurka.symbolic.interleavings.stubborn import StubbornSets
+from mazurka.symbolic.later import LaterTouches
 from mazurka.symbolic.outlook import StepOutlook, _Judge
 from mazurka.symbolic.record import StepRecord
 from mazurka.symbolic.steps import StepEncoder
@@ -103,6 +105,78 @@ def waits():
         pass
 threads = [holds(), waits()]
 """
+READS_BEFORE = """
+from mazurka.model import Int
+x: Int[0, 1] = 0
+def writes():
+    global x
+    x = 1
+def reads():
+    before = x
+    assert before == 1
+threads = [writes(), reads()]
+"""
+READS_TWICE = """
+from mazurka.model import Int
+x: Int[0, 1] = 0
+def writes():
+    global x
+    x = 1
+def reads():
+    before = x
+    after = x
+    assert before == after
+threads = [writes(), reads()]
+"""
+WAITS_FOR_A_THIRD = """
+from mazurka.model import Int, await_
+x: Int[0, 1] = 0
+y: Int[0, 1] = 0
+def writes():
+    global y
+    y = 1
+def reads():
+    await_(x == 1)
+    before = y
+    assert before == 1
+def lets_it():
+    global x
+    x = 1
+threads = [writes(), reads(), lets_it()]
+"""
+HELD_BY_A_THIRD = """
+from mazurka.model import Int, Mutex, await_
+m = Mutex()
+x: Int[0, 1] = 0
+held: Int[0, 1] = 0
+def writes():
+    global x
+    x = 1
+def reads():
+    await_(held == 1)
+    with m:
+        before = x
+    assert before == 1
+def holds():
+    global held
+    with m:
+        held = 1
+threads = [writes(), reads(), holds()]
+"""
+GOES_ROUND = """
+from mazurka.model import Int
+x: Int[0, 1] = 0
+y: Int[0, 1] = 0
+def goes_round():
+    global y
+    while True:
+        y = 1 - y
+def fails():
+    global x
+    x = 1
+    assert False
+threads = [goes_round(), fails()]
+"""
 
 
 @lru_cache
@@ -112,9 +186,9 @@ def load(text: str, folder: Path) -> Program:
     return load_program(str(path), Reading(merge=False))
 
 
-def find(text: str, folder: Path) -> str:
+def find(text: str, folder: Path, interleaving: str = "sweeps") -> str:
     """The verdict on a model: what is violated, or whether it holds."""
-    options = SearchOptions(tuning={"rounds": 12}, limit_seconds=30)
+    options = SearchOptions(tuning={"rounds": 12, "interleaving": interleaving}, limit_seconds=30)
     try:
         result = load_strategy("bmc").run(load(text, folder), options, Silent())
     except (InternalError, AssertionError, ValueError):
@@ -186,6 +260,40 @@ def begin_anywhere(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(StepEncoder, "_only", staticmethod(only))
 
 
+def drop_a_conflict(patch: pytest.MonkeyPatch) -> None:
+    original = StubbornSets.conflict
+
+    def conflict(sets: StubbornSets, one: int, other: int) -> int:
+        return FALSE if (one, other) == (0, 1) else original(sets, one, other)
+
+    patch.setattr(StubbornSets, "conflict", conflict)
+
+
+def need_no_help(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(StubbornSets, "_find_helps", lambda sets, one, other: [])
+
+
+def ignore_who_holds_a_lock(patch: pytest.MonkeyPatch) -> None:
+    def holds(later: LaterTouches, thread: int, lock: int) -> int:
+        return later.words.equals(later.environment.cells[lock], 0) ^ 1
+
+    patch.setattr(LaterTouches, "holds", holds)
+
+
+def forget_sticky_locations(patch: pytest.MonkeyPatch) -> None:
+    def find_none(program: Program) -> list[frozenset[int]]:
+        return [frozenset() for _ in program.threads]
+
+    patch.setattr(stubborn, "find_sticky_locations", find_none)
+
+
+def forget_reads(patch: pytest.MonkeyPatch) -> None:
+    def find(graph: Aig, record: StepRecord, static: tuple[set[int], set[int]]) -> Accesses:
+        return {}, earliest.find_accesses(graph, record, static)[1]
+
+    patch.setattr(peephole, "find_accesses", find)
+
+
 # name, what is broken, the model, its verdict
 MUTANTS: list[tuple[str, Callable[[pytest.MonkeyPatch], None], str, str]] = [
     ("a sweep lets a thread pass twice", stay_where_it_was, LOOP, "assert"),
@@ -214,3 +322,31 @@ def test_a_broken_circuit_is_noticed(
     assert find(text, tmp_path) == verdict
     break_it(monkeypatch)
     assert find(text, tmp_path) != verdict
+
+
+# name, what is broken, the interleaving, the model, which fails
+ORDER_MUTANTS: list[tuple[str, Callable[[pytest.MonkeyPatch], None], str, str]] = [
+    ("a conflict of two threads is dropped", drop_a_conflict, "transactions", READS_BEFORE),
+    ("a blocked thread needs nobody", need_no_help, "partial-order", WAITS_FOR_A_THIRD),
+    ("a lock that somebody holds is everybody's", ignore_who_holds_a_lock, "transactions",
+     HELD_BY_A_THIRD),
+    ("no location of a circuit is sticky", forget_sticky_locations, "partial-order", GOES_ROUND),
+    ("the last step has read nothing", forget_reads, "peephole", READS_TWICE),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("break_it", "interleaving", "text"),
+    [mutant[1:] for mutant in ORDER_MUTANTS],
+    ids=[mutant[0] for mutant in ORDER_MUTANTS],
+)
+def test_a_broken_order_of_steps_loses_the_violation(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    break_it: Callable[[pytest.MonkeyPatch], None],
+    interleaving: str,
+    text: str,
+) -> None:
+    assert find(text, tmp_path, interleaving) == "assert"
+    break_it(monkeypatch)
+    assert find(text, tmp_path, interleaving) in ("holds", "inconclusive")

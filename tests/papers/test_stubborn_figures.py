@@ -16,6 +16,7 @@ from mazurka.ir.program import Program
 from mazurka.stateful.reference.full import explore
 from mazurka.stateful.reference.stubborn import PersistentSets
 from mazurka.stateful.variants import Relation
+from tests.soundness.stubborn_circuits import StubbornCircuit
 
 FIGURES = Path(__file__).parent / "stubborn"
 T1, T2 = 0, 1
@@ -56,6 +57,8 @@ def test_sets_in_the_text(
     for relation, expected in ((Relation.STATIC, static), (Relation.LOCK_PATTERNS, patterns)):
         sets = PersistentSets(program, relation)
         assert sets.closure(state, sets.attempts(state), T1) == expected
+        circuit = StubbornCircuit(program, 0, patterns=relation is Relation.LOCK_PATTERNS)
+        assert circuit.closure(state, T1) == expected
 
 
 @pytest.mark.parametrize(

@@ -13,12 +13,21 @@ from mazurka.search import SearchOptions, Silent
 from mazurka.search.registry import load_strategy
 from tests.soundness.circuit_agreement import CircuitWalks
 from tests.soundness.reductions import CHOOSING, STOPPING, Agreement, Subject, compare, consult
+from tests.soundness.stubborn_circuits import StubbornCircuit
 
 STATES = 300
 """Programs with more states are left out."""
 USUAL = frozenset({"assert", "deadlock"})
 RACES = frozenset({"assert", "race"})
-ROUNDS = {"sweeps": 8, "full": 14}
+ROUNDS = {"sweeps": 8, "full": 14, "partial-order": 14, "transactions": 14, "peephole": 14}
+ASKED = (
+    ("sweeps", USUAL),
+    ("sweeps", RACES),
+    ("full", USUAL),
+    ("partial-order", USUAL),
+    ("transactions", USUAL),
+    ("peephole", USUAL),
+)
 
 
 @pytest.mark.parametrize("first", [0, STOPPING, CHOOSING])
@@ -69,10 +78,21 @@ def test_bounded_searches_agree_with_the_unreduced_search(first: int) -> None:
         oracle = consult(Subject(seed).program(), STATES)
         if oracle is None:
             continue
-        for interleaving, properties in (("sweeps", USUAL), ("sweeps", RACES), ("full", USUAL)):
+        for interleaving, properties in ASKED:
             tuning = {"interleaving": interleaving, "rounds": ROUNDS[interleaving], "unrolling": 4}
             options = SearchOptions(properties=properties, tuning=tuning, limit_seconds=20)
             found = compare(oracle, strategy, options)
             assert found.agreement is not Agreement.DISAGREES, f"seed {seed}: {found}"
             decided += found.agreement is Agreement.AGREES
     assert decided > 0
+
+
+@pytest.mark.parametrize("patterns", [False, True])
+def test_stubborn_sets_of_circuits_are_those_of_the_reference(patterns: bool) -> None:
+    reduced = 0
+    for first in (0, STOPPING, CHOOSING):
+        for seed in range(first, first + 4):
+            circuit = StubbornCircuit(Subject(seed).program(), seed, patterns=patterns)
+            assert circuit.find_disagreement(5) is None, f"seed {seed}"
+            reduced += circuit.reduced
+    assert reduced > 0

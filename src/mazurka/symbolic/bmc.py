@@ -34,7 +34,16 @@ from mazurka.symbolic.schedules import ScheduleReader
 from mazurka.symbolic.solving.solver import SatSolver, SolverFailure
 from mazurka.symbolic.unrolling import FrameCopy, Unroller
 
-UNITS = dict.fromkeys(Interleaving, "round") | {Interleaving.FULL: "step"}
+UNITS = {
+    Interleaving.FULL: "step",
+    Interleaving.PARTIAL_ORDER: "scheduled step",
+    Interleaving.TRANSACTIONS: "scheduled step",
+    Interleaving.PEEPHOLE: "step",
+    Interleaving.SWEEPS: "round",
+    Interleaving.EARLIEST_SWEEPS: "round",
+}
+"""What a transition is called: that of a reduced scheduler is not just any step of the program
+(`mazurka.symbolic.interleavings.stubborn`)."""
 PHASE = "checking the circuit"
 
 

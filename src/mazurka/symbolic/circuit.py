@@ -44,6 +44,15 @@ class Interleaving(enum.StrEnum):
 
     FULL = "full"
     """One step of one thread."""
+    PARTIAL_ORDER = "partial-order"
+    """The same, of a thread in a conditional stubborn set of the state.  The ends of transitions
+    are not all reachable states; violations are as reachable as before."""
+    TRANSACTIONS = "transactions"
+    """The same, with smaller sets: what a thread can do only with a lock that another one holds
+    comes after the holder's next step."""
+    PEEPHOLE = "peephole"
+    """One step of one thread, and two adjacent independent steps only in the order of their
+    threads; `latches` remember the last step."""
     SWEEPS = "sweeps"
     """Each thread in turn runs on as far as it likes."""
     EARLIEST_SWEEPS = "earliest-sweeps"

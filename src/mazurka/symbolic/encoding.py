@@ -11,7 +11,7 @@ from mazurka.search import Observer
 from mazurka.symbolic.circuit import DEADLOCK, UNROLLING, Circuit, Interleaving
 from mazurka.symbolic.environment import ONE_HOT, StateBits
 from mazurka.symbolic.graph import FALSE, Aig
-from mazurka.symbolic.interleavings import full, sweeps
+from mazurka.symbolic.interleavings import full, peephole, stubborn, sweeps
 from mazurka.symbolic.interleavings.frame import Frame
 from mazurka.symbolic.outlook import find_standstills
 from mazurka.symbolic.steps import UNROLLING as USUAL_UNROLLING
@@ -20,6 +20,9 @@ from mazurka.symbolic.words import Words
 
 FRAMES: dict[Interleaving, Callable[[StepEncoder], Frame]] = {
     Interleaving.FULL: full.build_frame,
+    Interleaving.PARTIAL_ORDER: partial(stubborn.build_frame, patterns=False),
+    Interleaving.TRANSACTIONS: partial(stubborn.build_frame, patterns=True),
+    Interleaving.PEEPHOLE: peephole.build_frame,
     Interleaving.SWEEPS: sweeps.build_frame,
     Interleaving.EARLIEST_SWEEPS: partial(sweeps.build_frame, earliest=True),
 }

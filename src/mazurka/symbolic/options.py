@@ -5,10 +5,12 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 from mazurka.errors import OptionError
-from mazurka.search import Option
+from mazurka.search import Option, SearchOptions
 
-INTERLEAVINGS = ("full", "sweeps")
+INTERLEAVINGS = ("full", "partial-order", "transactions", "peephole", "sweeps")
 """As `mazurka.symbolic.circuit.Interleaving` has them; that module is loaded when needed."""
+PLAIN_INTERLEAVINGS = ("full", "sweeps")
+"""Those whose transitions lead to all reachable states, and which remember nothing else."""
 
 
 def require_solver() -> None:
@@ -17,6 +19,16 @@ def require_solver() -> None:
         raise OptionError(
             "--engine symbolic needs a SAT solver, which is not installed:"
             " pip install 'mazurka[symbolic]'"
+        )
+
+
+def require_plain_interleaving(options: SearchOptions) -> None:
+    """Refuse to prove something by transitions that do not lead to all reachable states."""
+    asked = options.value(INTERLEAVING)
+    if asked not in PLAIN_INTERLEAVINGS:
+        raise OptionError(
+            f"--interleaving {asked} is for bmc alone: proofs need"
+            f" {' or '.join(PLAIN_INTERLEAVINGS)}"
         )
 
 
@@ -29,8 +41,9 @@ INTERLEAVING = Option(
     name="interleaving",
     default="sweeps",
     values=INTERLEAVINGS,
-    help="what one transition is: a step of one thread, or a round in which each thread in turn"
-    " runs on as far as it likes",
+    help="what one transition is: a step of one thread (any; one of a stubborn set; the same with"
+    " lock patterns; adjacent independent steps in one order), or a round in which each thread in"
+    " turn runs on as far as it likes",
 )
 ROUNDS = Option(
     name="rounds",

@@ -23,7 +23,7 @@ from mazurka.ir.program import FIRST_LOCATION, WRONG
 from mazurka.symbolic.environment import Environment
 from mazurka.symbolic.graph import FALSE
 from mazurka.symbolic.record import StepRecord
-from mazurka.symbolic.steps import StepEncoder
+from mazurka.symbolic.steps import ChoiceKey, StepEncoder
 
 MOST_QUANTIFIED = 10
 """The most bits of choices over which "cannot move" is worked out."""
@@ -79,16 +79,7 @@ class StepOutlook:
 
     def quantify(self, record: StepRecord, location: int, literals: list[int]) -> list[int]:
         """Each literal with some choice of the step: the choices' bits are no part of it."""
-        leaves = [
-            (bit, key)
-            for key, word in self.encoder.choices.items()
-            if (key.thread, key.start) == (record.thread, location)
-            for bit in self.encoder.words.literals(word)
-        ]
-        if not leaves:
-            return literals
-        support = set(self.graph.find_support(literals))
-        relevant = [(bit, key) for bit, key in leaves if bit in support]
+        relevant = self._find_choice_bits(record, location, literals)
         if len(relevant) > MOST_QUANTIFIED:
             edge = self.program.threads[record.thread].edges[relevant[0][1].edge]
             raise UnsupportedError.at(
@@ -101,6 +92,24 @@ class StepOutlook:
             no, yes = (self.graph.substitute(literals, {bit: value}) for value in (0, 1))
             literals = [self.graph.either(x, y) for x, y in zip(no, yes, strict=True)]
         return literals
+
+    def count_choice_bits(self, record: StepRecord, location: int, literals: list[int]) -> int:
+        """How many bits of the step's choices the literals depend on."""
+        return len(self._find_choice_bits(record, location, literals))
+
+    def _find_choice_bits(
+        self, record: StepRecord, location: int, literals: list[int]
+    ) -> list[tuple[int, ChoiceKey]]:
+        leaves = [
+            (bit, key)
+            for key, word in self.encoder.choices.items()
+            if (key.thread, key.start) == (record.thread, location)
+            for bit in self.encoder.words.literals(word)
+        ]
+        if not leaves:
+            return []
+        support = set(self.graph.find_support(literals))
+        return [(bit, key) for bit, key in leaves if bit in support]
 
 
 class Standstills(NamedTuple):

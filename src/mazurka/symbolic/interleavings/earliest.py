@@ -43,7 +43,7 @@ from __future__ import annotations
 from mazurka.ir.program import Program
 from mazurka.ir.values.footprints import Footprints
 from mazurka.symbolic.environment import Latch, Places
-from mazurka.symbolic.graph import FALSE, TRUE
+from mazurka.symbolic.graph import FALSE, TRUE, Aig
 from mazurka.symbolic.interleavings.frame import Frame
 from mazurka.symbolic.record import StepRecord
 
@@ -94,7 +94,8 @@ class EarliestTurns:
 
     def take(self, record: StepRecord, start: int, runs: int) -> None:
         """The thread takes a step where `runs` holds."""
-        graph, accesses = self.graph, self._accesses_of(record)
+        graph = self.graph
+        accesses = find_accesses(graph, record, self.touched[record.thread])
         first = graph.both(runs, self.entry[start])
         if first != FALSE:
             free = graph.either(self.back[self.thread], self._depends(accesses))
@@ -111,19 +112,6 @@ class EarliestTurns:
         )
         self.done.append((reads, writes))
         self.nexts[self.back[self.thread]] = led_back
-
-    def _accesses_of(self, record: StepRecord) -> Accesses:
-        """What a step reads and writes, as far as another thread may care."""
-        graph, static = self.graph, self.touched[record.thread]
-        own = find_own_cells(record.program, record.thread)
-        found = tuple(
-            {
-                cell: TRUE if cell in own else graph.some(recorded.get(cell, ()))
-                for cell in static[kind]
-            }
-            for kind, recorded in ((READ, record.reads), (WRITE, record.writes))
-        )
-        return found[READ], found[WRITE]
 
     def _depends(self, accesses: Accesses) -> int:
         """Whether a step depends on what others have done since the thread's last turn."""
@@ -153,6 +141,20 @@ class EarliestTurns:
                     parts = [accesses[kind].get(cell, FALSE) for accesses in later]
                     self.nexts[latch] = graph.some(parts)
         self.frame.extra = [(latch, self.nexts[latch.literal]) for latch, _ in self.frame.extra]
+
+
+def find_accesses(graph: Aig, record: StepRecord, static: tuple[set[int], set[int]]) -> Accesses:
+    """What a step reads and writes, as far as another thread may care: `static` are the thread's
+    cells of `find_conflicting_cells`."""
+    own = find_own_cells(record.program, record.thread)
+    reads, writes = (
+        {
+            cell: TRUE if cell in own else graph.some(recorded.get(cell, ()))
+            for cell in sorted(cells)
+        }
+        for cells, recorded in zip(static, (record.reads, record.writes), strict=True)
+    )
+    return reads, writes
 
 
 def find_conflicting_cells(footprints: Footprints) -> list[tuple[set[int], set[int]]]:

@@ -26,6 +26,8 @@ class Frame:
         self.extra: list[tuple[Latch, int]] = []
         """What is remembered beside the state: latches, with what they take."""
         self.constraint = TRUE
+        self.records: dict[tuple[int, int], StepRecord] = {}
+        """By thread and location the step in the state before the frame, where it is kept."""
         self.nexts: list[int] = []
 
     def add_input(self) -> int:

@@ -29,6 +29,7 @@ def build_frame(encoder: StepEncoder) -> Frame:
         for start in encoder.starts(thread):
             at = before.places[thread][start]
             record = encoder.encode(before, thread, start)
+            frame.records[thread, start] = record
             frame.add_faults(record, at)
             runs = graph.both(at, graph.both(encoder.words.equals(chosen, thread), record.moved))
             if runs != FALSE:

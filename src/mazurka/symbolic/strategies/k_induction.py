@@ -13,7 +13,13 @@ from __future__ import annotations
 
 from mazurka.ir.program import Program
 from mazurka.search import Observer, SearchOptions, SearchResult, Strategy
-from mazurka.symbolic.options import INTERLEAVING, ROUNDS, UNROLLED, require_solver
+from mazurka.symbolic.options import (
+    INTERLEAVING,
+    ROUNDS,
+    UNROLLED,
+    require_plain_interleaving,
+    require_solver,
+)
 
 
 def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
@@ -28,6 +34,11 @@ def run(program: Program, options: SearchOptions, observer: Observer) -> SearchR
     return search(program, options)
 
 
+def refuse(options: SearchOptions) -> None:
+    require_solver()
+    require_plain_interleaving(options)
+
+
 STRATEGY = Strategy(
     name="k-induction",
     summary="a circuit of the program, unrolled until violations are excluded by induction",
@@ -35,5 +46,5 @@ STRATEGY = Strategy(
     orders=("dfs",),
     run=run,
     options=(INTERLEAVING, ROUNDS, UNROLLED),
-    refuse=lambda options: require_solver(),
+    refuse=refuse,
 )

@@ -15,7 +15,13 @@ from __future__ import annotations
 
 from mazurka.ir.program import Program
 from mazurka.search import Observer, SearchOptions, SearchResult, Strategy
-from mazurka.symbolic.options import INTERLEAVING, INVARIANT, UNROLLED, require_solver
+from mazurka.symbolic.options import (
+    INTERLEAVING,
+    INVARIANT,
+    UNROLLED,
+    require_plain_interleaving,
+    require_solver,
+)
 
 
 def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
@@ -35,6 +41,11 @@ def run(program: Program, options: SearchOptions, observer: Observer) -> SearchR
     return search(program, options)
 
 
+def refuse(options: SearchOptions) -> None:
+    require_solver()
+    require_plain_interleaving(options)
+
+
 STRATEGY = Strategy(
     name="pdr",
     summary="a circuit of the program, and an inductive invariant of it that a SAT solver finds",
@@ -42,5 +53,5 @@ STRATEGY = Strategy(
     orders=("dfs",),
     run=run,
     options=(INTERLEAVING, INVARIANT, UNROLLED),
-    refuse=lambda options: require_solver(),
+    refuse=refuse,
 )
