@@ -93,7 +93,7 @@ def write(folder: Path, text: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("interleaving", ["full", "peephole", "sweeps"])
+@pytest.mark.parametrize("interleaving", ["peephole", "sweeps"])
 def test_violations_and_proofs(interleaving: str) -> None:
     asked = {"engine": "symbolic", "interleaving": interleaving}
     broken = check(EXAMPLES / "lost_update.py", **asked)
