@@ -216,7 +216,7 @@ class ObservedProgram:
         met = self.code.met
         if met:
             for name in met:
-                self.real.take_over(names_in(self.code.modules[name]), f"{name}.")
+                self.real.take_over_module(name, names_in(self.code.modules[name]))
             self._name_objects({name: self.code.modules[name] for name in met})
             met.clear()
             gc.collect()  # what the runs so far have left in weak sets and the like is not older

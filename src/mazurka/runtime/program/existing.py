@@ -160,6 +160,8 @@ class Takeover(StandIns):
         self._ways: dict[int, tuple[type, Search | None]] = {}
         """How to search the objects of a class; None for leaves."""
         self._found = 0
+        self._met: set[str] = set()
+        """Modules of the library whose code runs; the others are left out."""
         self.left: list[tuple[str, Any]] = []
         """What was found and could not be replaced, and where."""
 
@@ -214,6 +216,14 @@ class Takeover(StandIns):
         """Leave out what has not been searched yet, but may be where something else leads to it."""
         self._seen.difference_update(id(value) for _, value, _ in self._work)
         self._work.clear()
+
+    def take_module(self, name: str, space: dict[Any, Any]) -> None:
+        """Replace what a module of the library holds, and what its classes and objects do."""
+        self._met.add(name)
+        self._dictionary(space, f"{name}.")
+        self._finish()
+        self._kept.clear()
+        self._ways.clear()
 
     def take(self, space: dict[Any, Any], prefix: str) -> None:
         """Replace what one dictionary holds."""
@@ -352,8 +362,7 @@ class Takeover(StandIns):
             self._visit(inner, label)
 
     def _class(self, owner: type, _label: str) -> None:
-        module = insides.module_of(owner)
-        if is_strange(module) or is_library(module):
+        if self._is_apart(insides.module_of(owner)):
             return
         own_name = insides.qualified_name(owner)
         for name, value in list(insides.names_in_class(owner).items()):
@@ -364,9 +373,13 @@ class Takeover(StandIns):
                 function = static or type(new) is FunctionType
                 self._patches.class_attribute(owner, name, staticmethod(new) if function else new)
 
+    def _is_apart(self, module: object) -> bool:
+        """Whether nothing of a module has to be under control."""
+        return is_strange(module) or (is_library(module) and module not in self._met)
+
     def _function(self, function: FunctionType, label: str) -> None:
         module = function.__module__ or ""
-        if (is_strange(module) and module not in _WAYS_IN) or is_library(module):
+        if module not in _WAYS_IN and self._is_apart(module):
             return
         for cell in function.__closure__ or ():
             self._cell(cell, label)

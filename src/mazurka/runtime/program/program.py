@@ -204,6 +204,10 @@ class RealProgram:
         """Put what one dictionary holds under control, as before the first run."""
         self._takeover.take(space, prefix)
 
+    def take_over_module(self, name: str, space: dict[str, Any]) -> None:
+        """Put what a module of the library holds under control, whose code the test runs."""
+        self._takeover.take_module(name, space)
+
     def out_of_reach(self) -> Sequence[tuple[str, Any]]:
         """Return the locks and queues that could not be replaced, each with where it is held."""
         return self._takeover.left

@@ -194,6 +194,11 @@ RIGHT = {
         "assert datetime.datetime.strptime('2020-01-02', '%Y-%m-%d').day == 2",
     ),
     "os.path": Use("import os", "assert os.path.join('a', 'b') == 'a/b'"),
+    "ipaddress": Use(  # the lock of a `cached_property` is in a class of the library
+        "import ipaddress",
+        "assert network.hostmask.packed[3] == 3",
+        "network = ipaddress.ip_network('10.0.0.0/30')",
+    ),
     "traceback": Use(
         "import traceback",
         "try: {}[k]\nexcept KeyError: assert 'KeyError' in traceback.format_exc()",
