@@ -64,9 +64,11 @@ BUILT_IN: Final[frozenset[type]] = frozenset({types.BuiltinFunctionType, OF_CLAS
 DESCRIPTORS: Final = frozenset({types.MethodDescriptorType, types.WrapperDescriptorType})
 """Types of methods of C code that are not bound."""
 CachedFunction: Final[Any] = type(functools.lru_cache(len))
+SIMPLE: Final = frozenset({int, float, complex, str, bytes, bool, type(None)})
+"""Types of values that hold nothing: an operator on two of them touches nothing."""
 PLAIN: Final = frozenset(
-    {int, float, complex, str, bytes, bool, type(None), type(...), tuple, frozenset, range}
-    | {slice, type, types.FunctionType, *BUILT_IN, types.MethodType, types.ModuleType}
+    {*SIMPLE, type(...), tuple, frozenset, range, slice}
+    | {type, types.FunctionType, *BUILT_IN, types.MethodType, types.ModuleType}
     | {type(NotImplemented), *DESCRIPTORS, types.MethodWrapperType, object, super, property}
     | {staticmethod, classmethod, functools.partial, types.CodeType}
 )

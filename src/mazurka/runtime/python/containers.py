@@ -22,7 +22,7 @@ from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python.catalogue import CONTAINERS, LISTS, VIEWS
 from mazurka.runtime.sharing import accesses
 from mazurka.runtime.sharing.accesses import WRITING, ContainerAccess, How, Keys, Token
-from mazurka.runtime.sharing.locations import SharedLocation, learned, points, suspect
+from mazurka.runtime.sharing.locations import NOBODY, SharedLocation, learned, points, suspect
 from mazurka.runtime.sharing.names import UNTOUCHED, Seen, known, see
 from mazurka.stateless.runs import Touch
 
@@ -163,8 +163,11 @@ def use_alone(container: Any, site: int, written: bool) -> bool:
     This is the short way, for accesses that need no point.  To be called under control.
     """
     seen = known(id(container))
-    if seen is None or (location := seen.whole).owner != now.thread or site in points:
+    if seen is None:
         return False
+    location = seen.whole
+    if location.owner != now.thread or site in points:
+        return now.alone and _use_before_others(location, written)
     if written:
         location.write = now.count
         location.write_site = site
@@ -176,6 +179,21 @@ def use_alone(container: Any, site: int, written: bool) -> bool:
         now.idle = idle = now.idle + 1
         if idle > now.limit:
             suspect(site)
+    return True
+
+
+def _use_before_others(location: SharedLocation, written: bool) -> bool:
+    """Note that a thread that is alone uses a container; False if it has been shared before.
+
+    As long as only threads that were alone have used it, there is nothing to keep: this access
+    comes after all accesses so far, and before those of all threads that begin later.  The
+    container has been met, so what it held before the run is known.
+    """
+    if location is not UNTOUCHED and (location.owner != NOBODY or location.shared is not None):
+        return False
+    if written:
+        session.current.running.rounds = None
+        now.idle = 0
     return True
 
 
@@ -218,6 +236,8 @@ def enter(parts: Sequence[Part], site: int) -> list[PendingAccess]:
 
 def _needs_point(seen: Seen, how: How, site: int) -> bool:
     """Tell whether an access to a whole container needs a scheduling point; note it otherwise."""
+    if now.alone and _use_before_others(seen.whole, how in WRITING):
+        return False
     if seen.whole is UNTOUCHED:
         seen.whole = SharedLocation()
     location = seen.whole

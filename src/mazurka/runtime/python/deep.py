@@ -39,7 +39,7 @@ from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.values import attribute_of
 from mazurka.runtime.python.attributes import COMPUTED, expose, home_of, is_entry, space_of
-from mazurka.runtime.python.catalogue import SYNCHRONIZING, is_made, is_value
+from mazurka.runtime.python.catalogue import SIMPLE, SYNCHRONIZING, is_made, is_value
 from mazurka.runtime.python.containers import Part, PendingAccess, enter, part_of
 from mazurka.runtime.python.opaque import hides_state, opaque_parts
 from mazurka.runtime.python.reentry import perform_split
@@ -124,7 +124,7 @@ class DeepReach:
         waiting = list(values)[::-1]  # the first is the one that reports name
         while waiting:
             value = waiting.pop()
-            if id(value) in self._known:
+            if type(value) in SIMPLE or id(value) in self._known:
                 continue
             part = part_of(value, self._how)
             if part is not None:

@@ -24,7 +24,7 @@ from mazurka.runtime.core.sites import sites
 from mazurka.runtime.python import callbacks, containers
 from mazurka.runtime.python.callbacks import search_through
 from mazurka.runtime.python.calls import FunctionHandle
-from mazurka.runtime.python.catalogue import ASKS, BUILT_IN, METHODS, PLAIN, VIEWS
+from mazurka.runtime.python.catalogue import ASKS, BUILT_IN, METHODS, PLAIN, SIMPLE, VIEWS
 from mazurka.runtime.python.containers import (
     UNKNOWN,
     Part,
@@ -107,8 +107,17 @@ def _read_view(view: Any, key: Any, site: int) -> Any:
 
 def write_item(value: Any, thing: Any, key: Any, site: int) -> None:
     """`thing[key] = value`"""
-    found = family(thing)
-    if found not in METHODS or not containers.is_built_in(type(thing), "__setitem__"):
+    found, kind = family(thing), type(thing)
+    if (
+        found is kind
+        and found in METHODS
+        and type(key) is not slice
+        and session.current.ident == get_ident()
+        and use_alone(thing, site, True)
+    ):
+        thing[key] = value
+        return
+    if found not in METHODS or not containers.is_built_in(kind, "__setitem__"):
         unobserved.meet(type(thing))
         if type(thing) is memoryview:
             parts = containers.parts_of((thing,), How.CHANGE) + containers.parts_of((value,))
@@ -174,7 +183,7 @@ IN_PLACE: Final[_Operators] = {
 
 def augment(old: Any, value: Any, sign: str, site: int) -> Any:
     """Perform `old += value` and return the result; built-in containers are changed in place."""
-    if type(old) in _SIMPLE and type(value) in _SIMPLE:
+    if type(old) in SIMPLE and type(value) in SIMPLE:
         return IN_PLACE[sign](old, value)
     found = family(old)
     if found is None:
@@ -223,12 +232,18 @@ _compared: dict[int, str] = {}
 def apply_operator(left: Any, right: Any, sign: str, site: int) -> Any:
     """`left + right`, `left == right`, `left in right`, ..."""
     kinds = type(left), type(right)
-    if kinds[0] in _SIMPLE:
-        if kinds[1] in _SIMPLE or (kinds[1] in _EQUAL_TO_THEIR_KIND and sign in _COMPARED):
+    if kinds[0] in SIMPLE:
+        if kinds[1] in SIMPLE or (kinds[1] in _EQUAL_TO_THEIR_KIND and sign in _COMPARED):
             return BINARY[sign](left, right)
-    elif kinds[0] in _EQUAL_TO_THEIR_KIND and kinds[1] in _SIMPLE and sign in _COMPARED:
+    elif kinds[0] in _EQUAL_TO_THEIR_KIND and kinds[1] in SIMPLE and sign in _COMPARED:
         return BINARY[sign](left, right)
     if sign == "In" or sign == "NotIn":
+        if (
+            kinds[1] in _HASHED
+            and session.current.ident == get_ident()
+            and use_alone(right, site, False)
+        ):
+            return (left in right) is (sign == "In")
         if family(left) is not None or family(right) is not None:
             return _contains(left, sign, right, site)
         if is_done_by_c(type(right), "__contains__"):
@@ -239,8 +254,7 @@ def apply_operator(left: Any, right: Any, sign: str, site: int) -> Any:
     return _operate_on((left, right), sign, site, BINARY[sign])
 
 
-_SIMPLE: Final = frozenset({int, float, complex, str, bytes, bool, type(None)})
-"""Types of values that hold nothing: an operator on two of them touches nothing."""
+_HASHED: Final = (dict, set)
 _EQUAL_TO_THEIR_KIND: Final = frozenset({list, tuple, dict, set, frozenset, deque})
 """Containers that look at their types alone where they are compared with a value that holds
 nothing."""
@@ -290,7 +304,7 @@ def read_operand(value: Any, site: int) -> Any:
 def read_compared(value: Any, site: int) -> Any:
     """Read a value, and all that is in it, before `a < value < b` is computed."""
     kind = type(value)
-    if kind in _SIMPLE:
+    if kind in SIMPLE:
         return value
     by_c = any(is_done_by_c(kind, name) for name in (*_EQUALITY, *_ORDER))
     if not by_c and family(value) is None and not is_read_inside(value):

@@ -32,7 +32,7 @@ from mazurka.runtime.python import catalogue, iterators, methods, opaque, reflec
 from mazurka.runtime.python.attributes import parts_of_names
 from mazurka.runtime.python.callbacks import perform_through, runs_code, show_generators
 from mazurka.runtime.python.calls import always, call, calls_kind, handles, performs
-from mazurka.runtime.python.catalogue import BUILT_IN, METHODS, CachedFunction, CallEffect
+from mazurka.runtime.python.catalogue import BUILT_IN, METHODS, SIMPLE, CachedFunction, CallEffect
 from mazurka.runtime.python.containers import Part, family, part_of, parts_of, perform_all
 from mazurka.runtime.python.deep import TAKES_APART, is_read_inside, perform_deep, take_apart
 from mazurka.runtime.python.library.caches import call_cached
@@ -107,6 +107,8 @@ def read(function: Callable[..., Any], site: int, /, *arguments: Any, **named: A
 @performs(CallEffect.READS_DEEPLY)
 def read_deeply(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
     """Call a function that compares or writes out what it is given, and what is in that."""
+    if SIMPLE.issuperset(map(type, arguments)) and SIMPLE.issuperset(map(type, named.values())):
+        return function(*arguments, **named)
     if "key" in named or (arguments and methods.asks_elements(function, arguments[0])):
         return read(function, site, *arguments, **named)
     if function is sorted and arguments and methods.sorts_by_code(None, arguments[0]):
@@ -331,8 +333,8 @@ def _call_opaque(function: Any, owner: Any, site: int) -> Any:
     unobserved.meet(type(owner))
     if (type(owner).__module__, function.__name__) in catalogue.TELLS_FOR_EVER:
         return function
-    if type(owner) is ContextVar and function.__name__ != "get":
-        return partial(opaque.set_variable, function, site)
+    if type(owner) is ContextVar:
+        return partial(opaque.use_variable, function, site)
     return partial(_move, function, site)
 
 

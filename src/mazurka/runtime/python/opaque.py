@@ -10,10 +10,10 @@ leaving it.  Therefore the real generator does not decide whether somebody is in
 entered and not yet left it by an operation: that depends on the order of these operations alone.
 The same holds for contexts (`contextvars.Context`), which any thread can read.
 
-The value of a context variable belongs to the context that its thread is in.  Inside of
-`context.run`, `variable.set` changes that context, which other threads can see from outside
-(`context[variable]`, `context.items()`).  The context that a thread begins with belongs to it
-alone.
+The value of a context variable belongs to the context that its thread is in; the variable itself
+holds nothing.  Inside of `context.run`, `variable.get` reads that context and `variable.set`
+changes it, which other threads can see from outside (`context[variable]`, `context.items()`).  The
+context that a thread begins with belongs to it alone, so there both touch nothing that is shared.
 """
 
 from __future__ import annotations
@@ -317,9 +317,12 @@ def run_in_context(
     return run_inside(context, site, error, run)
 
 
-def set_variable(function: Any, site: int, /, *arguments: Any) -> Any:
-    """Perform `variable.set(value)` or `variable.reset(token)`."""
+def use_variable(function: Any, site: int, /, *arguments: Any) -> Any:
+    """Perform `variable.get()`, `variable.set(value)` or `variable.reset(token)`."""
     progress()
+    name = function.__name__
+    how = How.READ_ALL if name == "get" else How.CHANGE
     entered = _inside.get(get_ident(), ())[-1:]
-    parts = [part_of_opaque(thing) for thing in (function.__self__, *entered)]
+    used = arguments if name == "reset" else ()
+    parts: list[Part] = [(thing, None, how, None) for thing in (*used, *entered)]
     return perform_all(parts, site, function, *arguments)

@@ -40,7 +40,14 @@ from mazurka.runtime.sharing.accesses import (
     Together,
     Write,
 )
-from mazurka.runtime.sharing.locations import SEVERAL, SharedLocation, learned, points, suspect
+from mazurka.runtime.sharing.locations import (
+    NOBODY,
+    SEVERAL,
+    SharedLocation,
+    learned,
+    points,
+    suspect,
+)
 from mazurka.runtime.sharing.names import EVERYBODY, Seen, known, objects, see
 
 _SETTLED: Final = SharedLocation()
@@ -247,6 +254,8 @@ def write_attribute(value: Any, thing: Any, name: str, site: int) -> None:
                 location.write_site = site
             elif location.stored and location.owner == SEVERAL and not run.over:
                 location.use(site, True)
+            elif location.stored and location.owner == NOBODY and now.alone and not location.shared:
+                pass  # whoever else begins later comes after this
             else:
                 write_own(thing, name, site, How.WRITE, setattr, thing, name, value)
                 return

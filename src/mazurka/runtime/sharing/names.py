@@ -9,9 +9,16 @@ exploration begins have names of their own.
 If two threads meet an object for the first time and neither comes before the other, then its name
 would depend on the schedule.  Every run notices that.  The object is then *pinned*: if it existed
 before the run, it has the same name from the next run on, whichever thread meets it first.  If
-objects of that type turn out to be created anew in every run, by code that is not watched, they are
-no longer told apart: all of them count as one object, which is coarse and sound.  A type may be
-created anew in every run itself; types are known by their names here.
+objects of that type turn out to be created anew in every run, by code that is not watched, so that
+later runs do not meet those that were pinned, they are no longer told apart: all of them count as
+one object, which is coarse and sound.  A type may be created anew in every run itself; types are
+known by their names here.
+
+A thread gets an object of another one by a variable or a container that both use.  Before that is
+known to need scheduling points, nothing orders the two threads, and the run learns these points
+first.  So a run that has learned something else pins nothing: it is repeated, and only what is
+unordered then has no creator that anybody knows.  A search that ends has learned nothing, so it has
+seen no object whose name depended on the schedule.
 
 Objects that have been met are forgotten when they are destroyed.  Those without weak references
 (lists, dictionaries, cells) are kept alive until the run ends, so that no other object gets their
@@ -22,6 +29,7 @@ from __future__ import annotations
 
 import sys
 import weakref
+from collections import Counter
 from types import CellType, ModuleType
 from typing import Any
 
@@ -34,7 +42,11 @@ from mazurka.runtime.sharing.older_state import older_state
 
 EVERYBODY = -1
 PINS = 3
-"""The number of objects of a type that are pinned before they are no longer told apart."""
+"""The number of objects of a type that are pinned in vain before they are no longer told apart."""
+PINS_OF_RUN = 32
+"""The number of objects of a type that one run pins at most."""
+_NAME = "name"
+"""How the news begins that an object has been pinned."""
 SWEEP = 50_000
 """The number of known objects at which those are dropped that nobody else refers to."""
 
@@ -97,8 +109,15 @@ class Names:
         """The identities of those to which only the test leads."""
         self._memories: set[int] = set()
         """The identities of those that exempt modules fill (`exempt.find_memories`)."""
-        self._pins: dict[str, int] = {}
+        self._pins: Counter[str] = Counter()
         """By the name of a type: the number of its objects that have been pinned."""
+        self._vain: Counter[str] = Counter()
+        """By the name of a type: how many of these no later run has met."""
+        # By identity, the names of the types of objects that have been pinned: by the present run,
+        # by the one before if the present one has not met them, and by earlier ones in vain.
+        self._fresh: dict[int, str] = {}
+        self._tried: dict[int, str] = {}
+        self._missed: dict[int, str] = {}
         self._vague: dict[str, Seen | None] = {}
         """By the name of a type whose objects are not told apart: what stands for them all."""
         self._plain: set[type] = set()
@@ -112,6 +131,10 @@ class Names:
         self._own.clear()
         self._memories.clear()
         self._pins.clear()
+        self._vain.clear()
+        self._fresh.clear()
+        self._tried.clear()
+        self._missed.clear()
         self._vague.clear()
         self._plain.clear()
         self.restart()
@@ -119,6 +142,8 @@ class Names:
     def restart(self) -> None:
         """Forget the run, and what it has changed in objects that are older."""
         older_state.put_back(self.objects.get)
+        if self.objects and (self._fresh or self._tried):
+            self._count_pins_in_vain()
         self.objects.clear()
         self._counts.clear()
         self._limit = SWEEP
@@ -192,6 +217,8 @@ class Names:
         """Name an object that is not named after its creator; None if it has to be."""
         pinned = self._pinned.get(id(thing))
         if pinned is not None:
+            if self._tried or self._missed:
+                self._note_pinned(id(thing))
             if id(thing) in self._memories:
                 unobserved.reach_memory(pinned[1])
             elif id(thing) not in self._own:
@@ -244,16 +271,36 @@ class Names:
         seen.met.add(me)
         if order.is_before(seen.maker, seen.count, me):
             return
+        if any(not one.startswith(_NAME) for one in learned.news):
+            return  # the search begins anew, and may order what has led here
         label = name_of(type(thing))
-        pins = self._pins.get(label, 0)
-        if pins and (pins >= PINS or type(thing) is CellType):
+        vain = self._vain[label]
+        if vain and (vain >= PINS or type(thing) is CellType):
             self._vague.setdefault(label, None)
             self._plain.clear()
             learned.news.append(f"one name for all objects of the type {label}")
             return
-        self._pins[label] = pins + 1
-        self._pin_met(thing, f"outside {label} {pins + 1}")
-        learned.news.append(f"name {pins + 1} for an object of the type {label}")
+        if list(self._fresh.values()).count(label) >= PINS_OF_RUN:
+            return  # the next run will show whether it meets these again
+        self._pins[label] += 1
+        self._pin_met(thing, f"outside {label} {self._pins[label]}")
+        self._fresh[id(thing)] = label
+        self._missed.pop(id(thing), None)  # another object had this identity
+        learned.news.append(f"{_NAME} {self._pins[label]} for an object of the type {label}")
+
+    def _count_pins_in_vain(self) -> None:
+        """Count the pinned objects that the run has not met, which has ended."""
+        for identity, label in self._tried.items():
+            self._vain[label] += 1
+            self._missed[identity] = label
+        self._tried, self._fresh = self._fresh, {}
+
+    def _note_pinned(self, identity: int) -> None:
+        """Note that a run has met an object that an earlier one has pinned."""
+        self._tried.pop(identity, None)
+        label = self._missed.pop(identity, None)
+        if label is not None:
+            self._vain[label] -= 1
 
     def _sweep(self) -> None:
         """Drop objects that nobody else refers to: no thread can meet them again."""

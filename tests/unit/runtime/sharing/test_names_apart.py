@@ -40,3 +40,59 @@ def test_a_module_is_not_an_object_of_that_name_in_its_package() -> None:
     package = type(names)()
     package.pin(counter, "json.encoder")
     assert package.see(counter).name != package.see(json.encoder).name
+
+
+HEAD = """
+import threading
+def together(*calls):
+    threads = [threading.Thread(target=call) for call in calls]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+"""
+KEPT = """
+class Table:
+    rows, more, names, last = [1], [2], ["a"], [3]
+
+def remember(**options):
+    def work():
+        own = dict(options)
+        own["x"] = len(Table.rows) + len(Table.more) + len(Table.names) + len(Table.last)
+    return work
+
+def program():
+    work = remember(a=1)
+    together(work, work)
+"""
+PUBLISHED = """
+table = {}
+
+def work():
+    for key in range(5):
+        box = table.get(key)
+        if box is None:
+            box = table[key] = [0]
+        box.append(1)
+    own = [1]
+    own.append(2)
+
+def program():
+    together(work, work)
+    return len(table[0])
+"""
+
+
+def test_what_classes_hold_and_named_arguments_have_names(tmp_path: Path) -> None:
+    """Two threads meet them first, and nothing orders the two."""
+    found = find(tmp_path, HEAD + KEPT)
+    assert (found.restarts, found.explored.executions) == (0, 1)
+
+
+def test_an_object_that_is_published_without_protection_is_named_by_its_maker(
+    tmp_path: Path,
+) -> None:
+    """As soon as the place of publication is a point; other objects of its type stay apart."""
+    found = find(tmp_path, HEAD + PUBLISHED, bound=0)
+    assert found.outcomes == {3}
+    assert not any("own" in point for point in found.points)

@@ -320,7 +320,11 @@ class Statements(Expressions):
         self.rewrite_defaults(node.args)
         outer, self.scope = self.scope, self.scopes[node]
         unbound, self.unbound = self.unbound, []
+        named = node.args.kwarg
+        is_kept = named is not None and _is_kept(node, named.arg)
         node.body = self.rewrite_body(node.body)
+        if named is not None and is_kept:
+            self._report_named(node, named.arg)
         if has_cache:
             self._report_filling(node)
         for name in dict.fromkeys(self.unbound):
@@ -331,6 +335,13 @@ class Statements(Expressions):
         return [*self._report_definition(node.name, node), node]
 
     visit_FunctionDef = visit_AsyncFunctionDef = _visit_function
+
+    def _report_named(self, node: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> None:
+        """Report the dictionary that the interpreter makes of arguments with names: whoever is
+        called names it."""
+        documented = ast.get_docstring(node, clean=False) is not None
+        made = self.receive(place(ast.Name(name, ast.Load()), node.body[0]))
+        node.body.insert(1 if documented else 0, place(ast.Expr(made), node.body[0]))
 
     def _report_filling(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         """Report at its end that what a function returns goes into a cache next."""
@@ -376,6 +387,37 @@ class Statements(Expressions):
         target = place(ast.Name(name, ast.Store()), node)
         value = self.report_binding(target, place(ast.Constant(None), node))
         return [place(ast.Expr(value), node)]
+
+
+def _is_kept(node: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> bool:
+    """Whether a function does anything with its named arguments but pass them on and ask them."""
+    own = {id(part) for statement in node.body for part in _walk_own(statement)}
+    harmless = {
+        id(value)
+        for statement in node.body
+        for part in ast.walk(statement)
+        if id(part) in own and isinstance(value := _asked_value(part), ast.Name)
+    }
+    return any(
+        isinstance(part, ast.Name) and part.id == name and id(part) not in harmless
+        for statement in node.body
+        for part in ast.walk(statement)
+    )
+
+
+def _walk_own(node: ast.AST) -> Iterator[ast.AST]:
+    """Go through a statement, but not through functions and classes in it."""
+    yield node
+    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+        for part in ast.iter_child_nodes(node):
+            yield from _walk_own(part)
+
+
+def _asked_value(node: ast.AST) -> ast.expr | None:
+    """The value that an expression asks for an element or an attribute, or passes on by `**`."""
+    if isinstance(node, (ast.Attribute, ast.Subscript)):
+        return node.value
+    return node.value if isinstance(node, ast.keyword) and node.arg is None else None
 
 
 def _is_cache(decorator: ast.expr) -> bool:

@@ -18,7 +18,6 @@ from shutil import rmtree
 from typing import Any
 
 from mazurka.runtime.core.scheduler import session
-from mazurka.runtime.primitives.executor import NullLock
 from mazurka.runtime.primitives.lock import Lock
 from mazurka.runtime.program.existing import is_strange
 
@@ -61,7 +60,7 @@ class ItemState:
     @contextmanager
     def isolate(self) -> Iterator[None]:
         """Keep executions apart, for the time of the exploration."""
-        with self._directories.repeat_names(), self._without_locks(), _write_aside():
+        with self._directories.repeat_names(), self._log_aside(), _write_aside():
             yield
 
     def begin(self) -> None:
@@ -98,22 +97,50 @@ class ItemState:
                     stream.write = Printed(stream, lock).write  # type: ignore[method-assign]
 
     @contextmanager
-    def _without_locks(self) -> Iterator[None]:
-        """Do without the locks of log handlers that no test reads: their order does not matter."""
+    def _log_aside(self) -> Iterator[None]:
+        """Let nobody observe what log handlers keep that no test reads: its order does not matter.
+
+        Records are written out as ever, since that runs code of the program.
+        """
         if self._logging is None:
             yield
             return
         handlers = [self._logging.report_handler, self._logging.log_file_handler]
         if not {"caplog", "request"} & set(self._item.fixturenames):
             handlers.append(self._logging.caplog_handler)
-        locks = [handler.lock for handler in handlers]
         for handler in handlers:
-            handler.lock = NullLock()
+            handler.handle = partial(_handle_aside, handler)
         try:
             yield
         finally:
-            for handler, lock in zip(handlers, locks, strict=True):
-                handler.lock = lock
+            for handler in handlers:
+                del handler.handle
+
+
+def _handle_aside(handler: Any, record: Any) -> Any:
+    """Do what a log handler does, without its lock; what it keeps is for the report alone."""
+    passed = handler.filter(record)
+    if not passed:
+        return passed
+    if passed is not True:  # from Python 3.12 on, it is the record, or another one
+        record = passed
+    try:
+        text = handler.format(record)
+    except RecursionError:
+        raise
+    except Exception:
+        handler.handleError(record)
+    else:
+        session.current.do_aside(_keep_text, handler, record, text)
+    return passed
+
+
+def _keep_text(handler: Any, record: Any, text: str) -> None:
+    records = getattr(handler, "records", None)
+    if records is not None:
+        records.append(record)
+    if handler.stream is not None:
+        handler.stream.write(text + handler.terminator)
 
 
 def _do_aside(write: Callable[[str], int], text: str) -> int:
