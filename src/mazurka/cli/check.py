@@ -10,6 +10,7 @@ import typer
 from mazurka.cli import arguments as args
 from mazurka.cli.completion import complete_among, strategies_or_auto
 from mazurka.cli.failures import guarded, interrupted_by_termination, print_json
+from mazurka.errors import OptionError
 
 if TYPE_CHECKING:
     from mazurka.report.verdict import Verdict
@@ -72,6 +73,14 @@ def check(
             "--deterministic", "Answer with the same counts and text every time, without times."
         ),
     ] = False,
+    ltl: Annotated[
+        str | None,
+        args.option("--ltl FORMULA", "A temporal formula that all runs satisfy: G (req -> F ack)."),
+    ] = None,
+    fair: Annotated[
+        bool,
+        args.option("--fair", "With --ltl: no thread that could always move is passed over."),
+    ] = False,
     no_symmetry: args.NoSymmetry = False,
     no_merge: args.NoMerge = False,
     granularity: args.Granularity = None,
@@ -119,11 +128,22 @@ def check(
         printed = args.choose_form(form, json)
         if trace is not None:
             require_writable(trace, "--trace", mark=FORMAT, reads=file)
+        if fair and ltl is None:
+            raise OptionError("--fair is for --ltl")
+        if ltl is not None and trace is not None:
+            raise OptionError("--trace cannot keep the runs that --ltl finds; leave it out")
         observer = observer_for()
         try:
             started = command_start()
             with time_limit(options.limit_seconds, since=started):
-                verdict = check_file(file, options, observer, started=started)
+                if ltl is not None:
+                    from mazurka.temporal import check_temporal
+
+                    verdict = check_temporal(
+                        file, options, ltl, observer, fair=fair, started=started
+                    )
+                else:
+                    verdict = check_file(file, options, observer, started=started)
         finally:
             finish(observer)
         saved = trace if verdict.trace is not None else None

@@ -46,6 +46,7 @@ KERNELS = {
         "transactions": 2.1,
         "cartesian": 2.7,
         "sorted_runs": 0.8,
+        "nested": 1.0,
     },
     "symbolic": {"operators": 1.5, "cones": 0.8, "simulation": 0.4},
 }

@@ -16,7 +16,7 @@ from mazurka.report.prose import Prose
 from mazurka.report.selection import Alternative
 from mazurka.report.standing import find_idle
 from mazurka.report.terminal import safe
-from mazurka.report.trace import Trace
+from mazurka.report.trace import LASSO, Trace
 from mazurka.report.tracefile import REPRODUCED, ReplayReport
 from mazurka.report.verdict import Times, Verdict, limit_name
 from mazurka.report.words import counted, listed
@@ -186,6 +186,8 @@ class Summary(Prose):
             lines.append(f"{other.option} shows {other.what}{cost_text(other)}")
         if saved is not None:
             lines.append(f"saved; step through it with: mazurka replay {shlex.quote(saved)} --step")
+        elif verdict.violation is not None and verdict.violation.kind == LASSO:
+            pass  # a trace file does not keep formulas
         elif verdict.trace is not None:
             lines.append("--trace FILE saves it for mazurka replay")
         found = verdict.violation is not None

@@ -35,6 +35,9 @@ KEPT_ROWS = 20_000
 """Of a longer trace only the beginning and the end are told, half of this number each."""
 
 
+LASSO = "ltl"
+"""The kind of a run that violates a temporal formula."""
+
 TELLING = 50_000
 """How many steps are replayed between two words about it."""
 
@@ -233,6 +236,8 @@ def confirm(
         finding = _deadlock(program, replay)
     elif violation.kind == "hang":
         finding, spinning = _hang(program, replay, violation)
+    elif violation.kind == LASSO:
+        finding = _lasso(program, replay, violation)
     elif violation.kind == "race":
         finding, collisions = _race(program, replay, violation)
     else:
@@ -282,6 +287,23 @@ def _hang(
     spinning = found[0]
     finding = Finding("hang", describe_hang(spinning), spinning[0].file, spinning[0].line)
     return finding, spinning
+
+
+def _lasso(program: Program, replay: Replay, violation: Violation) -> Finding:
+    """The last part of the schedule must lead back to where it begins; it is followed once more.
+
+    Whether the formula is violated there, the search has judged (`mazurka.ltl.lassos`)."""
+    start, path = violation.loop_start, violation.path
+    if start is None or not 0 <= start <= len(path):
+        raise ReplayMismatch("a run that never ends without the steps that are repeated for ever")
+    span = program.edges[replay.last.edges[-1]].span if replay.last else program.edges[0].span
+    if start == len(path):
+        return Finding(LASSO, "the run ends without it", span.file, span.line)
+    found = follow_loop(program, replay.state, path[start:])
+    if found is None or found[1] != replay.state:
+        raise ReplayMismatch("the steps that should be repeated for ever cannot be")
+    message = f"the steps from {start + 1} to {len(path)} are repeated for ever"
+    return Finding(LASSO, message, span.file, span.line)
 
 
 def _fault(program: Program, replay: Replay, violation: Violation) -> Finding:

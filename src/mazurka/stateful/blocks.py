@@ -181,7 +181,26 @@ WAITING_FOR = 127
 ENDS = 128
 """In which ways executions were seen to end: ENDS_... flags."""
 
-BLOCK_WORDS = 129
+# Temporal formulas.
+(
+    CLAIM,             # the thread that is the automaton; the program's are those before it
+    ACCEPTING,         # array by code of its counter: 1 where it is accepting
+    CONDITIONS,        # array: a thread, and whether its fairness is asked for, or that it goes on
+    CONDITION_COUNT,
+    COLOURS,           # bytes by state: COLOUR_... below
+    RED_BASE,          # the first frame of the inner search, 0 where there is none
+    ABLE_AT,           # array by frame: the threads that can move, as bits
+    STOPPED_AT,        # array by frame: the threads that an assumption stops, as bits
+    MOST_MOVES,        # the most choices that a thread of the program has
+    MOST_CLAIMS,       # the most choices that the automaton has
+    CLOSED_AT,         # what was found: the state at which a cycle closes
+) = range(129, 140)  # fmt: skip
+
+BLOCK_WORDS = 140
+
+# A state of a nested search: not seen, on the outer stack, left by the outer search, seen by the
+# inner one.
+COLOUR_WHITE, COLOUR_CYAN, COLOUR_BLUE, COLOUR_RED = range(4)
 
 # Where states lie: in a log, with their positions in the table; in the table itself; or nowhere,
 # and the table has some bits for each.
@@ -199,6 +218,7 @@ PREFIXES_FULL, PASSED_FULL = 9, 10
 PATTERN_MISSING = 12
 OUTBOX_FULL, FOUND = 13, 14
 QUIET, WALK_FULL = 15, 16
+CYCLE = 17
 
 FIRST_DEAD_END = 8
 """Faults from this code on (`livelock`, `bound`) have no successor: the step did not end."""

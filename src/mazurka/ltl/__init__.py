@@ -1,0 +1,1 @@
+"""Linear temporal logic: formulas, their automata, and what they say about words."""

@@ -1,0 +1,137 @@
+"""Temporal formulas: models whose answer is known, and random programs against the product."""
+
+from __future__ import annotations
+
+import pytest
+
+from mazurka.frontend.python.elaboration import elaborate
+from mazurka.ir.passes.prepare import prepare
+from mazurka.ir.program import Program
+from mazurka.ltl.parsing import parse_formula
+from mazurka.ltl.propositions import ProgramNames, may_merge
+from mazurka.stateful.reference.ltl import check_formula
+from tests.soundness.ltl_agreement import find_disagreement, search_nested
+
+TURNS = """\
+from mazurka.model import *
+x: Int[0, 1] = 0
+y: Int[0, 1] = 0
+m = Mutex()
+def flips():
+    global x
+    while True:
+        x = 1 - x
+def writes():
+    global y
+    with m:
+        y = 1
+threads = [flips(), writes()]
+"""
+STOPS = """\
+from mazurka.model import *
+x: Int[0, 1] = 0
+y: Int[0, 1] = 0
+def stops():
+    global y
+    assume(x == 1)
+    y = 1
+def writes():
+    global x
+    x = choose(0, 1)
+threads = [stops(), writes()]
+"""
+WAITS = """\
+from mazurka.model import *
+done: Int[0, 1] = 0
+a = Mutex()
+b = Mutex()
+def one():
+    global done
+    with a:
+        with b:
+            done = 1
+def two():
+    with b:
+        with a:
+            pass
+threads = [one(), two()]
+"""
+CASES = [
+    # model, formula, weak fairness, holds
+    (TURNS, "F y", False, False),
+    (TURNS, "F y", True, True),
+    (TURNS, "G F x", False, True),  # the other thread ends, so this one must go on
+    (TURNS, "G F x", True, True),
+    (TURNS, "F G x", True, False),
+    (TURNS, "G (y -> G y)", False, True),
+    (TURNS, "!y U (m || G !y)", False, True),
+    (TURNS, "G (m -> F !m)", False, False),
+    (TURNS, "G (m -> F !m)", True, True),
+    (TURNS, "F writes@end", True, True),
+    (TURNS, "G (x -> X !x)", False, False),
+    (STOPS, "F y", True, True),  # the run in which the assumption fails is left out
+    (STOPS, "F x", True, True),
+    (STOPS, "F x", False, True),  # a thread that is passed over for ever needs another that moves
+    (WAITS, "F done", True, False),  # the deadlock: its last state is repeated
+    (WAITS, "G !done || F done", False, True),
+]
+
+
+def program_of(model: str) -> Program:
+    return prepare(elaborate(model, "model.py"), merge=False)
+
+
+@pytest.mark.parametrize(("model", "text", "fair", "holds"), CASES)
+def test_models_with_known_answers(model: str, text: str, fair: bool, holds: bool) -> None:
+    program = program_of(model)
+    formula = parse_formula(text, ProgramNames(program))
+
+    assert check_formula(program, formula, fair=fair).violated is not holds
+    assert (search_nested(program, formula, fair=fair).violation is None) is holds
+
+
+def test_random_programs_against_the_product() -> None:
+    compared = 0
+    for seed in range(40):
+        found = find_disagreement(seed)
+        assert found in (None, "left out"), found
+        compared += found is None
+    assert compared >= 20
+
+
+LATE = """\
+from mazurka.model import *
+x: Int[0, 1] = 0
+y: Int[0, 1] = 0
+def stops():
+    global x
+    x = 1
+    k = choose(1, 1) + 1
+    k = k + 1
+    assume(y == k)
+def goes_on():
+    while True:
+        yield_()
+threads = [stops(), goes_on()]
+"""
+
+
+def test_a_thread_may_stay_before_its_assumption() -> None:
+    program = program_of(LATE)
+    formula = parse_formula("G !x", ProgramNames(program))
+
+    assert not may_merge(program, formula, fair=False)
+    assert may_merge(program, formula, fair=True)
+    assert check_formula(program, formula).violated
+    assert not check_formula(program, formula, fair=True).violated
+    assert not check_formula(prepare(elaborate(LATE, "model.py")), formula, fair=True).violated
+
+
+def test_a_lasso_is_short_where_the_run_ends() -> None:
+    program = program_of(WAITS)
+    formula = parse_formula("F done", ProgramNames(program))
+    found = search_nested(program, formula, fair=True).violation
+
+    assert found is not None
+    assert found.kind == "ltl"
+    assert found.loop_start == len(found.path)
