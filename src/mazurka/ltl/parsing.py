@@ -42,7 +42,7 @@ from mazurka.ltl.formulas import (
     until,
     weak_until,
 )
-from mazurka.ltl.propositions import ProgramNames, UnknownNameError, as_truth
+from mazurka.ltl.propositions import ProgramNames, UnknownNameError, as_truth, fits_a_word
 
 UNARY_OPERATORS: dict[str, Callable[[Formula], Formula]] = {
     "!": negation, "not": negation, "X": next_time, "F": eventually, "<>": eventually, "G": always,
@@ -186,12 +186,14 @@ class _Parser:
         return atom(proposition)
 
     def read_sum(self) -> Expr:
-        left = self.read_term()
+        start, left = self.token.start, self.read_term()
         while self.token.text in ("+", "-"):
             operator = "add" if self.take("+") else "sub"
             if operator == "sub":
                 self.position += 1
             left = Binary(operator, left, self.read_term())
+        if not fits_a_word(self.names.program, left):
+            raise self.fail("this sum may need more than 64 bits", start)
         return left
 
     def read_term(self) -> Expr:

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeVar
 
 from mazurka.errors import suggest
-from mazurka.ir.expressions import ZERO, Binary, Const, Expr, Load, walk
+from mazurka.ir.expressions import ZERO, Binary, Const, Expr, Load, children, walk
 from mazurka.ir.program import FINISHED, Program, Role, Thread
 from mazurka.ltl.formulas import Formula
 
 END = "end"
 """The location of a thread that has ended."""
+
+
+Name = TypeVar("Name", str, tuple[int, str])
+
+LARGEST = (1 << 63) - 1
+"""Of numbers in native code, which is where propositions are evaluated."""
 
 
 class UnknownNameError(Exception):
@@ -25,6 +32,8 @@ class ProgramNames:
         self.shared: dict[str, int] = {}
         self.locals: dict[tuple[int, str], int] = {}
         self.threads: dict[str, int] = {}
+        self.ambiguous: set[str | tuple[int, str]] = set()
+        """Names of several cells: a formula would be about one of them, and nobody knew which."""
         for number, thread in enumerate(program.threads):
             if not thread.observer:
                 self.threads.setdefault(thread.name, number)
@@ -32,12 +41,18 @@ class ProgramNames:
             if address == 0 or cell.role is Role.COUNTER or cell.is_temporary:
                 continue
             if cell.owner is None:
-                self.shared.setdefault(cell.name, address)
+                self._add(self.shared, cell.name, address)
             else:
-                self.locals.setdefault((cell.owner, cell.name), address)
+                self._add(self.locals, (cell.owner, cell.name), address)
+
+    def _add(self, table: dict[Name, int], name: Name, address: int) -> None:
+        if table.setdefault(name, address) != address:
+            self.ambiguous.add(name)
 
     def variable(self, name: str) -> Expr:
         """The value of a shared cell, or of a constant of the model."""
+        if name in self.ambiguous:
+            raise UnknownNameError(f"several shared variables are called {name!r}")
         if name in self.shared:
             return Load(Const(self.shared[name]))
         if name in self.program.constants:
@@ -67,6 +82,8 @@ class ProgramNames:
             raise UnknownNameError(
                 f"thread {thread!r} has no local variable {name!r}{suggest(name, own)}"
             )
+        if (number, name) in self.ambiguous:
+            raise UnknownNameError(f"thread {thread!r} has several local variables {name!r}")
         return Load(Const(self.locals[number, name]))
 
     def location(self, thread: str, place: str) -> Expr:
@@ -120,6 +137,22 @@ def may_merge(program: Program, formula: Formula, *, fair: bool) -> bool:
     if formula.has_next or not reads_only_shared(program, formula.propositions):
         return False
     return fair or not program.has_assumptions
+
+
+def fits_a_word(program: Program, value: Expr) -> bool:
+    """Whether no part of a sum can need more than 64 bits, whatever the cells hold."""
+    return isinstance(value, Load) or _find_largest(program, value) <= LARGEST
+
+
+def _find_largest(program: Program, value: Expr) -> int:
+    """A number that no part of a sum exceeds, whatever its sign."""
+    match value:
+        case Const(number):
+            return abs(number)
+        case Load(Const(address)):
+            cell = program.cells[address]
+            return max(map(abs, (cell.low, cell.high, cell.initial)))
+    return sum(_find_largest(program, part) for part in children(value))
 
 
 def as_truth(value: Expr) -> Expr:

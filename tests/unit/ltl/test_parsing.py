@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from mazurka.frontend.python.elaboration import elaborate
@@ -16,10 +18,12 @@ from mazurka.model import *
 N = 3
 flag = Array(Bool, 2)
 turn: Int[0, 3] = 0
+wide: Int[0, 2**62 - 1] = 0
 m = Mutex()
 def worker(i):
-    global turn
+    global turn, wide
     k = choose(0, 1)
+    wide = choose(range(2**62))
     with m:
         turn = k
     flag[i] = True
@@ -66,9 +70,10 @@ def test_reads(text: str, formula: Formula) -> None:
         ("k == 1", "'k' is local; name the thread as well, as in 'worker(0).k'"),
         ("worker(0).z", "thread 'worker(0)' has no local variable 'z'"),
         ("worker@7", "there is no thread 'worker'; there are: worker(0), worker(1)"),
-        ("worker(0)@99", "does nothing in line 99; it has: 8, 9, 10, 11"),
+        ("worker(0)@99", "does nothing in line 99; it has: 9, 10, 11, 12, 13"),
         ("worker(0)@x", "after '@' comes a line or 'end', not 'x'"),
         ("0 < turn < 2", "comparisons do not form chains; join two with &&"),
+        ("wide + wide + wide == 2", "column 1: this sum may need more than 64 bits"),
         ("m ? 1", "column 3: '?' means nothing here"),
         ("", "column 1: a proposition was expected, but the formula ends"),
     ],
@@ -77,6 +82,12 @@ def test_refuses(text: str, message: str) -> None:
     with pytest.raises(FormulaError) as caught:
         parse_formula(text, NAMES)
     assert message in str(caught.value)
+
+
+def test_a_name_of_several_variables_is_refused() -> None:
+    twice = replace(PROGRAM, cells=(*PROGRAM.cells, PROGRAM.cells[NAMES.shared["turn"]]))
+    with pytest.raises(FormulaError, match="several shared variables are called 'turn'"):
+        parse_formula("turn == 1", ProgramNames(twice))
 
 
 def test_tells_what_is_local() -> None:
