@@ -4,24 +4,22 @@ modules of a program that is explored are its own, not those of all other tests.
 from __future__ import annotations
 
 import gc
-import os
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
+from itertools import chain
 from pathlib import Path
 from types import FunctionType, ModuleType
 
 import pytest
 
-from mazurka.compiled.cache import kernel
+from mazurka.compiled.cache import KERNELS, kernel
 from mazurka.ir.native import step
 from mazurka.search import Silent, resources
 
 TESTS = Path(__file__).parent
-KERNELS = ("depth_first", "breadth_first", "store")
-OTHER_KERNELS = ("cartesian", "persistent", "sorted_runs", "operators", "cones", "simulation")
 COLLECTED: dict[str, ModuleType] = {}
 
 
@@ -34,21 +32,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     return WorkStealingScheduling(config, log)
 
 
-@pytest.fixture(scope="session", autouse=True)
-def prepared_engine() -> None:
-    """Compile the kernels first, so that no test sees the message about it on stderr.
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Compile the kernels before any test, so that none sees the message about it on stderr.
 
-    What takes longest is divided among the processes that begin at the same time; each finds what
-    the others have compiled when a test needs it."""
-    number = os.environ.get("PYTEST_XDIST_WORKER", "").removeprefix("gw")
-    if number == "0":
-        names = (*KERNELS, "transactions")
-    elif number:
-        names = (*OTHER_KERNELS, *KERNELS)
-    else:
-        names = (*KERNELS, "transactions", *OTHER_KERNELS)
-    for name in names:
-        kernel(name, Silent())
+    With `-n` this happens before the other processes begin: they find what they would otherwise
+    all compile at the same time."""
+    if not session.config.option.collectonly:
+        for name in chain.from_iterable(KERNELS.values()):
+            kernel(name, Silent())
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -18,7 +18,7 @@ from pathlib import Path
 from mazurka import check
 from mazurka.checking import check_program
 from mazurka.frontend.python import load_model
-from mazurka.ir.passes.prepare import prepare
+from mazurka.ir.passes.prepare import choose_steps, simplify
 from mazurka.ir.program import Program
 from mazurka.report.verdict import Verdict
 from mazurka.search import SearchOptions, Silent, Strategy
@@ -169,8 +169,18 @@ def _prepared(
     merge: bool,
 ) -> Prepared:
     """What the tests of one model share: they follow each other."""
-    raw = load_model(path, dict(definitions), max_threads=max_threads, max_depth=max_depth)
-    return Prepared(prepare(raw, merge=merge))
+    simplified = _simplified(path, definitions, max_threads, max_depth)
+    return Prepared(choose_steps(simplified, merge=merge))
+
+
+@lru_cache(maxsize=2)
+def _simplified(
+    path: Path, definitions: tuple[tuple[str, str], ...], max_threads: int, max_depth: int
+) -> Program:
+    """What preparing a model with merging and without have in common."""
+    return simplify(
+        load_model(path, dict(definitions), max_threads=max_threads, max_depth=max_depth)
+    )
 
 
 def read_expectation(path: Path) -> Expectation:
@@ -224,6 +234,16 @@ def require_verdict(expected: Expectation, verdict: Verdict) -> None:
     assert verdict.trace is not None
 
 
+def require_verdict_in_order(expected: Expectation, order: str) -> None:
+    """Depth first the verdict on the file, as users have it, is the one stated; in another order
+    the verdict on its program, which is there already."""
+    if order == "dfs":
+        require_verdict(expected, expected.verdict_of(order=order))
+    else:
+        full = load_strategy("full")
+        require_verdict(expected, expected.verdict_on(expected.program(), full, order=order))
+
+
 def require_verdict_without_merging(expected: Expectation) -> None:
     program = expected.program(merge=False)
     require_verdict(expected, expected.verdict_on(program, load_strategy("full")))
@@ -239,9 +259,10 @@ def require_reduced_verdicts(expected: Expectation) -> None:
     """The verdict of every reduction is the one stated, with and without merging.
 
     All dynamic reductions have about as many schedules to go through, at the same speed, so where
-    one of them runs out of time the others would, too."""
+    one of them runs out of time the others would, too; and without merging, which leaves no fewer
+    schedules, and longer ones."""
+    seconds = SCHEDULE_SECONDS
     for merge in (True, False):
-        seconds = SCHEDULE_SECONDS
         for name in REDUCTIONS:
             if name.endswith("dpor"):
                 limits = require_reduced_verdict(expected, name, merge=merge, seconds=seconds)

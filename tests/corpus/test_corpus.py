@@ -15,7 +15,7 @@ from tests.corpus.model_files import (
     read_expectation,
     require_agreement,
     require_reduced_verdicts,
-    require_verdict,
+    require_verdict_in_order,
     require_verdict_of_movers,
     require_verdict_without_merging,
 )
@@ -43,7 +43,7 @@ def test_file_is_in_the_folder_of_its_verdict(model: Expectation) -> None:
 @pytest.mark.parametrize("order", ["dfs", "bfs"])
 @every_model
 def test_verdict(model: Expectation, order: str) -> None:
-    require_verdict(model, model.verdict_of(order=order))
+    require_verdict_in_order(model, order)
 
 
 @every_model

@@ -12,12 +12,13 @@ from typing import Any
 
 import pytest
 
+from mazurka.search.registry import load_strategy
 from tests.corpus.model_files import (
     Expectation,
     read_expectation,
     require_agreement,
     require_reduced_verdicts,
-    require_verdict,
+    require_verdict_in_order,
     require_verdict_of_movers,
     require_verdict_without_merging,
 )
@@ -86,7 +87,7 @@ def test_example_tells_its_story(model: Expectation) -> None:
 @pytest.mark.parametrize("order", ["dfs", "bfs"])
 @every_example
 def test_verdict(model: Expectation, order: str) -> None:
-    require_verdict(model, model.verdict_of(order=order))
+    require_verdict_in_order(model, order)
 
 
 @every_example
@@ -114,8 +115,9 @@ def test_reference_interpreter_agrees(model: Expectation) -> None:
 def test_other_constants(name: str, definitions: dict[str, str], verdict: str) -> None:
     model = named(name)
     model.definitions.update(definitions)
-    for order in ("dfs", "bfs"):
-        assert model.verdict_of(order=order).verdict == verdict
+    assert model.verdict_of().verdict == verdict
+    full = load_strategy("full")
+    assert model.verdict_on(model.program(), full, order="bfs").verdict == verdict
 
 
 def test_robots_have_the_states_of_the_paper() -> None:

@@ -25,10 +25,20 @@ def prepare(
     With `merge=False` every local step is a state.  A granularity says what one step is; then
     local steps are not merged.
     """
+    return choose_steps(simplify(program), merge=merge, granularity=granularity)
+
+
+def simplify(program: Program) -> Program:
+    """Run the passes that do not depend on what one step is."""
     validate(program)
     inference = infer_ranges(program)
-    program = fold(inference.program, inference)
-    program = drop_proven_lock_checks(program)
+    return drop_proven_lock_checks(fold(inference.program, inference))
+
+
+def choose_steps(
+    program: Program, *, merge: bool = True, granularity: Granularity | None = None
+) -> Program:
+    """Run the remaining passes on a simplified program; the options are those of `prepare`."""
     if granularity is Granularity.LINE:
         program = merge_lines(program)
     elif granularity is None and merge:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from mazurka.frontend.python.elaboration import elaborate
 from mazurka.ir.interpreter import Outcome
-from mazurka.ir.passes.prepare import prepare
+from mazurka.ir.passes.prepare import choose_steps, simplify
 from mazurka.ir.program import WRONG, Program
 from mazurka.ir.remembering import share_interpreter
 
@@ -45,8 +46,17 @@ def explore(
     source: str, definitions: Mapping[str, str] | None = None, *, merge: bool = True, **options: int
 ) -> Findings:
     """Search all states of a model; `PRELUDE` is put in front of the source."""
-    program = elaborate(PRELUDE + textwrap.dedent(source), "model.py", definitions, **options)
-    return search(prepare(program, merge=merge))
+    given, kept = tuple((definitions or {}).items()), tuple(options.items())
+    return search(choose_steps(_simplified(source, given, kept), merge=merge))
+
+
+@lru_cache(maxsize=200)
+def _simplified(
+    source: str, definitions: tuple[tuple[str, str], ...], options: tuple[tuple[str, int], ...]
+) -> Program:
+    """What preparing a model with merging and without have in common."""
+    text = PRELUDE + textwrap.dedent(source)
+    return simplify(elaborate(text, "model.py", dict(definitions), **dict(options)))
 
 
 def search(program: Program, limit: int = 100_000) -> Findings:
