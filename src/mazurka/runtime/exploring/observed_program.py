@@ -29,6 +29,7 @@ from mazurka.runtime.core.sites import shown_path, site_of, sites
 from mazurka.runtime.core.tasks import Join, StartThread
 from mazurka.runtime.program.program import RealProgram
 from mazurka.runtime.python.attributes import forget_classes
+from mazurka.runtime.python.library.finalizers import finalizers
 from mazurka.runtime.python.library.identities import identities
 from mazurka.runtime.python.library.weak_references import forget_lives
 from mazurka.runtime.rewrite.live_functions import live_functions
@@ -271,6 +272,7 @@ class ObservedProgram:
         finally:
             if self.real.is_entered:  # otherwise the names are those of another exploration
                 names.restart()
+                finalizers.put_back()
         if learned.news:
             self._last = None  # the same threads will take other steps
             self._require_news()

@@ -18,6 +18,7 @@ from typing import Any, Final, TypeAlias
 
 from mazurka.runtime.core.insides import is_module, module_of, names_in, qualified_name
 from mazurka.runtime.core.sites import MARK, is_rewritten
+from mazurka.runtime.python.library.finalizers import replace_parts_of_finalize
 from mazurka.runtime.python.rewriter import Rewriter, at_present
 from mazurka.runtime.rewrite import generated, library, sources
 from mazurka.runtime.rewrite.bytecode import rewriting
@@ -75,6 +76,8 @@ class ObservedCode(Rewriter):
         ]
         try:
             self._observe_modules(found)
+            for kind, name, part in replace_parts_of_finalize():
+                self._exchange.replace_method(kind, name, part)
         except BaseException:
             self._exchange.restore()
             raise
