@@ -95,7 +95,7 @@ def write(folder: Path, text: str) -> Path:
 
 @pytest.mark.parametrize("interleaving", ["peephole", "sweeps"])
 def test_violations_and_proofs(interleaving: str) -> None:
-    asked = {"engine": "symbolic", "interleaving": interleaving}
+    asked = {"strategy": "bmc", "interleaving": interleaving}
     broken = check(EXAMPLES / "lost_update.py", **asked)
     assert (broken.verdict, broken.engine, broken.strategy) == (VIOLATED, "symbolic", "bmc")
     assert broken.violation is not None
@@ -140,42 +140,42 @@ threads = [reader(), computer(), checker()]
 
 
 def test_a_bounded_answer_is_inconclusive() -> None:
-    verdict = check(EXAMPLES / "philosophers_ordered.py", engine="symbolic", rounds=3)
+    verdict = check(EXAMPLES / "philosophers_ordered.py", strategy="bmc", rounds=3)
     assert verdict.verdict == INCONCLUSIVE
     assert verdict.limits == ("some execution has more than 3 rounds",)
     assert "all executions of up to 3 rounds examined (reduced by bmc), others" in verdict.scope
 
 
 def test_wide_data(tmp_path: Path) -> None:
-    verdict = check(write(tmp_path, WIDE), engine="symbolic")
+    verdict = check(write(tmp_path, WIDE), strategy="bmc")
     assert verdict.verdict == VIOLATED
 
 
 @pytest.mark.parametrize("interleaving", ["partial-order", "transactions"])
 def test_what_depends_on_wide_choices_is_a_conflict(tmp_path: Path, interleaving: str) -> None:
     model = write(tmp_path, GUESSED)
-    asked = {"engine": "symbolic", "interleaving": interleaving, "properties": ("assert",)}
+    asked = {"strategy": "bmc", "interleaving": interleaving, "properties": ("assert",)}
     assert check(model, **asked).verdict == VIOLATED
     fixed = write(tmp_path, GUESSED.replace("before == after or", "before <= after or"))
     assert check(fixed, **asked).verdict == HOLDS
 
 
 def test_a_section_that_never_ends_is_a_violation(tmp_path: Path) -> None:
-    verdict = check(write(tmp_path, LIVELOCK), engine="symbolic", unrolling=2)
+    verdict = check(write(tmp_path, LIVELOCK), strategy="bmc", unrolling=2)
     assert verdict.violation is not None
     assert verdict.violation.kind == "livelock"
 
 
 def test_a_section_that_goes_round_too_often_is_not_known(tmp_path: Path) -> None:
     model = write(tmp_path, LONG_SECTION)
-    short = check(model, engine="symbolic", unrolling=5)
+    short = check(model, strategy="bmc", unrolling=5)
     assert short.verdict == INCONCLUSIVE
     assert short.limits == ("the atomic section at line 9 goes round more than 5 times",)
-    assert check(model, engine="symbolic", unrolling=95).verdict == HOLDS
+    assert check(model, strategy="bmc", unrolling=95).verdict == HOLDS
 
 
 def test_time_limits_hold() -> None:
-    verdict = check(EXAMPLES / "philosophers_ordered.py", engine="symbolic", limit_seconds=1e-9)
+    verdict = check(EXAMPLES / "philosophers_ordered.py", strategy="bmc", limit_seconds=1e-9)
     assert (verdict.verdict, verdict.limits) == (INCONCLUSIVE, ("time",))
 
 
@@ -213,6 +213,22 @@ def test_an_invariant_that_cannot_be_written(tmp_path: Path) -> None:
         check(EXAMPLES / "peterson.py", invariant=str(tmp_path / "missing" / "file"))
 
 
+def test_two_searches_side_by_side() -> None:
+    proved = check(EXAMPLES / "philosophers_ordered.py", engine="symbolic")
+    assert (proved.verdict, proved.strategy) == (HOLDS, "portfolio")
+    assert "an inductive invariant" in proved.scope
+    assert "pdr has decided" in proved.notes
+    broken = check(EXAMPLES / "lost_update.py", engine="symbolic", interleaving="peephole")
+    assert broken.verdict == VIOLATED
+
+
+def test_two_searches_one_after_the_other(tmp_path: Path) -> None:
+    asked = {"engine": "symbolic", "deterministic": True, "rounds": 1}
+    assert check(EXAMPLES / "philosophers_ordered.py", **asked).verdict == HOLDS
+    unknown = check(write(tmp_path, LONG_SECTION), **asked, unrolling=5)
+    assert unknown.verdict == INCONCLUSIVE
+
+
 def test_an_older_invariant_does_not_stay_where_nothing_was_proved(tmp_path: Path) -> None:
     path = tmp_path / "invariant.txt"
     path.write_text("never: x = 1\n", encoding="utf-8")
@@ -245,10 +261,10 @@ def test_time_limits_of_proofs_hold(strategy: str) -> None:
 
 
 def test_races() -> None:
-    asked = {"engine": "symbolic", "properties": ("assert", "race")}
+    asked = {"strategy": "bmc", "properties": ("assert", "race")}
     verdict = check(EXAMPLES / "lost_update.py", **asked)
     assert verdict.verdict == VIOLATED
-    race = check(EXAMPLES / "daisy.py", engine="symbolic", properties=("race",), rounds=2)
+    race = check(EXAMPLES / "daisy.py", strategy="bmc", properties=("race",), rounds=2)
     assert race.violation is not None
     assert race.violation.kind == "race"
     fixed = check(EXAMPLES / "lost_update_fixed.py", **asked)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
@@ -54,11 +55,13 @@ def test_threads_that_fail_stop_where_assertions_are_not_asked_for() -> None:
     assert decided > 0
 
 
-@pytest.mark.parametrize("first", [0, STOPPING, CHOOSING])
-@pytest.mark.parametrize("name", ["pdr", "k-induction"])
-def test_proofs_agree_with_the_unreduced_search(name: str, first: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "first", "many"),
+    [*product(["pdr", "k-induction"], [0, STOPPING, CHOOSING], [4]), ("portfolio", STOPPING, 1)],
+)
+def test_proofs_agree_with_the_unreduced_search(name: str, first: int, many: int) -> None:
     strategy, decided = load_strategy(name), 0
-    for seed in range(first, first + 4):
+    for seed in range(first, first + many):
         oracle = consult(Subject(seed).program(), STATES)
         if oracle is None:
             continue

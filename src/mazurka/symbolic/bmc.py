@@ -84,7 +84,7 @@ class CircuitSearch:
 
     def run(self) -> SearchResult:
         try:
-            self.circuit = self._encode()
+            self.circuit = self.encode()
             with SatSolver(waiting=self.wait) as self.solver:
                 self.search(self.circuit, self.solver)
         except KeyboardInterrupt:
@@ -105,7 +105,7 @@ class CircuitSearch:
         """Find a violation, or enter how far none is possible."""
         FrameLoop(self, circuit, solver).search()
 
-    def _encode(self) -> Circuit:
+    def encode(self) -> Circuit:
         began = time.perf_counter()
         try:
             return encode(

@@ -17,7 +17,7 @@ binary, which needs fewer clauses.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -29,7 +29,12 @@ from mazurka.symbolic.circuit import DEADLOCK, Circuit, Interleaving
 from mazurka.symbolic.ends import Ends
 from mazurka.symbolic.environment import BINARY
 from mazurka.symbolic.invariants import check_invariant, describe_invariant, find_unused_codes
-from mazurka.symbolic.reaching import ExcludingInvariant, ReachingInputs, find_way
+from mazurka.symbolic.reaching import (
+    ExcludingInvariant,
+    ReachingInputs,
+    WayQuestion,
+    find_way,
+)
 from mazurka.symbolic.schedules import ScheduleReader
 from mazurka.symbolic.solving.property_directed import Progress
 from mazurka.symbolic.solving.solver import SatSolver, SolverFailure
@@ -45,12 +50,27 @@ class InvariantSearch(CircuitSearch):
     """Where invariants are to be written."""
 
     def search(self, circuit: Circuit, solver: SatSolver) -> None:
+        questions = self.decide(circuit, solver)
+        question = next(questions)
+        while True:
+            answer = find_way(question, solver, partial(self.hear, solver))
+            try:
+                question = questions.send(answer)
+            except StopIteration:
+                return
+
+    def decide(
+        self, circuit: Circuit, solver: SatSolver
+    ) -> Generator[WayQuestion, ReachingInputs | ExcludingInvariant, None]:
+        """Ask questions until the answers decide; what is found is entered here.
+
+        The solver is for notes, once there is a proof."""
         known = find_unused_codes(circuit, self.wait)
         unknown = dict(circuit.unknown)
         while True:
             literals = [*circuit.bad.values(), *unknown.values()]
             bad = circuit.graph.some(literals)
-            answer = find_way(circuit, bad, known, solver, partial(self.hear, solver))
+            answer = yield WayQuestion(circuit, bad, known)
             if isinstance(answer, ExcludingInvariant):
                 break
             names = {**circuit.bad, **unknown}
@@ -124,7 +144,8 @@ def find_ends(
     complete = False
     try:
         for kind, literal in list(ends.unseen.items()):
-            answer = find_way(ends.circuit, literal, known, solver, lambda _: owner.wait(solver))
+            question = WayQuestion(ends.circuit, literal, known)
+            answer = find_way(question, solver, lambda _: owner.wait(solver))
             if isinstance(answer, ReachingInputs):
                 ends.note(kind, answer.frames)
         complete = not owner.limits

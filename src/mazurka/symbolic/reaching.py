@@ -36,41 +36,55 @@ class ExcludingInvariant:
     cubes: Cubes
 
 
-def find_way(
-    circuit: Circuit,
-    literal: int,
-    known: Iterable[tuple[int, ...]],
-    solver: SatSolver,
-    tell: Callable[[Progress], None],
-) -> ReachingInputs | ExcludingInvariant:
-    """A way on which a literal comes to hold, or an inductive invariant by which it never does.
-    The cubes that are `known` are inductive by themselves, and have no negative literals.
+class WayQuestion:
+    """Whether there is a way on which a literal comes to hold, for a solver to decide."""
 
-    (So those in which all latches matter are inductive without the others: the rest can be kept off
-    by latches that do not matter.)
-    """
-    assert len(circuit.latches) == len(circuit.bits.latches), "nothing but the state is remembered"
-    if literal == FALSE:
-        return ExcludingInvariant(())
-    if literal == TRUE:
-        return ReachingInputs([[0] * len(circuit.inputs)])
-    latches = find_influences(circuit, literal)
-    inputs = sorted(find_inputs(circuit, [literal, *(circuit.nexts[each] for each in latches)]))
-    kept = set(latches)
-    given = [cube for cube in known if all(each - 1 in kept for each in cube)]
-    problem = write_problem(circuit, literal, latches, inputs, given)
-    answer = ask(solver, problem, tell)
-    if isinstance(answer, Reached):
-        frames = []
-        for values in answer.frames:
-            chosen = dict(zip(inputs, values, strict=True))
-            frames.append([chosen.get(place, 0) for place in range(len(circuit.inputs))])
-        return ReachingInputs(frames)
-    cubes = [
-        tuple((latches[abs(each) - 1] + 1) * (1 if each > 0 else -1) for each in cube)
-        for cube in answer.cubes
-    ]
-    return ExcludingInvariant((*given, *cubes))
+    def __init__(self, circuit: Circuit, literal: int, known: Iterable[tuple[int, ...]]) -> None:
+        """The cubes that are `known` are inductive by themselves, and have no negative literals.
+
+        (So those in which all latches matter are inductive without the others: the rest can be kept
+        off by latches that do not matter.)
+        """
+        remembered = len(circuit.latches) - len(circuit.bits.latches)
+        assert not remembered, "nothing but the state is remembered"
+        self.circuit = circuit
+        self.answer: ReachingInputs | ExcludingInvariant | None = None
+        """The answer, where no solver is needed."""
+        if literal == FALSE:
+            self.answer = ExcludingInvariant(())
+        elif literal == TRUE:
+            self.answer = ReachingInputs([[0] * len(circuit.inputs)])
+        if self.answer is not None:
+            return
+        self.latches = find_influences(circuit, literal)
+        roots = [literal, *(circuit.nexts[each] for each in self.latches)]
+        self.inputs = sorted(find_inputs(circuit, roots))
+        kept = set(self.latches)
+        self.given = [cube for cube in known if all(each - 1 in kept for each in cube)]
+        self.problem = write_problem(circuit, literal, self.latches, self.inputs, self.given)
+
+    def read(self, answer: Reached | Proved) -> ReachingInputs | ExcludingInvariant:
+        """What the solver's answer says about the circuit."""
+        if isinstance(answer, Reached):
+            frames = []
+            for values in answer.frames:
+                chosen = dict(zip(self.inputs, values, strict=True))
+                frames.append([chosen.get(place, 0) for place in range(len(self.circuit.inputs))])
+            return ReachingInputs(frames)
+        cubes = [
+            tuple((self.latches[abs(each) - 1] + 1) * (1 if each > 0 else -1) for each in cube)
+            for cube in answer.cubes
+        ]
+        return ExcludingInvariant((*self.given, *cubes))
+
+
+def find_way(
+    question: WayQuestion, solver: SatSolver, tell: Callable[[Progress], None]
+) -> ReachingInputs | ExcludingInvariant:
+    """A way on which the literal comes to hold, or an inductive invariant that excludes it."""
+    if question.answer is not None:
+        return question.answer
+    return question.read(ask(solver, question.problem, tell))
 
 
 def ask(solver: SatSolver, problem: Problem, tell: Callable[[Progress], None]) -> Reached | Proved:

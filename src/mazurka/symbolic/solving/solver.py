@@ -152,15 +152,39 @@ class SatSolver:
     def prove(self, problem: Problem, tell: Callable[[Progress], None]) -> Reached | Proved:
         """Let the process look for an inductive invariant; `tell` hears of its progress, and may
         raise an exception to end it.  The clauses of this solver play no part in that."""
-        command, numbers = self._exchange(PROVE, problem.to_numbers())
-        while command == PROGRESS:
-            tell(Progress(*numbers))
-            command, numbers = self._exchange(PROGRESS, ())  # go on
+        self.begin_proof(problem)
+        while True:
+            while not self._process.has_answered(PULSE_SECONDS):
+                if self.waiting is not None:
+                    self.waiting(self)
+            found = self.hear_of_proof(len(problem.inputs))
+            if not isinstance(found, Progress):
+                return found
+            tell(found)
+            self.go_on()
+
+    def begin_proof(self, problem: Problem) -> None:
+        """The same for who does not wait: ask with `has_answered`, then hear, then let it go on."""
+        self._send(PROVE, problem.to_numbers())
+
+    def has_answered(self, seconds: float = 0.0) -> bool:
+        """Whether there is something to hear of the proof; wait for it so long."""
+        return self._process.has_answered(seconds)
+
+    def hear_of_proof(self, inputs: int) -> Progress | Reached | Proved:
+        """What there is to hear; `inputs` are as many as the problem has."""
+        command, numbers = self._process.read_answer()
+        if command == PROGRESS:
+            return Progress(*numbers)
         if command != FOUND:
             return Proved(_split(numbers))
-        count, width = numbers[0], len(problem.inputs)
-        starts = range(1, 1 + count * width, width) if width else [1] * count
-        return Reached([list(numbers[start : start + width]) for start in starts])
+        count = numbers[0]
+        starts = range(1, 1 + count * inputs, inputs) if inputs else [1] * count
+        return Reached([list(numbers[start : start + inputs]) for start in starts])
+
+    def go_on(self) -> None:
+        """Let a proof go on whose progress has been heard of."""
+        self._send(PROGRESS, ())
 
     def kill(self) -> None:
         """End the process: this solver answers nothing more."""
@@ -169,15 +193,15 @@ class SatSolver:
     def resident_bytes(self) -> int:
         return self._process.resident_bytes()
 
-    def _ask(self, command: bytes, numbers: Sequence[int]) -> array[int]:
-        return self._exchange(command, numbers)[1]
-
-    def _exchange(self, command: bytes, numbers: Sequence[int]) -> tuple[bytes, array[int]]:
+    def _send(self, command: bytes, numbers: Sequence[int]) -> None:
         self._process.send(command, array(NUMBER, numbers).tobytes())
+
+    def _ask(self, command: bytes, numbers: Sequence[int]) -> array[int]:
+        self._send(command, numbers)
         while not self._process.has_answered(PULSE_SECONDS):
             if self.waiting is not None:
                 self.waiting(self)
-        return self._process.read_answer()
+        return self._process.read_answer()[1]
 
 
 def _split(numbers: Sequence[int]) -> list[list[int]]:

@@ -1,4 +1,4 @@
 """One file a strategy; `mazurka.search.registry` finds them."""
 
-DEFAULT = "bmc"
+DEFAULT = "portfolio"
 """The strategy where nobody has named one."""

@@ -1,0 +1,171 @@
+"""A bounded search and a search for an inductive invariant side by side: the first to decide wins.
+
+Each solver runs in a process of its own, so the two need no threads here: the bounded search is
+conducted as always (`mazurka.symbolic.bmc`), and while it waits for its solver, or has finished a
+frame, the other solver is asked whether it has something to say.  What that is, `InvariantSearch`
+judges as it does alone: an invariant is checked, a way to a violation is followed.
+
+Both answers are answers about the program, so it does not matter who is first.  What the bounded
+search alone cannot know (executions that are longer than it looks ahead) does not count once there
+is a proof; what neither knows makes the answer inconclusive, as with each alone.
+
+With `--deterministic` the search for an invariant begins where the bounded search has ended without
+a decision.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mazurka.symbolic.bmc import CircuitSearch, FrameLoop
+from mazurka.symbolic.circuit import Circuit
+from mazurka.symbolic.options import INTERLEAVING, PLAIN_INTERLEAVINGS
+from mazurka.symbolic.pdr import InvariantFile, InvariantSearch
+from mazurka.symbolic.reaching import ExcludingInvariant, ReachingInputs
+from mazurka.symbolic.solving.property_directed import Progress
+from mazurka.symbolic.solving.solver import PULSE_SECONDS, SatSolver, SolverFailure
+
+
+class Decided(Exception):  # noqa: N818 - it is control flow, not an error
+    """The search for an invariant has come to an end with an answer."""
+
+
+class PortfolioSearch(CircuitSearch):
+    """A bounded search with a search for an invariant beside it."""
+
+    beside: ProofBeside | None = None
+    """The other search while it runs."""
+    decided_by = "bmc"
+    file: InvariantFile | None = None
+    """Where invariants are to be written."""
+
+    def search(self, circuit: Circuit, solver: SatSolver) -> None:
+        with SatSolver(waiting=self.wait) as second:
+            beside = ProofBeside(self, second)
+            try:
+                if not self.options.deterministic:
+                    self.beside = beside
+                    beside.begin()
+                FrameLoop(self, circuit, solver).search()
+                if self.violation is None and self.limits:
+                    beside.finish()
+            except Decided:
+                solver.kill()  # nobody waits for what it is doing
+            finally:
+                self.beside = None
+                if beside.is_busy:
+                    second.kill()
+        if beside.has_decided:
+            self.accept(beside.prover)
+
+    def wait(self, solver: SatSolver) -> None:
+        super().wait(solver)
+        if self.beside is not None and self.beside.listen():
+            raise Decided
+
+    def solver_bytes(self, solver: SatSolver) -> int:
+        second = self.beside.solver if self.beside is not None else None
+        known = {id(each): each for each in (solver, self.solver, second) if each is not None}
+        return sum(each.resident_bytes() for each in known.values())
+
+    def accept(self, prover: InvariantSearch) -> None:
+        """Take over what the search for an invariant has found."""
+        self.decided_by = "pdr"
+        self.violation, self.proof = prover.violation, prover.proof
+        self.limits, self.stop_notes = prover.limits, prover.stop_notes
+        if prover.violation is not None:
+            self.depth = prover.depth
+
+    def describe_effort(self) -> tuple[str, ...]:
+        told = super().describe_effort()
+        decided = self.violation is not None or not self.limits
+        return (*told, f"{self.decided_by} has decided") if decided else told
+
+
+class _BesideSearch(InvariantSearch):
+    """A search for an invariant whose limits are those of both."""
+
+    def __init__(self, owner: PortfolioSearch) -> None:
+        options = owner.options
+        if options.value(INTERLEAVING) not in PLAIN_INTERLEAVINGS:
+            plain = {name: x for name, x in options.tuning.items() if name != INTERLEAVING.name}
+            options = replace(options, tuning=plain)
+        super().__init__(owner.program, options, owner.observer)
+        self.owner, self.file = owner, owner.file
+
+    def wait(self, solver: SatSolver) -> None:
+        self.owner.wait(solver)
+
+
+class ProofBeside:
+    """The search for an invariant, which is heard of when there is time."""
+
+    def __init__(self, owner: PortfolioSearch, solver: SatSolver) -> None:
+        self.owner, self.solver = owner, solver
+        self.prover = _BesideSearch(owner)
+        self.has_begun = self.is_over = self.has_failed = False
+        self.is_judging = False
+        """Whether an answer is being judged: that waits for solvers, too, this one among them."""
+
+    @property
+    def has_decided(self) -> bool:
+        answered = self.prover.violation is not None or not self.prover.limits
+        return self.is_over and not self.has_failed and answered
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the solver is in the middle of something."""
+        return self.has_begun and not self.is_over
+
+    def begin(self) -> None:
+        """Encode the program, and hand it over."""
+        circuit = self.prover.encode()
+        self.questions = self.prover.decide(circuit, self.solver)
+        self.question = next(self.questions)
+        self._ask()
+        self.has_begun = True
+
+    def listen(self) -> bool:
+        """Hear what there is to hear; whether it has come to an end with an answer."""
+        if not self.has_begun or self.is_judging:
+            return False
+        while not self.is_over and self.solver.has_answered():
+            self._hear()
+        return self.has_decided
+
+    def finish(self) -> None:
+        """Wait for the end."""
+        if not self.has_begun:
+            self.begin()
+        while not self.is_over:
+            if self.solver.has_answered(PULSE_SECONDS):
+                self._hear()
+            else:
+                self.owner.wait(self.solver)
+
+    def _hear(self) -> None:
+        self.is_judging = True
+        try:
+            found = self.solver.hear_of_proof(len(self.question.problem.inputs))
+            if isinstance(found, Progress):
+                self.solver.go_on()
+            else:
+                self._go_on(self.question.read(found))
+        except SolverFailure:  # most likely it had no memory left; the other search goes on
+            self.is_over = self.has_failed = True
+        finally:
+            self.is_judging = False
+
+    def _go_on(self, answer: ReachingInputs | ExcludingInvariant) -> None:
+        try:
+            self.question = self.questions.send(answer)
+        except StopIteration:
+            self.is_over = True
+        else:
+            self._ask()
+
+    def _ask(self) -> None:
+        if self.question.answer is None:
+            self.solver.begin_proof(self.question.problem)
+        else:
+            self._go_on(self.question.answer)
