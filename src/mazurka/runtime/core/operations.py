@@ -160,6 +160,10 @@ class RealOperation:
         """Return what the thread holds from then on if it goes on now, if anything."""
         return None
 
+    def outcome(self) -> str:
+        """Tell people how it will end if it goes on now, where that is open: `: timed out`."""
+        return ""
+
     def objects(self) -> tuple[Shared, ...]:
         """Return all objects that it is about."""
         return (self.shared,)
@@ -195,6 +199,11 @@ class Waiting(RealOperation):
 
     def at(self, lookup: Lookup) -> Sequence[Touch] | None:
         return ((self.shared, self.writes),) if self.lets(lookup(self.shared)) else None
+
+
+def describe_failure(patient: bool) -> str:
+    """Tell people that an attempt fails: at once, or `patient`, after a time."""
+    return ": timed out" if patient else ": not now"
 
 
 class TryOperation(RealOperation):
@@ -237,6 +246,9 @@ class TryOperation(RealOperation):
 
     def takes(self) -> Object | None:
         return self.wanted.takes() if self.wanted.ready() else None
+
+    def outcome(self) -> str:
+        return ": done" if self.wanted.ready() else describe_failure(self.patient)
 
     def objects(self) -> tuple[Shared, ...]:
         return self.wanted.objects()

@@ -30,6 +30,7 @@ from mazurka.runtime.core.operations import (
     TryOperation,
     Waiting,
     Yields,
+    describe_failure,
     dial,
     make_operation,
 )
@@ -206,6 +207,9 @@ class QueueCall(Waiting):
             return ((self.shared, True),)
         failed = ((self.shared, False),)
         return failed + dial.passing if self.yields else failed
+
+    def outcome(self) -> str:
+        return "" if self.can(self.now) else describe_failure(self.seconds > 0)
 
     def holder(self) -> str | None:
         return self.now.holder

@@ -135,7 +135,7 @@ class Recorder(Decider):
             thread=chosen,
             kind=kind_of(operation),
             site=self._sites.get(chosen),
-            text=_foretell(operation),
+            text=_unwrap(operation).outcome(),
             effects=Effects(),
             inside=self._inside.get(chosen, False),
             starts=_started_by(operation),
@@ -326,14 +326,3 @@ def _unwrap(operation: RealOperation) -> RealOperation:
 def _started_by(operation: RealOperation) -> str | None:
     life = operation.shared if isinstance(operation, StartThread) else None
     return life.path if isinstance(life, Life) else None
-
-
-def _foretell(operation: RealOperation) -> str:
-    """Say how an attempt will end that has been chosen."""
-    if isinstance(operation, Spin):
-        return _foretell(operation.operation)
-    if not isinstance(operation, TryOperation):
-        return ""
-    if operation.wanted.ready():
-        return ": done"
-    return ": timed out" if operation.patient else ": not now"

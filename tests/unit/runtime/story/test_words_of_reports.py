@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import queue
 import sys
 import threading
 import warnings
@@ -357,3 +358,24 @@ def test_a_class_stands_for_its_tests(tmp_path: Path) -> None:
     )
     names = [found.test.name.partition("::")[2] for found in collect(f"{file}::TestOne")]
     assert names == ["TestOne::test_a", "TestOne::test_b"]
+
+
+# -- queues --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda items: items.get(timeout=2), "get items: timed out"),
+        (lambda items: items.get(block=False), "get items: not now"),
+    ],
+)
+def test_calls_of_a_queue_that_fail(call: Callable[[queue.Queue[int]], int], told: str) -> None:
+    def program() -> None:
+        items: queue.Queue[int] = queue.Queue()
+        thread = threading.Thread(target=items.put, args=(1,))
+        thread.start()
+        call(items)
+        thread.join()
+
+    assert told in report(program)
