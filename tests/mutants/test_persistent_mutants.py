@@ -8,7 +8,6 @@ native search relies as well.  An unsound mutant loses the violation of one mode
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +17,7 @@ from mazurka.analysis.cell_sets import NOTHING, CellSets
 from mazurka.analysis.channels import Channels, EdgeUse, End
 from mazurka.analysis.futures import Futures, find_needed_locks
 from mazurka.analysis.ownership import reach
+from mazurka.bench import harness
 from mazurka.frontend.python.elaboration import elaborate
 from mazurka.ir.interpreter import State, Step
 from mazurka.ir.passes.prepare import prepare
@@ -234,12 +234,12 @@ def test_mutant_loses_a_race(monkeypatch: pytest.MonkeyPatch, replacement: Any) 
     assert not explore_persistent(read(), races=True).kinds
 
 
-FIGURES = Path(__file__).parents[1] / "papers" / "stubborn"
+FIGURES = harness.MODELS / "symbolic"
 
 
 def figure(number: int) -> Program:
     """T1 twice beside T2: `a` and `y` are shared then, and give no thread a turn for nothing."""
-    text = (FIGURES / f"fig{number}.py").read_text(encoding="utf-8")
+    text = (FIGURES / f"figure{number}.py").read_text(encoding="utf-8")
     more = text.replace("threads = [first(), ", "threads = [first(), first(), ")
     assert more != text
     return prepare(elaborate(more, "model.py"))

@@ -5,10 +5,9 @@ The paper asks for the set that begins with the step in question (Algo 2 and 3 f
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
+from mazurka.bench.harness import MODELS
 from mazurka.frontend.python import load_model
 from mazurka.ir.interpreter import Interpreter, State
 from mazurka.ir.passes.prepare import prepare
@@ -18,12 +17,12 @@ from mazurka.stateful.reference.stubborn import PersistentSets
 from mazurka.stateful.variants import Relation
 from tests.soundness.stubborn_circuits import StubbornCircuit
 
-FIGURES = Path(__file__).parent / "stubborn"
+FIGURES = MODELS / "symbolic"
 T1, T2 = 0, 1
 
 
 def figure(number: int) -> Program:
-    return prepare(load_model(str(FIGURES / f"fig{number}.py"), {}))
+    return prepare(load_model(str(FIGURES / f"figure{number}.py"), {}))
 
 
 def standing(program: Program, *labels: str) -> State:

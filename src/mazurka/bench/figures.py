@@ -28,6 +28,14 @@ class Figures:
     """The states of those rounds, added up."""
     limits: tuple[str, ...] = ()
     """What stopped the search before its end: then all counts are lower bounds."""
+    encoding_seconds: float | None = None
+    """What making a circuit took, and its copies, where there is one."""
+    loading_seconds: float | None = None
+    """What handing clauses to solvers took."""
+    steps: int | None = None
+    """Of the schedule that was found."""
+    proof: str | None = None
+    """What proves a model whose executions do not all end."""
     failure: str | None = None
     """The kind of failure that was found, such as `assert` or `deadlock`."""
     error: str | None = None
@@ -47,6 +55,13 @@ class Figures:
         return self.states, self.transitions
 
     @property
+    def solving_seconds(self) -> float | None:
+        """What is left of the time after encoding and loading."""
+        if self.seconds is None or self.encoding_seconds is None:
+            return None
+        return max(self.seconds - self.encoding_seconds - (self.loading_seconds or 0.0), 0.0)
+
+    @property
     def states_per_second(self) -> float:
         return (self.states or 0) / self.seconds if self.seconds else 0.0
 
@@ -57,8 +72,9 @@ class Figures:
     def to_json(self, *names: str) -> dict[str, object]:
         """The named figures."""
         values = {name: getattr(self, name) for name in names}
-        if isinstance(values.get("seconds"), float):
-            values["seconds"] = round(values["seconds"], 6)
+        for name, value in values.items():
+            if name.endswith("seconds") and isinstance(value, float):
+                values[name] = round(value, 6)
         return values
 
 

@@ -21,12 +21,14 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from mazurka.bench import plot
 from mazurka.bench.figures import Figures, repeat
 from mazurka.errors import OptionError
 from mazurka.frontend.python import load_model
 from mazurka.ir.passes.merge import Granularity
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import Program
+from mazurka.report.outputs import require_writable, write
 from mazurka.report.terminal import glyphs_for, make_console, safe
 from mazurka.search import SearchOptions, SearchResult, Silent
 from mazurka.search.registry import load_strategy
@@ -106,6 +108,8 @@ class BenchOptions:
     limit_seconds: float | None = None
     """None: the benchmark's own limit."""
     workers: int | None = None
+    svg: str | None = None
+    """The file for a plot."""
 
 
 @dataclass(frozen=True)
@@ -180,6 +184,10 @@ class Benchmark(Generic[AnyCase]):
         """A sentence for each claim that could not be checked."""
         return []
 
+    def draw(self) -> str | None:
+        """A plot of the rows, as SVG; None where nothing can be drawn."""
+        return None
+
     def row_to_json(self, row: Measured[AnyCase]) -> dict[str, object]:
         raise NotImplementedError
 
@@ -218,6 +226,10 @@ class Benchmark(Generic[AnyCase]):
         if self.workers < 1:
             raise OptionError(f"--workers must be at least 1, not {self.workers}")
         refuse_many("--workers", self.workers)
+        if options.svg is not None:
+            if self.draw() is None:
+                raise OptionError(f"--svg: {self.name!r} has no plot")
+            require_writable(options.svg, "--svg", mark=plot.MARK, reads=None)
 
     def select(self) -> list[AnyCase]:
         """All cases, or those that are named: one case, or a group of them."""
@@ -294,6 +306,9 @@ class Benchmark(Generic[AnyCase]):
     # --- publishing -------------------------------------------------------------------------------
 
     def publish(self, *, as_json: bool = False) -> int:
+        drawing = None if self.options.svg is None else self.draw()
+        if self.options.svg is not None and drawing is not None:
+            write(self.options.svg, drawing)
         if as_json:
             sys.stdout.write(json.dumps(self.to_json(), indent=2) + "\n")
         else:

@@ -14,7 +14,7 @@ from mazurka.errors import OptionError, suggest
 
 EPILOG = "Example: mazurka bench speed --quick"
 
-NAMES = ("speed", "verdict", "cpc", "optimistic", "cartesian", "context-bounded")
+NAMES = ("speed", "verdict", "cpc", "optimistic", "cartesian", "context-bounded", "symbolic")
 """Each is a module of `mazurka.bench`, whose `TABLE` is the benchmark."""
 
 
@@ -43,6 +43,9 @@ def bench(
     workers: Annotated[
         int | None, args.option("--workers N", "Workers of the concurrent search (cartesian: 2).")
     ] = None,
+    svg: Annotated[
+        str | None, args.option("--svg FILE", "Draw the times into this file (symbolic).")
+    ] = None,
     json: args.Json = False,
 ) -> int:
     """Run a benchmark; speed and verdict compare with SPIN where it is installed."""
@@ -61,6 +64,7 @@ def bench(
             order=order,
             limit_seconds=limit_time,
             workers=workers,
+            svg=svg,
         )
         return int(table(options).run(as_json=json))
 

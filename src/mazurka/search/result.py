@@ -74,6 +74,12 @@ class Statistics:
     """What proves that no longer execution violates anything either: `an inductive invariant of 12
     clauses`."""
 
+    encoding_seconds: float | None = None
+    """For searches with a circuit: what making it and its copies took; the rest of `seconds` is
+    loading and solving."""
+    loading_seconds: float | None = None
+    """What handing clauses to solvers took, where that is known."""
+
     @property
     def bytes_per_state(self) -> float:
         stored = self.table_bytes if self.disk_bytes is None else self.disk_bytes

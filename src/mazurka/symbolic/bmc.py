@@ -153,6 +153,8 @@ class CircuitSearch:
             unrolled=self.covered,
             unrolled_unit=self.unit,
             proof=self.proof,
+            encoding_seconds=self.encoding_seconds,
+            loading_seconds=None if self.solver is None else self.solver.loading_seconds,
         )
 
     def examine_unknown(self, path: tuple[Move, ...], step: Step) -> bool:

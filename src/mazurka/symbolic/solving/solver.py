@@ -13,6 +13,7 @@ import contextlib
 import os
 import subprocess
 import sys
+import time
 from array import array
 from collections.abc import Callable, Sequence
 from multiprocessing.connection import wait
@@ -165,7 +166,9 @@ class SatSolver:
 
     def begin_proof(self, problem: Problem) -> None:
         """The same for who does not wait: ask with `has_answered`, then hear, then let it go on."""
+        began = time.perf_counter()
         self._send(PROVE, problem.to_numbers())
+        self.loading_seconds += time.perf_counter() - began
 
     def has_answered(self, seconds: float = 0.0) -> bool:
         """Whether there is something to hear of the proof; wait for it so long."""
