@@ -36,7 +36,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("runtime.testing",),
     ("runtime",),
     ("checking",),
-    ("comparing", "temporal"),
+    ("comparing", "temporal", "circuit_files"),
     ("api",),
     ("bench",),
     ("cli",),

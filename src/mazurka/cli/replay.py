@@ -25,8 +25,9 @@ def replay(
     trace: Annotated[
         str,
         typer.Argument(
-            metavar="TRACE|TOKEN",
-            help="A file that mazurka check --trace has written, or the token of a failed test.",
+            metavar="TRACE|TOKEN|WITNESS",
+            help="A file that mazurka check --trace has written, the token of a failed test, or,"
+            " with --circuit, the witness of another model checker.",
         ),
     ],
     step: Annotated[
@@ -40,6 +41,14 @@ def replay(
     full_trace: Annotated[
         bool, args.option("--full-trace", "Print every step of a long trace.")
     ] = False,
+    circuit: Annotated[
+        str | None,
+        args.option(
+            "--circuit FILE",
+            "The circuit that another model checker was given, as mazurka export --format aiger"
+            " has written it: replay the checker's witness on the model.",
+        ),
+    ] = None,
     leave_out: LeaveOut = None,
     real_time: RealTime = False,
     json: args.Json = False,
@@ -48,12 +57,14 @@ def replay(
 ) -> int:
     """Replay a saved counterexample on the reference interpreter, or a test by its token.
 
+    With --circuit, replay what another model checker has found in an exported circuit.
+
     Exit status: 1 the violation was reproduced, 0 it was not, 2 the program has changed.
     """
 
     def action() -> int:
         printed = args.choose_form(form, json)
-        if trace.startswith(TOKENS):
+        if trace.startswith(TOKENS) and circuit is None:
             if printed == "svg":
                 raise OptionError("--format svg is for saved traces, not for the tokens of tests")
             given: dict[str, Any] = {"leave_out": leave_out} if leave_out else {}
@@ -68,7 +79,12 @@ def replay(
         from mazurka.api import replay_on
         from mazurka.report.chart import draw_chart
 
-        report, program = replay_on(trace)
+        if circuit is not None:
+            from mazurka.circuit_files import replay_witness
+
+            report, program = replay_witness(trace, circuit)
+        else:
+            report, program = replay_on(trace)
         if printed == "json":
             print_json(report.to_json())
         elif printed == "svg":

@@ -2,7 +2,7 @@
 
 A model that is given twice by mistake (`mazurka check model.py --trace model.py`) would be lost.
 So the only files that are written again are empty ones and those that Mazurka has written, told by
-how they begin, and never one that is read in the same command.
+how they begin or end, and never one that is read in the same command.
 """
 
 from __future__ import annotations
@@ -15,13 +15,15 @@ from mazurka.frontend.registry import read_beginning
 
 LOOKED_AT = 400
 """How many characters of a file are looked at to see who has written it."""
+LOOKED_AT_THE_END = 8_000
+"""The same at its end, where circuits have their comments."""
 
 
 def require_writable(path: str, option: str, *, mark: str, reads: str | None) -> None:
     """Refuse a file that cannot or must not be written, before a long search and not after it.
 
-    `mark` is in the beginning of all files that the option writes; `reads` is what the command
-    reads.
+    `mark` is in the beginning, or at the end, of all files that the option writes; `reads` is what
+    the command reads.
     """
     target = Path(path)
     if target.is_dir():
@@ -43,7 +45,7 @@ def refuse_to_overwrite(path: str, option: str, *, mark: str, reads: str | None)
             f"{option} would overwrite the file that is read; name another", file=path
         )
     start = read_beginning(target, LOOKED_AT)
-    if start and mark not in start:
+    if start and mark not in start and mark not in read_end(target):
         raise OptionError(
             f"{option} would overwrite this file, which Mazurka has not written there before; name"
             " another, or remove it",
@@ -51,8 +53,16 @@ def refuse_to_overwrite(path: str, option: str, *, mark: str, reads: str | None)
         )
 
 
-def write(path: str, text: str) -> None:
+def read_end(path: Path) -> str:
+    """The last characters of a file, whatever it contains."""
+    with path.open("rb") as file:
+        file.seek(0, os.SEEK_END)
+        file.seek(max(file.tell() - LOOKED_AT_THE_END, 0))
+        return file.read().decode("utf-8", "replace")
+
+
+def write(path: str, text: str | bytes) -> None:
     try:
-        Path(path).write_text(text, encoding="utf-8")
+        Path(path).write_bytes(text if isinstance(text, bytes) else text.encode("utf-8"))
     except OSError as error:
         raise MazurkaError(f"cannot be written: {error.strerror or error}", file=path) from None

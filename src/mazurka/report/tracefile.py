@@ -131,7 +131,7 @@ def _read_trace(data: Fields) -> SavedTrace:
     fingerprint, violation = data.inner("fingerprint"), data.inner("violation")
     return SavedTrace(
         input=data.get("input", str),
-        reading=_read_reading(data),
+        reading=read_reading(data),
         source_digest=fingerprint.get("source", str),
         program_digest=fingerprint.get("program", str),
         violation=Violation(
@@ -147,7 +147,8 @@ def _read_trace(data: Fields) -> SavedTrace:
     )
 
 
-def _read_reading(data: Fields) -> Reading:
+def read_reading(data: Fields) -> Reading:
+    """How the input was read, from an object with `definitions` and `options`."""
     definitions = data.inner("definitions").values
     if not all(isinstance(value, str) for value in definitions.values()):
         raise Malformed("a value in `definitions` is not a string")
