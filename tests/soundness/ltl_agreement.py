@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
 from random import Random
 
 from mazurka.ir.expressions import Binary, Const, Expr, Load
@@ -13,9 +16,14 @@ from mazurka.search import SearchOptions, SearchResult, Silent
 from mazurka.stateful.reference.full import explore
 from mazurka.stateful.reference.ltl import check_formula
 from mazurka.stateful.searches.nested import NestedSearch
+from mazurka.symbolic.temporal.searches import search_formula
 from tests.soundness.random_programs import random_program
 from tests.unit.ltl.random_formulas import random_formula
 
+NESTED = "nested"
+AGREES, DIFFERS, UNDECIDED = "agrees", "differs", "undecided"
+ROUNDS = 40
+SECONDS = 20.0
 STATES = 400
 """Programs with more states are left out."""
 
@@ -37,27 +45,54 @@ def search_nested(program: Program, formula: Formula, *, fair: bool) -> SearchRe
     return NestedSearch(program, formula, options, Silent(), fair=fair).run()
 
 
-def find_disagreement(seed: int) -> str | None:
-    """Compare one program and one formula; what is wrong, `left out`, or None.
+def search_by(strategy: str, program: Program, formula: Formula, *, fair: bool) -> SearchResult:
+    """Check a formula with the nested search, or with a strategy of the symbolic engine."""
+    if strategy == NESTED:
+        return search_nested(program, formula, fair=fair)
+    options = SearchOptions(limit_seconds=SECONDS, tuning={"rounds": ROUNDS})
+    return search_formula(strategy, program, formula, options, Silent(), fair=fair)
 
-    The search works on the merged program where it may, the product always on the other one."""
+
+@dataclass(frozen=True)
+class Comparison:
+    """What strategies say of one program and one formula."""
+
+    description: str
+    answers: Mapping[str, str]
+    """By strategy one of the words above; on a merged program it has another answer."""
+
+    @property
+    def differs(self) -> bool:
+        return DIFFERS in self.answers.values()
+
+
+def compare_formula(seed: int, strategies: Sequence[str] = (NESTED,)) -> Comparison | None:
+    """Compare one random program and one formula with the product; None: too large, or it fails.
+
+    The search works on the merged program where it may as well, the product always on the other
+    one.  A search that ends by a limit is undecided."""
     rng = Random(seed)
     raw = random_program(rng, faults=False)
     plain = prepare(raw, merge=False)
     if not explore(plain, races=False, limit=STATES).complete:
-        return "left out"
+        return None
     shared = rng.random() < 0.5
     propositions = random_propositions(rng, plain, shared=shared)
     formula = random_formula(rng, propositions, rng.randint(1, 4), has_next=rng.random() < 0.3)
     fair = rng.random() < 0.5
     expected = check_formula(plain, formula, fair=fair)
     if expected.faults:
-        return "left out"
-    programs = [plain]
+        return None
+    programs = {"": plain}
     if may_merge(plain, formula, fair=fair):
-        programs.append(prepare(raw))
-    for program in programs:
-        found = search_nested(program, formula, fair=fair)
-        if (found.violation is not None) is not expected.violated:
-            return f"seed {seed}: {expected.violated} expected, fair {fair}: {formula}"
-    return None
+        programs[", merged"] = prepare(raw)
+    answers = {}
+    for (suffix, program), strategy in product(programs.items(), strategies):
+        found = search_by(strategy, program, formula, fair=fair)
+        violated = found.violation is not None
+        if found.limits and not violated:
+            answers[strategy + suffix] = UNDECIDED
+        else:
+            answers[strategy + suffix] = AGREES if violated is expected.violated else DIFFERS
+    word = "violated" if expected.violated else "true"
+    return Comparison(f"seed {seed}, {word}, fair {fair}: {formula}", answers)

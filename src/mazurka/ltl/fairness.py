@@ -6,8 +6,7 @@ Each condition is about a thread, and must be met by infinitely many steps of a 
 - *unstopped*: the thread is not stopped by an assumption in the state before the step.  Asked for
   each thread that has assumptions: a run in which it is stopped for ever is left out.
 - *fair*: the thread makes the step, or cannot move in the state before it.  Asked for each thread
-under
-  weak fairness.
+  under weak fairness.
 """
 
 from __future__ import annotations
@@ -61,9 +60,13 @@ def find_abilities(interpreter: Interpreter, state: State) -> Abilities:
     for number, thread in enumerate(interpreter.program.threads):
         if thread.observer:
             continue
-        outcomes = {step.outcome for _, step in interpreter.steps_of(state, number)}
-        if outcomes & {Outcome.MOVED, Outcome.FAULT}:
-            able.add(number)
-        elif Outcome.STOPPED in outcomes:
-            stopped.add(number)
+        stops = False
+        for _, step in interpreter.steps_of(state, number):
+            if step.outcome in (Outcome.MOVED, Outcome.FAULT):
+                able.add(number)
+                break  # there may be very many choices
+            stops = stops or step.outcome is Outcome.STOPPED
+        else:
+            if stops:
+                stopped.add(number)
     return Abilities(frozenset(able), frozenset(stopped))

@@ -62,8 +62,10 @@ def is_counted(
         (states[position], moves[position].thread) for position in range(loop_start, len(moves))
     ]
     repeated = repeated or [(states[loop_start], None)]
+    conditions = find_conditions(interpreter.program, fair=fair)
+    if not conditions:
+        return True
     abilities = [(find_abilities(interpreter, state), mover) for state, mover in repeated]
     return all(
-        any(each.meet(condition, mover) for each, mover in abilities)
-        for condition in find_conditions(interpreter.program, fair=fair)
+        any(each.meet(condition, mover) for each, mover in abilities) for condition in conditions
     )

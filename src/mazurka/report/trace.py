@@ -29,13 +29,13 @@ from mazurka.report.spinning import Spinning, describe_hang, follow_loop, mark_s
 from mazurka.report.standing import Standing, find_standings
 from mazurka.search import Move, Violation
 from mazurka.search.races import race_address
+from mazurka.search.result import LASSO
 from mazurka.stateful.hangs import is_hang
 
 KEPT_ROWS = 20_000
 """Of a longer trace only the beginning and the end are told, half of this number each."""
 
 
-LASSO = "ltl"
 """The kind of a run that violates a temporal formula."""
 
 TELLING = 50_000

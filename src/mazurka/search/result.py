@@ -12,6 +12,10 @@ CUT_SHORT = frozenset(
 """Limits after which a search has seen only a part of what it wanted to see."""
 
 
+LASSO = "ltl"
+"""The kind of a violation that is a run: it ends, or its last moves are repeated for ever."""
+
+
 @dataclass(frozen=True, slots=True)
 class Move:
     """One step of a schedule: which thread, and which of its nondeterministic choices."""

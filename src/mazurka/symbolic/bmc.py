@@ -18,13 +18,14 @@ like violations.  The interpreter takes the step: if it never ends, that is a vi
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 from mazurka.deadline import TimeLimitError, check_time, seconds_left
 from mazurka.ir.interpreter import Step
 from mazurka.ir.program import Fault, Program
 from mazurka.search import Move, Observer, SearchOptions, SearchResult, Statistics, Violation
 from mazurka.search.resources import default_limit_bytes, resident_bytes
-from mazurka.symbolic.circuit import DEADLOCK, Circuit, Interleaving
+from mazurka.symbolic.circuit import OF_STATES, Circuit, Interleaving
 from mazurka.symbolic.encoding import encode
 from mazurka.symbolic.ends import Ends
 from mazurka.symbolic.environment import ONE_HOT
@@ -51,6 +52,30 @@ class LimitReached(Exception):  # noqa: N818 - it is control flow, not an error
     """A limit other than that of time; the message is its name."""
 
 
+class SearchSubject:
+    """What a search asks of a program: here, whether a step fails or a state is bad."""
+
+    plain_steps = False
+    """Whether a transition must be one step, whatever interleaving is asked for."""
+
+    def encode(self, search: CircuitSearch) -> Circuit:
+        """The circuit in which what is asked for is `bad`."""
+        return encode(
+            search.program,
+            search.interleaving,
+            properties=search.options.properties,
+            counters=search.counters,
+            unrolling=search.options.value(UNROLLED),
+            observer=search.observer,
+        )
+
+    def judge(
+        self, circuit: Circuit, frames: Sequence[Sequence[int]], kind: str, path: tuple[Move, ...]
+    ) -> Violation:
+        """The violation that the inputs of some frames lead to; the path is that of the frames."""
+        return Violation(kind, path)
+
+
 class CircuitSearch:
     """One search, and what it has found.  Other back ends derive from it."""
 
@@ -58,11 +83,20 @@ class CircuitSearch:
     """What is encoded where sweeps are asked for."""
     counters = ONE_HOT
 
-    def __init__(self, program: Program, options: SearchOptions, observer: Observer) -> None:
+    def __init__(
+        self,
+        program: Program,
+        options: SearchOptions,
+        observer: Observer,
+        subject: SearchSubject | None = None,
+    ) -> None:
         require_solver()
         self.program, self.options, self.observer = program, options, observer
+        self.subject = subject or SearchSubject()
         asked = Interleaving(options.value(INTERLEAVING))
         self.interleaving = self.sweeps if asked is Interleaving.SWEEPS else asked
+        if self.subject.plain_steps:
+            self.interleaving = Interleaving.FULL
         self.unit = UNITS[self.interleaving]
         self.most_frames: int = options.value(ROUNDS)
         self.limit_bytes = options.limit_bytes or default_limit_bytes()
@@ -108,14 +142,7 @@ class CircuitSearch:
     def encode(self) -> Circuit:
         began = time.perf_counter()
         try:
-            return encode(
-                self.program,
-                self.interleaving,
-                properties=self.options.properties,
-                counters=self.counters,
-                unrolling=self.options.value(UNROLLED),
-                observer=self.observer,
-            )
+            return self.subject.encode(self)
         finally:
             self.encoding_seconds += time.perf_counter() - began
 
@@ -267,9 +294,10 @@ class FrameLoop:
             if not self._is_possible(self.graph.either(bad, unknown)):
                 return False
             if self._is_possible(bad):
-                kind, path, _ = ScheduleReader(self.circuit).read(self._values(), self.circuit.bad)
-                self.owner.violation = Violation(kind, path)
-                self.owner.depth += kind != DEADLOCK  # the step that fails belongs to it
+                frames = self._values()
+                kind, path, _ = ScheduleReader(self.circuit).read(frames, self.circuit.bad)
+                self.owner.violation = self.owner.subject.judge(self.circuit, frames, kind, path)
+                self.owner.depth += kind not in OF_STATES  # the step that fails belongs to it
                 return True
             if self._is_possible(unknown) and self._examine_unknown():
                 return True

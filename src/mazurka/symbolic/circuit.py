@@ -30,12 +30,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from mazurka.ir.program import Fault, Program
+from mazurka.search.result import LASSO
 from mazurka.symbolic.environment import Latch, StateBits
 from mazurka.symbolic.graph import Aig
 from mazurka.symbolic.steps import ChoiceKey
 from mazurka.symbolic.words import Word
 
 DEADLOCK = "deadlock"
+OF_STATES = frozenset({DEADLOCK, LASSO})
+"""What is bad in a state, and not because of a step from it."""
 UNROLLING = "unrolling"
 
 
@@ -91,6 +94,9 @@ class Circuit:
     holds.  A frame that is bad otherwise is so in its first state."""
     choices: Mapping[ChoiceKey, Word]
     """The inputs behind the choices of steps."""
+    idles: bool
+    """Whether a frame in which `constraint` does not hold changes nothing: such a frame may then
+    count as a transition."""
 
     def describe(self) -> str:
         """What was encoded, for `--explain` and for tests."""

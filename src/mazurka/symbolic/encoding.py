@@ -68,4 +68,5 @@ def encode(
         ends=ends,
         events=tuple(frame.events),
         choices=dict(encoder.choices),
+        idles=interleaving in (Interleaving.FULL, Interleaving.SWEEPS),
     )

@@ -25,6 +25,10 @@ from mazurka.symbolic.graph import FALSE
 from mazurka.symbolic.record import StepRecord
 from mazurka.symbolic.steps import ChoiceKey, StepEncoder
 
+FOR_DEADLOCKS = (
+    "deadlocks can be looked for only where it does not: choose in a step before, or use --property"
+    " assert"
+)
 MOST_QUANTIFIED = 10
 """The most bits of choices over which "cannot move" is worked out."""
 
@@ -47,9 +51,12 @@ class ThreadOutlook:
 class StepOutlook:
     """Finds what threads can do in one environment."""
 
-    def __init__(self, encoder: StepEncoder, environment: Environment) -> None:
+    def __init__(
+        self, encoder: StepEncoder, environment: Environment, purpose: str = FOR_DEADLOCKS
+    ) -> None:
+        """`purpose`: what cannot be done, and what to do, where too many choices matter."""
         self.encoder, self.graph = encoder, encoder.graph
-        self.environment = environment
+        self.environment, self.purpose = environment, purpose
         self.program = encoder.program
 
     def of_thread(self, thread: int, *, reads: bool = True) -> ThreadOutlook:
@@ -85,8 +92,7 @@ class StepOutlook:
             raise UnsupportedError.at(
                 edge.span,
                 "whether this step can be taken depends on a choice among more than"
-                f" {1 << MOST_QUANTIFIED:,}; with --engine symbolic deadlocks can be looked for"
-                " only where it does not: choose in a step before, or use --property assert",
+                f" {1 << MOST_QUANTIFIED:,}; with --engine symbolic {self.purpose}",
             )
         for bit, _ in relevant:
             no, yes = (self.graph.substitute(literals, {bit: value}) for value in (0, 1))

@@ -23,9 +23,8 @@ from pathlib import Path
 
 from mazurka.deadline import TimeLimitError, check_time
 from mazurka.errors import OptionError
-from mazurka.search import Violation
 from mazurka.symbolic.bmc import PHASE, CircuitSearch, LimitReached
-from mazurka.symbolic.circuit import DEADLOCK, Circuit, Interleaving
+from mazurka.symbolic.circuit import OF_STATES, Circuit, Interleaving
 from mazurka.symbolic.ends import Ends
 from mazurka.symbolic.environment import BINARY
 from mazurka.symbolic.invariants import check_invariant, describe_invariant, find_unused_codes
@@ -75,9 +74,9 @@ class InvariantSearch(CircuitSearch):
                 break
             names = {**circuit.bad, **unknown}
             kind, path, step = ScheduleReader(circuit).read(answer.frames, names)
-            self.depth = len(answer.frames) - (kind == DEADLOCK)
+            self.depth = len(answer.frames) - (kind in OF_STATES)
             if kind in circuit.bad:
-                self.violation = Violation(kind, path)
+                self.violation = self.subject.judge(circuit, answer.frames, kind, path)
                 return
             assert step is not None
             del unknown[kind]

@@ -90,7 +90,7 @@ class _BesideSearch(InvariantSearch):
         if options.value(INTERLEAVING) not in PLAIN_INTERLEAVINGS:
             plain = {name: x for name, x in options.tuning.items() if name != INTERLEAVING.name}
             options = replace(options, tuning=plain)
-        super().__init__(owner.program, options, owner.observer)
+        super().__init__(owner.program, options, owner.observer, owner.subject)
         self.owner, self.file = owner, owner.file
 
     def wait(self, solver: SatSolver) -> None:

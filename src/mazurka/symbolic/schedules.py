@@ -16,7 +16,7 @@ from mazurka.errors import InternalError
 from mazurka.ir.interpreter import Interpreter, State, Step, StepRun
 from mazurka.ir.program import Edge, Fault, Mode, Program
 from mazurka.search import Move
-from mazurka.symbolic.circuit import DEADLOCK, UNROLLING, Circuit
+from mazurka.symbolic.circuit import OF_STATES, UNROLLING, Circuit
 from mazurka.symbolic.steps import ChoiceKey, fold_choice, order_transient
 
 ALL = np.uint64((1 << 64) - 1)
@@ -86,8 +86,9 @@ class ScheduleReader:
         found = [name for name, literal in names.items() if self._holds(literal)]
         if not found:
             raise self._disagreement("nothing is wrong")
-        name = DEADLOCK if DEADLOCK in found else self._find_first(found)
-        step = None if name == DEADLOCK else self._fail(frames[-1], name)
+        of_states = OF_STATES.intersection(found)
+        name = min(of_states) if of_states else self._find_first(found)
+        step = None if of_states else self._fail(frames[-1], name)
         return name, tuple(self.path), step
 
     def _find_first(self, names: Collection[str]) -> str:

@@ -19,6 +19,7 @@ from mazurka.ltl.fairness import find_conditions
 from mazurka.ltl.formulas import Formula, negation
 from mazurka.ltl.lassos import refute_lasso
 from mazurka.search import Move, Observer, SearchOptions, Violation
+from mazurka.search.result import LASSO
 from mazurka.stateful import blocks
 from mazurka.stateful.compiled.view import ProgramView
 from mazurka.stateful.searches.kernel_search import KernelSearch
@@ -100,7 +101,7 @@ class NestedSearch(KernelSearch):
         wrong = refute_lasso(self.origin, self.formula, path, start, fair=self.fair)
         if wrong is not None:
             raise InternalError(f"the interpreter does not confirm a counterexample: {wrong}")
-        return Violation("ltl", path, loop_start=start)
+        return Violation(LASSO, path, loop_start=start)
 
     def move_at(self, frame: int) -> Move | None:
         """The move last made from a frame; None where the program stays."""

@@ -6,6 +6,8 @@ move; other frames change nothing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mazurka.symbolic.circuit import StepEvent
 from mazurka.symbolic.environment import Environment, Places, merge_places
 from mazurka.symbolic.graph import FALSE
@@ -17,9 +19,19 @@ from mazurka.symbolic.words import Word
 
 def build_frame(encoder: StepEncoder) -> Frame:
     frame = Frame(encoder)
-    graph, before = encoder.graph, frame.before
-    threads = range(len(encoder.program.threads))
-    width = (len(threads) - 1).bit_length()
+    taken, moves = choose_mover(frame, range(len(encoder.program.threads)))
+    frame.events += moves
+    frame.constraint = encoder.graph.some(event.literal for event in moves)
+    frame.nexts = encoder.bits.encode(frame.before, apply_steps(encoder, frame.before, taken))
+    return frame
+
+
+def choose_mover(
+    frame: Frame, threads: Sequence[int]
+) -> tuple[list[tuple[int, StepRecord]], list[StepEvent]]:
+    """The steps of these threads, of which the inputs choose at most one, and who makes it."""
+    encoder, graph, before = frame.encoder, frame.graph, frame.before
+    width = (max(threads, default=0)).bit_length()
     literals = [frame.add_input() for _ in range(width)]
     chosen = encoder.words.from_bits(literals, 0, (1 << width) - 1)
     taken: list[tuple[int, StepRecord]] = []
@@ -36,10 +48,7 @@ def build_frame(encoder: StepEncoder) -> Frame:
                 taken.append((runs, record))
                 mine.append(runs)
         moves.append(StepEvent(graph.some(mine), thread))
-    frame.events += moves
-    frame.constraint = graph.some(event.literal for event in moves)
-    frame.nexts = encoder.bits.encode(before, apply_steps(encoder, before, taken))
-    return frame
+    return taken, moves
 
 
 def apply_steps(
