@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from mazurka.checking import check_file, load_program
+from mazurka.checking import load_program
 from mazurka.comparing import Comparison, compare_file
 from mazurka.ir.program import Program
 from mazurka.report.tracefile import ReplayReport, load, replay_saved, save
@@ -18,6 +18,7 @@ from mazurka.report.verdict import Verdict
 from mazurka.search import Observer, Silent
 from mazurka.search.reading import Reading
 from mazurka.search.request import CheckOptions
+from mazurka.temporal import check_temporal, read_subject
 
 
 def check(
@@ -40,6 +41,8 @@ def check(
     explore_all: bool = False,
     counterexample: str = "auto",
     symmetry: bool = True,
+    ltl: str | None = None,
+    fair: bool = False,
     observer: Observer | None = None,
     **tuning: object,
 ) -> Verdict:
@@ -52,6 +55,8 @@ def check(
     that strategies have of their own are given by name:
     `check("model.py", strategy="stubborn", proviso="sticky")`.
     With `symmetry=False` states that differ only in the numbers of alike threads are counted apart.
+    `ltl` is a temporal formula that all runs satisfy, with `fair` all fair ones; those that the
+    model declares are checked as well.
     """
     options = CheckOptions(
         engine=engine,
@@ -68,7 +73,8 @@ def check(
         symmetry=symmetry,
         tuning=tuning,
     )
-    return check_file(os.fspath(path), options, observer or Silent())
+    watcher = observer or Silent()
+    return check_temporal(os.fspath(path), options, watcher, ltl=ltl, fair=fair)
 
 
 def compare(
@@ -123,7 +129,10 @@ def replay_on(trace: str | os.PathLike[str]) -> tuple[ReplayReport, Program]:
     beside = Path(trace).parent / Path(source).name
     if not Path(source).exists() and beside.exists():
         source = str(beside)
-    program = load_program(source, saved.reading)
+    if saved.formula is None:
+        program = load_program(source, saved.reading)
+    else:
+        program = read_subject(source, saved.reading, saved.formula).program
     return replay_saved(saved, program), program
 
 

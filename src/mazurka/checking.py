@@ -8,8 +8,9 @@ authors of Mazurka can.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import TypeAlias
 
 from mazurka.analysis.quiet_loops import may_hang
 from mazurka.deadline import (
@@ -52,12 +53,25 @@ HIDDEN_DEADLOCKS = (
 IDLE = "no thread takes a step: is something missing?"
 
 
+FurtherCheck: TypeAlias = Callable[[Verdict], Verdict]
+"""Something that is checked after the rest, whose verdict it is given."""
+
+UNREAD_FORMULAS = "the temporal formulas of the model were not looked at"
+
+
 def check_file(
-    path: str, options: CheckOptions, observer: Observer, *, started: float | None = None
+    path: str,
+    options: CheckOptions,
+    observer: Observer,
+    *,
+    started: float | None = None,
+    prepare_further: Callable[[Program, CheckOptions], FurtherCheck] | None = None,
 ) -> Verdict:
     """Load a file and check it; a time limit is for all of it.
 
-    `started` is when the time that is told begins (`time.perf_counter`), if that is not now."""
+    `started` is when the time that is told begins (`time.perf_counter`), if that is not now.
+    `prepare_further` is called with the program before anything is searched, and says what else is
+    to be checked: the program's formulas, too."""
     started = time.perf_counter() if started is None else started
     validate(options)
     strategy = choose_strategy(options)
@@ -66,9 +80,14 @@ def check_file(
         try:
             with interruptible():
                 program = load_program(path, options.reading)
+                further: FurtherCheck | None = None
+                if prepare_further is not None:
+                    further = prepare_further(program, options)
+                    program = replace(program, formulas=())
         except TimeLimitError as error:
             return give_up(start_verdict(path, strategy, options), error, started)
-        return check_program(path, program, strategy, options, observer, started=started)
+        verdict = check_program(path, program, strategy, options, observer, started=started)
+        return verdict if further is None else further(verdict)
 
 
 def check_program(
@@ -118,6 +137,7 @@ def check_program(
             *(given_up if result.violation is None else ()),
             *explain_unchecked(result, options),
             *program.remarks,
+            *((UNREAD_FORMULAS,) if program.formulas else ()),
         ),
         classification=result.classification,
         interchangeable=result.interchangeable,

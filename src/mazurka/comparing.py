@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from mazurka.checking import check_program, load_program, name_language
+from mazurka.checking import UNREAD_FORMULAS, check_program, load_program, name_language
 from mazurka.deadline import interruptible, time_limit
 from mazurka.errors import OptionError
 from mazurka.report.verdict import UNREDUCED, Verdict
@@ -89,7 +89,8 @@ def compare_file(
     options = name_language(path, options)
     with time_limit(options.limit_seconds, since=started), interruptible():
         program = load_program(path, options.reading)
-    remarks, program = program.remarks, replace(program, remarks=())
+    remarks = (*program.remarks, *((UNREAD_FORMULAS,) if program.formulas else ()))
+    program = replace(program, remarks=(), formulas=())
     verdicts: list[Verdict] = []
     for strategy in chosen:
         if verdicts and INTERRUPTED in verdicts[-1].limits:

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, Self, TypeVar, overloa
 __all__ = [
     "Array", "Barrier", "Bool", "BoundedSemaphore", "Channel", "Condition", "Event", "Handle",
     "Int", "LifoQueue", "Mutex", "Queue", "RMutex", "RWLock", "Semaphore", "assume", "atomic",
-    "await_", "cas", "choose", "fetch_add", "invariant", "join", "protected_by", "select", "spawn",
-    "swap",
-    "unprotected", "unshared", "yield_",
+    "await_", "cas", "choose", "fetch_add", "invariant", "join", "ltl", "protected_by", "select",
+    "spawn", "swap", "unprotected", "unshared", "yield_",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -323,6 +322,12 @@ def join(thread: Handle) -> None:
 
 def invariant(condition: object, message: str = "", /) -> None:
     """Declare that the condition holds in every reachable state; does nothing itself."""
+
+
+def ltl(formula: str, /, *, fair: bool = False) -> None:
+    """Declare that all runs satisfy a temporal formula, `G (req -> F ack)`; does nothing itself.
+
+    With `fair`, runs that pass over a thread for ever which could always move are left out."""
 
 
 def protected_by(lock: Any, *places: Any) -> None:

@@ -1,92 +1,222 @@
-"""Check a model and a temporal formula of it.
+"""Check a model and temporal formulas of it: those that it declares, and those that are asked.
 
-The formula is about runs without faults, so the usual check comes first, and assertions must be a
-part of it.  The formula is judged only where that holds.
+A formula is about runs without faults, so the usual check comes first, and assertions must be a
+part of it.  A formula is said to hold only where that holds.  A run that violates a formula is one
+whatever else is known: it is also looked for where the usual check has come to no answer, unless
+a limit of the whole check has ended it.
+
+Who searches: the back end that has made the usual check, if the symbolic engine has; else the
+nested search of the stateful engine.  Both go by single steps, and reduce nothing.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from mazurka.checking import check_file, limit_to_rest, load_program
-from mazurka.deadline import interruptible, last_moment, time_limit
-from mazurka.errors import OptionError, UnsupportedError
+from mazurka.checking import FurtherCheck, check_file, limit_to_rest, load_program
+from mazurka.deadline import TimeLimitError, interruptible, last_moment
+from mazurka.errors import MazurkaError, OptionError, UnsupportedError
 from mazurka.frontend.registry import choose_language, load_frontend
-from mazurka.ir.program import Mode, Program
+from mazurka.ir.program import DeclaredFormula, Mode, Program, Span
 from mazurka.ltl.formulas import Formula
+from mazurka.ltl.lassos import shorten_lasso
 from mazurka.ltl.parsing import parse_formula
 from mazurka.ltl.propositions import ProgramNames, may_merge
 from mazurka.report.answer import HOLDS, INCONCLUSIVE, VIOLATED
 from mazurka.report.trace import confirm
-from mazurka.report.verdict import Verdict
+from mazurka.report.verdict import Verdict, identify
 from mazurka.report.words import counted
-from mazurka.search import Observer
+from mazurka.search import CUT_SHORT, Observer, SearchResult
 from mazurka.search.reading import Reading, granularity_of
-from mazurka.search.request import CheckOptions
-from mazurka.stateful.searches.nested import NestedSearch
+from mazurka.search.request import CheckOptions, choose_strategy
+from mazurka.symbolic.temporal.options import FORMULA_STRATEGIES, require_able
+
+SYMBOLIC = "symbolic"
+NOWHERE = Span("", 0)
+
+
+@dataclass(frozen=True)
+class FormulaSubject:
+    """A formula, and the program that it is judged over."""
+
+    asked: DeclaredFormula
+    formula: Formula
+    program: Program
+    reading: Reading
+    """How that program is read."""
+
+    @property
+    def name(self) -> str:
+        return repr(self.asked.text)
 
 
 def check_temporal(
     path: str,
     options: CheckOptions,
-    text: str,
     observer: Observer,
     *,
+    ltl: str | None = None,
     fair: bool = False,
     started: float | None = None,
 ) -> Verdict:
-    """Check a file as usual, and then whether all its runs satisfy a formula."""
+    """Check a file as usual, and then whether all its runs satisfy its formulas, and `ltl`."""
+    asked = () if ltl is None else (DeclaredFormula(ltl, fair, NOWHERE),)
+
+    def prepare(program: Program, named: CheckOptions) -> FurtherCheck:
+        wanted = (*asked, *program.formulas)
+        if not wanted:
+            return lambda verdict: verdict
+        refuse_options(named, declared=not asked)
+        subjects = [read_subject(path, named.reading, each) for each in wanted]
+        return lambda usual: check_formulas(path, usual, subjects, named, observer)
+
+    return check_file(path, options, observer, started=started, prepare_further=prepare)
+
+
+def refuse_options(options: CheckOptions, *, declared: bool) -> None:
+    """Refuse what makes no sense for formulas."""
+    what = "a formula of the model" if declared else "--ltl"
     if granularity_of(options.reading) is not None:
-        raise OptionError("--ltl goes by the steps of the program; leave out --granularity")
+        raise OptionError(f"{what} goes by the steps of the program; leave out --granularity")
     if "assert" not in options.required:
-        raise OptionError("--ltl is about runs without failures; --property needs assert as well")
-    with time_limit(options.limit_seconds):
-        program, formula = read_subject(path, options.reading, text, fair=fair)
-        usual = check_file(path, options, observer, started=started)
-        if usual.verdict != HOLDS:
-            note = f"the formula {text!r} was not looked at: the rest comes first"
-            return replace(usual, notes=(*usual.notes, note))
-        search = limit_to_rest(options.for_search())
+        raise OptionError(f"{what} is about runs without failures; --property needs assert as well")
+    strategy = choose_strategy(options)
+    if strategy is not None and strategy.engine == SYMBOLIC:
+        require_able(strategy.name)
+
+
+def check_formulas(
+    path: str,
+    usual: Verdict,
+    subjects: Sequence[FormulaSubject],
+    options: CheckOptions,
+    observer: Observer,
+) -> Verdict:
+    """Check formulas one after the other, up to the first that is violated."""
+    verdict = usual
+    for number, subject in enumerate(subjects):
+        if verdict.verdict == VIOLATED or not CUT_SHORT.isdisjoint(verdict.limits):
+            rest = [each.name for each in subjects[number:]]
+            word = "formula" if len(rest) == 1 else "formulas"
+            note = f"not looked at: {word} {', '.join(rest)}, since the rest comes first"
+            return replace(verdict, notes=(*verdict.notes, note))
+        verdict = check_one(path, verdict, subject, options, observer)
+    return verdict
+
+
+def check_one(
+    path: str,
+    usual: Verdict,
+    subject: FormulaSubject,
+    options: CheckOptions,
+    observer: Observer,
+) -> Verdict:
+    """Check one formula; `usual` is what is known of everything else."""
+    began = time.perf_counter()
+    try:
         with interruptible():
-            result = NestedSearch(program, formula, search, observer, fair=fair).run()
-        done = result.violation is None and not result.limits
-        runs = f"{'all ' if done else ''}{'fair ' if fair else ''}runs"
-        size = counted(result.statistics.states, "state")
-        scope = f"formula {text!r}, {runs}, unreduced: {size} of the product examined"
-        base = replace(usual, scope=f"{usual.scope}; {scope}")
-        if result.violation is None:
-            if result.limits:
-                return replace(base, verdict=INCONCLUSIVE, limits=result.limits)
-            return base
-        with last_moment():
-            finding, trace = confirm(program, result.violation)
-        return replace(
-            base,
-            verdict=VIOLATED,
-            violation=replace(finding, message=f"{text!r} is violated: {finding.message}"),
-            trace=trace,
-            counterexample="found",
+            result = search(usual, subject, options, observer)
+    except TimeLimitError:
+        limits = tuple(dict.fromkeys((*usual.limits, "time")))
+        note = f"the time was up before the formula {subject.name} could be judged"
+        return replace(usual, verdict=INCONCLUSIVE, limits=limits, notes=(*usual.notes, note))
+    found = time.perf_counter()
+    scope = describe_scope(subject, result)
+    notes = tuple(f"formula {subject.name}: {note}" for note in result.notes)
+    base = replace(usual, scope=f"{usual.scope}; {scope}", notes=(*usual.notes, *notes))
+    if usual.times is not None:
+        spent = replace(usual.times, searching=usual.times.searching + found - began)
+        base = replace(base, times=spent)
+    if result.violation is None:
+        limits = tuple(dict.fromkeys((*usual.limits, *result.limits)))
+        return replace(base, verdict=INCONCLUSIVE if limits else HOLDS, limits=limits)
+    with last_moment():
+        violation = shorten_lasso(
+            subject.program, subject.formula, result.violation, fair=subject.asked.fair
         )
+        finding, trace = confirm(subject.program, violation)
+    message = f"{subject.name} is violated: {finding.message}"
+    place = subject.asked.span
+    return replace(
+        base,
+        verdict=VIOLATED,
+        limits=(),
+        violation=replace(
+            finding,
+            message=message,
+            file=place.file or finding.file,
+            line=place.line or finding.line,
+        ),
+        trace=trace,
+        counterexample="found",
+        subject=identify(path, subject.reading, subject.program),
+        formula=subject.asked,
+    )
 
 
-def read_subject(path: str, reading: Reading, text: str, *, fair: bool) -> tuple[Program, Formula]:
+def search(
+    usual: Verdict, subject: FormulaSubject, options: CheckOptions, observer: Observer
+) -> SearchResult:
+    """Look for a run that violates a formula, with the engine of the usual check."""
+    limited, fair = limit_to_rest(options.for_search()), subject.asked.fair
+    program, formula = subject.program, subject.formula
+    if usual.engine != SYMBOLIC:
+        from mazurka.stateful.searches.nested import NestedSearch
+
+        return NestedSearch(program, formula, limited, observer, fair=fair).run()
+    from mazurka.symbolic.temporal.searches import search_formula
+
+    strategy = usual.strategy if usual.strategy in FORMULA_STRATEGIES else FORMULA_STRATEGIES[-1]
+    return search_formula(strategy, program, formula, limited, observer, fair=fair)
+
+
+def describe_scope(subject: FormulaSubject, result: SearchResult) -> str:
+    """What a search says about a formula, and over which runs."""
+    figures, fair = result.statistics, "fair " if subject.asked.fair else ""
+    done = result.violation is None and not result.limits
+    runs = f"{'all ' if done else ''}{fair}runs"
+    how = "unreduced"
+    if figures.unrolled is None:
+        size = f"{counted(figures.states, 'state')} of the product examined"
+    else:
+        how = "unreduced, step by step"
+        size = f"loops that close within {counted(figures.unrolled, 'step')} examined"
+        if figures.proof is not None:
+            size = f"no violation, by {figures.proof}"
+    return f"formula {subject.name}, {runs}, {how}: {size}"
+
+
+def read_subject(path: str, reading: Reading, asked: DeclaredFormula) -> FormulaSubject:
     """The program that a formula is judged over, and the formula.
 
     One that could tell is judged over single steps, and dead locals keep their values.
     """
     complete = load_frontend(choose_language(path, reading.language)).complete
-    plain = load_program(path, reading if complete else replace(reading, merge=False))
-    formula = parse_formula(text, ProgramNames(plain))
-    if may_merge(plain, formula, fair=fair):
+    single = reading if complete else replace(reading, merge=False)
+    plain = load_program(path, single)
+    formula = _parse(asked, plain)
+    if may_merge(plain, formula, fair=asked.fair):
         program = load_program(path, reading)
-        return program, parse_formula(text, ProgramNames(program))
+        return FormulaSubject(asked, _parse(asked, program), program, reading)
     if any(each.mode is Mode.MERGED for thread in plain.threads for each in thread.locations):
         raise UnsupportedError(
             "a formula with X, locations or local variables, or about assumptions without --fair,"
             " needs single steps, and this program has merged ones; export it with --no-merge",
             file=path,
         )
-    return keep_dead_locals(plain), formula
+    return FormulaSubject(asked, formula, keep_dead_locals(plain), single)
+
+
+def _parse(asked: DeclaredFormula, program: Program) -> Formula:
+    """Read a formula; what is wrong with one that a model declares is wrong in the model."""
+    try:
+        return parse_formula(asked.text, ProgramNames(program))
+    except OptionError as error:
+        if asked.span == NOWHERE:
+            raise
+        raise MazurkaError.at(asked.span, error.message) from None
 
 
 def keep_dead_locals(program: Program) -> Program:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from tests.soundness.test_ltl import TURNS
+import json
+
+import pytest
+from tests.soundness.test_ltl import TURNS, WAITS
 
 
 def test_formulas(mazurka, tmp_path, monkeypatch):
@@ -23,8 +26,106 @@ def test_formulas(mazurka, tmp_path, monkeypatch):
         (("--ltl", "F z"), "there is no shared variable 'z'"),
         (("--ltl", "F y", "--property", "deadlock"), "--property needs assert as well"),
         (("--ltl", "F y", "--granularity", "line"), "leave out --granularity"),
-        (("--ltl", "F y", "--trace", "t.json"), "leave it out"),
     ):
         refused = mazurka("check", "turns.py", *arguments)
         assert refused.status == 2
         assert message in refused.err
+
+
+def test_a_lasso_is_saved_and_replayed(mazurka, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "turns.py").write_text(TURNS)
+    found = mazurka("check", "turns.py", "--json", "--ltl", "G (x -> X !x)", "--trace", "t.json")
+    assert found.status == 1
+    again = mazurka("replay", "t.json", "--json")
+    assert again.status == 1
+    assert again.json["outcome"] == "reproduced"
+    assert again.json["violation"]["message"].endswith("(followed twice)")
+
+    saved = json.loads((tmp_path / "t.json").read_text())
+    assert saved["formula"] == {"text": "G (x -> X !x)", "fair": False}
+    saved["formula"]["text"] = "G (x -> F X !x)"  # the run satisfies it
+    (tmp_path / "t.json").write_text(json.dumps(saved))
+    other = mazurka("replay", "t.json", "--json")
+    assert other.status == 0
+    assert "the formula holds on the run" in other.json["message"]
+
+    saved["loop_start"] += 1
+    (tmp_path / "t.json").write_text(json.dumps(saved))
+    assert "does not lead back" in mazurka("replay", "t.json", "--json").json["message"]
+    del saved["formula"]
+    (tmp_path / "t.json").write_text(json.dumps(saved))
+    assert mazurka("replay", "t.json").status == 2
+
+
+DECLARED = (
+    TURNS
+    + """
+ltl("F y", fair=True)
+ltl("G (m -> F !m)")
+"""
+)
+
+
+@pytest.mark.parametrize("engine", ["auto", "symbolic"])
+def test_formulas_of_the_model(mazurka, tmp_path, monkeypatch, engine):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "model.py").write_text(DECLARED)
+    found = mazurka("check", "model.py", "--json", "--engine", engine, "--trace", "t.json")
+    assert found.status == 1
+    line = DECLARED.splitlines().index('ltl("G (m -> F !m)")') + 1
+    assert found.json["violation"]["line"] == line
+    assert "formula 'F y', all fair runs, unreduced" in found.json["scope"]
+    assert mazurka("replay", "t.json").status == 1
+    (tmp_path / "model.py").write_text(DECLARED.replace("-> F !m)", '-> F !m)", fair=True) #'))
+    assert mazurka("check", "model.py", "--engine", engine).status == 0
+
+
+def test_formulas_stay_with_the_program(mazurka, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "model.py").write_text(DECLARED)
+    exported = mazurka("export", "model.py", "--format", "json")
+    (tmp_path / "model.json").write_text(exported.out)
+    found = mazurka("check", "model.json", "--json")
+    assert found.status == 1
+    assert found.json["violation"]["kind"] == "ltl"
+    compared = mazurka("compare", "model.py", "--strategies", "full,stubborn")
+    assert "the temporal formulas of the model were not looked at" in compared.out
+
+
+@pytest.mark.parametrize(
+    ("declared", "message"),
+    [
+        ('ltl("F z")', "there is no shared variable 'z'"),
+        ('ltl("F y", True)', '`ltl` is written `ltl("formula")`'),
+        ("ltl(x)", '`ltl` is written `ltl("formula")`'),
+        ('if True:\n    ltl("F y")', "`ltl` is a declaration"),
+    ],
+)
+def test_declarations_that_are_refused(mazurka, tmp_path, monkeypatch, declared, message):
+    monkeypatch.chdir(tmp_path)
+    text = f"{TURNS}{declared}\n"
+    (tmp_path / "model.py").write_text(text)
+    refused = mazurka("check", "model.py")
+    assert refused.status == 2
+    assert message in refused.err
+    assert f"model.py:{len(text.splitlines())}:" in refused.err
+
+
+def test_bounded_search_finds_runs_and_proves_nothing(mazurka, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "turns.py").write_text(TURNS)
+    bounded = ("check", "turns.py", "--json", "--strategy", "bmc", "--rounds", "6", "--ltl")
+    found = mazurka(*bounded, "F y")
+    assert found.status == 1
+    assert (found.json["loop_start"], len(found.json["trace"])) == (0, 4)
+    open_end = mazurka(*bounded, "G F x")
+    assert open_end.status == 3
+    assert "loops that close within 6 steps examined" in open_end.json["scope"]
+
+
+def test_the_end_of_a_run_is_told(mazurka, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "waits.py").write_text(WAITS)
+    found = mazurka("check", "waits.py", "--property", "assert", "--ltl", "F done")
+    assert "the run ends, and stays in its last state" in found.out

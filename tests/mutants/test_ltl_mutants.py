@@ -15,7 +15,10 @@ from mazurka.ltl.fairness import Abilities, RunCondition
 from mazurka.ltl.parsing import parse_formula
 from mazurka.ltl.propositions import ProgramNames
 from mazurka.stateful.searches import nested
-from tests.soundness.ltl_agreement import search_nested
+from mazurka.symbolic.temporal import runs, searches
+from mazurka.symbolic.temporal.loops import LoopCircuit, close_loops
+from mazurka.symbolic.temporal.runs import FairRuns, _Runs
+from tests.soundness.ltl_agreement import NESTED, search_by
 from tests.soundness.test_ltl import CASES, program_of
 
 find_conditions, degeneralize, translate = (
@@ -47,13 +50,14 @@ def drop_the_negation(formula: Any) -> GeneralizedAutomaton:
     return translate(formula.operands[0])
 
 
-def count_wrong() -> int:
+def count_wrong(strategy: str = NESTED) -> int:
     """The cases whose answer is wrong, or that the interpreter does not confirm."""
     wrong = 0
     for model, text, fair, holds in CASES:
         program = program_of(model)
         try:
-            found = search_nested(program, parse_formula(text, ProgramNames(program)), fair=fair)
+            formula = parse_formula(text, ProgramNames(program))
+            found = search_by(strategy, program, formula, fair=fair)
             wrong += (found.violation is None) is not holds
         except InternalError:
             wrong += 1
@@ -74,6 +78,56 @@ def test_mutants_are_detected(mutant: str, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(nested, *MUTANTS[mutant])
 
     assert count_wrong() > 0
+
+
+def accept_what_came_before_the_loop(given: FairRuns) -> LoopCircuit:
+    """Conditions count that were met before the loop began."""
+    made = close_loops(given)
+    met, graph = len(given.justice), made.graph
+    nexts = list(made.nexts)
+    for number, literal in enumerate(given.justice, len(nexts) - met):
+        latch = made.latches[number].literal
+        nexts[number] = graph.either(latch, graph.both(made.constraint, literal))
+    return replace(made, nexts=tuple(nexts))
+
+
+def close_loops_anywhere(given: FairRuns) -> LoopCircuit:
+    """The state at the end of a loop may be another one than at its beginning."""
+    made = close_loops(given)
+    met = [latch.literal for latch in made.latches[len(made.latches) - len(given.justice) :]]
+    begun = made.latches[len(made.bits.latches)].literal
+    return replace(made, bad={"ltl": made.graph.every([begun, *met])})
+
+
+def end_runs_without_staying(self: _Runs) -> FairRuns:
+    """A run in which nobody can move any more is no run."""
+    made = encode_transition(self)
+    moves = [e.literal for e in made.circuit.events if e.fault is None and e.thread != made.claim]
+    some = made.circuit.graph.some(moves)
+    constraint = made.circuit.graph.both(made.circuit.constraint, some)
+    return replace(made, circuit=replace(made.circuit, constraint=constraint))
+
+
+SYMBOLIC_MUTANTS: dict[str, tuple[Any, str, Callable[..., Any]]] = {
+    "a fairness set is lost": (runs, "find_conditions", lose_a_fairness_set),
+    "runs that an assumption stops count": (runs, "find_conditions", forget_assumptions),
+    "an accepting state is missed": (runs, "degeneralize", miss_accepting_states),
+    "what held before the loop counts": (
+        searches, "close_loops", accept_what_came_before_the_loop,
+    ),
+    "a loop need not lead back": (searches, "close_loops", close_loops_anywhere),
+    "a run that ends is none": (_Runs, "encode", end_runs_without_staying),
+}  # fmt: skip
+encode_transition = _Runs.encode
+
+
+@pytest.mark.parametrize("mutant", SYMBOLIC_MUTANTS)
+def test_mutants_of_the_symbolic_engine_are_detected(
+    mutant: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(*SYMBOLIC_MUTANTS[mutant])
+
+    assert count_wrong("pdr") > 0
 
 
 def test_without_a_mutant_all_is_right() -> None:

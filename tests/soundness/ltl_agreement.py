@@ -22,7 +22,7 @@ from tests.unit.ltl.random_formulas import random_formula
 
 NESTED = "nested"
 AGREES, DIFFERS, UNDECIDED = "agrees", "differs", "undecided"
-ROUNDS = 40
+ROUNDS = 20
 SECONDS = 20.0
 STATES = 400
 """Programs with more states are left out."""

@@ -93,7 +93,6 @@ def check(
     """
 
     def action() -> int:
-        from mazurka.checking import check_file
         from mazurka.deadline import command_start, time_limit
         from mazurka.report.observer import finish, observer_for
         from mazurka.report.outputs import require_writable
@@ -102,6 +101,7 @@ def check(
         from mazurka.report.tracefile import FORMAT, save
         from mazurka.search.reading import Reading
         from mazurka.search.request import CheckOptions
+        from mazurka.temporal import check_temporal
 
         options = CheckOptions(
             engine=engine,
@@ -130,20 +130,13 @@ def check(
             require_writable(trace, "--trace", mark=FORMAT, reads=file)
         if fair and ltl is None:
             raise OptionError("--fair is for --ltl")
-        if ltl is not None and trace is not None:
-            raise OptionError("--trace cannot keep the runs that --ltl finds; leave it out")
         observer = observer_for()
         try:
             started = command_start()
             with time_limit(options.limit_seconds, since=started):
-                if ltl is not None:
-                    from mazurka.temporal import check_temporal
-
-                    verdict = check_temporal(
-                        file, options, ltl, observer, fair=fair, started=started
-                    )
-                else:
-                    verdict = check_file(file, options, observer, started=started)
+                verdict = check_temporal(
+                    file, options, observer, ltl=ltl, fair=fair, started=started
+                )
         finally:
             finish(observer)
         saved = trace if verdict.trace is not None else None

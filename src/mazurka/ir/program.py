@@ -365,6 +365,17 @@ class Declaration:
     span: Span
 
 
+@dataclass(frozen=True, slots=True)
+class DeclaredFormula:
+    """A temporal formula that a model declares: all of its runs satisfy it.  It is text here:
+    `mazurka.ltl` reads it, and nothing that the program does depends on it."""
+
+    text: str
+    fair: bool
+    """Whether runs that are not fair are left out."""
+    span: Span
+
+
 @dataclass(frozen=True)
 class Program:
     """A concurrent program.  `cells[0]` is the null cell, which must not be accessed."""
@@ -382,6 +393,8 @@ class Program:
     """The program before passes have changed it, where assumptions may stop its threads: what a
     stopped thread would do decides which waits are excused.  Addresses and locations are the same.
     None: this is the text itself, or no thread is ever stopped."""
+    formulas: tuple[DeclaredFormula, ...] = ()
+    """The temporal formulas that the model declares."""
     remarks: tuple[str, ...] = field(default=(), compare=False)
     """What the reader of the source finds odd, for people; the program does not depend on it."""
 

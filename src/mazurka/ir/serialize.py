@@ -36,6 +36,7 @@ from mazurka.ir.program import (
     Cell,
     Check,
     Declaration,
+    DeclaredFormula,
     Edge,
     Fault,
     Kind,
@@ -77,6 +78,8 @@ def to_json(program: Program) -> dict[str, object]:
             {"cell": cell, **_fields(found)} for cell, found in sorted(program.declared.items())
         ],
     }
+    if program.formulas:
+        found["formulas"] = [_fields(each) for each in program.formulas]
     return found | ({"text": _body_json(program.text)} if program.text is not None else {})
 
 
@@ -217,6 +220,7 @@ def from_json(data: object) -> Program:
         constants=top.field("constants").mapping(Reader.number),
         sources=top.field("sources").mapping(Reader.text),
         declared=_declared(top, cells),
+        formulas=top.field("formulas").each(_formula) if top.has("formulas") else (),
     )
     _check_counters(top, program)
     if not top.has("text"):
@@ -299,6 +303,11 @@ def _declared(top: Reader, cells: tuple[Cell, ...]) -> dict[int, Declaration]:
             raise item.field("cell").wrong("is declared twice")
         found[cell] = _declaration(item, cells)
     return found
+
+
+def _formula(reader: Reader) -> DeclaredFormula:
+    text, fair = reader.field("text").text(), reader.field("fair").flag()
+    return DeclaredFormula(text, fair, _span(reader.field("span")))
 
 
 def _declaration(reader: Reader, cells: tuple[Cell, ...]) -> Declaration:

@@ -9,7 +9,11 @@ from mazurka.ir.program import Program
 from mazurka.ltl.fairness import find_abilities, find_conditions
 from mazurka.ltl.formulas import Formula
 from mazurka.ltl.words import holds_on
-from mazurka.search.result import Move
+from mazurka.search.result import LASSO, Move, Violation
+
+MOST_CUTS = 20
+MOST_TRIED = 50
+"""How many shorter lassos are judged before one is taken, or the search for one given up."""
 
 
 def refute_lasso(
@@ -46,6 +50,54 @@ def refute_lasso(
         lambda position, each: bool(interpreter.value(word[position], 0, each)),
     ):
         return "the formula holds on the run"
+    return None
+
+
+def shorten_lasso(program: Program, formula: Formula, found: Violation, *, fair: bool) -> Violation:
+    """The shortest lasso that is left of one when parts between equal states are cut out.
+
+    A part of the run that leads from a state back to it can be left out, or be all that is
+    repeated; what comes of it is another run, which is judged anew.
+    """
+    assert found.loop_start is not None
+    interpreter = Interpreter(program)
+    moves, start = list(found.path), found.loop_start
+    for _ in range(MOST_CUTS):
+        better = _find_shorter(interpreter, formula, moves, start, fair=fair)
+        if better is None:
+            break
+        moves, start = better
+    return Violation(LASSO, tuple(moves), loop_start=start)
+
+
+def _find_shorter(
+    interpreter: Interpreter, formula: Formula, moves: list[Move], start: int, *, fair: bool
+) -> tuple[list[Move], int] | None:
+    """A shorter lasso, with the longest possible part left out; None if there is none."""
+    states = [interpreter.program.initial_state()]
+    for move in moves:
+        states.append(interpreter.step(states[-1], move.thread, move.choice).state)
+    visits: dict[State, list[int]] = {}
+    for position, state in enumerate(states):
+        visits.setdefault(state, []).append(position)
+    pairs = [
+        (first, last)
+        for positions in visits.values()
+        for number, first in enumerate(positions)
+        for last in positions[number + 1 :]
+        if (first, last) != (start, len(moves))
+    ]
+    candidates: list[tuple[list[Move], int]] = []
+    for first, last in pairs:
+        if first >= start or last <= start:  # inside the loop, or before it
+            shift = last - first if last <= start else 0
+            candidates.append((moves[:first] + moves[last:], start - shift))
+        candidates.append((moves[:last], first))
+    candidates.sort(key=lambda each: len(each[0]))
+    for shorter, begins in candidates[:MOST_TRIED]:
+        wrong = refute_lasso(interpreter.program, formula, shorter, begins, fair=fair)
+        if len(shorter) < len(moves) and wrong is None:
+            return shorter, begins
     return None
 
 

@@ -16,12 +16,13 @@ from mazurka.report.prose import Prose
 from mazurka.report.selection import Alternative
 from mazurka.report.standing import find_idle
 from mazurka.report.terminal import safe
-from mazurka.report.trace import LASSO, Trace
+from mazurka.report.trace import Trace
 from mazurka.report.tracefile import REPRODUCED, ReplayReport
 from mazurka.report.verdict import Times, Verdict, limit_name
 from mazurka.report.words import counted, listed
 from mazurka.search import BITSTATE, Statistics
 from mazurka.search.registry import AUTO, load_strategy
+from mazurka.search.result import LASSO
 
 STYLES = {HOLDS: "bold green", VIOLATED: "bold red", INCONCLUSIVE: "bold yellow"}
 ORDERS = {"dfs": "depth-first", "bfs": "breadth-first"}

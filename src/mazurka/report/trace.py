@@ -298,7 +298,7 @@ def _lasso(program: Program, replay: Replay, violation: Violation) -> Finding:
         raise ReplayMismatch("a run that never ends without the steps that are repeated for ever")
     span = program.edges[replay.last.edges[-1]].span if replay.last else program.edges[0].span
     if start == len(path):
-        return Finding(LASSO, "the run ends without it", span.file, span.line)
+        return Finding(LASSO, "the run ends, and stays in its last state", span.file, span.line)
     found = follow_loop(program, replay.state, path[start:])
     if found is None or found[1] != replay.state:
         raise ReplayMismatch("the steps that should be repeated for ever cannot be")

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from mazurka.errors import MazurkaError
+from mazurka.errors import MazurkaError, OptionError
 from mazurka.ir.passes.merge import GRANULARITIES
-from mazurka.ir.program import Program
+from mazurka.ir.program import DeclaredFormula, Program, Span
+from mazurka.ltl.lassos import refute_lasso
+from mazurka.ltl.parsing import parse_formula
+from mazurka.ltl.propositions import ProgramNames
 from mazurka.report.answer import Finding
 from mazurka.report.operations import TraceRow
 from mazurka.report.outputs import refuse_to_overwrite, write
@@ -22,6 +25,7 @@ from mazurka.report.trace import ReplayMismatch, Trace, confirm, run_schedule
 from mazurka.report.verdict import Verdict, program_digest, source_digest
 from mazurka.search import Move, Violation
 from mazurka.search.reading import Reading
+from mazurka.search.result import LASSO
 from mazurka.version import __version__
 
 FORMAT = "mazurka-trace"
@@ -44,6 +48,8 @@ class SavedTrace:
     message: str
     rows: tuple[dict[str, object], ...]
     omitted: int
+    formula: DeclaredFormula | None = None
+    """The temporal formula that the run violates."""
 
 
 def save(path: str, verdict: Verdict) -> None:
@@ -70,11 +76,16 @@ def to_json(verdict: Verdict) -> dict[str, object]:
         "racing": _pairs(trace.racing) if trace.racing else None,
         "loop_start": trace.loop_start,
         "settled": trace.settled,
+        "formula": _formula_json(verdict.formula),
         "threads": list(trace.threads),
         "moves": _pairs(trace.moves),
         "rows": [row.to_json() for row in trace.rows],
         "rows_omitted": trace.omitted,
     }
+
+
+def _formula_json(formula: DeclaredFormula | None) -> dict[str, object] | None:
+    return None if formula is None else {"text": formula.text, "fair": formula.fair}
 
 
 def _pairs(moves: Iterable[Move]) -> list[list[int]]:
@@ -144,7 +155,18 @@ def _read_trace(data: Fields) -> SavedTrace:
         message=violation.get("message", str),
         rows=_read_rows(data.get("rows", list)),
         omitted=_read_count(data.get("rows_omitted", int)),
+        formula=_read_formula(data, violation.get("kind", str)),
     )
+
+
+def _read_formula(data: Fields, kind: str) -> DeclaredFormula | None:
+    """The formula of a run; traces from before there were formulas do not name one."""
+    if data.values.get("formula") is None:
+        if kind == LASSO:
+            raise Malformed("`formula` is missing")
+        return None
+    found = data.inner("formula")
+    return DeclaredFormula(found.get("text", str), found.get("fair", bool), Span("", 0))
 
 
 def read_reading(data: Fields) -> Reading:
@@ -252,12 +274,35 @@ def replay_saved(saved: SavedTrace, program: Program) -> ReplayReport:
     same_text = source_digest(program) == saved.source_digest
     remark = "" if same_text else " (the text has changed since, what it does has not)"
     try:
-        finding, trace = confirm(program, saved.violation)
+        finding, trace = confirm_saved(saved, program)
     except ReplayMismatch as mismatch:
         message = f"the violation was not reproduced: {mismatch}{remark}"
         return ReplayReport(NOT_REPRODUCED, message, replay_possible(program, saved))
     message = f"the violation was reproduced: {finding.message}{remark}"
     return ReplayReport(REPRODUCED, message, trace, finding)
+
+
+def confirm_saved(saved: SavedTrace, program: Program) -> tuple[Finding, Trace]:
+    """Replay a violation; of a run the formula is judged as well, after two rounds of its loop."""
+    if saved.formula is not None:
+        start = saved.violation.loop_start
+        if start is None:
+            raise ReplayMismatch("a run without the steps that are repeated for ever")
+        try:
+            formula = parse_formula(saved.formula.text, ProgramNames(program))
+        except OptionError as error:
+            raise ReplayMismatch(error.message) from error
+        fair = saved.formula.fair
+        wrong = refute_lasso(program, formula, saved.violation.path, start, fair=fair)
+        if wrong is not None:
+            raise ReplayMismatch(wrong)
+    finding, trace = confirm(program, saved.violation)
+    if saved.formula is None:
+        return finding, trace
+    message = f"{saved.formula.text!r} is violated: {finding.message}"
+    if saved.violation.loop_start != len(saved.violation.path):
+        message += " (followed twice)"
+    return replace(finding, message=message), trace
 
 
 def replay_possible(program: Program, saved: SavedTrace) -> Trace:
@@ -279,7 +324,7 @@ def _report_change(saved: SavedTrace, program: Program) -> ReplayReport:
         detail = describe_difference(saved, trace, first)
         return ReplayReport(CHANGED, f"{start}; {detail}", trace, first_difference=first)
     try:
-        finding, trace = confirm(program, saved.violation)
+        finding, trace = confirm_saved(saved, program)
     except ReplayMismatch as mismatch:
         detail = f"all {len(trace.moves):,} steps are as they were, but {mismatch}"
         return ReplayReport(CHANGED, f"{start}; {detail}", trace)

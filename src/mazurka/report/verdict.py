@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from mazurka.ir.program import Assign, Check, Edge, Program
+from mazurka.ir.program import Assign, Check, DeclaredFormula, Edge, Program
 from mazurka.report.answer import HOLDS, INCONCLUSIVE, UNSOUND, VIOLATED, Answer
 from mazurka.report.selection import Alternative
 from mazurka.report.trace import Trace
@@ -128,6 +128,8 @@ class Verdict(Answer):
     """How the trace was chosen: `found`, `shortest` or `switches`."""
     interchangeable: tuple[tuple[str, ...], ...] = ()
     """The threads that the search took as one up to renaming, by class."""
+    formula: DeclaredFormula | None = None
+    """The temporal formula that is violated, where one is."""
     asked: CheckOptions | None = None
     choice: str | None = None
     """Why `auto` has chosen the strategy, where it has."""

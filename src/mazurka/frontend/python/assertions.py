@@ -1,4 +1,7 @@
-"""Assertions, and invariants: `invariant(condition)` at module level, watched by its own thread.
+"""Assertions, invariants and formulas: what a model says about itself.
+
+`invariant(condition)` and `ltl("formula")` stand at module level.  A formula is kept as text; an
+invariant is watched by a thread of its own.
 
 What holds in every reachable state is a property of all threads together, and a search that
 leaves out interleavings need not visit every state.  A thread that looks at what the condition is
@@ -29,7 +32,7 @@ from mazurka.frontend.python.lowering import (
 from mazurka.frontend.python.survey import facts_of, find_free_names
 from mazurka.frontend.python.values import Nothing, Number, Value
 from mazurka.ir.expressions import Const
-from mazurka.ir.program import FINISHED, Assign, Edge, Kind
+from mazurka.ir.program import FINISHED, Assign, DeclaredFormula, Edge, Kind
 
 
 @statement(ast.Assert)
@@ -104,6 +107,32 @@ def _source(part: ast.expr) -> str:
 
 PERMITTED = frozenset({Kind.LOCAL, Kind.ATOMIC, Kind.ASSERT, Kind.INSPECT})
 """What a condition may be made of; `ATOMIC` stands for reads here, for writes too elsewhere."""
+
+
+@callable_name("mazurka.model.ltl")
+def _formula(low: Lowering, node: ast.Call) -> Value:
+    """A temporal formula: it is kept as text, and read when all names of the program are known."""
+    if low.automaton is not None or node not in low.program.survey.formulas:
+        raise low.refuse(
+            node,
+            "`ltl` is a declaration; write it at module level, on a line of its own, outside"
+            " functions, loops and branches",
+        )
+    fair = False
+    match node:
+        case ast.Call(args=[ast.Constant(str() as text)], keywords=[]):
+            pass
+        case ast.Call(
+            args=[ast.Constant(str() as text)],
+            keywords=[ast.keyword("fair", ast.Constant(bool() as fair))],
+        ):
+            pass
+        case _:
+            raise low.refuse(
+                node, '`ltl` is written `ltl("formula")` or `ltl("formula", fair=True)`'
+            )
+    low.program.formulas.append(DeclaredFormula(text, fair, low.span(node)))
+    return Nothing()
 
 
 @callable_name("mazurka.model.invariant")

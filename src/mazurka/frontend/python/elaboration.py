@@ -122,7 +122,8 @@ def _settle(
                 for position, invariant in enumerate(model.invariants)
             ]
             constants = declarations.constants
-            return model.assemble(model.plans, built, observers=observers, constants=constants)
+            program = model.assemble(model.plans, built, observers=observers, constants=constants)
+            return replace(program, formulas=tuple(model.formulas))
 
         return Expected(len(model.plans), escaping | model.found_escaping), assemble
 

@@ -24,7 +24,7 @@ from mazurka.frontend.python.survey import FunctionFacts, ModelSurvey, facts_of,
 from mazurka.frontend.python.values import Number, ThreadHandle, Value, explain_no_number
 from mazurka.frontend.python.values import Sequence as ItemSequence
 from mazurka.ir.expressions import Const, Expr, Load
-from mazurka.ir.program import Role, Span
+from mazurka.ir.program import DeclaredFormula, Role, Span
 
 
 @dataclass(slots=True)
@@ -139,6 +139,7 @@ class Model(ProgramDraft):
     frames: int = 0
     facts: dict[int, FunctionFacts] = field(default_factory=dict)
     invariants: list[Invariant] = field(default_factory=list)
+    formulas: list[DeclaredFormula] = field(default_factory=list)
     defaults: dict[int, Value] = field(default_factory=dict)
     """What defaults were worth at their `def` or `class`, by the identity of the expression."""
     ranges: dict[int, NumberShape] = field(default_factory=dict)

@@ -18,8 +18,8 @@ from mazurka.deadline import check_time
 ATOMIC_WRITERS = frozenset({"cas", "fetch_add", "swap"})
 CREATORS = frozenset({"spawn", "Thread"})
 MUTATORS = frozenset({"append"})
-INVARIANT = "invariant"
-DECLARERS = frozenset({"protected_by", "unprotected", "unshared", INVARIANT})
+INVARIANT, FORMULA = "invariant", "ltl"
+DECLARERS = frozenset({"protected_by", "unprotected", "unshared", INVARIANT, FORMULA})
 """Calls that say something about data and do nothing."""
 MessageForm: TypeAlias = int | str
 """What an item of a queue is: the length of a tuple, 0 for a number, or the name of a class."""
@@ -225,6 +225,8 @@ class ModelSurvey:
     """The calls of `invariant` that are statements, wherever they stand."""
     watched: frozenset[str]
     """Names that invariants read."""
+    formulas: tuple[ast.Call, ...]
+    """The calls of `ltl` that are statements, wherever they stand."""
     puts: tuple[ast.Call, ...]
     """The calls of methods named `put`, wherever they stand."""
     named_calls: Mapping[str, tuple[ast.Call, ...]]
@@ -277,7 +279,7 @@ def survey(module: ast.Module) -> ModelSurvey:
         loaded |= {n.id for n in walk_own_nodes(function.body) if isinstance(n, ast.Name)} - own
     defined_here = functions.keys() | classes.keys()
     declarers = _spellings(module, DECLARERS) - defined_here
-    invariants = tuple(_invariants(module, _spellings(module, {INVARIANT}) - defined_here))
+    invariants = tuple(_find_statements(module, _spellings(module, {INVARIANT}) - defined_here))
     calls: set[str] = set()
     for node in ast.walk(module):
         if isinstance(node, ast.Call):
@@ -294,6 +296,7 @@ def survey(module: ast.Module) -> ModelSurvey:
         frozenset(declarers),
         invariants,
         frozenset(name for call in invariants for name in find_free_names(call)),
+        tuple(_find_statements(module, _spellings(module, {FORMULA}) - defined_here)),
         tuple(node for node in ast.walk(module) if _is_put(node)),
         _find_named_calls(module),
     )
@@ -402,7 +405,7 @@ def _spellings(module: ast.Module, wanted: AbstractSet[str]) -> set[str]:
     return found
 
 
-def _invariants(module: ast.Module, spellings: set[str]) -> Iterator[ast.Call]:
+def _find_statements(module: ast.Module, spellings: set[str]) -> Iterator[ast.Call]:
     for node in ast.walk(module):
         match node:
             case ast.Expr(ast.Call(function) as call) if ast.unparse(function) in spellings:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from mazurka.errors import InternalError, OptionError
+from mazurka.errors import InternalError
 from mazurka.ir.program import Program
 from mazurka.ltl.formulas import Formula
 from mazurka.ltl.lassos import refute_lasso
@@ -23,10 +23,11 @@ from mazurka.symbolic.pdr import InvariantSearch
 from mazurka.symbolic.portfolio import PortfolioSearch
 from mazurka.symbolic.schedules import ScheduleReader
 from mazurka.symbolic.temporal.loops import LoopCircuit, close_loops
+from mazurka.symbolic.temporal.options import require_able
 from mazurka.symbolic.temporal.runs import encode_runs
 
 
-class FormulaSubject(SearchSubject):
+class RunsOfFormula(SearchSubject):
     """Whether a run violates a formula."""
 
     plain_steps = True
@@ -74,7 +75,7 @@ def count_moves(path: Sequence[Move], claim: int) -> int:
     return sum(move.thread != claim for move in path)
 
 
-FormulaSearch = Callable[[Program, SearchOptions, Observer, FormulaSubject], SearchResult]
+FormulaSearch = Callable[[Program, SearchOptions, Observer, RunsOfFormula], SearchResult]
 
 SEARCHES: dict[str, FormulaSearch] = {
     "bmc": lambda *given: CircuitSearch(*given).run(),
@@ -95,7 +96,5 @@ def search_formula(
     fair: bool = False,
 ) -> SearchResult:
     """Look for a run that violates a formula, or prove that there is none."""
-    if strategy not in SEARCHES:
-        known = ", ".join(SEARCHES)
-        raise OptionError(f"strategy {strategy!r} checks no temporal formulas; these do: {known}")
-    return SEARCHES[strategy](program, options, observer, FormulaSubject(formula, fair=fair))
+    require_able(strategy)
+    return SEARCHES[strategy](program, options, observer, RunsOfFormula(formula, fair=fair))
