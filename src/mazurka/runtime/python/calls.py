@@ -111,6 +111,15 @@ def receive(value: Any) -> Any:
     return value
 
 
+def receive_published(value: Any) -> Any:
+    """Let the running thread name a value that its last operation has created, and put where others
+    find it; those who know of this operation come after it.  Return the value."""
+    is_new = type(value) not in _PLAIN and known(id(value)) is None
+    if is_new and session.current.ident == get_ident():
+        meet(value).count -= 1
+    return value
+
+
 def leave_unobserved(value: Any, what: str) -> Any:
     """Name a construct whose accesses nobody sees, such as `exec(*arguments)`; return the value."""
     if what in ("exec", "eval"):

@@ -23,7 +23,7 @@ from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import sites
 from mazurka.runtime.python import callbacks, containers
 from mazurka.runtime.python.callbacks import search_through
-from mazurka.runtime.python.calls import FunctionHandle
+from mazurka.runtime.python.calls import FunctionHandle, receive, receive_published
 from mazurka.runtime.python.catalogue import ASKS, BUILT_IN, METHODS, PLAIN, SIMPLE, VIEWS
 from mazurka.runtime.python.containers import (
     UNKNOWN,
@@ -91,7 +91,7 @@ def _read_or_run(table: Any, key: Any, site: int) -> Any:
         return found
     if isinstance(type(table).__missing__, FunctionType):
         return type(table).__missing__(table, key)
-    value = table.default_factory()
+    value = receive(table.default_factory())
     write_item(value, table, key, site)
     return value
 
@@ -478,7 +478,14 @@ def read_or_make(table: defaultdict[Any, Any], key: Any, site: int) -> Any:
         parts += _changed_by(factory)
         if type(factory) in BUILT_IN:
             factory = follow_clock(factory) or factory
-    return containers.perform_all(parts, site, _get_or_add, table, key, factory)
+    if session.current.ident != get_ident():
+        return _get_or_add(table, key, factory, receive)
+    pending = containers.approach_all(parts, site)
+    try:
+        return _get_or_add(table, key, factory, receive_published if pending else receive)
+    finally:
+        for access in pending:
+            access.settle()
 
 
 def _changed_by(factory: Any) -> list[containers.Part]:
@@ -493,9 +500,9 @@ def _changed_by(factory: Any) -> list[containers.Part]:
     return [*touched, *opaque_parts(values)]
 
 
-def _get_or_add(table: Any, key: Any, factory: Any) -> Any:
+def _get_or_add(table: Any, key: Any, factory: Any, name: Callable[[Any], Any]) -> Any:
     value = dict.get(table, key, UNKNOWN)
     if value is UNKNOWN:
-        value = factory()
+        value = name(factory())
         table[key] = value
     return value

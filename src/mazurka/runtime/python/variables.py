@@ -48,7 +48,7 @@ from mazurka.runtime.sharing.locations import (
     points,
     suspect,
 )
-from mazurka.runtime.sharing.names import EVERYBODY, Seen, known, objects, see
+from mazurka.runtime.sharing.names import EVERYBODY, Seen, held, known, objects, see
 
 _SETTLED: Final = SharedLocation()
 """Stands for attributes that need no location."""
@@ -173,6 +173,8 @@ def read_attribute(thing: Any, name: str, site: int) -> Any:
     if session.current.ident != get_ident():
         return getattr(thing, name)
     if now.alone:
+        if id(thing) in held:
+            see(thing)  # what it holds is older than the run, too
         return _hold(getattr(thing, name), site)
     seen = known(id(thing))
     if seen is not None:
@@ -379,8 +381,12 @@ def delete_global_of(seen_by: Any, name: str, site: int) -> None:
 
 def read_captured(look: FunctionType, site: int) -> None:
     """Note that a captured variable is about to be read: the only free variable of `look`."""
-    if session.current.ident == get_ident() and not now.alone:
+    if session.current.ident != get_ident():
+        return
+    if not now.alone:
         touch(_see_cell(look), "cell_contents", site, False)
+    elif look.__closure__ and id(look.__closure__[0]) in held:
+        _see_cell(look)
 
 
 def write_captured(value: Any, look: FunctionType, site: int) -> Any:

@@ -30,6 +30,11 @@ LIMIT = 20_000
 _CONTAINERS = (list, tuple, deque)
 _LEAVES = (str, bytes, int, float, complex, type(None), type, ModuleType, range, frozenset)
 
+_AROUND_FUNCTIONS = (
+    *(FunctionType, MethodType, CellType),
+    *(staticmethod, classmethod, property, partial),
+)
+
 
 def find_named_objects(
     modules: Mapping[str, ModuleType], test: object
@@ -45,6 +50,25 @@ def find_named_objects(
                     inner.extend(_parts_of_class(value, f"{name}.{key}"))
     waiting.append((test, "test"))
     yield from _walk(waiting + inner)
+
+
+def find_parts(module: ModuleType) -> Iterator[Any]:
+    """Find what the functions and classes of a module hold."""
+    waiting: deque[tuple[Any, str]] = deque()
+    for _, value in entries(names_in(module)):
+        if type(value) is FunctionType:
+            waiting.append((value, ""))
+        elif issubclass(type(value), type) and module_of(value) == module.__name__:
+            waiting.extend(_parts_of_class(value, ""))
+    known: set[int] = set()
+    while waiting:
+        value, _ = waiting.popleft()
+        if issubclass(type(value), _LEAVES) or id(value) in known:
+            continue
+        known.add(id(value))
+        yield value
+        if issubclass(type(value), _AROUND_FUNCTIONS):
+            waiting.extend(_parts(value, ""))
 
 
 def _parts_of_class(kind: type, name: str) -> Iterator[tuple[Any, str]]:

@@ -26,12 +26,14 @@ from mazurka.runtime.rewrite.bytecode.assembly import UnknownCodeError
 from mazurka.runtime.rewrite.exchange import Exchange
 from mazurka.runtime.rewrite.imports import Imports
 from mazurka.runtime.rewrite.live_functions import live_functions
+from mazurka.runtime.rewrite.named_objects import find_parts
 from mazurka.runtime.rewrite.on_demand import Entrances, has_code
 from mazurka.runtime.rewrite.selection import BUILTINS, Rule, is_left_alone
 from mazurka.runtime.rewrite.sources import NO_SOURCE, RewrittenSource
 from mazurka.runtime.rewrite.traps import is_trap
 from mazurka.runtime.sharing.locations import learned
 from mazurka.runtime.sharing.monitoring import unobserved
+from mazurka.runtime.sharing.older_state import older_state
 
 _GENERATOR: Final = 0x20 | 0x80 | 0x200
 """The flags of functions that return before they run."""
@@ -131,6 +133,7 @@ class ObservedCode(Rewriter):
                 self._observe_parts(name, module)
             elif name not in self.modules:
                 self._observe_modules([(name, module)], on_demand=True)
+                older_state.hold_for_now(find_parts(module))
                 self.met.append(name)
                 learned.news.append(f"module {name}")
         if self.entrances.close(function):

@@ -8,6 +8,8 @@ in such objects is put back when the run has ended.
 Objects are known to be older if they have names of their own (`sharing.names`): modules, classes,
 and whatever modules and the test lead to; and so is what an older object held.  Each is copied,
 one level deep, when a thread first meets it; observed code shows an object before it changes it.
+A run that enters a module for the first time finds nothing of it named.  There, what its functions
+and classes hold is older, and so on, step by step as the run comes to it.
 After a run, those that it has met are compared with their copies, by identity, and no code of the
 program runs.
 
@@ -22,7 +24,7 @@ emptied.
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from operator import is_
@@ -58,6 +60,8 @@ class OlderState:
         """The identities of what these objects and modules held: that is older, too."""
         self._kept: list[Any] = []
         """Keeps alive what modules held."""
+        self._passing: list[Any] = []
+        """Keeps alive what is known to be older only for the present run."""
 
     def clear(self) -> None:
         """Forget the exploration."""
@@ -65,13 +69,21 @@ class OlderState:
         self._met.clear()
         self.held.clear()
         self._kept.clear()
+        self._passing.clear()
 
     def renew(self) -> None:
         """Copy objects anew when they are met again: between two runs, locks have been replaced."""
         self._first.clear()
         self.held.clear()
+        self._passing.clear()
         for values in self._kept:
             self.held.update(map(id, values))
+
+    def hold_for_now(self, things: Iterable[Any]) -> None:
+        """Note that objects are older than the runs, until all are found anew (`renew`)."""
+        begin = len(self._passing)
+        self._passing.extend(things)
+        self.held.update(map(id, self._passing[begin:]))
 
     def hold(self, module: ModuleType) -> None:
         """Note that what a module holds is older than the runs."""

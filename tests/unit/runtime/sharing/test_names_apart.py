@@ -96,3 +96,26 @@ def test_an_object_that_is_published_without_protection_is_named_by_its_maker(
     found = find(tmp_path, HEAD + PUBLISHED, bound=0)
     assert found.outcomes == {3}
     assert not any("own" in point for point in found.points)
+
+
+MADE = """
+from collections import defaultdict
+table = defaultdict(list)
+
+def work():
+    for key in range(5):
+        table[key].append(1)
+    own = [1]
+    own.append(2)
+
+def program():
+    together(work, work)
+    return len(table[0])
+"""
+
+
+def test_what_a_container_makes_is_named_by_whoever_asks_first(tmp_path: Path) -> None:
+    """The access that makes it also publishes it, so all others come after."""
+    found = find(tmp_path, HEAD + MADE, bound=0)
+    assert found.outcomes == {2}
+    assert not any("own" in point for point in found.points)

@@ -13,10 +13,12 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from tests.unit.runtime.observed_programs import module_of
+from tests.unit.runtime.observed_programs import module_of, observed
 
 import mazurka
 from mazurka.runtime.sharing.older_state import OlderState
+from mazurka.stateless.explored import RunOptions
+from mazurka.stateless.iterative import explore
 
 LAZY = """
 import threading
@@ -120,6 +122,84 @@ def test_a_race_in_what_is_made_once_is_found(way: int, lazy: ModuleType) -> Non
         assert result.verdict == "violated", result
     after = {name: str(value) for name, value in vars(lazy).items() if name != "__builtins__"}
     assert after == before
+
+
+KEEPER = """
+class Registry:
+    def __init__(self):
+        self.things = {}
+    def get(self, key):
+        if key not in self.things:
+            self.things[key] = []
+        return self.things[key]
+"""
+KEPT = """
+class Shop:
+    registry = None
+    sold = []
+    def sell(self, piece):
+        self.sold.append(piece)
+        return len(self.sold)
+
+def remember(piece, known=[]):
+    known.append(piece)
+    return len(known)
+
+def make_count():
+    counts = [0]
+    def count():
+        counts[0] += 1
+        return counts[0]
+    return count
+
+count = make_count()
+"""
+NEW = """
+import threading
+
+def through_class():
+    found = kept.Shop.registry.get("a")
+    found.append(1)
+    return len(found)
+
+def through_object():
+    return kept.Shop().sell(1)
+
+def by_default():
+    return kept.remember(1)
+
+def by_capture():
+    return kept.count()
+
+def run(way, beside):
+    if beside:
+        threading.Thread(target=len, args=("",)).start()
+    assert way() == 1
+"""
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
+    """A test's module; two others, which are observed when a run first enters them."""
+    others = tmp_path_factory.mktemp("others")
+    shop = module_of(tmp_path_factory.mktemp("shop"), NEW)
+    vars(shop)["kept"] = kept = module_of(others, KEPT)
+    kept.Shop.registry = module_of(others, KEEPER).Registry()
+    return shop
+
+
+@pytest.mark.parametrize("beside", [False, True], ids=["alone", "beside another"])
+@pytest.mark.parametrize("way", ["through_class", "through_object", "by_default", "by_capture"])
+def test_what_the_first_run_changes_in_modules_that_it_enters_is_put_back(
+    way: str, beside: bool, shop: ModuleType
+) -> None:
+    def test() -> None:
+        shop.run(vars(shop)[way], beside)
+
+    with observed(shop, test) as program:
+        found = program.supervise(lambda: explore(program, 1, "algorithm-2", RunOptions()))
+        assert not found.failures, found.failures
+        assert program.restarts  # the first run came there unprepared
 
 
 class Own(list[int]):
