@@ -34,6 +34,7 @@ from mazurka.runtime.python.catalogue import (
     PACKAGES,
     PLAIN,
     ROWS,
+    SIMPLE,
     CachedFunction,
     CallEffect,
     is_value,
@@ -44,7 +45,8 @@ from mazurka.runtime.sharing.locations import progress
 from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.runtime.sharing.names import known, meet, see
 
-_PLAIN: Final = PLAIN | {partial}
+_NAMELESS: Final = PLAIN - {partial}
+"""Types of values that are named when somebody touches them, not by their creators."""
 Performer: TypeAlias = Callable[..., Any]
 """Takes a function, a site and arguments; calls the function, and shows what that touches."""
 AnyPerformer = TypeVar("AnyPerformer", bound=Performer)
@@ -101,20 +103,45 @@ def calls_kind(*kinds: type) -> Callable[[AnyPerformer], AnyPerformer]:
 
 def receive(value: Any) -> Any:
     """Let the running thread name a value that it may have created; return it."""
-    if type(value) in _PLAIN or session.current.ident != get_ident():
+    kind = type(value)
+    if kind in _NAMELESS or session.current.ident != get_ident():
         return value
     seen = known(id(value))
     if seen is None:
         meet(value)
+        if value and (kind is list or kind is dict):
+            _receive_inside(value)
+        elif kind is partial:
+            receive(value.keywords)
     elif seen.maker != now.thread:
         see(value)
     return value
 
 
+def _receive_inside(value: list[Any] | dict[Any, Any]) -> None:
+    """Name what C code has made together with a container: `json.loads(text)`, `deepcopy(rows)`."""
+    waiting: list[Any] = [value]
+    known_tuples = set()
+    while waiting:
+        holder = waiting.pop()
+        elements = holder.values() if type(holder) is dict else holder
+        if SIMPLE.issuperset(map(type, elements)):
+            continue
+        for element in elements:
+            kind = type(element)
+            if kind is tuple:
+                if id(element) not in known_tuples:
+                    known_tuples.add(id(element))
+                    waiting.append(element)
+            elif (kind is list or kind is dict or kind is set) and known(id(element)) is None:
+                meet(element)
+                waiting.append(element)
+
+
 def receive_published(value: Any) -> Any:
     """Let the running thread name a value that its last operation has created, and put where others
     find it; those who know of this operation come after it.  Return the value."""
-    is_new = type(value) not in _PLAIN and known(id(value)) is None
+    is_new = type(value) not in _NAMELESS and known(id(value)) is None
     if is_new and session.current.ident == get_ident():
         meet(value).count -= 1
     return value
@@ -308,7 +335,7 @@ _TOUCHING: Final = frozenset(
 def hold_method(function: Any, site: int) -> Any:
     """Give what stands for a built-in method that has been read from its object."""
     owner = function.__self__
-    if owner is None or type(owner) in _PLAIN or session.current.ident != get_ident():
+    if owner is None or type(owner) in PLAIN or session.current.ident != get_ident():
         return function
     return handle(function, site)
 

@@ -187,7 +187,7 @@ def augment(old: Any, value: Any, sign: str, site: int) -> Any:
         return IN_PLACE[sign](old, value)
     found = family(old)
     if found is None:
-        return _operate_on((old, value), sign, site, IN_PLACE[sign])
+        return receive(_operate_on((old, value), sign, site, IN_PLACE[sign]))
     plain = type(value) in PLAIN or family(value) is not None
     if not plain:
         if type(value) is GeneratorType and getrefcount(value) > callbacks.LONE:
@@ -251,7 +251,7 @@ def apply_operator(left: Any, right: Any, sign: str, site: int) -> Any:
             return found if sign == "In" else not found
         right = right if type(right) in PLAIN else search_through(right, site)
         return BINARY[sign](left, right)
-    return _operate_on((left, right), sign, site, BINARY[sign])
+    return receive(_operate_on((left, right), sign, site, BINARY[sign]))
 
 
 _HASHED: Final = (dict, set)

@@ -29,7 +29,7 @@ from mazurka.runtime.sharing.names import names
 
 def read_slice(thing: Any, start: Any, stop: Any, site: int) -> Any:
     """`thing[start:stop]`"""
-    return read_item(thing, slice(start, stop), site)
+    return receive(read_item(thing, slice(start, stop), site))
 
 
 def write_slice(value: Any, thing: Any, start: Any, stop: Any, site: int) -> None:

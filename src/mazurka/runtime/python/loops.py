@@ -27,6 +27,7 @@ from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.spinning import NEVER, SpinHistory, Turn, is_same, same_values, stack_of
 from mazurka.runtime.core.tasks import Task
 from mazurka.runtime.python.callbacks import LONE, LONE_INSIDE, delegate_to, itself, step_through
+from mazurka.runtime.python.calls import receive
 from mazurka.runtime.python.catalogue import NEW_EACH_TIME, PLAIN
 from mazurka.runtime.python.containers import Part, family, is_built_in, part_of, perform, use_alone
 from mazurka.runtime.python.opaque import (
@@ -56,7 +57,7 @@ def iterate(value: Any, unpacked: bool, site: int) -> Any:
         return value
     part = None if family(value) is None else part_of(value, _READ_ALL)
     if part is None or not is_built_in(type(value), "__iter__"):
-        return iterate_opaque(value, site) if is_iterator(value) else _advance(value, site)
+        return _advance_opaque(value, site) if is_iterator(value) else _advance(value, site)
     return _steps(part, value, None, unpacked, site)
 
 
@@ -156,15 +157,28 @@ def _advance(items: Any, site: int) -> Iterator[Any]:
             yield value
         return
     if is_gone_through_by_c(type(items)):
-        yield from iterate_opaque(operate(items, site, iter, items), site, items)
+        yield from _advance_opaque(operate(items, site, iter, items), site, items)
         return
     items = iter(items)
     if is_iterator(items) and getrefcount(items) > LONE_INSIDE:
-        yield from iterate_opaque(items, site)  # the class of the program has it, and may share it
+        yield from _advance_opaque(items, site)  # the class of the program has it, and may share it
         return
     for value in items:
         progress()
-        yield value
+        yield _receive_container(value)
+
+
+def _advance_opaque(items: Any, site: int, owner: Any = None) -> Iterator[Any]:
+    """Go through an iterator of C code; `owner` is what has made it."""
+    return map(_receive_container, iterate_opaque(items, site, owner))
+
+
+def _receive_container(value: Any) -> Any:
+    """Name a container that C code may have made for this step of a loop."""
+    return receive(value) if type(value) in _MADE else value
+
+
+_MADE: Final = (list, dict, set)
 
 
 def iterate_captured(items: Any, site: int) -> Iterator[Any]:

@@ -2,8 +2,9 @@
 
 An object is named when a thread first meets it: after the thread, and the number of objects that
 the thread has named before.  Rewritten code shows every object to the event `receive` where it is
-created (calls, displays, comprehensions), so the thread that names an object is nearly always its
-creator, before any other thread can have it.  Modules, classes and what modules hold when the
+created (calls, displays, comprehensions, slices, operators, steps of loops), with the lists and
+dictionaries in it that C code may have made, so the thread that names an object is nearly always
+its creator, before any other thread can have it.  Modules, classes and what modules hold when the
 exploration begins have names of their own.
 
 If two threads meet an object for the first time and neither comes before the other, then its name

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json.encoder
 from pathlib import Path
 
+import pytest
 from observed_programs import find
 
 from mazurka.runtime.sharing.names import names
@@ -119,3 +120,59 @@ def test_what_a_container_makes_is_named_by_whoever_asks_first(tmp_path: Path) -
     found = find(tmp_path, HEAD + MADE, bound=0)
     assert found.outcomes == {2}
     assert not any("own" in point for point in found.points)
+
+
+MADE_BY_C = {
+    "a slice": (
+        "boxes = {0: [1, 2, 3]}",
+        "boxes[0] = boxes[0][1:]; len(boxes[0])",
+        "len(boxes[0])",
+        {1, 2},
+    ),
+    "an operator": (
+        "boxes = {0: [1]}",
+        "boxes[0] = boxes[0] + [2]; len(boxes[0])",
+        "len(boxes[0])",
+        {2, 3},
+    ),
+    "a parser": ("boxes = json.loads('[[1], {}]')", "boxes[0][0] += 1", "boxes[0][0]", {2, 3}),
+    "rows": ("boxes = list(csv.reader(['a']))", "boxes[0][0] += 'b'", "boxes[0][0]", {"ab", "abb"}),
+    "a step": (
+        "boxes = {}",
+        "for row in csv.reader(['a']): boxes[0] = row; boxes[0].append(1)",
+        "len(boxes[0])",
+        {2, 3},
+    ),
+    "named arguments of a partial function": (
+        "boxes = partial(dict, a=[1])",
+        "boxes.keywords['a'][0] += 1",
+        "boxes.keywords['a'][0]",
+        {2, 3},
+    ),
+}
+
+
+@pytest.mark.parametrize("made", MADE_BY_C)
+def test_what_c_code_makes_is_named_by_the_thread_that_asked_for_it(
+    tmp_path: Path, made: str
+) -> None:
+    """Other objects of its type stay apart: the lists of one thread are no scheduling points."""
+    begin, act, result, outcomes = MADE_BY_C[made]
+    source = f"""
+import csv, json
+from functools import partial
+
+def program():
+    {begin}
+    def work():
+        {act}
+        own = [1]
+        own.append(2)
+        mine = {{1: 2}}
+        mine[2] = 3
+    together(work, work)
+    return {result}
+"""
+    found = find(tmp_path, HEAD + source, bound=1)
+    assert found.outcomes == outcomes
+    assert not any("own" in point or "mine" in point for point in found.points)

@@ -172,7 +172,9 @@ class Expressions(ast.NodeTransformer):
         return self.call(Events.read_attribute, node, *self.operands(node))
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
-        return self.call(Events.read_item, node, *self.operands(node))
+        is_slice = isinstance(node.slice, ast.Slice)
+        read = self.call(Events.read_item, node, *self.operands(node))
+        return self.receive(read) if is_slice else read
 
     def operands(self, node: ast.Attribute | ast.Subscript) -> tuple[ast.expr, ast.expr]:
         """The object that an access goes to, and the name or key that it asks for."""
