@@ -244,7 +244,7 @@ def test_induction(tmp_path: Path) -> None:
     assert short.limits == ("some execution has more than 2 rounds",)
 
 
-@pytest.mark.parametrize("strategy", ["pdr", "k-induction"])
+@pytest.mark.parametrize("strategy", ["pdr", "k-induction", "bdd"])
 def test_proofs_do_not_pass_over_what_is_not_known(tmp_path: Path, strategy: str) -> None:
     model = write(tmp_path, LONG_SECTION)
     short = check(model, strategy=strategy, unrolling=5)
@@ -258,6 +258,37 @@ def test_proofs_do_not_pass_over_what_is_not_known(tmp_path: Path, strategy: str
 def test_time_limits_of_proofs_hold(strategy: str) -> None:
     verdict = check(EXAMPLES / "philosophers_ordered.py", strategy=strategy, limit_seconds=1e-9)
     assert (verdict.verdict, verdict.limits) == (INCONCLUSIVE, ("time",))
+
+
+def test_diagrams_find_all_states(tmp_path: Path) -> None:
+    explicit = check(EXAMPLES / "peterson.py", strategy="full", symmetry=False)
+    proved = check(EXAMPLES / "peterson.py", strategy="bdd")
+    assert proved.verdict == HOLDS
+    assert explicit.statistics is not None
+    assert proved.statistics is not None
+    assert proved.statistics.states == explicit.statistics.states
+    told = f"by a decision diagram of all {explicit.statistics.states:,} reachable states"
+    assert proved.scope.endswith(told)
+    broken = check(EXAMPLES / "philosophers.py", strategy="bdd")
+    assert broken.violation is not None
+    assert broken.violation.kind == "deadlock"
+    # Twelve philosophers: far too many states to visit, but a diagram of some hundred nodes.
+    many = check(EXAMPLES / "philosophers_ordered.py", strategy="bdd", definitions={"N": 12})
+    assert many.verdict == HOLDS
+
+
+def test_diagrams_need_a_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(symbolic_options, "find_spec", lambda name: None)
+    with pytest.raises(OptionError, match=r"pip install 'mazurka\[bdd\]'"):
+        check(EXAMPLES / "lost_update.py", strategy="bdd")
+
+
+def test_limits_of_diagrams_hold() -> None:
+    asked = {"strategy": "bdd", "definitions": {"N": 4}}
+    late = check(EXAMPLES / "peterson_filter.py", limit_seconds=1.5, **asked)
+    assert (late.verdict, late.limits) == (INCONCLUSIVE, ("time",))
+    full = check(EXAMPLES / "peterson_filter.py", limit_bytes=1_000_000, **asked)
+    assert (full.verdict, full.limits) == (INCONCLUSIVE, ("memory",))
 
 
 def test_races() -> None:

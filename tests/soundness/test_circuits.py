@@ -57,7 +57,10 @@ def test_threads_that_fail_stop_where_assertions_are_not_asked_for() -> None:
 
 @pytest.mark.parametrize(
     ("name", "first", "many"),
-    [*product(["pdr", "k-induction"], [0, STOPPING, CHOOSING], [4]), ("portfolio", STOPPING, 1)],
+    [
+        *product(["pdr", "k-induction", "bdd"], [0, STOPPING, CHOOSING], [4]),
+        ("portfolio", STOPPING, 1),
+    ],
 )
 def test_proofs_agree_with_the_unreduced_search(name: str, first: int, many: int) -> None:
     strategy, decided = load_strategy(name), 0
@@ -65,13 +68,27 @@ def test_proofs_agree_with_the_unreduced_search(name: str, first: int, many: int
         oracle = consult(Subject(seed).program(), STATES)
         if oracle is None:
             continue
-        for interleaving, properties in (("sweeps", USUAL), ("sweeps", RACES), ("full", USUAL)):
+        asked = [("sweeps", USUAL), ("sweeps", RACES), ("full", USUAL)]
+        for interleaving, properties in asked[: 2 if name == "bdd" else 3]:  # it has but one
             tuning = {"interleaving": interleaving, "rounds": 4, "unrolling": 4}
             options = SearchOptions(properties=properties, tuning=tuning, limit_seconds=20)
             found = compare(oracle, strategy, options)
             assert found.agreement is not Agreement.DISAGREES, f"seed {seed}: {found}"
             decided += found.agreement is Agreement.AGREES
     assert decided > 0
+
+
+def test_diagrams_count_the_states_that_are_reached() -> None:
+    counted = 0
+    for seed in (*range(6), *range(STOPPING, STOPPING + 3), *range(CHOOSING, CHOOSING + 3)):
+        oracle = consult(Subject(seed).program(), STATES)
+        if oracle is None or oracle.reachable(USUAL) or "bound" in oracle.whole.kinds:
+            continue
+        found = load_strategy("bdd").run(oracle.program, SearchOptions(properties=USUAL), Silent())
+        if not found.limits:
+            assert found.statistics.states == len(oracle.whole.states), f"seed {seed}"
+            counted += 1
+    assert counted > 0
 
 
 @pytest.mark.parametrize("first", [0, STOPPING, CHOOSING])

@@ -105,7 +105,7 @@ def choose_columns(verdicts: Sequence[Verdict]) -> list[FigureColumn]:
 
 def state_counts(verdicts: Sequence[Verdict]) -> list[FigureColumn]:
     yardstick = next((v for v in verdicts if v.strategy == UNREDUCED and complete(v)), None)
-    columns = [FigureColumn("states", only_for_states(lambda v: f"{counts(v).states:,}"))]
+    columns = [FigureColumn("states", states)]
     if yardstick is not None and len(verdicts) > 1:
         columns.append(
             FigureColumn(f"of {UNREDUCED}", only_for_states(lambda v: share(v, yardstick)), 6)
@@ -122,6 +122,12 @@ def storage_columns() -> list[FigureColumn]:
         FigureColumn("memory", only_for_states(lambda v: bytes_text(v.peak_bytes)), 5, usual=6),
         FigureColumn("bytes/state", each, 2, usual=5),
     ]
+
+
+def states(verdict: Verdict) -> str:
+    """The states that were stored, or that a search without storing them has counted."""
+    known = stores_states(verdict) or counts(verdict).states
+    return f"{counts(verdict).states:,}" if known else NOT_APPLICABLE
 
 
 def only_for_states(figure: Callable[[Verdict], str]) -> Callable[[Verdict], str]:

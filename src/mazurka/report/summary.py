@@ -165,6 +165,8 @@ class Summary(Prose):
             return "  ".join((executions, transitions, seconds, chosen_by))
         if statistics.unrolled is not None:
             many = counted(statistics.depth, statistics.unrolled_unit)
+            if statistics.states:
+                many = counted(statistics.states, "state")
             return "  ".join((many, seconds, bytes_text(verdict.peak_bytes), chosen_by))
         order = ORDERS.get(verdict.order or "", "")
         states, memory = counted(statistics.states, "state"), bytes_text(verdict.peak_bytes)

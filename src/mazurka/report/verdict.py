@@ -232,7 +232,9 @@ class Verdict(Answer):
 def size_json(statistics: Statistics) -> dict[str, object]:
     """How much a search has seen: states, or executions and the partial orders among them."""
     if statistics.unrolled is not None:
-        return {"unrolled": statistics.unrolled, "unrolled_unit": statistics.unrolled_unit}
+        known = {"states": statistics.states} if statistics.states else {}
+        unrolled = {"unrolled": statistics.unrolled, "unrolled_unit": statistics.unrolled_unit}
+        return {**known, **unrolled}
     seen: dict[str, object] = {"states": statistics.states}
     if statistics.executions is not None:
         seen = {"executions": statistics.executions}

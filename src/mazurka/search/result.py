@@ -71,7 +71,7 @@ class Statistics:
     """How many of them differ in more than the order of independent steps, where it is known."""
     unrolled: int | None = None
     """For searches that unroll a circuit and store no states: every execution of so many
-    transitions of the circuit has been looked at."""
+    transitions of the circuit has been looked at.  `states` is then 0, unless they were counted."""
     unrolled_unit: str = "step"
     """What one of these transitions is: `step` or `round`."""
     proof: str | None = None

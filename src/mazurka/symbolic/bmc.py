@@ -18,7 +18,7 @@ like violations.  The interpreter takes the step: if it never ends, that is a vi
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from mazurka.deadline import TimeLimitError, check_time, seconds_left
 from mazurka.ir.interpreter import Step
@@ -90,7 +90,7 @@ class CircuitSearch:
         observer: Observer,
         subject: SearchSubject | None = None,
     ) -> None:
-        require_solver()
+        self.require()
         self.program, self.options, self.observer = program, options, observer
         self.subject = subject or SearchSubject()
         asked = Interleaving(options.value(INTERLEAVING))
@@ -119,8 +119,7 @@ class CircuitSearch:
     def run(self) -> SearchResult:
         try:
             self.circuit = self.encode()
-            with SatSolver(waiting=self.wait) as self.solver:
-                self.search(self.circuit, self.solver)
+            self.conduct(self.circuit)
         except KeyboardInterrupt:
             self.limits.append("interrupted")
         except TimeLimitError:
@@ -135,6 +134,16 @@ class CircuitSearch:
             self.statistics(), self.violation, limits, (*notes, *self.describe_effort())
         )
 
+    @staticmethod
+    def require() -> None:
+        """Refuse to search where something is missing."""
+        require_solver()
+
+    def conduct(self, circuit: Circuit) -> None:
+        """Search with a solver."""
+        with SatSolver(waiting=self.wait) as self.solver:
+            self.search(circuit, self.solver)
+
     def search(self, circuit: Circuit, solver: SatSolver) -> None:
         """Find a violation, or enter how far none is possible."""
         FrameLoop(self, circuit, solver).search()
@@ -148,11 +157,15 @@ class CircuitSearch:
 
     def wait(self, solver: SatSolver) -> None:
         """Look at the limits while the solver works."""
+        self.keep_limits(lambda: self.solver_bytes(solver))
+
+    def keep_limits(self, other_bytes: Callable[[], int]) -> None:
+        """End the search at a limit; `other_bytes` is the memory of other processes."""
         left, given = seconds_left(), self.options.limit_seconds
         spent = time.perf_counter() - self.started
         if (left is not None and left <= 0) or (given is not None and spent >= given):
             raise LimitReached("time")
-        used = self.solver_bytes(solver) + max(resident_bytes() - self.bytes_before, 0)
+        used = other_bytes() + max(resident_bytes() - self.bytes_before, 0)
         self.peak_bytes = max(self.peak_bytes, used)
         if used > self.limit_bytes:
             raise LimitReached("memory")

@@ -22,6 +22,16 @@ def require_solver() -> None:
         )
 
 
+def require_diagrams() -> None:
+    """Refuse to search where there is no package for decision diagrams, or a slow one."""
+    if find_spec("dd") is None or find_spec("dd.cudd") is None:
+        raise OptionError(
+            "--strategy bdd needs decision diagrams, which are not installed (the package dd with"
+            " CUDD): pip install 'mazurka[bdd]'; where there is no such wheel, pdr may prove the"
+            " model, too"
+        )
+
+
 def require_plain_interleaving(options: SearchOptions) -> None:
     """Refuse to prove something by transitions that do not lead to all reachable states."""
     asked = options.value(INTERLEAVING)

@@ -16,11 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from mazurka.symbolic.aiger.model import AigerCircuit, AigerLatch
 from mazurka.symbolic.circuit import Circuit, Interleaving
-from mazurka.symbolic.graph import FALSE, TRUE
+from mazurka.symbolic.numbering import Numbering
 
 UNCONSTRAINED = frozenset({Interleaving.FULL, Interleaving.SWEEPS})
 """The interleavings in which a frame that is no transition changes nothing."""
@@ -51,7 +49,8 @@ def export_circuit(
         nexts.append(graph.either(over, circuit.constraint ^ 1))
         constraints.append(over ^ 1)
     asked = [*bad.values(), *constraints, *(each for some in justice for each in some), *fairness]
-    numbers = _Numbering(circuit, [latch for latch, _, _ in latches], [*nexts, *asked])
+    leaves = [*circuit.inputs, *(literal for literal, _, _ in latches)]
+    numbers = Numbering(graph, leaves, [*nexts, *asked])
     symbols = {f"i{place}": name for place, name in enumerate(name_inputs(circuit))}
     symbols |= {f"l{place}": name for place, (_, _, name) in enumerate(latches)}
     symbols |= {f"b{place}": name for place, name in enumerate(bad)}
@@ -82,32 +81,3 @@ def name_inputs(circuit: Circuit) -> list[str]:
                 called = f"{thread.name}@{key.start}:line{line}.{key.repetition}"
                 names[literal] = f"choice.{called}.{bit}"
     return [names[literal] for literal in circuit.inputs]
-
-
-class _Numbering:
-    """Numbers the nodes on which literals depend as the binary form wants them."""
-
-    def __init__(self, circuit: Circuit, latches: Sequence[int], roots: Sequence[int]) -> None:
-        graph = circuit.graph
-        leaves = [literal >> 1 for literal in (*circuit.inputs, *latches)]
-        marks = graph.mark_cone([root for root in roots if root > TRUE] or [FALSE])
-        self.fanins = graph.fanins
-        marks = marks[: len(self.fanins)] != 0
-        marks[0] = False
-        kept = np.flatnonzero(marks & (self.fanins[:, 0] >= 0))
-        self.numbers = np.full(len(self.fanins), -1, np.int64)
-        self.numbers[0] = 0
-        self.numbers[leaves] = np.arange(1, 1 + len(leaves))
-        self.numbers[kept] = np.arange(1 + len(leaves), 1 + len(leaves) + len(kept))
-        self.kept = kept
-        free = marks & (self.numbers < 0)
-        assert not free.any(), "every leaf is an input or a latch"
-
-    def literal(self, literal: int) -> int:
-        return 2 * int(self.numbers[literal >> 1]) | literal & 1
-
-    def conjunctions(self) -> tuple[tuple[int, int], ...]:
-        operands = self.fanins[self.kept].astype(np.int64)
-        named = 2 * self.numbers[operands >> 1] | operands & 1
-        named.sort(axis=1)
-        return tuple(zip(named[:, 1].tolist(), named[:, 0].tolist(), strict=True))

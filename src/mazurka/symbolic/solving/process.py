@@ -13,6 +13,10 @@ and these numbers.
 | `PROVE` | a `Problem` of `mazurka.symbolic.solving.property_directed` | now and then `PROGRESS` \
 with its three numbers, to be answered by `PROGRESS`; then `PROVED` with cubes, each ended by 0, \
 or `FOUND` with the number of transitions and the values of all inputs |
+| `REACH` | a `ReachProblem` of `mazurka.symbolic.solving.reachability` | now and then `PROGRESS` \
+with its three numbers, to be answered by `PROGRESS`; `FOUND` with the number of a target and for \
+each frame the part and the values of all inputs, to be answered by `PROGRESS` with 1 to go on, or \
+0 to end; then `PROVED` with the number of passes, and of states, a digit a number |
 """
 
 from __future__ import annotations
@@ -31,6 +35,7 @@ from typing import Any, BinaryIO
 
 NEW, ADD, SOLVE, VALUES = b"N", b"A", b"S", b"V"
 PROVE, PROGRESS, PROVED, FOUND = b"I", b"P", b"Y", b"F"
+REACH = b"R"
 HEADER = struct.Struct("<cI")
 NUMBER = "i"
 NUMBER_BYTES = array(NUMBER).itemsize
@@ -108,7 +113,7 @@ class Server:
 
 def prove(problem: array[int], send: Callable[[bytes, Sequence[int]], None]) -> None:
     """Look for an inductive invariant, and send what comes of it."""
-    prover = load_prover()
+    prover = load_beside("property_directed")
     search = prover.PropertyDirected(
         prover.Problem.from_numbers(problem), lambda progress: send(PROGRESS, progress)
     )
@@ -119,9 +124,29 @@ def prove(problem: array[int], send: Callable[[bytes, Sequence[int]], None]) -> 
         send(FOUND, [len(answer.frames), *(bit for frame in answer.frames for bit in frame)])
 
 
-def load_prover() -> Any:
-    """The module beside this one, which is no part of a package here."""
-    name = "property_directed"
+def reach(
+    problem: array[int],
+    send: Callable[[bytes, Sequence[int]], None],
+    ask: Callable[[bytes, Sequence[int]], array[int]],
+) -> None:
+    """Find the reachable states, and send what comes of it."""
+    module = load_beside("reachability")
+
+    def report(target: int, frames: list[tuple[int, list[int]]]) -> bool:
+        flat = [number for part, inputs in frames for number in (part, *inputs)]
+        return bool(ask(FOUND, [target, *flat])[0])
+
+    search = module.Reachability(
+        module.ReachProblem.from_numbers(problem),
+        lambda progress: ask(PROGRESS, progress),
+        report,
+    )
+    if search.search():
+        send(PROVED, [search.passes, *map(int, str(search.count()))])
+
+
+def load_beside(name: str) -> Any:
+    """A module beside this one, which is no part of a package here."""
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
         assert spec is not None
@@ -149,9 +174,20 @@ def serve() -> None:
         if command == PROGRESS:
             read_message(source)  # nothing more is said before it has been heard
 
+    def ask(command: bytes, numbers: Sequence[int]) -> array[int]:
+        write_message(target, command, array(NUMBER, numbers).tobytes())
+        target.flush()
+        answer = read_message(source)
+        if answer is None:
+            raise SystemExit
+        return answer[1]
+
     while (message := read_message(source)) is not None:
         if message[0] == PROVE:
             prove(message[1], send)
+            continue
+        if message[0] == REACH:
+            reach(message[1], send, ask)
             continue
         answer = server.answer(*message)
         if answer is not None:

@@ -18,7 +18,7 @@ from array import array
 from collections.abc import Callable, Sequence
 from multiprocessing.connection import wait
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, Self, cast
 
 import numpy as np
 
@@ -104,23 +104,22 @@ class _Process:
         return 0
 
 
-class SatSolver:
-    """An incremental SAT solver.  Use it as a context: its process is given back, or killed.
+class Solver:
+    """What works in a process of its own.  Use it as a context: the process is given back, or
+    killed.
 
-    `waiting` is called while the solver works, and may raise an exception to end that.
+    `waiting` is called while the process works, and may raise an exception to end that.
     """
 
-    def __init__(
-        self, name: str = DEFAULT_SOLVER, waiting: Callable[[SatSolver], None] | None = None
-    ) -> None:
-        self.waiting = waiting
-        self._process = _take_idle() or _Process()
-        self.loading_seconds = 0.0
-        self.solving_seconds = 0.0
-        self.clauses = 0
-        self._process.send(NEW, array(NUMBER, list(name.encode("ascii"))).tobytes())
+    loading_seconds = 0.0
+    solving_seconds = 0.0
+    clauses = 0
 
-    def __enter__(self) -> SatSolver:
+    def __init__(self, waiting: Callable[[Self], None] | None = None) -> None:
+        self.waiting: Callable[[Any], None] | None = waiting
+        self._process = _take_idle() or _Process()
+
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -129,6 +128,33 @@ class SatSolver:
             _idle.append(self._process)
         else:
             self._process.kill()
+
+    def kill(self) -> None:
+        """End the process: this solver answers nothing more."""
+        self._process.kill()
+
+    def resident_bytes(self) -> int:
+        return self._process.resident_bytes()
+
+    def _send(self, command: bytes, numbers: Sequence[int]) -> None:
+        self._process.send(command, array(NUMBER, numbers).tobytes())
+
+    def _hear(self) -> tuple[bytes, array[int]]:
+        """Wait for the next message."""
+        while not self._process.has_answered(PULSE_SECONDS):
+            if self.waiting is not None:
+                self.waiting(self)
+        return self._process.read_answer()
+
+
+class SatSolver(Solver):
+    """An incremental SAT solver."""
+
+    def __init__(
+        self, name: str = DEFAULT_SOLVER, waiting: Callable[[Self], None] | None = None
+    ) -> None:
+        super().__init__(waiting)
+        self._send(NEW, list(name.encode("ascii")))
 
     def add(self, clauses: Numbers) -> None:
         """Add clauses, one behind the other, each ended by 0."""
@@ -155,10 +181,7 @@ class SatSolver:
         raise an exception to end it.  The clauses of this solver play no part in that."""
         self.begin_proof(problem)
         while True:
-            while not self._process.has_answered(PULSE_SECONDS):
-                if self.waiting is not None:
-                    self.waiting(self)
-            found = self.hear_of_proof(len(problem.inputs))
+            found = self._read_proof(self._hear(), len(problem.inputs))
             if not isinstance(found, Progress):
                 return found
             tell(found)
@@ -176,7 +199,11 @@ class SatSolver:
 
     def hear_of_proof(self, inputs: int) -> Progress | Reached | Proved:
         """What there is to hear; `inputs` are as many as the problem has."""
-        command, numbers = self._process.read_answer()
+        return self._read_proof(self._process.read_answer(), inputs)
+
+    @staticmethod
+    def _read_proof(message: tuple[bytes, array[int]], inputs: int) -> Progress | Reached | Proved:
+        command, numbers = message
         if command == PROGRESS:
             return Progress(*numbers)
         if command != FOUND:
@@ -189,22 +216,9 @@ class SatSolver:
         """Let a proof go on whose progress has been heard of."""
         self._send(PROGRESS, ())
 
-    def kill(self) -> None:
-        """End the process: this solver answers nothing more."""
-        self._process.kill()
-
-    def resident_bytes(self) -> int:
-        return self._process.resident_bytes()
-
-    def _send(self, command: bytes, numbers: Sequence[int]) -> None:
-        self._process.send(command, array(NUMBER, numbers).tobytes())
-
     def _ask(self, command: bytes, numbers: Sequence[int]) -> array[int]:
         self._send(command, numbers)
-        while not self._process.has_answered(PULSE_SECONDS):
-            if self.waiting is not None:
-                self.waiting(self)
-        return self._process.read_answer()[1]
+        return self._hear()[1]
 
 
 def _split(numbers: Sequence[int]) -> list[list[int]]:

@@ -1,0 +1,120 @@
+"""Reachability with decision diagrams: all states at a time, none of them by itself.
+
+`mazurka.symbolic.solving.reachability` has the algorithm, which runs in another process;
+`mazurka.symbolic.partition` cuts the circuit into parts for it.  The circuit is that of single
+steps, and its reachable states are those of the program (`mazurka.symbolic.circuit`); so if no
+violation and no step that is not known is among them, the program holds.
+
+A way to a violation is a list of inputs, which is followed on the interpreter as any other.  A step
+that is not known is examined there, too: if it is no violation, the search goes on, and the answer
+is inconclusive unless a violation is found elsewhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mazurka.deadline import check_time
+from mazurka.ir.program import Program
+from mazurka.search import Observer, SearchOptions, Statistics, Violation
+from mazurka.symbolic.bmc import PHASE, UNITS, CircuitSearch
+from mazurka.symbolic.circuit import Circuit, Interleaving
+from mazurka.symbolic.ends import Ends
+from mazurka.symbolic.environment import BINARY
+from mazurka.symbolic.graph import FALSE
+from mazurka.symbolic.options import require_diagrams
+from mazurka.symbolic.partition import Partition
+from mazurka.symbolic.schedules import ScheduleReader
+from mazurka.symbolic.solving.diagrams import DiagramSolver, TargetFound
+from mazurka.symbolic.solving.reachability import ReachProgress
+
+
+class DiagramSearch(CircuitSearch):
+    """A search of all states by decision diagrams."""
+
+    counters = BINARY
+    states = 0
+    nodes = 0
+    """The largest diagram of all states that was seen."""
+
+    def __init__(self, program: Program, options: SearchOptions, observer: Observer) -> None:
+        super().__init__(program, options, observer)
+        self.interleaving = Interleaving.FULL
+        self.unit = UNITS[self.interleaving]
+
+    @staticmethod
+    def require() -> None:
+        require_diagrams()
+
+    def conduct(self, circuit: Circuit) -> None:
+        with DiagramSolver(waiting=self.wait_for) as solver:
+            reach = _Reaching(self, circuit)
+            found = solver.reach(reach.problem, self.hear, reach.report)
+        if found is not None:
+            self.covered, self.states = found.passes, found.states
+            many = f"{found.states:,} reachable state{'' if found.states == 1 else 's'}"
+            self.proof = f"a decision diagram of all {many}"
+            complete = not self.limits
+            self.stop_notes = reach.ends.describe(self.options.properties, complete=complete)
+
+    def wait_for(self, solver: DiagramSolver) -> None:
+        """Look at the limits while the other process works."""
+        self.keep_limits(solver.resident_bytes)
+
+    def hear(self, progress: ReachProgress) -> None:
+        """Note how far the search is."""
+        self.covered = self.depth = progress.passes
+        self.nodes = max(self.nodes, progress.nodes)
+        check_time(PHASE)
+        self.observer.message(f"pass {progress.passes:,}: a diagram of {progress.nodes:,} nodes")
+        self.observer.progress(self.statistics())
+
+    def statistics(self) -> Statistics:
+        return replace(super().statistics(), states=self.states)
+
+    def describe_effort(self) -> tuple[str, ...]:
+        if self.circuit is None:
+            return ()
+        told = f"circuit of one {self.unit}: {self.circuit.describe()}"
+        if not self.options.deterministic:
+            told = f"{told}; {self.encoding_seconds:.2f} s for encoding"
+        return (f"{told}; states as a diagram of up to {self.nodes:,} nodes",)
+
+
+class _Reaching:
+    """What is asked of the process, and what becomes of its answers."""
+
+    def __init__(self, owner: DiagramSearch, circuit: Circuit) -> None:
+        self.owner, self.circuit = owner, circuit
+        self.ends = Ends(circuit)
+        self.partition = Partition(circuit)
+        named = [(name, circuit.bad) for name in circuit.bad]
+        named += [(name, circuit.unknown) for name in circuit.unknown]
+        named += [(name, self.ends.unseen) for name in self.ends.unseen]
+        self.targets = [(name, kind[name]) for name, kind in named if kind[name] != FALSE]
+        literals = [literal for _, literal in self.targets]
+        self.problem = self.partition.make_problem(literals, owner.limit_bytes)
+
+    def report(self, found: TargetFound) -> bool:
+        """Judge a target that can hold; whether to go on."""
+        owner, circuit = self.owner, self.circuit
+        name, _ = self.targets[found.target]
+        frames = [self._choose(part, inputs) for part, inputs in found.frames]
+        if name in self.ends.unseen:
+            self.ends.note(name, frames)
+            return True
+        known = circuit.bad if name in circuit.bad else circuit.unknown
+        kind, path, step = ScheduleReader(circuit).read(frames, {name: known[name]})
+        if kind in circuit.bad:
+            owner.violation, owner.depth = Violation(kind, path), len(path)
+            return False
+        assert step is not None
+        return not owner.examine_unknown(path, step)
+
+    def _choose(self, part: int, inputs: list[int]) -> list[int]:
+        """The inputs of a frame, with those that choose the thread of a part."""
+        if part < 0:
+            return inputs
+        thread = self.partition.parts[part].thread
+        many = len(self.partition.choosing)
+        return [*(thread >> place & 1 for place in range(many)), *inputs[many:]]

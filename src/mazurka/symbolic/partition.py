@@ -1,0 +1,136 @@
+"""A circuit as parts, one for each thread and location: what decision diagrams are made of.
+
+A step from one location changes few cells, and depends on few.  So the circuit of one step
+(`Interleaving.FULL`) is specialized for each thread and location: the inputs that choose the thread
+and the bits of its program counter become constants, and what is left says when the step takes
+place and what it changes.
+
+The order of the variables decides how large diagrams are.  Bits that occur together belong close to
+each other: FORCE (Aloul, Markov, Sakallah, GLSVLSI 2003) moves each variable to the middle of the
+hyperedges in which it occurs, again and again.  It starts with each thread's cells side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mazurka.symbolic.circuit import Circuit
+from mazurka.symbolic.graph import FALSE
+from mazurka.symbolic.numbering import Numbering
+from mazurka.symbolic.solving.reachability import ReachProblem, StepPart
+
+FORCE_ROUNDS = 60
+
+
+class Partition:
+    """The parts of a circuit of single steps, in literals of its graph."""
+
+    def __init__(self, circuit: Circuit) -> None:
+        self.circuit, self.graph = circuit, circuit.graph
+        self.state = [latch.literal for latch in circuit.latches]
+        count = len(circuit.program.threads)
+        self.choosing = circuit.inputs[: (count - 1).bit_length()]
+        """The inputs that choose the thread (`mazurka.symbolic.interleavings.full`)."""
+        self.parts: list[StepPart] = []
+        for thread in range(count):
+            self._add_thread(thread)
+
+    def _add_thread(self, thread: int) -> None:
+        circuit, graph = self.circuit, self.graph
+        chosen = {bit: thread >> place & 1 for place, bit in enumerate(self.choosing)}
+        taken = graph.substitute([circuit.constraint, *circuit.nexts], chosen)
+        counter = circuit.program.threads[thread].counter
+        slot, places = circuit.bits.layout.slots[counter], circuit.bits.positions(counter)
+        for location in circuit.bits.layout.starts[thread]:
+            code = slot.encode(location) if slot.width else 0
+            at = {self.state[place]: code >> i & 1 for i, place in enumerate(places)}
+            guard, *nexts = graph.substitute(taken, at)
+            if guard == FALSE:
+                continue
+            here = [bit ^ 1 ^ value for bit, value in at.items()]
+            before = [at.get(literal, literal) for literal in self.state]
+            changes = tuple(
+                (place, after)
+                for place, (old, after) in enumerate(zip(before, nexts, strict=True))
+                if old != after
+            )
+            self.parts.append(StepPart(thread, graph.every([guard, *here]), changes))
+
+    def make_problem(self, targets: Sequence[int], most_bytes: int) -> ReachProblem:
+        """The circuit for the process; it is told of the targets whether they can hold."""
+        circuit = self.circuit
+        roots = [literal for part in self.parts for _, literal in part.changes]
+        roots += [*(part.guard for part in self.parts), *targets]
+        numbering = Numbering(self.graph, [*self.state, *circuit.inputs], roots)
+        name = numbering.literal
+        return ReachProblem(
+            first=tuple(latch.initial for latch in circuit.latches),
+            inputs=len(circuit.inputs),
+            conjunctions=numbering.conjunctions(),
+            parts=tuple(
+                StepPart(thread, name(guard), tuple((place, name(each)) for place, each in changes))
+                for thread, guard, changes in self.parts
+            ),
+            targets=tuple(map(name, targets)),
+            order=tuple(self.order_variables(targets)),
+            most_bytes=most_bytes,
+        )
+
+    # --- the order of variables -----------------------------------------------------------------
+
+    def order_variables(self, targets: Sequence[int]) -> list[int]:
+        """The numbers of the variables, those of the state and then the inputs counted from 1."""
+        leaves = [*self.state, *self.circuit.inputs]
+        number = {literal: place for place, literal in enumerate(leaves)}
+        edges = []
+        for part in self.parts:
+            guard = self._support(part.guard, number)
+            for place, literal in part.changes:
+                edges.append(sorted({place, *guard, *self._support(literal, number)}))
+        edges += [sorted(self._support(target, number)) for target in targets]
+        order = self._order_cells(number)
+        return [1 + place for place in arrange(order, [edge for edge in edges if len(edge) > 1])]
+
+    def _support(self, literal: int, number: dict[int, int]) -> set[int]:
+        return {number[leaf] for leaf in self.graph.find_support([literal])}
+
+    def _order_cells(self, number: dict[int, int]) -> list[int]:
+        """Bits by thread, those of shared cells last, then the inputs."""
+        circuit, cells = self.circuit, self.circuit.program.cells
+        counters = {each.counter: n for n, each in enumerate(circuit.program.threads)}
+        shared = len(circuit.program.threads)
+        owners: dict[int, int] = {}
+        for address, cell in enumerate(cells):
+            owner = counters.get(address, cell.owner)
+            for place in circuit.bits.positions(address):
+                owners[place] = shared if owner is None else owner
+        places = range(len(self.state))
+        return [*sorted(places, key=owners.__getitem__), *range(len(self.state), len(number))]
+
+
+def arrange(order: Sequence[int], edges: Sequence[Sequence[int]]) -> list[int]:
+    """Arrange variables so that those of an edge are close to each other."""
+    found = best = list(order)
+    least = span(best, edges)
+    for _ in range(FORCE_ROUNDS):
+        place = {each: position for position, each in enumerate(found)}
+        pulls: dict[int, list[float]] = {}
+        for edge in edges:
+            middle = sum(place[each] for each in edge) / len(edge)
+            for each in edge:
+                pulls.setdefault(each, []).append(middle)
+        goal = {each: sum(middles) / len(middles) for each, middles in pulls.items()}
+        moved = sorted(found, key=lambda each: goal.get(each, place[each]))
+        if moved == found:
+            break
+        found = moved
+        length = span(found, edges)
+        if length < least:
+            best, least = found, length
+    return best
+
+
+def span(order: Sequence[int], edges: Sequence[Sequence[int]]) -> int:
+    """How far the ends of the edges are apart, together."""
+    place = {each: position for position, each in enumerate(order)}
+    return sum(max(map(place.__getitem__, e)) - min(map(place.__getitem__, e)) for e in edges)

@@ -1,0 +1,40 @@
+"""Reachability with binary decision diagrams: all states at a time.
+
+Burch, Clarke, McMillan, Dill, Hwang, *Symbolic Model Checking: 10^20 States and Beyond* (LICS
+1990): the set of reachable states is a diagram over the bits of the state, and grows by images of
+the transition relation until nothing is new (`mazurka.symbolic.bdd`).  Executions need not end.
+
+Keeps assertions, all other faults, deadlocks, and races, which become faults by marks that threads
+leave (`mazurka.ir.passes.race_marks.program`).  The relation has every step of every thread: there
+is no reduction, and no ignoring problem.
+"""
+
+from __future__ import annotations
+
+from mazurka.ir.program import Program
+from mazurka.search import Observer, SearchOptions, SearchResult, Strategy
+from mazurka.symbolic.options import UNROLLED, require_diagrams
+
+
+def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
+    from mazurka.marked_search import search_with_marks
+    from mazurka.symbolic.bdd import DiagramSearch
+
+    def search(searched: Program, asked: SearchOptions) -> SearchResult:
+        return DiagramSearch(searched, asked, observer).run()
+
+    if "race" in options.properties:
+        return search_with_marks(program, options, search)
+    return search(program, options)
+
+
+STRATEGY = Strategy(
+    name="bdd",
+    summary="all reachable states as a binary decision diagram",
+    preserves=frozenset({"assert", "deadlock", "race"}),
+    orders=("dfs",),
+    reduces=False,
+    run=run,
+    options=(UNROLLED,),
+    refuse=lambda options: require_diagrams(),
+)
