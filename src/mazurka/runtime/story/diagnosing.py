@@ -18,7 +18,7 @@ from mazurka.runtime.core.tasks import shorten
 from mazurka.runtime.story.critical_order import CriticalOrder, Interruption, WrongOrder
 from mazurka.runtime.story.detailed_run import Details, detailed
 from mazurka.runtime.story.diagnosis import Diagnosis, Part
-from mazurka.runtime.story.effects import DELETED
+from mazurka.runtime.story.effects import DELETED, NOT_THERE
 from mazurka.runtime.story.moved_steps import RunOnce, Trials
 from mazurka.runtime.story.story import RecordedStep, Stands, Story
 from mazurka.stateless.runs import Failed
@@ -158,12 +158,14 @@ class OrderWords:
             meanwhile = (f"; {they} changes it meanwhile, at ", _line(other))
             return Diagnosis("changed during iteration", (*through, *meanwhile))
         kind = self._choose_kind(found, thing)
-        verb, again = self._act(first, thing), self._act(second, thing, it=True)
-        if kind == CHECK_ACT and self._is_data(thing):
+        verb = self._act(first, thing)
+        again = self._act(second, thing, it=second.subject == first.subject)
+        if kind == CHECK_ACT and self._is_data(thing) and not self._finds_nothing(first, thing):
             verb, again = f"checks {first.subject}", "acts"
         elif again == self._act(first, thing, it=True):
             again = "again"
-        between = f"; {they} {self._act(other, thing, it=True)} in between, at "
+        act = self._act(other, thing, it=other.subject == first.subject)
+        between = f"; {they} {act} in between, at "
         parts = (f"{me} {verb} at ", _line(first), f" and {again} at ", _line(second))
         return Diagnosis(kind, (*parts, between, _line(other)))
 
@@ -185,10 +187,10 @@ class OrderWords:
             return "lost wake-up"
         if first.touches[thing]:
             return "not atomic"
-        if CHECK.match(_line(first).source):
+        if CHECK.match(_line(first).source) or self._finds_nothing(first, thing):
             return CHECK_ACT
         same = found.after.thing == thing
-        return "lost update" if same and second.touches[thing] else "not atomic"
+        return "lost update" if same and self._changes(second, thing) else "not atomic"
 
     def _is_iterated(self, step: RecordedStep) -> bool:
         """Whether the failure is that what a thread goes through has changed meanwhile."""
@@ -226,12 +228,30 @@ class OrderWords:
         if not self._is_data(thing):
             kind = step.kind.removeprefix("timed ").removeprefix("try to ")
             return f"{VERBS.get(kind, f'{kind}s')} {what}"
-        if not step.touches[thing]:
-            return f"reads {what}"
+        if not self._changes(step, thing):
+            return f"finds no {what}" if self._finds_nothing(step, thing) else f"reads {what}"
         value = step.effects.writes.get(step.subject, "")
-        if self._story.objects[thing] != "variable" or not 0 < len(value) <= LONGEST:
+        is_one = step.is_element or self._story.objects[thing] == "variable"
+        if not is_one or not 0 < len(value) <= LONGEST:
             return f"changes {what}"
         return f"deletes {what}" if value == DELETED else f"sets {what} to {value}"
+
+    def _changes(self, step: RecordedStep, thing: int) -> bool:
+        """Whether a step changes a thing, or that element of it which the step is about: to give
+        another value to a key leaves the container as it is."""
+        return step.touches[thing] or (
+            step.is_element
+            and self._story.objects[thing] == "container"
+            and step.subject in step.effects.writes
+        )
+
+    def _finds_nothing(self, step: RecordedStep, thing: int) -> bool:
+        """Whether a step looks for an element that is not there."""
+        return (
+            step.is_element
+            and not self._changes(step, thing)
+            and step.effects.reads.get(step.subject) == NOT_THERE
+        )
 
     def _is_data(self, thing: int) -> bool:
         return self._story.objects[thing] in DATA

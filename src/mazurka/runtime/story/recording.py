@@ -177,6 +177,8 @@ class Recorder(Decider):
                 step.text = f"{kind} {item} {'into' if kind == 'put' else 'from'} {label}"
             step.effects = self._library.effects() or find_effects(operation, known)
             step.subject = self._name_subject(operation)
+            place = self._places.get(id(operation))
+            step.is_element = place is not None and place.key is not None
             self._open = None
 
     def _describe(self, operation: RealOperation, done: str | None = None) -> str:

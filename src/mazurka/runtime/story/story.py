@@ -44,6 +44,8 @@ class RecordedStep:
     """What it touches, by the numbers of `Story.objects`, and whether it changes that."""
     subject: str = ""
     """What people call the thing that it is about: `account.balance`."""
+    is_element: bool = False
+    """Whether that is an element of a container: `stock['apples']`."""
     caller: SourceLine | None = None
     """The line of the project that has called the library in which it is."""
 

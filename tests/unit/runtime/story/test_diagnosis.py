@@ -139,6 +139,34 @@ def in_then_delete() -> None:
     run(drop, drop)
 
 
+def missing_then_made() -> None:
+    table: dict[str, list[int]] = {}
+
+    def add() -> None:
+        try:
+            found = table["a"]
+        except KeyError:
+            found = table["a"] = []
+        found.append(1)
+
+    run(add, add)
+    assert table == {"a": [1, 1]}
+
+
+def lost_element() -> None:
+    table = {"a": 0}
+
+    def add() -> None:
+        found = table.get("a", 0)
+        table["a"] = found + 1
+
+    def drop() -> None:
+        table.pop("b", None)
+
+    run(add, add, drop)
+    assert table == {"a": 2}
+
+
 def deadlock_cycle() -> None:
     one, two = threading.Lock(), threading.Lock()
 
@@ -292,7 +320,11 @@ IN_CASE = {
     empty_then_get: "check then act: Thread-1 looks at jobs at +5 and gets from it at +6;"
     " Thread-2 gets 1 from it in between, at +6",
     in_then_delete: "check then act: Thread-1 checks table at +4 and acts at +5;"
-    " Thread-2 changes it in between, at +5",
+    " Thread-2 deletes table['a'] in between, at +5",
+    missing_then_made: "check then act: Thread-1 finds no table['a'] at +5 and sets it to [] at +7;"
+    " Thread-2 sets it to [] in between, at +7",
+    lost_element: "lost update: Thread-1 reads table['a'] at +4 and sets it to 1 at +5;"
+    " Thread-2 sets it to 1 in between, at +5",
     deadlock_cycle: "deadlock cycle: Thread-1 waits for lock two at +4, which Thread-2 holds since"
     " +8; Thread-2 waits for lock one at +8, which Thread-1 holds since +4",
     acquired_twice: "waits for itself: Thread-1 waits for lock lock at +4, which it holds itself"
@@ -314,7 +346,7 @@ IN_CASE = {
     timed_out: "order: Thread-1 stops waiting for event at +4 before main sets it at +8; the other"
     " way round the test passes",
     sleeps_between: "check then act: Thread-2 checks cache at +4 and acts at +7;"
-    " Thread-1 changes it in between, at +7",
+    " Thread-1 sets cache['k'] to 1 in between, at +7",
 }
 """What is said; `+4` is the fourth line below the one that begins the test."""
 
