@@ -246,7 +246,7 @@ class ObservedProgram:
         """Python code among that: its accesses are no scheduling points, so nothing is proved."""
         if self.real.is_entered:
             self.code.entrances.name_resumed()
-        return sorted(unobserved.code)
+        return sorted(unobserved.code | learned.unordered)
 
     @property
     def last_schedule(self) -> list[int]:
@@ -275,6 +275,7 @@ class ObservedProgram:
                 finalizers.put_back()
         if learned.news:
             self._last = None  # the same threads will take other steps
+            learned.unordered.clear()
             self._require_news()
             self._name_met_objects()
             raise RelearnError(learned.news, ended)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+import locale
 import logging
 import os
 import sys
@@ -100,6 +101,10 @@ def _read_loggers() -> dict[Any, tuple[Any, ...]]:
     return found
 
 
+_NEW_LOGGER: Final = (logging.NOTSET, True, False, (), ())
+"""What a logger has that nobody has set."""
+
+
 def _write_loggers(old: dict[Any, tuple[Any, ...]]) -> None:
     for one, state in old.items():
         if len(state) == 1:
@@ -123,6 +128,8 @@ _SETTINGS: Final[dict[str, Setting]] = {
     "switches": Setting(sys.getswitchinterval, sys.setswitchinterval),
     "collector": Setting(gc.get_threshold, lambda old: gc.set_threshold(*old)),
     "stacks": Setting(threading.stack_size, threading.stack_size),
+    "digits": Setting(sys.get_int_max_str_digits, sys.set_int_max_str_digits, True),
+    "collecting": Setting(gc.isenabled, lambda old: gc.enable() if old else gc.disable()),
 }
 """What is cheap to look at."""
 _LOGGERS: Final = Setting(_read_loggers, _write_loggers, True)
@@ -141,9 +148,10 @@ class ProcessState:
         self._first = {name: one.read() for name, one in self._settings.items()}
         self._loggers = _read_loggers()
         self._mask = _read_mask()
+        self._locale = _read_locale()
         self._runs = 0
         self._looks = False
-        """Whether a run has changed loggers, or the mask of new files."""
+        """Whether a run has changed loggers, the mask of new files or the locale."""
 
     def put_back(self) -> None:
         """Let the next run find what this one has found."""
@@ -156,14 +164,22 @@ class ProcessState:
             self._put_rest_back()
 
     def _put_rest_back(self) -> None:
-        if os.umask(self._mask) != self._mask:
+        if os.umask(self._mask) != self._mask or self._put_locale_back():
             self._looks = True
         now = _read_loggers()
         for one in now.keys() - self._loggers.keys():  # they stay: others may have them
-            self._loggers[one] = now[one]
+            self._loggers[one] = _NEW_LOGGER
         if now != self._loggers:
             self._looks = True
             _write_loggers(self._loggers)
+
+    def _put_locale_back(self) -> bool:
+        """Set the locale that was found, if a run has set another; tell whether one has."""
+        if _read_locale() == self._locale:
+            return False
+        with suppress(locale.Error):
+            locale.setlocale(locale.LC_ALL, self._locale)
+        return True
 
     @contextmanager
     def keep_changes(self) -> Iterator[None]:
@@ -195,6 +211,10 @@ def _merge(first: Any, before: Any, after: Any) -> Any:
         added = [one for one in after if one not in before]
         return [*added, *first] if after[: len(added)] == added else [*first, *added]
     return after
+
+
+def _read_locale() -> str:
+    return locale.setlocale(locale.LC_ALL)
 
 
 def _read_mask() -> int:

@@ -261,7 +261,7 @@ def home_of_store(thing: Any, name: str) -> Any:
         _learn_moving(name)
         return thing
     if kind is types.FunctionType and name in _CALLED_WITH:
-        note_replaced(name, at_once=name == "__code__")
+        _note_called_with(thing, name)
     sort = _sort(kind, name)
     if sort == _CALL:
         _learn_moving(name)
@@ -421,7 +421,16 @@ def show_space(space: dict[str, Any], module: ModuleType) -> dict[str, Any]:
     return space
 
 
-def note_replaced(name: str, *, at_once: bool = False) -> None:
-    """Name an assignment, as to `__dict__` or `__class__`, which no location shows."""
-    if at_once or not now.alone:
+def note_replaced(name: str) -> None:
+    """Name an assignment to `__dict__` or `__class__`, which not all can see who depend on it."""
+    if not now.alone:
+        unobserved.note(f"assignment to {name}")
+
+
+def _note_called_with(function: FunctionType, name: str) -> None:
+    """Note an assignment to what each call of a function reads, where nobody sees that."""
+    if not now.alone:
+        reason = "nobody sees which calls come before it"
+        unobserved.note_code(f"assignment to {name} of {function.__qualname__}", reason)
+    elif name == "__code__":
         unobserved.note(f"assignment to {name}")

@@ -170,6 +170,8 @@ def call(function: Any, site: int) -> Any:
         if session.current.ident == get_ident():
             if type(inner) is CachedFunction:
                 return partial(_by_kind[CachedFunction](inner, site), function.__self__)
+            if type(inner) in catalogue.DESCRIPTORS:
+                return call(inner.__get__(function.__self__), site)
             if calls_in_c(type(inner)):
                 return partial(performers[CallEffect.CALLS_OBJECT], function, site)
         return function
@@ -234,6 +236,8 @@ def _call_stranger(function: Any, inner: FunctionType, site: int) -> Any:
         progress()
         if inner.__name__ == "_make":
             effect = CallEffect.READS_DEEPLY
+    elif (performer := _performer(id(inner))) is not None:
+        return partial(performer, function, site)
     elif _goes_past(inner):
         unobserved.note(inner.__qualname__)
     elif inner.__closure__ is None and inner.__name__ not in catalogue.TAKES_FUNCTIONS:

@@ -19,6 +19,7 @@ from __future__ import annotations
 import array
 import bisect
 import collections
+import decimal
 import functools
 import heapq
 import inspect
@@ -27,6 +28,7 @@ import itertools
 import locale
 import math
 import operator
+import os
 import pickle
 import queue
 import random
@@ -44,6 +46,7 @@ from typing import Any, Final, TypeAlias
 from mazurka.runtime.core.insides import module_of
 from mazurka.runtime.primitives.lock import Lock, RLock
 from mazurka.runtime.primitives.queue import SimpleQueue
+from mazurka.runtime.python.settings import SETTINGS
 from mazurka.runtime.sharing.accesses import How
 
 # -- types ---------------------------------------------------------------------------------------
@@ -227,6 +230,13 @@ class CallEffect(Enum):
     PRINTS_TRACEBACK = auto()
     WARNS = auto()
     USES_LOCALE = auto()
+    USES_DECIMALS = auto()
+    """It makes a context for decimal numbers, as the default one is, or takes one into use."""
+    USES_SETTING = auto()
+    """It reads or changes what the process has once (`settings`)."""
+    MAKES_VIEW = auto()
+    """It makes a view of a buffer, which cannot change its size as long as there is one."""
+    HINTS_LENGTH = auto()
     FINDS_FRAME = auto()
     """It looks at the frames of its callers."""
     IDENTIFIES = auto()
@@ -281,9 +291,10 @@ ROWS: Final[tuple[tuple[CallEffect, tuple[Any, ...]], ...]] = (
     (CallEffect.TOUCHES_NOTHING, (isinstance, issubclass, callable, range, abs, ord, chr)),
     (CallEffect.TOUCHES_NOTHING, (object, type, super, slice, property, staticmethod, classmethod)),
     (CallEffect.TOUCHES_NOTHING, (threading.local, ContextVar, types.MappingProxyType)),
-    (CallEffect.TOUCHES_NOTHING, (types.SimpleNamespace, types.MethodType, memoryview)),
+    (CallEffect.TOUCHES_NOTHING, (types.SimpleNamespace, types.MethodType)),
     (CallEffect.TOUCHES_NOTHING, (operator.attrgetter, operator.itemgetter, operator.methodcaller)),
     (CallEffect.TOUCHES_NOTHING, (itertools.count, itertools.repeat, complex)),
+    (CallEffect.TOUCHES_NOTHING, (os.putenv, os.unsetenv)),  # `os.environ` shows the rest
     (CallEffect.LOOKS, (len, bool)),
     (CallEffect.READS, (*GATHERING, int, float)),
     (CallEffect.READS_DEEPLY, (sorted, min, max, repr, ascii, format, str)),
@@ -305,11 +316,15 @@ ROWS: Final[tuple[tuple[CallEffect, tuple[Any, ...]], ...]] = (
     (CallEffect.PRINTS_TRACEBACK, (traceback.print_last, traceback.print_list)),
     (CallEffect.WARNS, (warnings.warn, warnings.warn_explicit)),
     (CallEffect.USES_LOCALE, tuple(vars(locale)[name] for name in ("_setlocale", "_localeconv"))),
+    (CallEffect.USES_DECIMALS, (decimal.Context, decimal.getcontext, decimal.setcontext)),
+    (CallEffect.USES_SETTING, tuple(SETTINGS)),
+    (CallEffect.MAKES_VIEW, (memoryview,)),
+    (CallEffect.HINTS_LENGTH, (operator.length_hint,)),
     (CallEffect.FINDS_FRAME, (inspect.currentframe, *FRAME_FUNCTIONS)),
     (CallEffect.IDENTIFIES, (id,)),
     (CallEffect.HASHES, (hash,)),
     (CallEffect.MAKES_FUNCTION, (types.FunctionType,)),
-    (CallEffect.MAKES_REFERENCE, (weakref.ref,)),
+    (CallEffect.MAKES_REFERENCE, (weakref.ref, weakref.proxy)),
     (CallEffect.LISTS_ATTRIBUTES, (dir, object.__dir__, type.__dir__)),
     (CallEffect.SHOWS_ATTRIBUTES, (vars,)),
     (CallEffect.READS_ATTRIBUTE, (getattr,)),

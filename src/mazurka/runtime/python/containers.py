@@ -67,21 +67,33 @@ def part_of(value: Any, how: How) -> Part | None:
         if found is Context:
             return value, None, How.CHANGE, None
         keys_only = found is VIEWS[0]
-        value = _behind(value)
+        is_buffer = found is memoryview
+        value = behind(value)
         found = family(value)
         if found is None:
-            return None
+            is_changeable = is_buffer and value is not None and type(value) is not bytes
+            return (value, None, how, None) if is_changeable else None
         if keys_only and how is How.READ_ALL:
             how = How.LOOK
     return value, found, how, None
 
 
-def _behind(view: Any) -> Any:
-    """Find the container that a view shows."""
-    kind = type(view)
-    if kind is memoryview:
-        return view.obj
-    return gc.get_referents(view)[0]
+def behind(view: Any) -> Any:
+    """Find the container that a view shows; None if that cannot be known any more."""
+    if type(view) is not memoryview:
+        return gc.get_referents(view)[0]
+    try:
+        found = view.obj
+    except ValueError:
+        return released.get(id(view))
+    if type(found) in (bytes, *CONTAINERS):
+        return found
+    inner = gc.get_referents(found) if type(found).__module__ == "_io" else ()
+    return inner[0] if inner else found  # a `BytesIO` shows its buffer by another object
+
+
+released: dict[int, Any] = {}
+"""By the identity of a `memoryview` that has been released: what it has shown."""
 
 
 def parts_of(values: Any, how: How = How.READ_ALL) -> list[Part]:
@@ -195,6 +207,14 @@ def _use_before_others(location: SharedLocation, written: bool) -> bool:
         session.current.running.rounds = None
         now.idle = 0
     return True
+
+
+def use_at_end(container: Any, site: int) -> None:
+    """Note that C code reads a container where nothing tells before: an object ends."""
+    seen = see(container)
+    if seen.whole is UNTOUCHED:
+        seen.whole = SharedLocation()
+    seen.whole.use(site, False)
 
 
 def approach(part: Part, site: int) -> PendingAccess | None:

@@ -25,10 +25,19 @@ from typing import Any, Final
 from mazurka.runtime.core.sites import MARK
 from mazurka.runtime.python import calls, expressions, frames, functions, loops, methods, variables
 from mazurka.runtime.python.attributes import show_space
-from mazurka.runtime.python.library import caches, identities, locales, output
+from mazurka.runtime.python.library import (
+    caches,
+    decimals,
+    identities,
+    locales,
+    output,
+    settings,
+    views,
+)
+from mazurka.runtime.python.managing import manage
 from mazurka.runtime.python.rewriter import at_present
 
-_PERFORMING = (functions, identities, locales, output)
+_PERFORMING = (functions, decimals, identities, locales, output, settings, views)
 """Modules that perform effects of the catalogue, and have to be loaded before code is rewritten."""
 
 
@@ -143,6 +152,9 @@ class Events:
     """(value, attributes, by_position, site): patterns are about to read a value."""
     match_attribute = expressions.match_attribute
     """(look): a value is about to be compared with an attribute of `look()`, in a pattern."""
+
+    manage = manage
+    """(value, site): a `with` statement is about to enter a value, and to leave it later."""
 
     # -- loops ---------------------------------------------------------------------------------
 

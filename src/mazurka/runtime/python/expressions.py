@@ -35,6 +35,7 @@ from mazurka.runtime.python.containers import (
 )
 from mazurka.runtime.python.deep import is_read_inside, perform_deep
 from mazurka.runtime.python.library.dates import follow_clock
+from mazurka.runtime.python.library.views import watch_view
 from mazurka.runtime.python.loops import read_whole
 from mazurka.runtime.python.methods import augment_container, compares_in_python, search_list
 from mazurka.runtime.python.opaque import (
@@ -102,7 +103,7 @@ def _read_view(view: Any, key: Any, site: int) -> Any:
         return view[key]
     if part[1] is dict:
         part = (*part[:2], How.READ, key)
-    return perform(part, site, operator.getitem, view, key)
+    return watch_view(perform(part, site, operator.getitem, view, key))
 
 
 def write_item(value: Any, thing: Any, key: Any, site: int) -> None:

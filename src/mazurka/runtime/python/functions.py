@@ -35,6 +35,7 @@ from mazurka.runtime.python.calls import always, call, calls_kind, handles, perf
 from mazurka.runtime.python.catalogue import BUILT_IN, METHODS, SIMPLE, CachedFunction, CallEffect
 from mazurka.runtime.python.containers import Part, family, part_of, parts_of, perform_all
 from mazurka.runtime.python.deep import TAKES_APART, is_read_inside, perform_deep, take_apart
+from mazurka.runtime.python.library import views
 from mazurka.runtime.python.library.caches import call_cached
 from mazurka.runtime.python.library.dates import follow_clock
 from mazurka.runtime.python.library.weak_references import make_reference
@@ -293,6 +294,8 @@ def _call_built_in(function: Any, site: int) -> Any:
     elif found in catalogue.VIEWS:
         if name == "run":
             return partial(_run_in_context, function, site)
+        if found is memoryview and name in views.RELEASING:
+            return partial(views.release, function, owner, site)
         return partial(_call_view, function, owner, site)
     if type(owner) in (str, bytes) and name in ("join", "format", "format_map"):
         return partial(read, function, site) if name == "join" else _format(function, owner, site)
@@ -363,7 +366,7 @@ def _call_value(function: Any, site: int, /, *arguments: Any, **named: Any) -> A
 def _call_view(function: Any, view: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
     """A method of a view of some container."""
     parts = [part for value in (view, *arguments) if (part := part_of(value, How.READ_ALL))]
-    return perform_all(parts, site, function, *arguments, **named)
+    return views.watch_view(perform_all(parts, site, function, *arguments, **named))
 
 
 def _format(function: Any, text: Any, site: int) -> Any:

@@ -29,7 +29,7 @@ from mazurka.runtime.core.insides import is_of_c
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.sites import sites
 from mazurka.runtime.python.callbacks import Stepped, Turns, note_user, runs_code, share
-from mazurka.runtime.python.calls import FunctionHandle, performs
+from mazurka.runtime.python.calls import FunctionHandle, performers, performs
 from mazurka.runtime.python.catalogue import CALLBACK_AT, LAZY, NUMBERED, PLAIN, CallEffect
 from mazurka.runtime.python.containers import Part, family, is_built_in, part_of, parts_of, perform
 from mazurka.runtime.python.library.counters import is_older_counter
@@ -88,6 +88,12 @@ class OwnIterator(ShownIterator):
     def __length_hint__(self) -> int:
         return operator.length_hint(self._items)
 
+    def hint(self, function: Any, *default: int) -> Any:
+        """Perform `operator.length_hint` of the real iterator."""
+        self._user = note_user(place_of(self._site), self._user)
+        part = (*self._part[:2], How.LOOK, None)
+        return perform(part, self._site, function, self._items, *default)
+
 
 class SharedIterator(ShownIterator):
     """An iterator that threads share; a step is one operation on it and its containers."""
@@ -122,6 +128,18 @@ class SharedIterator(ShownIterator):
 
     def __length_hint__(self) -> int:
         return operator.length_hint(self._items)
+
+    def hint(self, function: Any, *default: int) -> Any:
+        """Perform `operator.length_hint` of the real iterator."""
+        return self._turns.perform(function, self._items, *default)
+
+
+@performs(CallEffect.HINTS_LENGTH)
+def hint_length(function: Any, site: int, /, thing: Any, *default: int) -> Any:
+    """Perform `operator.length_hint(thing)`, which reads a container, or where an iterator is."""
+    if isinstance(thing, (OwnIterator, SharedIterator)):
+        return thing.hint(function, *default)
+    return performers[CallEffect.READS](function, site, thing, *default)
 
 
 def iterator_over(

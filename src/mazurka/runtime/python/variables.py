@@ -27,6 +27,7 @@ from mazurka.runtime.python.attributes import (
 from mazurka.runtime.python.calls import hold_method
 from mazurka.runtime.python.catalogue import BUILT_IN
 from mazurka.runtime.python.containers import Part, PendingAccess, approach, enter
+from mazurka.runtime.python.library.weak_references import PROXIES, follow_proxy
 from mazurka.runtime.python.opaque import operate
 from mazurka.runtime.python.reentry import compute
 from mazurka.runtime.python.wrappers import is_field, looks_up_in_c, use_wrapper
@@ -204,6 +205,9 @@ def read_attribute(thing: Any, name: str, site: int) -> Any:
             if location is _SETTLED:
                 return _hold(getattr(thing, name), site)
     kind = type(thing)
+    if kind in PROXIES:
+        target = follow_proxy(thing)
+        return getattr(thing, name) if target is None else read_attribute(target, name, site)
     if looks_up_in_c(kind) or is_field(kind, name):
         return _hold(use_wrapper(thing, site, getattr, thing, name), site)
     if is_computed_by_c(kind, name):
@@ -273,22 +277,25 @@ def write_own(
     pending: PendingAccess | None = None
     if session.current.ident == get_ident():
         kind = type(thing)
+        if kind in PROXIES and (target := follow_proxy(thing)) is not None:
+            thing, kind = target, type(target)
         if looks_up_in_c(kind) or is_field(kind, name) or is_computed_by_c(kind, name):
             return operate(thing, site, action, *arguments)
         pending = _touch_own(thing, name, site, how)
-    if pending is None:
+    if pending is None and name != "__class__":
         return action(*arguments)
     try:
         return action(*arguments)
     finally:
-        pending.settle()
+        if pending is not None:
+            pending.settle()
+        if name == "__class__" and session.current.ident == get_ident():
+            attributes.expose(thing)  # objects of the new class, too
 
 
 def _touch_own(thing: Any, name: str, site: int, how: How) -> PendingAccess | None:
     if name in ("__dict__", "__class__"):
-        attributes.note_replaced(name)
-        attributes.expose(thing)
-        return None
+        return _touch_all_own(thing, name, site)
     home = attributes.home_of_store(thing, name)
     if home is NOWHERE:
         locations.progress()  # `threading.local`, a field of a C object: no frame shows it
@@ -306,6 +313,15 @@ def _touch_own(thing: Any, name: str, site: int, how: How) -> PendingAccess | No
         location = seen[name]
         location.stored = location.direct
     return None
+
+
+def _touch_all_own(thing: Any, name: str, site: int) -> PendingAccess | None:
+    """Note that a thread gives an object another class or dictionary: what all attributes are
+    changes.  What asks for the class of an object without looking for an attribute is not seen."""
+    attributes.note_replaced(name)
+    attributes.expose(thing)
+    space = attributes.space_of(thing)
+    return None if space is None else approach((space, dict, How.CHANGE, None), site)
 
 
 def _touch_with_entry(seen: Seen, name: str, site: int, entry: Part) -> PendingAccess | None:

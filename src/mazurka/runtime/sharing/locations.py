@@ -163,14 +163,23 @@ class Learned:
         """Names of attributes that classes gain, lose or change while several threads are there."""
         self.news: list[str] = []
         """What the present run has taught; the exploration begins anew if there is anything."""
+        self.ends: dict[int, str] = {}
+        """By the number of a place that cannot be a point, since nothing tells before C code does
+        something there, as when an object ends: what is said of it."""
+        self.unordered: set[str] = set()
+        """What runs of the present search have shown to happen there, and not to be ordered with
+        what other threads do: nothing is proved."""
 
     def clear(self) -> None:
         self.points.clear()
         self.moving.clear()
         self.news.clear()
+        self.unordered.clear()
 
     def learn(self, site: int) -> None:
-        if site not in self.points:
+        if site in self.ends:
+            self.unordered.add(self.ends[site])
+        elif site not in self.points:
             self.points.add(site)
             self.news.append(f"{PLACE} {site}")
 

@@ -49,7 +49,7 @@ _SEEN: Final = frozenset(
     | {"base64", "binascii", "keyword", "builtins", "sys", "io", "_io", "_string"}
     | {"importlib", "posixpath", "ntpath", "contextvars", "_contextvars", "hashlib", "_hashlib"}
     | {"unicodedata", "html", "dis", "ast", "__future__", "copyreg", "_codecs", "_locale"}
-    | {"linecache", "tokenize", "token", "encodings", "zipimport", "_imp"}
+    | {"linecache", "tokenize", "token", "encodings", "zipimport", "_imp", "random", "_random"}
     | {"_frozen_importlib", "_frozen_importlib_external"}
 )
 """Modules of the standard library that keep nothing, or whose objects are observed by other means:
@@ -72,7 +72,16 @@ _UNSEEN: Final = frozenset(
 """What is in those modules all the same."""
 _HARMLESS: Final = frozenset(
     {"asyncio.coroutines.iscoroutinefunction", "asyncio.coroutines.iscoroutine"}
-    | {"pkgutil.resolve_name", "posix.fspath", "nt.fspath"}
+    | {"pkgutil.resolve_name"}
+    | {
+        f"{module}.{name}"
+        for module in ("posix", "nt")
+        for name in (
+            *("fspath", "_path_normpath", "_path_splitroot", "_path_splitroot_ex", "getpid"),
+            *("getppid", "getuid", "geteuid", "getgid", "getegid", "cpu_count", "strerror"),
+            *("uname", "sysconf", "confstr", "get_terminal_size", "_get_sched_affinity"),
+        )
+    }
 )
 """What only looks at what it is given, in other modules."""
 _PROCESS_LOCKS: Final = frozenset(

@@ -16,6 +16,7 @@ from mazurka.runtime.core.values import MISSING, attribute_of, element_of, of_cl
 from mazurka.runtime.python.containers import family_of
 from mazurka.runtime.sharing.accesses import ContainerAccess, DataAccess, How, Together
 from mazurka.runtime.sharing.names import Seen, objects
+from mazurka.runtime.sharing.places import SharedPlace
 from mazurka.runtime.story.labels import Labels, as_written
 from mazurka.runtime.story.story import Effects
 
@@ -93,6 +94,8 @@ def find_place(access: DataAccess, labels: Labels, frame: FrameType | None) -> P
         kept = kept[0] if len(kept) == 1 else _look_up_owner(text, frame)
     if kept is None:
         return Place(text, text)
+    if issubclass(type(kept), SharedPlace):
+        return Place(kept.text, kept.text, kept)
     if issubclass(type(kept), CellType):
         name = _find_captured(text, frame) or name
     if issubclass(type(kept), (ModuleType, CellType)):

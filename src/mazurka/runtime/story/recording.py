@@ -30,6 +30,7 @@ from mazurka.runtime.primitives.condition import Notify, Wake
 from mazurka.runtime.primitives.registry import say_once
 from mazurka.runtime.python.loops import NextRound
 from mazurka.runtime.sharing.accesses import DataAccess, SharedVariable, Structure
+from mazurka.runtime.sharing.places import PlaceAccess
 from mazurka.runtime.story.effects import (
     Before,
     Place,
@@ -191,6 +192,9 @@ class Recorder(Decider):
         if isinstance(operation, TryOperation):
             return self._describe(operation.wanted)
         place = self._places.get(id(operation))
+        bare = _unwrap(operation)
+        if isinstance(bare, PlaceAccess):
+            return bare.words
         if place is not None and done is not None:
             return f"cache of {place.text}: {done}"
         if place is not None:

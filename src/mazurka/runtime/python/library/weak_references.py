@@ -12,15 +12,14 @@ the operations that are explored.
 from __future__ import annotations
 
 from _thread import get_ident
-from typing import Any
-from weakref import ref
+from typing import Any, Final
+from weakref import CallableProxyType, ProxyType, ref
 
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python.calls import performs
 from mazurka.runtime.python.catalogue import CallEffect
-from mazurka.runtime.sharing.locations import order
-from mazurka.runtime.sharing.monitoring import unobserved
+from mazurka.runtime.sharing.locations import learned, order
 from mazurka.runtime.sharing.names import name_of
 
 
@@ -64,7 +63,7 @@ class Lifetime:
         """Prove nothing if what a thread did is not ordered with what the running one does."""
         if thread != now.thread and not order.is_before(thread, count, now.thread):
             reason = "threads call weak references to it meanwhile"
-            unobserved.note_code(f"the end of an object of the type {self._kind}", reason)
+            learned.unordered.add(f"the end of an object of the type {self._kind} ({reason})")
 
 
 _of_targets: dict[int, Lifetime] = {}
@@ -89,6 +88,7 @@ def forget_lives() -> None:
     """Forget the objects of the runs so far."""
     _of_targets.clear()
     _of_references.clear()
+    _proxied.clear()
 
 
 @performs(CallEffect.MAKES_REFERENCE)
@@ -96,10 +96,37 @@ def make_reference(make: Any, _site: int, /, *arguments: Any, **named: Any) -> A
     """`ref(target)`, `ref.__new__(kind, target)`: the object itself is not touched."""
     reference = make(*arguments, **named)
     if session.current.ident == get_ident():
-        target = ref.__call__(reference)
+        is_proxy = type(reference) in PROXIES
+        target = arguments[0] if is_proxy else ref.__call__(reference)
         if target is not None:
             follow(reference, target)
+        if is_proxy:
+            _proxied[id(reference)] = ref(target)
     return reference
+
+
+# -- proxies -------------------------------------------------------------------------------------
+
+PROXIES: Final = frozenset({ProxyType, CallableProxyType})
+_proxied: dict[int, Any] = {}
+"""By the identity of a proxy that the run has made: a weak reference to its object."""
+
+
+def follow_proxy(proxy: Any) -> Any:
+    """Note that the running thread uses a proxy; return its object, or None if that has ended."""
+    weak = _proxied.get(id(proxy))
+    if weak is not None:
+        target = weak()
+    else:  # it is older than the run
+        try:
+            target = getattr(proxy.__sizeof__, "__self__", None)
+        except ReferenceError:
+            target = None
+    if not now.alone:
+        life = follow(proxy, target)
+        if life is not None:
+            life.note_call()
+    return target
 
 
 @performs(CallEffect.FOLLOWS_REFERENCE)

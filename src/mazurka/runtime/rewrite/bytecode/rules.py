@@ -70,6 +70,7 @@ _OPERATIONS: Final[dict[str, tuple[_Event, int, bool, str]]] = {
 """The event that does it, how many operands it has, whether it gives anything, and a text."""
 _SHOWN_BEFORE: Final[dict[str, tuple[_Event, int]]] = {
     "TO_BOOL": (Events.test_truth, 1),
+    "BEFORE_WITH": (Events.manage, 1),
     **dict.fromkeys(
         ("UNPACK_SEQUENCE", "UNPACK_EX", "LIST_EXTEND", "SET_UPDATE"), (Events.unpack, 1)
     ),

@@ -304,7 +304,10 @@ class Statements(Expressions):
 
     def _visit_with(self, node: ast.With | ast.AsyncWith) -> ast.stmt:
         for part in node.items:
-            part.context_expr = self.rewrite(part.context_expr)
+            manager = self.rewrite(part.context_expr)
+            if isinstance(node, ast.With):
+                manager = self.call(Events.manage, part.context_expr, manager)
+            part.context_expr = manager
             if part.optional_vars is not None:
                 part.optional_vars = self.rewrite_target(part.optional_vars)
         node.body = self.rewrite_body(node.body)

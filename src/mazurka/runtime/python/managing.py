@@ -1,0 +1,46 @@
+"""`with` statements over objects of C code: files, views of buffers, connections.
+
+C code enters and leaves them, and leaving one often does a lot: it closes a file, and writes what
+was kept back.  Managers in Python are entered and left by code that is observed.
+"""
+
+from __future__ import annotations
+
+from _thread import get_ident
+from typing import Any
+
+from mazurka.runtime.core.insides import module_of
+from mazurka.runtime.core.scheduler import session
+from mazurka.runtime.python.methods import call_method
+from mazurka.runtime.python.opaque import is_done_by_c
+
+_by_c: dict[type, bool] = {}
+"""By type: whether C code leaves objects of it."""
+
+
+class ManagedObject:
+    """Stands for an object of C code in a `with` statement: entering and leaving are calls."""
+
+    __slots__ = ("_manager", "_site")
+
+    def __init__(self, manager: Any, site: int) -> None:
+        self._manager = manager
+        self._site = site
+
+    def __enter__(self) -> Any:
+        return call_method(self._manager, "__enter__", self._site)()
+
+    def __exit__(self, *error: Any) -> Any:
+        return call_method(self._manager, "__exit__", self._site)(*error)
+
+
+def manage(value: Any, site: int) -> Any:
+    """Give what a `with` statement enters and leaves: the value, or what stands for it."""
+    kind = type(value)
+    found = _by_c.get(kind)
+    if found is None:
+        found = is_done_by_c(kind, "__exit__") and module_of(kind) != "_thread"
+        found = _by_c[kind] = found or kind is memoryview
+    if not found or session.current.ident != get_ident():
+        return value
+    return ManagedObject(value, site)
