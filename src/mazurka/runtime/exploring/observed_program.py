@@ -29,6 +29,7 @@ from mazurka.runtime.core.sites import shown_path, site_of, sites
 from mazurka.runtime.core.tasks import Join, StartThread
 from mazurka.runtime.program.program import RealProgram
 from mazurka.runtime.python.attributes import forget_classes
+from mazurka.runtime.python.file_places import knowledge
 from mazurka.runtime.python.library.finalizers import finalizers
 from mazurka.runtime.python.library.identities import identities
 from mazurka.runtime.python.library.weak_references import forget_lives
@@ -40,6 +41,7 @@ from mazurka.runtime.sharing.exempt import find_memories
 from mazurka.runtime.sharing.locations import PLACE, learned, order
 from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.runtime.sharing.names import names
+from mazurka.runtime.sharing.older_files import older_files
 from mazurka.runtime.sharing.older_state import older_state
 from mazurka.stateless.runs import Abandon, Decider, Ended, Operation, Slip
 
@@ -232,6 +234,8 @@ class ObservedProgram:
         finally:
             self.code.__exit__()
             names.clear()
+            knowledge.clear()
+            older_files.clear()
             self._last = None  # a search refers to its program
             live_functions.refresh()
             collection.resume()
@@ -259,6 +263,7 @@ class ObservedProgram:
         """Run the test once; raise `RelearnError` at its end if it has shown anything new."""
         forget_classes()
         forget_lives()
+        knowledge.begin_run()
         names.restart()
         learned.news.clear()
         try:

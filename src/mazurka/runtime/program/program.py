@@ -33,6 +33,7 @@ from mazurka.runtime.program.existing import Takeover, is_strange
 from mazurka.runtime.program.process_state import ProcessState, hold_farewells
 from mazurka.runtime.program.watchdog import Interrupted, Watchdog
 from mazurka.runtime.sharing.locations import learned
+from mazurka.runtime.sharing.older_files import older_files
 from mazurka.stateless.runs import Decider, Ended, OutOfTime
 
 Result = TypeVar("Result")
@@ -163,6 +164,7 @@ class RealProgram:
             restore_hooks(trace, profile)
             self._tidy(run)
             self.state.put_back()
+            older_files.put_back()
 
     def _tidy(self, run: Scheduler) -> None:
         """Leave nothing behind that the next run could meet, and no cycle through the run."""

@@ -46,6 +46,13 @@ from typing import Any, Final, TypeAlias
 from mazurka.runtime.core.insides import module_of
 from mazurka.runtime.primitives.lock import Lock, RLock
 from mazurka.runtime.primitives.queue import SimpleQueue
+from mazurka.runtime.python.file_functions import (
+    DATABASES,
+    FILE_FUNCTIONS,
+    LOCKING,
+    MAPS,
+    OPENING,
+)
 from mazurka.runtime.python.settings import SETTINGS
 from mazurka.runtime.sharing.accesses import How
 
@@ -232,6 +239,12 @@ class CallEffect(Enum):
     USES_LOCALE = auto()
     USES_DECIMALS = auto()
     """It makes a context for decimal numbers, as the default one is, or takes one into use."""
+    USES_FILES = auto()
+    """It is given paths or descriptors, and uses what is there (`file_functions`)."""
+    OPENS_FILE = auto()
+    LOCKS_FILE = auto()
+    OPENS_DATABASE = auto()
+    MAPS_FILE = auto()
     USES_SETTING = auto()
     """It reads or changes what the process has once (`settings`)."""
     MAKES_VIEW = auto()
@@ -317,6 +330,11 @@ ROWS: Final[tuple[tuple[CallEffect, tuple[Any, ...]], ...]] = (
     (CallEffect.WARNS, (warnings.warn, warnings.warn_explicit)),
     (CallEffect.USES_LOCALE, tuple(vars(locale)[name] for name in ("_setlocale", "_localeconv"))),
     (CallEffect.USES_DECIMALS, (decimal.Context, decimal.getcontext, decimal.setcontext)),
+    (CallEffect.USES_FILES, tuple(FILE_FUNCTIONS)),
+    (CallEffect.OPENS_FILE, OPENING),
+    (CallEffect.LOCKS_FILE, LOCKING),
+    (CallEffect.OPENS_DATABASE, DATABASES),
+    (CallEffect.MAPS_FILE, MAPS),
     (CallEffect.USES_SETTING, tuple(SETTINGS)),
     (CallEffect.MAKES_VIEW, (memoryview,)),
     (CallEffect.HINTS_LENGTH, (operator.length_hint,)),

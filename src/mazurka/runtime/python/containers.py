@@ -209,12 +209,12 @@ def _use_before_others(location: SharedLocation, written: bool) -> bool:
     return True
 
 
-def use_at_end(container: Any, site: int) -> None:
-    """Note that C code reads a container where nothing tells before: an object ends."""
+def use_at_end(container: Any, site: int, *, written: bool = False) -> None:
+    """Note that C code uses a container where nothing tells before: an object ends."""
     seen = see(container)
     if seen.whole is UNTOUCHED:
         seen.whole = SharedLocation()
-    seen.whole.use(site, False)
+    seen.whole.use(site, written)
 
 
 def approach(part: Part, site: int) -> PendingAccess | None:

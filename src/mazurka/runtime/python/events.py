@@ -27,7 +27,10 @@ from mazurka.runtime.python import calls, expressions, frames, functions, loops,
 from mazurka.runtime.python.attributes import show_space
 from mazurka.runtime.python.library import (
     caches,
+    databases,
     decimals,
+    file_locks,
+    files,
     identities,
     locales,
     output,
@@ -37,7 +40,18 @@ from mazurka.runtime.python.library import (
 from mazurka.runtime.python.managing import manage
 from mazurka.runtime.python.rewriter import at_present
 
-_PERFORMING = (functions, decimals, identities, locales, output, settings, views)
+_PERFORMING = (
+    functions,
+    databases,
+    decimals,
+    file_locks,
+    files,
+    identities,
+    locales,
+    output,
+    settings,
+    views,
+)
 """Modules that perform effects of the catalogue, and have to be loaded before code is rewritten."""
 
 

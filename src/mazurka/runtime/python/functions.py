@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import builtins
 import json.encoder
+import sys
 from _thread import get_ident
 from collections.abc import Callable
 from contextvars import ContextVar
 from functools import partial
 from operator import attrgetter, itemgetter, methodcaller
+from os import DirEntry
 from pickle import Pickler
 from types import (
     CodeType,
@@ -25,7 +27,7 @@ from types import (
 from typing import Any, Final, TypeAlias
 from weakref import ref
 
-from mazurka.runtime.core.insides import ancestors, is_of_c, names_in_class
+from mazurka.runtime.core.insides import ancestors, is_of_c, module_of, names_in_class
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python import catalogue, iterators, methods, opaque, reflection
@@ -35,7 +37,9 @@ from mazurka.runtime.python.calls import always, call, calls_kind, handles, perf
 from mazurka.runtime.python.catalogue import BUILT_IN, METHODS, SIMPLE, CachedFunction, CallEffect
 from mazurka.runtime.python.containers import Part, family, part_of, parts_of, perform_all
 from mazurka.runtime.python.deep import TAKES_APART, is_read_inside, perform_deep, take_apart
-from mazurka.runtime.python.library import views
+from mazurka.runtime.python.file_functions import LASTING
+from mazurka.runtime.python.file_places import FILES, open_file_of
+from mazurka.runtime.python.library import files, views
 from mazurka.runtime.python.library.caches import call_cached
 from mazurka.runtime.python.library.dates import follow_clock
 from mazurka.runtime.python.library.weak_references import make_reference
@@ -53,7 +57,7 @@ from mazurka.runtime.python.set_order import call_in_order, is_set
 from mazurka.runtime.python.wrappers import is_wrapper, use_wrapper
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import points, progress
-from mazurka.runtime.sharing.monitoring import unobserved
+from mazurka.runtime.sharing.monitoring import OWN, unobserved
 
 _Arguments: TypeAlias = tuple[Any, ...]
 _Named: TypeAlias = dict[str, Any]
@@ -167,7 +171,20 @@ def _touch_deeply(
     values = (*arguments, *named.values())
     _note_generators(function, values, site)
     more = [*parts, *opaque_parts(values)]
-    return perform_deep(values, site, function, *arguments, more=more, how=How.CHANGE, **named)
+    how, apart = How.CHANGE, not now.alone and _is_foreign(function)
+    return perform_deep(
+        values, site, function, *arguments, more=more, how=how, apart=apart, **named
+    )
+
+
+def _is_foreign(function: Any) -> bool:
+    """Tell whether C code belongs to an installed package: it may use any attributes of what it is
+    given, as those do that write objects out (`orjson.dumps`)."""
+    owner = getattr(function, "__self__", None)
+    is_bound = owner is not None and type(owner) is not ModuleType
+    module: Any = module_of(type(owner)) if is_bound else getattr(function, "__module__", None)
+    package = module.partition(".")[0] if type(module) is str else ""
+    return bool(package) and package not in sys.stdlib_module_names and package not in OWN
 
 
 @performs(CallEffect.TAKES_APART)
@@ -333,9 +350,16 @@ def _call_opaque(function: Any, owner: Any, site: int) -> Any:
     """A method of an object whose state nobody sees: it may change it."""
     if hasattr(object, function.__name__):
         return function
+    if type(owner) is DirEntry:
+        return partial(files.use_entry, function, site)
     unobserved.meet(type(owner))
     if (type(owner).__module__, function.__name__) in catalogue.TELLS_FOR_EVER:
         return function
+    if issubclass(type(owner), FILES) and open_file_of(owner) is not None:
+        if function.__name__ in LASTING:
+            return function
+        if function.__name__ in ("close", "__exit__"):
+            return partial(files.close_file, function, site)
     if type(owner) is ContextVar:
         return partial(opaque.use_variable, function, site)
     return partial(_move, function, site)

@@ -25,11 +25,13 @@ from gc import get_referents
 from sys import getrefcount
 from types import GeneratorType, WrapperDescriptorType
 from typing import Any, Final
+from weakref import CallableProxyType, ProxyType
 
 from mazurka.runtime.core.insides import ancestors, is_of_c, names_in_class
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python.catalogue import ASKS, DESCRIPTORS, PLAIN, is_value
 from mazurka.runtime.python.containers import Part, family_of, perform, perform_all
+from mazurka.runtime.python.file_places import FILES, parts_of_file
 from mazurka.runtime.python.library.counters import is_older_counter, older_counters
 from mazurka.runtime.python.reentry import perform_in_turns
 from mazurka.runtime.python.rewriter import at_present
@@ -66,12 +68,12 @@ def parts_of_opaque(thing: Any) -> list[Part]:
 
     A view or an iterator refers to what it shows, as the garbage collector knows.
     """
-    parts = [part_of_opaque(thing)]
+    parts = [part_of_opaque(thing), *parts_of_file(thing)]
     if not _is_modelled(type(thing)):
         for other in get_referents(thing):
             kind = type(other)
             if kind.__module__ != "builtins" and hides_state(kind) and not is_iterator(other):
-                parts.append(part_of_opaque(other))
+                parts += [part_of_opaque(other), *parts_of_file(other)]
     return parts
 
 
@@ -194,6 +196,8 @@ def asked_parts(function: Any, values: Any) -> list[Part]:
     parts = []
     for value in values:
         kind = type(value)
+        if issubclass(kind, (ProxyType, CallableProxyType)):
+            unobserved.meet(kind)
         if kind in PLAIN or is_iterator(value) or not hides_state(kind):
             continue
         if names is None or any(is_done_by_c(kind, name) for name in names):
@@ -230,7 +234,7 @@ def perform_step(function: Callable[..., Any], site: int, /, items: Any, *argume
         return run_inside(items, site, RUNNING, function, *arguments)
     if is_older_counter(items):
         return perform(part_of_opaque(items), site, older_counters.step, items)
-    if _is_modelled(kind):
+    if _is_modelled(kind) and not issubclass(kind, FILES):
         return perform(part_of_opaque(items), site, function, *arguments)
     return perform_in_turns(parts_of_opaque(items), site, function, *arguments)
 

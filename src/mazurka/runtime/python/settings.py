@@ -45,7 +45,7 @@ def _rows(
 
 _SIGNALS: Final = ("signal", "siginterrupt", "set_wakeup_fd", "alarm", "setitimer")
 SETTINGS: Final[dict[Any, SettingUse]] = {
-    **_rows("the current directory", (os.getcwd, os.getcwdb), _find("os", "chdir", "fchdir")),
+    **_rows("the current directory", (os.getcwd, os.getcwdb), ()),
     **_rows("the mask of new files", (), (os.umask,)),
     **_rows(
         *("the recursion limit", (sys.getrecursionlimit,), (sys.setrecursionlimit,)),

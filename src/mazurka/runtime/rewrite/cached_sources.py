@@ -12,7 +12,7 @@ import hashlib
 import marshal
 import os
 import sys
-import tempfile
+from _thread import get_ident
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -70,13 +70,13 @@ def _read(path: Path) -> tuple[CodeType, list[Any]] | None:
 def _write(path: Path, found: tuple[CodeType, list[Any]]) -> None:
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent)
+        # `tempfile` would draw names that the program, which may use it, too, would then not get.
+        own = path.with_suffix(f".{os.getpid()}-{get_ident()}")
         try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(marshal.dumps(found))
-            os.replace(name, path)
+            own.write_bytes(marshal.dumps(found))
+            os.replace(own, path)
         except BaseException:
-            os.unlink(name)
+            own.unlink(missing_ok=True)
             raise
         _remove_oldest(path.parent)
 

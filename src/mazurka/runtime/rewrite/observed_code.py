@@ -17,6 +17,7 @@ from types import CodeType, FrameType, FunctionType, GeneratorType, ModuleType
 from typing import Any, Final, TypeAlias
 
 from mazurka.runtime.core.insides import is_module, module_of, names_in, qualified_name
+from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import MARK, is_rewritten
 from mazurka.runtime.python.library.finalizers import replace_parts_of_finalize
 from mazurka.runtime.python.rewriter import Rewriter, at_present
@@ -184,7 +185,8 @@ class ObservedCode(Rewriter):
         reason = "no source"
         if file is not None:
             try:
-                return sources.rewrite_file(file)
+                done: RewrittenSource = session.current.do_aside(sources.rewrite_file, file)
+                return done
             except (SyntaxError, ValueError, OSError, RecursionError) as error:
                 reason = f"{type(error).__name__}: {error}"
         if not has_code(module):

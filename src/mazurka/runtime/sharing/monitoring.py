@@ -49,15 +49,16 @@ _SEEN: Final = frozenset(
     | {"base64", "binascii", "keyword", "builtins", "sys", "io", "_io", "_string"}
     | {"importlib", "posixpath", "ntpath", "contextvars", "_contextvars", "hashlib", "_hashlib"}
     | {"unicodedata", "html", "dis", "ast", "__future__", "copyreg", "_codecs", "_locale"}
-    | {"linecache", "tokenize", "token", "encodings", "zipimport", "_imp", "random", "_random"}
+    | {"linecache", "tokenize", "token", "encodings", "zipimport", "_imp"}
+    | {"random", "_random", "stat", "_stat"}
     | {"_frozen_importlib", "_frozen_importlib_external"}
 )
 """Modules of the standard library that keep nothing, or whose objects are observed by other means:
 patched, or counted as changed by whatever is done with them (`python.opaque`)."""
 _UNSEEN: Final = frozenset(
     {"collections.UserDict", "collections.UserList", "collections.UserString"}
-    | {"collections.ChainMap", "io.open", "_io.open", "inspect.getmembers", "abc.ABCMeta.register"}
-    | {"io.open_code", "_io.open_code", "_io.FileIO", "textwrap.TextWrapper"}
+    | {"collections.ChainMap", "inspect.getmembers", "abc.ABCMeta.register"}
+    | {"textwrap.TextWrapper"}
     | {"functools.singledispatch", "functools.singledispatchmethod", "importlib.reload"}
     | {"copyreg.pickle", "copyreg.add_extension", "copyreg.remove_extension"}
     | {"sys.setrecursionlimit", "sys.set_int_max_str_digits", "sys.addaudithook"}
@@ -79,7 +80,7 @@ _HARMLESS: Final = frozenset(
         for name in (
             *("fspath", "_path_normpath", "_path_splitroot", "_path_splitroot_ex", "getpid"),
             *("getppid", "getuid", "geteuid", "getgid", "getegid", "cpu_count", "strerror"),
-            *("uname", "sysconf", "confstr", "get_terminal_size", "_get_sched_affinity"),
+            *("uname", "sysconf", "confstr", "get_terminal_size", "DirEntry"),
         )
     }
 )

@@ -18,11 +18,12 @@ executions have shown.
 
 What a module's code does when it is imported stays, since no later run imports it again.  What C
 code keeps (an iterator, a file) cannot be put back.  A cache of `functools` that was empty is
-emptied.
+emptied, and a generator of random numbers (`random.Random`) goes on where it was.
 """
 
 from __future__ import annotations
 
+from _random import Random
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -133,11 +134,13 @@ class OlderState:
 class Holding:
     """What one object holds: its variables, and its elements if it is a container."""
 
-    __slots__ = ("elements", "variables")
+    __slots__ = ("elements", "numbers", "variables")
 
     def __init__(self, thing: Any) -> None:
         self.variables = _read_variables(thing)
         self.elements = _read_elements(thing)
+        self.numbers: Any = Random.getstate(thing) if issubclass(type(thing), Random) else None
+        """The state of a generator of random numbers."""
 
     def put_back(self, thing: Any, touched: Any) -> None:
         """Let an object hold this again, as far as a run may have changed it."""
@@ -149,6 +152,8 @@ class Holding:
                     _write_variable(thing, name, old)
         if self.elements is not None:
             _put_elements_back(thing, self.elements)
+        if self.numbers is not None and Random.getstate(thing) != self.numbers:
+            Random.setstate(thing, self.numbers)
 
     def adopt(self, before: Holding, after: Holding) -> None:
         """Add to this what has changed in between."""

@@ -135,7 +135,7 @@ class Recorder(Decider):
             number=len(self._steps) + 1,
             thread=chosen,
             kind=kind_of(operation),
-            site=self._sites.get(chosen),
+            site=self._site_of(chosen, operation),
             text=_unwrap(operation).outcome(),
             effects=Effects(),
             inside=self._inside.get(chosen, False),
@@ -156,6 +156,13 @@ class Recorder(Decider):
         wasted = isinstance(operation, Notify) and not operation.shared.state
         if wasted and chosen not in self._library.within:
             self._wasted.append((operation.shared, step))
+
+    def _site_of(self, thread: int, operation: RealOperation) -> SourceLine | None:
+        """Return the line that a step belongs to.  What is done to a file is said in words, so it
+        belongs to the line of the project that has called the library for that."""
+        caller = self._callers.get(thread)
+        of_place = isinstance(_unwrap(operation), PlaceAccess)
+        return caller if of_place and caller is not None else self._sites.get(thread)
 
     def _number_touches(self, operation: RealOperation) -> dict[int, bool]:
         """Return what an operation touches that goes on now, as numbers."""

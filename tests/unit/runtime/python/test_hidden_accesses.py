@@ -17,6 +17,7 @@ from hidden_attributes import ATTRIBUTES
 from hidden_bindings import BINDINGS
 from hidden_calls import CALLS
 from hidden_containers import CONTAINERS
+from hidden_files import FILES
 from hidden_insides import INSIDES
 from hidden_library import LIBRARY
 from hidden_process import PROCESS
@@ -52,7 +53,7 @@ def cases(*texts: str) -> Iterator[tuple[str, str, str]]:
 PROGRAMS = {
     name: (definitions, body)
     for name, definitions, body in cases(
-        ATTRIBUTES, BINDINGS, CALLS, CONTAINERS, INSIDES, LIBRARY, PROCESS
+        *(ATTRIBUTES, BINDINGS, CALLS, CONTAINERS, FILES, INSIDES, LIBRARY, PROCESS)
     )
 }
 GUARDED = [
@@ -89,6 +90,8 @@ def named_in(name: str) -> tuple[str, ...]:
     definitions = PROGRAMS[name][0]
     if name == "another class":
         return ("assignment to __class__",)  # `type(thing)` would not show it
+    if name == "locks of the process":
+        return ("fcntl",)
     return tuple(module for module in ("mmap", "pickle") if f"import {module}" in definitions)
 
 
@@ -103,7 +106,6 @@ NAMED = {
     "abc.ABCMeta.register": "Abstract.register(int)",
     "sys.setrecursionlimit": "sys.setrecursionlimit(sys.getrecursionlimit())",
     "sys.getrefcount": "sys.getrefcount(box)",
-    "io.FileIO": "io.FileIO(os.devnull).close()",
     "os": "os.getpriority(os.PRIO_PROCESS, 0)",
     "decimal.setcontext": "decimal.setcontext(decimal.BasicContext)",
     "codecs.register": "codecs.register(lambda name: None)",

@@ -420,11 +420,9 @@ def program():
 
 
 UNSEEN = {
-    "os": "os.environ['MAZURKA_K'] = '1'",
+    "os": "os.getpriority(os.PRIO_PROCESS, 0)",
     "exec (of what is not known before)": "exec(*('pass',))",
     "eval (of what is not known before)": "eval(*('1',))",
-    "random": "random.randint(1, 1)",
-    "weakref": "weakref.proxy(together)",
 }
 
 
@@ -445,7 +443,8 @@ def program():
     together(lambda: setattr(function, "{name}", other.{name}), function)
 """
     found = find(tmp_path, HEAD + source)
-    assert set(found.not_observed) - OWN == {f"assignment to {name}"}
+    reason = "of program.<locals>.function (nobody sees which calls come before it)"
+    assert set(found.not_observed) - OWN == {f"assignment to {name} {reason}"}
 
 
 def test_a_lost_change_of_default_values_is_found(tmp_path: Path) -> None:
@@ -462,14 +461,16 @@ def program():
 
 def test_a_subclass_of_what_is_not_seen_is_named(tmp_path: Path) -> None:
     source = """
-class Chance(random.Random):
+import socket
+class Plug(socket.socket):
     pass
-chance = Chance(1)
+plug = Plug()
+plug.close()
 def program():
-    chance.randint(1, 1)
+    plug.fileno()
 """
     found = find(tmp_path, HEAD + source)
-    assert set(found.not_observed) - OWN == {"random"}
+    assert set(found.not_observed) - OWN == {"socket"}
 
 
 def test_library_classes_that_are_used_are_seen(tmp_path: Path) -> None:

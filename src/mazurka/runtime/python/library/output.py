@@ -18,9 +18,9 @@ from typing import Any
 
 from mazurka.runtime.python.calls import performers, performs
 from mazurka.runtime.python.catalogue import CallEffect
-from mazurka.runtime.python.containers import part_of, perform, perform_all
+from mazurka.runtime.python.containers import part_of, perform_all
 from mazurka.runtime.python.deep import perform_deep
-from mazurka.runtime.python.opaque import part_of_opaque
+from mazurka.runtime.python.opaque import parts_of_opaque
 from mazurka.runtime.python.variables import read_attribute
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import progress
@@ -44,7 +44,7 @@ def print_text(function: Callable[..., Any], site: int, /, *arguments: Any, **na
         named["file"] = stream = read_attribute(sys, "stdout", site)
         if _is_kept(stream):
             file = stream
-    more = [part_of_opaque(file)] if _is_of_c(file) else []
+    more = parts_of_opaque(file) if _is_of_c(file) else []
     return perform_deep(arguments, site, function, *arguments, more=more, **named)
 
 
@@ -60,7 +60,7 @@ class _Shown:
     def write(self, text: str) -> Any:
         if not text:
             return 0
-        return perform(part_of_opaque(self._file), self._site, self._file.write, text)
+        return perform_all(parts_of_opaque(self._file), self._site, self._file.write, text)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._file, name)
