@@ -333,7 +333,7 @@ ROWS: Final[tuple[tuple[CallEffect, tuple[Any, ...]], ...]] = (
     (CallEffect.USES_FILES, tuple(FILE_FUNCTIONS)),
     (CallEffect.OPENS_FILE, OPENING),
     (CallEffect.LOCKS_FILE, LOCKING),
-    (CallEffect.OPENS_DATABASE, DATABASES),
+    (CallEffect.OPENS_DATABASE, DATABASES[:2]),
     (CallEffect.MAPS_FILE, MAPS),
     (CallEffect.USES_SETTING, tuple(SETTINGS)),
     (CallEffect.MAKES_VIEW, (memoryview,)),

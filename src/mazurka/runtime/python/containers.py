@@ -293,7 +293,7 @@ def _prepare(part: Part, seen: Seen, site: int) -> PendingAccess:
         keys = None if seen.vague else keys_of(container, family)
         structure = accesses.Structure(f"{seen.name}[]", keys)
         structure.keyed = family is not set
-        structure.origin = f"{type(container).__name__} {seen.name}"
+        structure.origin = seen.origin or f"{type(container).__name__} {seen.name}"
         seen.whole.shared = structure
     token: Token = None
     if how in _ANY_KEY:

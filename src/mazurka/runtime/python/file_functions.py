@@ -149,7 +149,7 @@ FILE_FUNCTIONS: Final[dict[Any, FileFunction]] = dict(_find_functions())
 OPENING: Final[tuple[Any, ...]] = (io.open, io.open_code, io.FileIO, os.open)
 """Functions and classes that open files."""
 LOCKING: Final[tuple[Any, ...]] = tuple(_find_in("fcntl", "flock"))
-DATABASES: Final[tuple[Any, ...]] = tuple(_find_in("_sqlite3", "connect", "Connection"))
+DATABASES: Final[tuple[Any, ...]] = tuple(_find_in("_sqlite3", "connect", "Connection", "Cursor"))
 MAPS: Final[tuple[Any, ...]] = tuple(_find_in("mmap", "mmap"))
 """What locks files, opens databases and maps files into memory, where there is such a thing."""
 ASKING: Final = frozenset(

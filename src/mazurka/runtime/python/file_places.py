@@ -58,7 +58,7 @@ LINKS: Final = SharedPlace("symbolic links")
 class OpenFile:
     """What a descriptor refers to: a file, and a position in it."""
 
-    __slots__ = ("__weakref__", "is_closed", "is_locked", "path", "writes")
+    __slots__ = ("__weakref__", "is_closed", "is_locked", "path", "patience", "writes")
 
     def __init__(self, path: str, writes: bool) -> None:
         self.path = path
@@ -67,6 +67,8 @@ class OpenFile:
         self.is_closed = False
         self.is_locked = False
         """Whether a lock on the file belongs to it (`fcntl.flock`)."""
+        self.patience: float | None = None
+        """Of a database: how many seconds a connection waits for others, if that is said."""
 
 
 class Knowledge:

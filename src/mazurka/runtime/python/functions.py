@@ -37,10 +37,11 @@ from mazurka.runtime.python.calls import always, call, calls_kind, handles, perf
 from mazurka.runtime.python.catalogue import BUILT_IN, METHODS, SIMPLE, CachedFunction, CallEffect
 from mazurka.runtime.python.containers import Part, family, part_of, parts_of, perform_all
 from mazurka.runtime.python.deep import TAKES_APART, is_read_inside, perform_deep, take_apart
-from mazurka.runtime.python.file_functions import LASTING
+from mazurka.runtime.python.file_functions import DATABASES, LASTING
 from mazurka.runtime.python.file_places import FILES, open_file_of
 from mazurka.runtime.python.library import files, views
 from mazurka.runtime.python.library.caches import call_cached
+from mazurka.runtime.python.library.databases import use_database
 from mazurka.runtime.python.library.dates import follow_clock
 from mazurka.runtime.python.library.weak_references import make_reference
 from mazurka.runtime.python.loops import delegate, iterator_of
@@ -362,6 +363,8 @@ def _call_opaque(function: Any, owner: Any, site: int) -> Any:
             return partial(files.close_file, function, site)
     if type(owner) is ContextVar:
         return partial(opaque.use_variable, function, site)
+    if issubclass(type(owner), DATABASES[1:]):
+        return partial(use_database, partial(_move, function), function, site)
     return partial(_move, function, site)
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Final, NamedTuple
 
@@ -45,6 +46,8 @@ class OlderFiles:
         self._size = 0
         self.are_changed = False
         """Whether the exploration changes any files."""
+        self.is_left_alone: Callable[[str], bool] | None = None
+        """Tells whether somebody else sees to it that runs find a path as it was."""
 
     def clear(self) -> None:
         """Forget the exploration."""
@@ -55,6 +58,8 @@ class OlderFiles:
 
     def meet(self, path: str) -> None:
         """Keep what is at a path, which the running thread is about to change."""
+        if self.is_left_alone is not None and self.is_left_alone(path):
+            return
         self.are_changed = True
         if path not in self._first:
             self._first[path] = self._find(path)
@@ -63,7 +68,7 @@ class OlderFiles:
     def meet_all(self, path: str) -> None:
         """Keep what is at a path, and all that is in it if it is a folder."""
         self.meet(path)
-        if stat.S_ISDIR(self._first[path].mode):
+        if path in self._met and stat.S_ISDIR(self._first[path].mode):
             for name in _list(path):
                 self.meet_all(os.sep.join((path.rstrip(os.sep), name)))
 

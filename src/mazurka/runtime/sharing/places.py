@@ -8,13 +8,10 @@ it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 from mazurka.runtime.sharing.accesses import DataAccess, Together
 from mazurka.runtime.sharing.names import EVERYBODY, Seen, objects
-
-if TYPE_CHECKING:
-    from typing import Any
 
 
 class SharedPlace:

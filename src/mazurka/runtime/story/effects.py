@@ -16,7 +16,7 @@ from mazurka.runtime.core.values import MISSING, attribute_of, element_of, of_cl
 from mazurka.runtime.python.containers import family_of
 from mazurka.runtime.sharing.accesses import ContainerAccess, DataAccess, How, Together
 from mazurka.runtime.sharing.names import Seen, objects
-from mazurka.runtime.sharing.places import SharedPlace
+from mazurka.runtime.sharing.places import PlaceAccess, SharedPlace
 from mazurka.runtime.story.labels import Labels, as_written
 from mazurka.runtime.story.story import Effects
 
@@ -84,6 +84,9 @@ class Place:
 
 def find_place(access: DataAccess, labels: Labels, frame: FrameType | None) -> Place:
     """Find the place of an access by a thread that stands at a frame."""
+    told = _find_told(access)
+    if told is not None:
+        return Place(told[0].text, told[0].text, told[0])
     text = _AUGMENTED.split(sites[access.site].text, maxsplit=1)[0]
     found = _find_holder(access)
     if found is None:
@@ -94,8 +97,6 @@ def find_place(access: DataAccess, labels: Labels, frame: FrameType | None) -> P
         kept = kept[0] if len(kept) == 1 else _look_up_owner(text, frame)
     if kept is None:
         return Place(text, text)
-    if issubclass(type(kept), SharedPlace):
-        return Place(kept.text, kept.text, kept)
     if issubclass(type(kept), CellType):
         name = _find_captured(text, frame) or name
     if issubclass(type(kept), (ModuleType, CellType)):
@@ -156,6 +157,26 @@ def _find_holder(access: DataAccess) -> tuple[Seen, str] | None:
         for name, location in seen.items():
             if location.shared is wanted:
                 return seen, name
+    return None
+
+
+def tell_place(operation: object) -> str | None:
+    """Say in words what an operation does to a file or a setting; None if it is about neither."""
+    access = data_access(operation)
+    if isinstance(access, PlaceAccess):
+        return access.words
+    told = None if access is None else _find_told(access)
+    return None if told is None else f"{told[1].kind} {told[0].text}"
+
+
+def _find_told(access: DataAccess) -> tuple[SharedPlace, DataAccess] | None:
+    """Find the file or the setting that an access is about, and the part of it that is."""
+    parts = access.parts if isinstance(access, Together) else (access,)
+    wanted = {id(part.shared): part for part in parts}
+    for seen in list(objects.values()):
+        part = wanted.get(id(seen.whole.shared))
+        if part is not None and issubclass(type(seen.kept), SharedPlace):
+            return seen.kept, part
     return None
 
 

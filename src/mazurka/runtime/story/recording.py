@@ -30,7 +30,6 @@ from mazurka.runtime.primitives.condition import Notify, Wake
 from mazurka.runtime.primitives.registry import say_once
 from mazurka.runtime.python.loops import NextRound
 from mazurka.runtime.sharing.accesses import DataAccess, SharedVariable, Structure
-from mazurka.runtime.sharing.places import PlaceAccess
 from mazurka.runtime.story.effects import (
     Before,
     Place,
@@ -39,6 +38,7 @@ from mazurka.runtime.story.effects import (
     find_place,
     kind_of,
     look_before,
+    tell_place,
 )
 from mazurka.runtime.story.failure import describe_changes
 from mazurka.runtime.story.labels import Labels
@@ -70,6 +70,8 @@ class Recorder(Decider):
         self._inside: dict[int, bool] = {}
         self._places: dict[int, Place] = {}
         """Of accesses, by the identity of the operation."""
+        self._words: dict[int, str] = {}
+        """What operations do to files and settings, by the identity of the operation."""
         self._kept: list[Operation] = []
         self._open: tuple[RecordedStep, RealOperation, Before] | None = None
         """The step that is being taken."""
@@ -119,6 +121,9 @@ class Recorder(Decider):
             place = self._places[id(operation)] = find_place(access, self._labels, frame)
             self._labels.give(access.shared, place.whole)
             self._kept.append(operation)
+            words = tell_place(operation)
+            if words is not None:
+                self._words[id(operation)] = words
             return
         if isinstance(operation, RealOperation):
             for shared in operation.objects():
@@ -161,8 +166,8 @@ class Recorder(Decider):
         """Return the line that a step belongs to.  What is done to a file is said in words, so it
         belongs to the line of the project that has called the library for that."""
         caller = self._callers.get(thread)
-        of_place = isinstance(_unwrap(operation), PlaceAccess)
-        return caller if of_place and caller is not None else self._sites.get(thread)
+        is_told = id(operation) in self._words and caller is not None
+        return caller if is_told else self._sites.get(thread)
 
     def _number_touches(self, operation: RealOperation) -> dict[int, bool]:
         """Return what an operation touches that goes on now, as numbers."""
@@ -199,9 +204,9 @@ class Recorder(Decider):
         if isinstance(operation, TryOperation):
             return self._describe(operation.wanted)
         place = self._places.get(id(operation))
-        bare = _unwrap(operation)
-        if isinstance(bare, PlaceAccess):
-            return bare.words
+        words = self._words.get(id(operation))
+        if words is not None:
+            return words
         if place is not None and done is not None:
             return f"cache of {place.text}: {done}"
         if place is not None:

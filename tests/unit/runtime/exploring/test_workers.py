@@ -6,6 +6,7 @@ import itertools
 import multiprocessing
 import os
 import signal
+import tempfile
 import threading
 from _thread import allocate_lock, start_new_thread
 from collections.abc import Callable
@@ -267,6 +268,22 @@ def test_without_names_one_process_does_it(monkeypatch: pytest.MonkeyPatch) -> N
     assert result.notes == (
         "explored by one process: it uses something that existed before it began and has no name",
     )
+
+
+def write_file() -> None:
+    with open(FILE, "w") as file:
+        file.write("1")
+
+
+FILE = f"{tempfile.gettempdir()}/mazurka-{os.getpid()}-{__name__}"
+
+
+@pytest.mark.usefixtures("without_scouting")
+def test_a_program_that_changes_files_is_explored_by_one_process() -> None:
+    result = mazurka.explore(write_file, workers=2)
+    assert result.verdict == "holds"
+    assert result.notes == ("explored by one process: it changes files",)
+    assert not os.path.exists(FILE)
 
 
 def test_options_that_make_no_sense() -> None:

@@ -23,6 +23,7 @@ from mazurka.runtime.exploring.schedules import Follow, UnfollowableError
 from mazurka.runtime.exploring.workers.table import SharedTable
 from mazurka.runtime.sharing.locations import learned
 from mazurka.runtime.sharing.names import names
+from mazurka.runtime.sharing.older_files import older_files
 from mazurka.stateless.runs import Decider, Ended, Runnable
 
 Lesson: TypeAlias = tuple[int, ...]
@@ -50,6 +51,11 @@ class Common:
         ended = self.program.run(decider)
         self.require_names()
         return ended
+
+    def note_files(self) -> None:
+        """Note that the program changes files, if it does: all processes have the same ones."""
+        if older_files.are_changed:
+            self._why_not = "it changes files"
 
     def require_names(self) -> None:
         if self._why_not:

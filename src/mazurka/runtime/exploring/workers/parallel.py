@@ -220,6 +220,7 @@ class ParallelExploration(Exploration):
         if self.common is None:
             self.common = Common(program, self.table)
         self.conduct(program)
+        self.common.note_files()
 
     def search(self, program: Runnable) -> Explored:
         limits = self.choose_limits()

@@ -2,8 +2,11 @@
 
 C code keeps what is in a database; a connection is an object of its own.  Every call of a
 connection, or of a cursor, counts as changing the database: two connections to one file, or to one
-database in memory under a common name, meet in it.  The locks inside of SQLite are not controlled,
-so `sqlite3` stays named in the result.
+database in memory under a common name, meet in it.  SQLite lets a connection wait for as long as
+another one has locked the database, some seconds at most.  Here it does not wait by itself: a call
+that finds the database locked is repeated when the database has changed.  If the program says how
+long to wait, it fails when that time is over, which is a choice of the scheduler, like every
+timeout.  Databases that SQL attaches are not known, so `sqlite3` stays named in the result.
 
 A map of a file changes the contents of the file when it is changed, and shows what others write.
 """
@@ -11,19 +14,25 @@ A map of a file changes the contents of the file when it is changed, and shows w
 from __future__ import annotations
 
 from _thread import get_ident
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import partial
 from typing import Any, Final
 
+from mazurka.runtime.core.daemons import spend
+from mazurka.runtime.core.operations import TryOperation, Waiting
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python.calls import performs
 from mazurka.runtime.python.catalogue import CallEffect
 from mazurka.runtime.python.file_places import OpenFile, knowledge, path_of, resolve
 from mazurka.runtime.python.library.files import FileOperation
-from mazurka.runtime.sharing.accesses import How
+from mazurka.runtime.sharing.accesses import How, Structure
 from mazurka.runtime.sharing.locations import progress
 from mazurka.runtime.sharing.monitoring import unobserved
+from mazurka.runtime.sharing.names import see
+from mazurka.runtime.sharing.places import meet_place
 
+_BUSY: Final = 5
+"""The number of the error that a database is locked."""
 _BESIDE: Final = ("-journal", "-wal", "-shm")
 """What SQLite appends to the path of a database for files of its own."""
 
@@ -39,10 +48,61 @@ def open_database(function: Callable[..., Any], site: int, /, *arguments: Any, *
     described: list[str] = []
     describe = partial(_describe_database, given, bool(named.get("uri")), described)
     operation = FileOperation("open database", describe)
+    seconds = arguments[1] if len(arguments) > 1 else named.pop("timeout", None)
+    arguments = (given, 0.0, *arguments[2:])
+    named.pop("database", None)
     connection = operation.perform(site, function, *arguments, **named)
     if described:
-        knowledge.register(connection, OpenFile(described[0], True))
+        opened = OpenFile(described[0], True)
+        opened.patience = seconds
+        knowledge.register(connection, opened)
     return connection
+
+
+class AwaitChange(Waiting):
+    """Wait until a database is no longer what a thread has found."""
+
+    __slots__ = ("_found",)
+    kind = "wait for a change of"
+    writes = False
+
+    def __init__(self, shared: Structure, found: Hashable) -> None:
+        super().__init__(shared)
+        self._found = found
+
+    def lets(self, state: Hashable) -> bool:
+        return state != self._found
+
+
+def use_database(
+    perform: Callable[..., Any], function: Any, site: int, /, *arguments: Any, **named: Any
+) -> Any:
+    """Call a method of a connection or a cursor, as `perform` does; again if it is locked out."""
+    owner = function.__self__
+    opened = knowledge.file_of(getattr(owner, "connection", owner))
+    while True:
+        try:
+            return perform(site, *arguments, **named)
+        except Exception as error:
+            is_locked = getattr(error, "sqlite_errorcode", 0) & 0xFF == _BUSY
+            if not is_locked or opened is None or not _wait(opened):
+                raise
+
+
+def _wait(opened: OpenFile) -> bool:
+    """Wait for a change of a database; tell whether there was one before the time was over."""
+    run = session.current
+    structure = see(meet_place(knowledge.contents(opened.path))).whole.shared
+    if structure is None or run.ident != get_ident() or run.over:
+        return False  # without scheduling points, which the search learns, nobody tells of changes
+    count, keys = structure.state
+    structure.state = before = (count - 1, keys)  # what has failed has changed nothing
+    wanted = AwaitChange(structure, before)
+    run.point(wanted if opened.patience is None else TryOperation(wanted, opened.patience))
+    if structure.state != before:
+        return True
+    spend(run, opened.patience or 0.0)
+    return False
 
 
 def _describe_database(

@@ -20,6 +20,7 @@ from typing import Any
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.primitives.lock import Lock
 from mazurka.runtime.program.existing import is_strange
+from mazurka.runtime.sharing.older_files import older_files
 
 CAPTURING = frozenset({"capsys", "capsysbinary", "capfd", "capfdbinary", "capteesys"})
 LISTS = ("user_properties", "_report_sections", "own_markers")
@@ -184,6 +185,7 @@ class Directories:
         if factory is None:
             yield
             return
+        factory.getbasetemp()  # it is made once for all tests, not by this one
         make = factory.mktemp
 
         def make_again(basename: str, numbered: bool = True) -> Path:
@@ -191,16 +193,24 @@ class Directories:
             key = basename, numbered, self._asked[basename, numbered]
             known = self._known.get(key)
             if known is None:
-                known = self._known[key] = make(basename, numbered)
+                known = self._known[key] = session.current.do_aside(make, basename, numbered)
             else:
-                known.mkdir(mode=0o700)
+                session.current.do_aside(known.mkdir, 0o700)
             return known
 
         factory.mktemp = make_again
+        older_files.is_left_alone = self._owns
         try:
             yield
         finally:
+            older_files.is_left_alone = None
             del factory.mktemp
+
+    def _owns(self, path: str) -> bool:
+        """Tell whether a path lies in one of the directories, which are removed as a whole."""
+        return any(
+            path == own or path.startswith(own + os.sep) for own in map(str, self._known.values())
+        )
 
     def remove(self) -> None:
         """Remove what the execution before has left."""
