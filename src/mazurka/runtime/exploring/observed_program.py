@@ -30,8 +30,10 @@ from mazurka.runtime.core.tasks import Join, StartThread
 from mazurka.runtime.program.program import RealProgram
 from mazurka.runtime.python.attributes import forget_classes
 from mazurka.runtime.python.file_places import knowledge
+from mazurka.runtime.python.library.files import forget_files
 from mazurka.runtime.python.library.finalizers import finalizers
 from mazurka.runtime.python.library.identities import identities
+from mazurka.runtime.python.library.views import forget_views
 from mazurka.runtime.python.library.weak_references import forget_lives
 from mazurka.runtime.rewrite.live_functions import live_functions
 from mazurka.runtime.rewrite.named_objects import find_named_objects
@@ -234,6 +236,7 @@ class ObservedProgram:
         finally:
             self.code.__exit__()
             names.clear()
+            _forget_ends()
             knowledge.clear()
             older_files.clear()
             self._last = None  # a search refers to its program
@@ -262,8 +265,7 @@ class ObservedProgram:
     def run(self, decider: Decider) -> Ended:
         """Run the test once; raise `RelearnError` at its end if it has shown anything new."""
         forget_classes()
-        forget_lives()
-        knowledge.begin_run()
+        _forget_ends()
         names.restart()
         learned.news.clear()
         try:
@@ -305,6 +307,13 @@ class ObservedProgram:
                 return search()
             except RelearnError:
                 self.restarts += 1
+
+
+def _forget_ends() -> None:
+    """Let nobody wait any more for the ends of objects that earlier runs have made."""
+    forget_lives()
+    forget_views()
+    forget_files()
 
 
 def observe_test(

@@ -8,6 +8,9 @@ does without control: a draw changes the generator.
 What comes from the operating system (`os.urandom`, `secrets`, `uuid.uuid4`, a `random.Random()`
 without a seed) is made of the thread that asks and of how often it has asked before.  So it does
 not depend on what other threads do, and it is the same in every process.
+
+So are names of temporary files, except that each process has its own: all threads draw them from
+one generator, and every order of their draws would give other names.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from __future__ import annotations
 import os
 import random
 import sys
+import tempfile
 from _thread import get_ident
 from collections.abc import Callable
 from hashlib import shake_128
@@ -51,6 +55,22 @@ def _make_source(real: Callable[[int], bytes]) -> Callable[[int], bytes]:
     return urandom
 
 
+def _draw_name(self: Any) -> str:
+    """`tempfile._RandomNameSequence.__next__`"""
+    if session.current.ident != get_ident():
+        name: str = original(_NAMES, "__next__")(self)
+        return name
+    path = session.current.running.path
+    count = _draws[path] = _draws.get(path, 0) + 1
+    drawn = shake_128(f"{path} {count} {os.getpid()}".encode()).digest(_NAME_LENGTH)
+    return "".join(_LETTERS[byte % len(_LETTERS)] for byte in drawn)
+
+
+_NAMES: Final[Any] = vars(tempfile)["_RandomNameSequence"]
+_LETTERS: Final[str] = _NAMES.characters
+_NAME_LENGTH: Final = 8
+
+
 def _seed(self: Any, a: Any = None, version: int = 2) -> None:
     """`random.Random.seed`"""
     if a is None and session.current.ident == get_ident():
@@ -74,6 +94,7 @@ def _replace(undo: Patches, settings: ControlSettings) -> list[tuple[Any, Any]]:
 
 def _install(patches: Patches) -> None:
     patches.methods(random.Random, seed=_seed)
+    patches.methods(_NAMES, __next__=_draw_name)
     state = _GLOBAL.getstate()
     _states["random"] = lambda: _GLOBAL.setstate(state)
     numbers: Any = sys.modules.get("numpy.random")

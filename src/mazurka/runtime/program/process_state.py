@@ -10,6 +10,7 @@ far as it is what modules usually do: they add to paths, filters, loggers and th
 from __future__ import annotations
 
 import atexit
+import decimal
 import gc
 import locale
 import logging
@@ -115,6 +116,30 @@ def _write_loggers(old: dict[Any, tuple[Any, ...]]) -> None:
     logging.root.manager._clear_cache()  # type: ignore[attr-defined]
 
 
+def _read_locale() -> str:
+    return locale.setlocale(locale.LC_ALL)
+
+
+def _write_locale(old: str) -> None:
+    with suppress(locale.Error):
+        locale.setlocale(locale.LC_ALL, old)
+
+
+def _read_decimals() -> tuple[Any, ...]:
+    """Read what new contexts for decimal numbers begin with."""
+    default = decimal.DefaultContext
+    own = tuple(getattr(default, name) for name in _DECIMALS)
+    return own, dict(default.flags), dict(default.traps)
+
+
+def _write_decimals(old: tuple[Any, ...]) -> None:
+    default = decimal.DefaultContext
+    for name, value in zip(_DECIMALS, old[0], strict=True):
+        setattr(default, name, value)
+    default.flags, default.traps = old[1:]
+
+
+_DECIMALS: Final = ("prec", "rounding", "Emin", "Emax", "capitals", "clamp")
 _SETTINGS: Final[dict[str, Setting]] = {
     "environment": Setting(_read_environment, _write_environment, True),
     "directory": Setting(_read_directory, _write_directory),
@@ -132,6 +157,11 @@ _SETTINGS: Final[dict[str, Setting]] = {
     "collecting": Setting(gc.isenabled, lambda old: gc.enable() if old else gc.disable()),
 }
 """What is cheap to look at."""
+_RARELY: Final[dict[str, Setting]] = {
+    "decimals": Setting(_read_decimals, _write_decimals),
+    "locale": Setting(_read_locale, _write_locale),
+}
+"""What takes longer to look at, and is rarely changed."""
 _LOGGERS: Final = Setting(_read_loggers, _write_loggers, True)
 
 
@@ -148,10 +178,11 @@ class ProcessState:
         self._first = {name: one.read() for name, one in self._settings.items()}
         self._loggers = _read_loggers()
         self._mask = _read_mask()
-        self._locale = _read_locale()
+        self._rare = {name: one.read() for name, one in _RARELY.items()}
         self._runs = 0
         self._looks = False
-        """Whether a run has changed loggers, the mask of new files or the locale."""
+        """Whether a run has changed loggers, the mask of new files, or what else is looked at
+        rarely."""
 
     def put_back(self) -> None:
         """Let the next run find what this one has found."""
@@ -164,22 +195,18 @@ class ProcessState:
             self._put_rest_back()
 
     def _put_rest_back(self) -> None:
-        if os.umask(self._mask) != self._mask or self._put_locale_back():
+        if os.umask(self._mask) != self._mask:
             self._looks = True
+        for name, setting in _RARELY.items():
+            if setting.read() != self._rare[name]:
+                self._looks = True
+                setting.write(self._rare[name])
         now = _read_loggers()
         for one in now.keys() - self._loggers.keys():  # they stay: others may have them
             self._loggers[one] = _NEW_LOGGER
         if now != self._loggers:
             self._looks = True
             _write_loggers(self._loggers)
-
-    def _put_locale_back(self) -> bool:
-        """Set the locale that was found, if a run has set another; tell whether one has."""
-        if _read_locale() == self._locale:
-            return False
-        with suppress(locale.Error):
-            locale.setlocale(locale.LC_ALL, self._locale)
-        return True
 
     @contextmanager
     def keep_changes(self) -> Iterator[None]:
@@ -211,10 +238,6 @@ def _merge(first: Any, before: Any, after: Any) -> Any:
         added = [one for one in after if one not in before]
         return [*added, *first] if after[: len(added)] == added else [*first, *added]
     return after
-
-
-def _read_locale() -> str:
-    return locale.setlocale(locale.LC_ALL)
 
 
 def _read_mask() -> int:

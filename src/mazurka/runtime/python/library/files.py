@@ -444,6 +444,12 @@ _ends: dict[int, Any] = {}
 """By the identity of a file object that is open for writing: what tells of its end."""
 
 
+def forget_files() -> None:
+    """Forget what the runs so far have opened."""
+    _ends.clear()
+    knowledge.begin_run()
+
+
 def _note_end(run: Any, identity: int, found: OpenFile, _: object) -> None:
     """Note the end of a file object that nobody has closed: what it kept back is written."""
     _ends.pop(identity, None)

@@ -42,6 +42,12 @@ _watched: dict[int, Any] = {}
 """By the identity of a view: what tells of its end."""
 
 
+def forget_views() -> None:
+    """Forget the views of the runs so far."""
+    _watched.clear()
+    released.clear()
+
+
 @performs(CallEffect.MAKES_VIEW)
 def make_view(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
     """`memoryview(buffer)`"""
