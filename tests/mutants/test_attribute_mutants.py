@@ -16,7 +16,7 @@ import pytest
 from mazurka.report.answer import HOLDS, VIOLATED
 from mazurka.runtime.exploring.entry import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions
-from mazurka.runtime.python import attributes, deep, expressions, loops
+from mazurka.runtime.python import attributes, deep, expressions, loops, variables
 from mazurka.runtime.rewrite import named_objects
 from mazurka.runtime.testing.decorator import make_test
 from tests.unit.runtime.observed_programs import module_of
@@ -132,6 +132,19 @@ def program():
     together(lambda: count(*items, n=len(items)), lambda: items.append(2))
     assert found == [True]
 """
+STORED = """
+class Checked:
+    def __init__(self):
+        self.__dict__["n"] = 0
+    def __setattr__(self, name, value):
+        object.__setattr__(self, name, value)
+def program():
+    box, found = Checked(), []
+    def change():
+        box.n = 1
+    together(change, lambda: found.append(box.n))
+    assert found == [1]
+"""
 find_sort = attributes._find_sort
 
 
@@ -168,6 +181,7 @@ def operate_unseen(thing: Any, site: int, function: Callable[..., Any], *argumen
         (attributes, "_find_sort", compute_always, HIDDEN),
         (attributes, "_is_kept_by_c", never, KEPT_BY_C),
         (attributes, "space_of_store", nothing, CLASS_SHOWN),
+        (variables, "_COMPUTING", (setattr, delattr, object.__setattr__), STORED),
         (named_objects, "_parts_of_class", no_names, CLASS_HOLDS),
         (loops, "unpack", first, STARRED),
         (expressions, "is_done_by_c", never, OPERATORS),

@@ -461,6 +461,45 @@ def work():
         got.append(S())
 together(work, work)
 assert got[0] is got[1]
+### stored by object below __setattr__
+class Box:
+    def __init__(self): self.__dict__["n"] = 0
+    def __setattr__(self, name, value): object.__setattr__(self, name, value)
+---
+box = Box(); got = []
+def look():
+    with GUARD:
+        got.append(box.n)
+def change():
+    with GUARD:
+        box.n = 1
+together(change, look)
+assert got == [1]
+### stored by super below __setattr__
+class Box:
+    def __init__(self): self.__dict__["n"] = 0
+    def __setattr__(self, name, value): super().__setattr__(name, value)
+---
+box = Box(); got = []
+def look():
+    with GUARD:
+        got.append(box.n)
+def change():
+    with GUARD:
+        box.n = 1
+together(change, look)
+assert got == [1]
+### deleted beside __setattr__
+class Box:
+    def __init__(self): self.__dict__["n"] = 0
+    def __setattr__(self, name, value): object.__setattr__(self, name, value)
+---
+box = Box()
+def work():
+    with GUARD:
+        if hasattr(box, "n"):
+            del box.n
+together(work, work)
 ### dir obj
 class Box: pass
 ---
