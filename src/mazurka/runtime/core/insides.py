@@ -42,15 +42,15 @@ def names_in(module: ModuleType) -> dict[str, Any]:
 
 
 def names_in_class(kind: type) -> Mapping[str, Any]:
-    """Return the namespace of a class."""
-    found: Mapping[str, Any] = _of_class["__dict__"](kind)
-    return found
+    """Return the namespace of a class; nothing of one that C code has not finished making."""
+    found: Mapping[str, Any] | None = _of_class["__dict__"](kind)
+    return found or {}
 
 
 def ancestors(kind: type) -> tuple[type, ...]:
     """Return a class and its bases, in the order in which names are looked up."""
-    found: tuple[type, ...] = _of_class["__mro__"](kind)
-    return found
+    found: tuple[type, ...] | None = _of_class["__mro__"](kind)
+    return found or (kind,)
 
 
 _IMMUTABLE: Final = 1 << 8

@@ -179,6 +179,8 @@ class ObservedProgram:
         """All that runs have taught."""
         self._vain = 0
         """How many of them have taught something, but no place."""
+        self._used_up = 0
+        """How many generators that are older than the runs have been resumed by one."""
         self._last: Decider | None = None
         """Who decided in the last run, unless that has taught something."""
 
@@ -278,6 +280,7 @@ class ObservedProgram:
                 self.code.entrances.watch_new()  # some loaders do not show what they load
         finally:
             if self.real.is_entered:  # otherwise the names are those of another exploration
+                self._keep_used_up()
                 names.restart()
                 finalizers.put_back()
         if learned.news:
@@ -287,6 +290,14 @@ class ObservedProgram:
             self._name_met_objects()
             raise RelearnError(learned.news, ended)
         return ended
+
+    def _keep_used_up(self) -> None:
+        """Let older objects stay as they are after a run that has resumed an older generator."""
+        resumed = self.code.entrances.count_resumed()
+        if resumed:
+            older_state.keep_all()
+            self._used_up += resumed
+            learned.news.append(f"{self._used_up} older generators have been resumed")
 
     def _require_news(self) -> None:
         """Give up where runs teach something for ever: only the number of places is bounded."""

@@ -19,9 +19,9 @@ from typing import Any, Final, TypeAlias
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.operations import present
 from mazurka.runtime.core.scheduler import session
-from mazurka.runtime.python.catalogue import CONTAINERS, LISTS, VIEWS
+from mazurka.runtime.python.catalogue import CONTAINERS, LISTS, VIEWS, CachedFunction
 from mazurka.runtime.sharing import accesses
-from mazurka.runtime.sharing.accesses import WRITING, ContainerAccess, How, Keys, Token
+from mazurka.runtime.sharing.accesses import EVERY, WRITING, ContainerAccess, How, Keys, Token
 from mazurka.runtime.sharing.locations import NOBODY, SharedLocation, learned, points, suspect
 from mazurka.runtime.sharing.names import UNTOUCHED, Seen, known, see
 from mazurka.stateless.runs import Touch
@@ -130,7 +130,7 @@ def keys_of(container: Any, family: Family) -> Keys:
     """
     kind: Any = family
     if kind is None:
-        return None
+        return EVERY if type(container) is CachedFunction else None
     size: int = kind.__len__(container)
     if size > TELLING:
         return None

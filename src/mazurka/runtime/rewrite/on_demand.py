@@ -83,6 +83,22 @@ class Silence:
         return bool(self._depths) and get_ident() in self._depths
 
 
+class _Suspended:
+    """A generator or coroutine that was made before the exploration, and where it stood."""
+
+    def __init__(self, weak: ReferenceType[Any], stood: int, name: str) -> None:
+        self._weak = weak
+        self._stood = stood
+        self.name = name
+
+    def stands(self) -> bool:
+        """Tell whether nobody has resumed it since: C code may do that, and one that is dropped
+        runs to its end."""
+        thing = self._weak()
+        frame = None if thing is None else getattr(thing, _RESUMED[id(type(thing))])
+        return frame is not None and frame.f_lasti == self._stood
+
+
 class Entrances:
     """The ways into code that is not observed yet."""
 
@@ -94,8 +110,10 @@ class Entrances:
         self.silence = Silence()
         self._parts: dict[int, tuple[_Space, frozenset[str]]] = {}
         """By identity: namespaces, and which of their functions and classes may be observed."""
-        self._suspended: list[tuple[ReferenceType[Any], int, str]] = []
-        """Generators that were made before the exploration, where they stood, and their names."""
+        self._suspended: list[_Suspended] = []
+        """Generators that were made before the exploration."""
+        self._standing: list[_Suspended] = []
+        """Those among them that no run has resumed so far."""
         self._refused: dict[CodeType, str] = {}
         """Code that cannot be rewritten, and why; where it runs all the same, it is named."""
 
@@ -129,7 +147,9 @@ class Entrances:
         name = _RESUMED.get(id(type(thing)))
         frame = None if name is None else getattr(thing, name)
         if frame is not None and self._is_unobserved(frame):
-            self._suspended.append((ref(thing), frame.f_lasti, thing.__qualname__))
+            suspended = _Suspended(ref(thing), frame.f_lasti, thing.__qualname__)
+            self._suspended.append(suspended)
+            self._standing.append(suspended)
 
     def _may_watch(self, function: FunctionType) -> bool:
         parts, code = self._parts_to_watch(function.__globals__), function.__code__
@@ -156,12 +176,18 @@ class Entrances:
 
     def name_resumed(self) -> None:
         """Name the generators that were begun before the exploration and stand elsewhere now, or
-        have ended: C code makes steps of them, too, and one that is dropped runs to its end."""
-        for weak, stood, name in self._suspended:
-            thing = weak()
-            frame = None if thing is None else getattr(thing, _RESUMED[id(type(thing))])
-            if frame is None or frame.f_lasti != stood:
-                unobserved.code.add(f"{name} (begun before the exploration)")
+        have ended."""
+        for one in self._suspended:
+            if not one.stands():
+                unobserved.code.add(f"{one.name} (begun before the exploration)")
+
+    def count_resumed(self) -> int:
+        """Count the generators made before the exploration that a run has resumed by now for the
+        first time.  Where they stood cannot be put back."""
+        resumed = [one for one in self._standing if not one.stands()]
+        for one in resumed:
+            self._standing.remove(one)
+        return len(resumed)
 
     def _decide(self, space: _Space) -> frozenset[str]:
         """Decide which functions of a namespace may be observed."""
@@ -234,4 +260,5 @@ class Entrances:
         del self._traps, self._observe  # they refer to this object
         self._parts.clear()
         self._suspended.clear()
+        self._standing.clear()
         self._refused.clear()

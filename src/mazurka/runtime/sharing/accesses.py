@@ -14,15 +14,18 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from enum import Enum, auto
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 from mazurka.runtime.core.operations import Object, RealOperation, present
 from mazurka.stateless.runs import Lookup, Touch
 
 Token: TypeAlias = Hashable
 """Represents a key in the names of elements; the same in every run."""
-Keys: TypeAlias = frozenset[Token] | int | None
+Keys: TypeAlias = frozenset[Token] | int | str | None
 """What is in a container: the keys, or the length; None if elements are not told apart."""
+EVERY: Final = "every"
+"""Stands for the keys of what has an element for every key, whether or not that has been filled:
+the cache of a function.  An operation on one key touches its element alone."""
 
 
 class SharedVariable(Object):
@@ -148,6 +151,8 @@ class ContainerAccess(DataAccess):
         keys: Keys = state[1]
         if keys is None:
             return ((structure, how in WRITING),)
+        if isinstance(keys, str):
+            return self._of_every_key()
         if how is How.READ_ALL:
             return self._all(keys)
         if how is How.TAKE:
@@ -176,6 +181,17 @@ class ContainerAccess(DataAccess):
         tokens = range(keys) if isinstance(keys, int) else sorted(keys, key=repr)
         elements = [(structure.element(token), False) for token in tokens]
         return ((structure, False), *elements)
+
+    def _of_every_key(self) -> Sequence[Touch]:
+        """Touch the element of a key, and nothing else; or everything, where no key is known.
+
+        Those that touch one element read the structure.  So one that touches all of them writes it,
+        even if it only reads.
+        """
+        structure = self.shared
+        if self.token is None:
+            return ((structure, True),)
+        return ((structure, False), (structure.element(self.token), self.how in WRITING))
 
     def settle(self, touches: Sequence[Touch], keys: Keys) -> None:
         """Update states after the operation; `keys` is what is in the container now."""

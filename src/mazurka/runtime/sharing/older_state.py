@@ -17,8 +17,10 @@ What the test function itself captures is left alone: those who call `explore` g
 executions have shown.
 
 What a module's code does when it is imported stays, since no later run imports it again.  What C
-code keeps (an iterator, a file) cannot be put back.  A cache of `functools` that was empty is
-emptied, and a generator of random numbers (`random.Random`) goes on where it was.
+code keeps (an iterator, a file) cannot be put back, and neither can a generator that is older than
+the runs: after a run that has resumed one, everything stays (`keep_all`), and nothing is proved.  A
+cache of `functools` that was empty is emptied, and a generator of random numbers (`random.Random`)
+goes on where it was.
 """
 
 from __future__ import annotations
@@ -115,6 +117,15 @@ class OlderState:
         met, self._met = self._met, {}
         for key, thing in met.items():
             self._first[key][1].put_back(thing, touched(key) or ())
+
+    def keep_all(self) -> None:
+        """Let everything stay as the present run has left it, and be what later ones find.
+
+        A run has used up something that cannot be put back.  What it was used for must not be put
+        back, either: a cache would be empty again, and the generator that fills it at its end.
+        """
+        self._met.clear()
+        self.renew()
 
     def change(self, thing: Any, name: str, value: Any) -> None:
         """Note that a variable of an object has been changed for the whole exploration."""

@@ -13,6 +13,7 @@ from mazurka.runtime.core.operations import ReadClock, RealOperation
 from mazurka.runtime.core.sites import sites
 from mazurka.runtime.core.spinning import Spin
 from mazurka.runtime.core.values import MISSING, attribute_of, element_of, of_class, shown
+from mazurka.runtime.python.catalogue import CachedFunction
 from mazurka.runtime.python.containers import family_of
 from mazurka.runtime.sharing.accesses import ContainerAccess, DataAccess, How, Together
 from mazurka.runtime.sharing.names import Seen, objects
@@ -102,7 +103,8 @@ def find_place(access: DataAccess, labels: Labels, frame: FrameType | None) -> P
     if issubclass(type(kept), (ModuleType, CellType)):
         return Place(name, name, kept, name)
     part = _find_part(access)
-    key = key_of(part.token) if part is not None and not issubclass(type(kept), set) else None
+    keyless = part is None or issubclass(type(kept), set) or type(kept) is CachedFunction
+    key = None if part is None or keyless else key_of(part.token)
     owner = labels.path_to(kept, frame)
     if name:
         text = f"{owner}.{as_written(name, kept)}" if owner else text

@@ -177,3 +177,12 @@ def test_an_installed_package_is_searched_again_only_if_need_be(
     finally:
         existing._clean.pop("installed_plain", None)
         existing._clean.pop("installed_locked", None)
+
+
+def test_a_class_that_c_code_has_not_finished_has_no_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A static type that was never made ready: its dictionary and its bases are missing."""
+    nothing = dict.fromkeys(("__dict__", "__mro__"), lambda _: None)
+    monkeypatch.setattr(insides, "_of_class", {**insides._of_class, **nothing})
+    assert insides.names_in_class(int) == {}
+    assert insides.ancestors(int) == (int,)
+    assert insides.slots(int) == []

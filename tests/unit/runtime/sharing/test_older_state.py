@@ -345,3 +345,39 @@ def test_what_c_code_keeps_is_still_noticed() -> None:
 
     text = str(mazurka.explore(keep, preemptions=1).error)
     assert "the first execution has left something behind" in text
+
+
+USED_UP = """
+import threading
+
+def count():
+    yield from ("a", "b")
+
+names, steps, known = [], count(), set()
+
+def look_up(name):
+    if not names:
+        names.extend(steps)
+    return name in names
+
+def program():
+    threads = [threading.Thread(target=known.add, args=(look_up(name),)) for name in "ab"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert known == {True}
+"""
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_what_an_older_generator_has_filled_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keep: bool
+) -> None:
+    """Otherwise the list would be empty again, and the generator at its end."""
+    if not keep:
+        monkeypatch.setattr(OlderState, "keep_all", lambda self: None)
+    module = module_of(tmp_path, USED_UP)
+    result = mazurka.explore(module.program, preemptions=1)
+    assert result.verdict == ("inconclusive" if keep else "violated")
+    assert "count (begun before the exploration)" in result.not_observed
