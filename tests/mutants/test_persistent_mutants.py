@@ -240,9 +240,7 @@ FIGURES = harness.MODELS / "symbolic"
 def figure(number: int) -> Program:
     """T1 twice beside T2: `a` and `y` are shared then, and give no thread a turn for nothing."""
     text = (FIGURES / f"figure{number}.py").read_text(encoding="utf-8")
-    more = text.replace("threads = [first(), ", "threads = [first(), first(), ")
-    assert more != text
-    return prepare(elaborate(more, "model.py"))
+    return prepare(elaborate(text, "model.py", {"FIRSTS": "2"}))
 
 
 def ignored(_: Program) -> frozenset[int]:

@@ -144,6 +144,8 @@ CASES = (
             title=f"Figure {number}",
             model=f"symbolic/figure{number}",
             table=FIGURES_OF_SECTION_3,
+            constants={"FIRSTS": 2},
+            quick={"FIRSTS": 1},
             properties=("assert",),
         )
         for number in (1, 2)
@@ -173,6 +175,22 @@ CASES = (
         {"THREADS": 2, "TIMES": 10},
         {"THREADS": 2, "TIMES": 2},
     ),
+    describe_model(
+        "commit",
+        "a commit that fails",
+        "verdict/two_phase_commit",
+        {"N": 6},
+        {"N": 3},
+        "assert",
+    ),
+    describe_model(
+        "transfer",
+        "transfers, two locks",
+        "verdict/transfer",
+        {"ACCOUNTS": 2, "CLERKS": 2},
+        {"ACCOUNTS": 2, "CLERKS": 1},
+    ),
+    describe_model("twins", "two 32-bit counters", "symbolic/twins", {}, {}),
     describe_model("daisy", "Daisy, mended", "symbolic/daisy", {"FIXED": 1, "SEEK": 1}, {}),
 )
 QUICK_CASES = ("seek", "figure1", "figure2", "counters", "philosophers")

@@ -61,7 +61,7 @@ def test_the_published_numbers_are_those_of_the_paper() -> None:
 
 def test_all_back_ends_take_part() -> None:
     searches = [find_searches(case) for case in CASES if case.table == BACK_ENDS]
-    assert len(searches) >= 7
+    assert len(searches) >= 10
     for each in searches:
         assert list(each) == ["explicit", *strategy_names("symbolic")]
     assert set(SCHEDULERS) <= set(find_searches(WW1))
@@ -74,8 +74,9 @@ def test_the_model_of_daisy_is_the_example() -> None:
     assert one == other
 
 
-def test_a_figure_is_measured_with_all_interleavings() -> None:
-    (row,) = SymbolicTable(BenchOptions(only="figure1", limit_seconds=30)).measure()
+def test_a_figure_is_measured_with_all_interleavings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SymbolicTable, "compile_searches", lambda table: None)
+    (row,) = SymbolicTable(BenchOptions(only="figure1", quick=True, limit_seconds=30)).measure()
     assert {find_answer(each) for each in row.figures.values()} == {"holds"}
     # Figure 1: ten steps, five of each thread, are the longest execution.
     assert [row[each].depth for each in SCHEDULERS[:3]] == [10, 10, 10]

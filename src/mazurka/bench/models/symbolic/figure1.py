@@ -2,6 +2,8 @@
 
 from mazurka.model import Int, Mutex
 
+FIRSTS = 1  # copies of the first thread
+
 a: Int[0, 4] = 0
 z: Int[0, 5] = 0
 x: Int[0, 6] = 0
@@ -26,4 +28,4 @@ def second():
     x = 6  # 5b
 
 
-threads = [first(), second()]
+threads = [first() for _ in range(FIRSTS)] + [second()]

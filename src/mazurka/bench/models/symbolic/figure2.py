@@ -2,6 +2,8 @@
 
 from mazurka.model import Int, Mutex
 
+FIRSTS = 1  # copies of the first thread
+
 a: Int[0, 1] = 0
 b: Int[0, 1] = 0
 x: Int[0, 1] = 0
@@ -33,4 +35,4 @@ def second():
     lk2.release()  # 7b
 
 
-threads = [first(), second()]
+threads = [first() for _ in range(FIRSTS)] + [second()]
