@@ -129,3 +129,23 @@ def test_the_end_of_a_run_is_told(mazurka, tmp_path, monkeypatch):
     (tmp_path / "waits.py").write_text(WAITS)
     found = mazurka("check", "waits.py", "--property", "assert", "--ltl", "F done")
     assert "the run ends, and stays in its last state" in found.out
+
+
+def test_the_runs_of_a_formula_are_exported(mazurka, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "turns.py").write_text(TURNS)
+    asked = ("export", "turns.py", "--format", "aiger", "--ascii")
+    written = mazurka(*asked, "--ltl", "F y", "--fair")
+    assert written.status == 0
+    header = written.out.splitlines()[0].split()
+    assert header[8:9] == ["1"]  # one justice property
+    assert header[7:8] == ["1"]  # and one constraint
+    for options, message in (
+        (("--fair",), "--fair is for --ltl"),
+        (("--ltl", "F y", "--interleaving", "sweeps"), "goes by single steps"),
+        (("--ltl", "F z"), "there is no shared variable"),
+    ):
+        refused = mazurka(*asked, *options)
+        assert refused.status == 2
+        assert message in refused.err
+    assert "for --format aiger" in mazurka("export", "turns.py", "--ltl", "F y").err

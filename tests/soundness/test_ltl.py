@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
+from typing import Any
 
 import pytest
 
@@ -12,7 +14,12 @@ from mazurka.ir.program import Program
 from mazurka.ltl.lassos import refute_lasso, shorten_lasso
 from mazurka.ltl.parsing import parse_formula
 from mazurka.ltl.propositions import ProgramNames, may_merge
-from mazurka.stateful.reference.ltl import check_formula
+from mazurka.stateful.reference.ltl import MarkedStep, check_formula, find_components
+from mazurka.symbolic.aiger.exporting import export_circuit
+from mazurka.symbolic.aiger.model import AigerCircuit
+from mazurka.symbolic.circuit import Interleaving
+from mazurka.symbolic.temporal.runs import encode_runs
+from tests.soundness.aiger_agreement import evaluate
 from tests.soundness.ltl_agreement import (
     AGREES,
     NESTED,
@@ -188,3 +195,40 @@ def test_a_lasso_is_shortened() -> None:
     assert refute_lasso(program, formula, long.path, long.loop_start or 0, fair=False) is None
 
     assert shorten_lasso(program, formula, long, fair=False) == found
+
+
+def find_fair_loop(circuit: AigerCircuit) -> bool:
+    """Whether a justice property of a circuit is possible, from the definition of AIGER's."""
+    first = tuple(latch.first or 0 for latch in circuit.latches)
+    (justice,) = circuit.justice
+    graph: dict[Any, list[MarkedStep]] = {}
+    waiting = [first]
+    while waiting:
+        state = waiting.pop()
+        if state in graph:
+            continue
+        graph[state] = []
+        for inputs in product((0, 1), repeat=circuit.inputs):
+            values = evaluate(circuit, state, inputs)
+            if all(values[each] for each in circuit.constraints):
+                after: Any = tuple(values[latch.taken] for latch in circuit.latches)
+                marks = frozenset(n for n, each in enumerate(justice) if values[each])
+                graph[state].append(MarkedStep(after, None, marks))
+                waiting.append(after)
+    for component in find_components(graph):
+        inside = [each for state in component for each in graph[state] if each.target in component]
+        if inside and len(frozenset().union(*(each.marks for each in inside))) == len(justice):
+            return True
+    return False
+
+
+@pytest.mark.parametrize(("model", "text", "fair", "holds"), [CASES[n] for n in (0, 1, 4, 14)])
+def test_exported_runs_have_a_fair_loop_where_the_formula_is_violated(
+    model: str, text: str, fair: bool, holds: bool
+) -> None:
+    program = program_of(model)
+    runs = encode_runs(program, parse_formula(text, ProgramNames(program)), fair=fair)
+    circuit = export_circuit(runs.circuit, Interleaving.FULL, justice=[runs.justice])
+
+    assert circuit.inputs <= 4
+    assert find_fair_loop(circuit) is not holds

@@ -14,6 +14,7 @@ from mazurka.symbolic.options import INTERLEAVINGS
 
 if TYPE_CHECKING:
     from mazurka.circuit_files import CircuitRequest
+    from mazurka.ir.program import DeclaredFormula
     from mazurka.search.reading import Reading
 
 EPILOG = "Example: mazurka export examples/philosophers.py --format dot | dot -Tsvg > model.svg"
@@ -56,6 +57,17 @@ def export(
             " given.",
         ),
     ] = None,
+    ltl: Annotated[
+        str | None,
+        args.option(
+            "--ltl FORMULA",
+            "With aiger: the runs that violate a temporal formula, as a justice property.",
+        ),
+    ] = None,
+    fair: Annotated[
+        bool,
+        args.option("--fair", "With --ltl: no thread that could always move is passed over."),
+    ] = False,
 ) -> int:
     """Write the program that Mazurka checks.
 
@@ -67,9 +79,11 @@ def export(
     def action() -> int:
         from mazurka.checking import load_program
         from mazurka.circuit_files import FORMAT as CIRCUIT_MARK
+        from mazurka.ir.program import DeclaredFormula
         from mazurka.ir.serialize import FORMAT
         from mazurka.report.outputs import require_writable, write
         from mazurka.search.reading import Reading
+        from mazurka.temporal import NOWHERE
 
         one_of("format", form, FORMATS)
         reading = Reading(
@@ -80,10 +94,14 @@ def export(
             max_depth=max_depth,
         )
         given = {"--ascii": ascii_form, "--interleaving": interleaving, "--property": asked}
-        given["--unrolling"] = unrolling is not None
+        given |= {"--unrolling": unrolling is not None, "--ltl": ltl, "--fair": fair}
         refused = [name for name, value in given.items() if value and form != "aiger"]
         if refused:
             raise OptionError(f"{refused[0]} is for {FOR_CIRCUITS}")
+        if fair and ltl is None:
+            raise OptionError("--fair is for --ltl")
+        if ltl is not None and (interleaving or asked):
+            raise OptionError("--ltl goes by single steps, and has no other property")
         mark = CIRCUIT_MARK if form == "aiger" else FORMAT
         if output is not None:
             require_writable(output, "--output", mark=mark, reads=file)
@@ -92,7 +110,11 @@ def export(
         text: str | bytes
         if form == "aiger":
             request = request_circuit(interleaving, asked, unrolling)
-            text = render_circuit(file, reading, request, as_text=ascii_form)
+            if ltl is None:
+                text = render_circuit(file, reading, request, as_text=ascii_form)
+            else:
+                formula = DeclaredFormula(ltl, fair, NOWHERE)
+                text = render_runs(file, reading, formula, request, as_text=ascii_form)
         else:
             text = render(load_program(file, reading), form)
         if output is not None:
@@ -133,6 +155,28 @@ def render_circuit(
     from mazurka.symbolic.aiger.writing import write_ascii, write_binary
 
     circuit = export_program(file, load_program(file, reading), reading, request)
+    return write_ascii(circuit) if as_text else write_binary(circuit)
+
+
+def render_runs(
+    file: str, reading: Reading, asked: DeclaredFormula, request: CircuitRequest, *, as_text: bool
+) -> str | bytes:
+    """The runs that violate a formula: a justice property of single steps."""
+    from mazurka.circuit_files import FORMAT
+    from mazurka.symbolic.aiger.exporting import export_circuit
+    from mazurka.symbolic.aiger.writing import write_ascii, write_binary
+    from mazurka.symbolic.circuit import Interleaving
+    from mazurka.symbolic.temporal.runs import encode_runs
+    from mazurka.temporal import read_subject
+
+    subject = read_subject(file, reading, asked)
+    runs = encode_runs(
+        subject.program, subject.formula, fair=asked.fair, unrolling=request.unrolling
+    )
+    told = {"format": FORMAT, "input": file, "ltl": asked.text, "fair": asked.fair}
+    circuit = export_circuit(
+        runs.circuit, Interleaving.FULL, comment=json_module.dumps(told), justice=[runs.justice]
+    )
     return write_ascii(circuit) if as_text else write_binary(circuit)
 
 
