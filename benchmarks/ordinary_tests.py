@@ -11,18 +11,26 @@ repository root.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import json
+import os
+import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-MODULES = ("test_queue", "test_functools", "test_collections", "test_weakref", "test_copy")
+MODULES = (
+    *("test_queue", "test_functools", "test_collections", "test_weakref", "test_copy"),
+    *("test_tempfile", "test_shutil", "test_pathlib", "test_glob", "test_os", "test_memoryview"),
+    "test_contextlib",
+)
 LEFT_OUT = ("subprocess", "fork", "embed", "script", "import_deadlock", "daemon", "signal")
 """Parts of the names of tests that start processes, or take long."""
 
@@ -75,6 +83,25 @@ def explore_first() -> None:
             result = explore(module.make_everything, preemptions=preemptions)
             print(f"explored: {result.verdict}, {result.executions} executions", file=sys.stderr)
             next(module.STORE)["executor"].shutdown()
+        result = explore(use_files, preemptions=1)
+        print(f"explored: {result.verdict}, {result.executions} executions", file=sys.stderr)
+
+
+def use_files() -> None:
+    """Change files, views of buffers and what the process has once, in two threads."""
+
+    def work(name: str) -> None:
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+            Path(name).write_text(name)
+            shutil.copy(name, f"{name}-copy")
+            os.umask(0o077)
+            with memoryview(bytearray(b"a")) as view:
+                assert view[0]
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in "ab"]
+    for thread in threads:
+        thread.start()
+        thread.join()
 
 
 def run_tests(modules: list[str], explored: bool) -> None:

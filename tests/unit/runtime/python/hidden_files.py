@@ -271,4 +271,9 @@ def _program(name: str, body: str) -> str:
     return f"### {name}\n{imports}{_HEAD}---{body}"
 
 
+WITHOUT_LOCK = frozenset(_BODIES) - {
+    *("an update of a file", "what is in a folder", "a folder that another one moves"),
+    *("one descriptor", "where a symbolic link leads", "a path below the current directory"),
+}
+"""Programs that are tried without a lock only: with one, they show nothing that these do not."""
 FILES = "".join(_program(name, body) for name, body in _BODIES.items())

@@ -17,7 +17,7 @@ from hidden_attributes import ATTRIBUTES
 from hidden_bindings import BINDINGS
 from hidden_calls import CALLS
 from hidden_containers import CONTAINERS
-from hidden_files import FILES
+from hidden_files import FILES, WITHOUT_LOCK
 from hidden_insides import INSIDES
 from hidden_library import LIBRARY
 from hidden_process import PROCESS
@@ -57,7 +57,9 @@ PROGRAMS = {
     )
 }
 GUARDED = [
-    name for name, (_, body) in PROGRAMS.items() if "GUARD" in body and "def look" not in body
+    name
+    for name, (_, body) in PROGRAMS.items()
+    if "GUARD" in body and "def look" not in body and name not in WITHOUT_LOCK
 ]
 """Those of which a lock makes right programs; in the others the order itself is the failure."""
 

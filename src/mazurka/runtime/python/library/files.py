@@ -9,6 +9,7 @@ created what first, and on the system.
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 import sys
@@ -158,23 +159,19 @@ def use_files(function: Callable[..., Any], site: int, /, *arguments: Any, **nam
             words="look for",
             given=tuple(one._replace(use=FileUse.FIND) for one in row.given),
         )
-    if function is os.close and (opened := knowledge.descriptors.get(arguments[0])) is not None:
-        unlock_file(opened, arguments[0])
+    first: Any = arguments[0] if arguments else named.get("fd")
+    opened = knowledge.descriptors.get(first) if type(first) is int else None
+    if function is os.close and opened is not None:
+        unlock_file(opened, first)
     describe = partial(_describe, function, row, arguments, named)
     operation = FileOperation(row.words, describe)
     result = operation.perform(site, partial(_call, function), *arguments, **named)
     _learn_after(row, operation, result)
-    _follow_descriptors(function, arguments, result)
-    return result
-
-
-def _follow_descriptors(function: Any, arguments: Sequence[Any], result: Any) -> None:
-    """Note which descriptors there are after a call."""
-    first = knowledge.descriptors.get(arguments[0]) if arguments else None
     if function is os.close:
-        knowledge.descriptors.pop(arguments[0], None)
-    elif function in (os.dup, os.dup2) and first is not None:
-        knowledge.descriptors[result] = first
+        knowledge.descriptors.pop(first, None)
+    elif function in (os.dup, os.dup2) and opened is not None:
+        knowledge.descriptors[result] = opened
+    return result
 
 
 def _only_asks(frame: FrameType | None) -> bool:
@@ -368,7 +365,7 @@ def open_file(function: Callable[..., Any], site: int, /, *arguments: Any, **nam
         path = None if known is not None else path_of(given)
         found = known or (None if path is None else OpenFile(path, writes))
         return _register(function(*arguments, **named), found)
-    if named.get("opener") is not None or len(arguments) > 7:
+    if named.get("opener") is not None or len(arguments) > (3 if function is io.FileIO else 7):
         result = function(*arguments, **named)  # what opens it is Python code, or has its own row
         return _register(result, knowledge.descriptors.get(result.fileno()))
     described: list[str] = []

@@ -1,0 +1,81 @@
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from together import run_together
+
+pytestmark = pytest.mark.mazurka
+
+
+def test_folder_that_is_missing(tmp_path):
+    """violated: both find that the folder is missing, and the second one cannot make it."""
+    folder = tmp_path / "cache"
+
+    def make():
+        if not folder.exists():
+            folder.mkdir()
+
+    run_together(make, make)
+
+
+def test_folder_that_may_be_there(tmp_path):
+    """holds: `makedirs` accepts what another one has made."""
+    folder = tmp_path / "cache" / "deep"
+    run_together(
+        lambda: os.makedirs(folder, exist_ok=True), lambda: os.makedirs(folder, exist_ok=True)
+    )
+    assert folder.is_dir()
+
+
+def test_update_of_a_file(tmp_path):
+    """violated: the list is read, and written in a second step."""
+    path = tmp_path / "names.json"
+    path.write_text("[]")
+
+    def add(name):
+        names = json.loads(path.read_text() or "[]")
+        path.write_text(json.dumps([*names, name]))
+
+    run_together(lambda: add("a"), lambda: add("b"))
+    assert sorted(json.loads(path.read_text())) == ["a", "b"]
+
+
+def replace(path, text):
+    """Write a file beside another, and put it in its place."""
+    beside = Path(f"{path}.{text}")
+    beside.write_text(text)
+    os.replace(beside, path)
+
+
+def test_replaced_file(tmp_path):
+    """holds: readers find the old file or the new one."""
+    path = tmp_path / "state"
+    path.write_text("old")
+    found = []
+    run_together(lambda: replace(path, "new"), lambda: found.append(path.read_text()))
+    assert found[0] in ("old", "new")
+
+
+def test_rewritten_file(tmp_path):
+    """violated: readers find a file that is empty for a moment."""
+    path = tmp_path / "state"
+    path.write_text("old")
+    found = []
+    run_together(lambda: path.write_text("new"), lambda: found.append(path.read_text()))
+    assert found[0] in ("old", "new")
+
+
+def test_tree_that_is_removed_twice(tmp_path):
+    """violated: what one has listed another one removes."""
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    (tree / "leaf").touch()
+    run_together(lambda: shutil.rmtree(tree), lambda: shutil.rmtree(tree))
+
+
+def test_files_of_their_own(tmp_path):
+    """holds: nobody uses the file of another one."""
+    run_together(lambda: (tmp_path / "a").write_text("1"), lambda: (tmp_path / "b").write_text("2"))
+    assert sorted(os.listdir(tmp_path)) == ["a", "b"]
