@@ -1,4 +1,4 @@
-"""Deliberately broken ways to observe files: each misses a failure of some program."""
+"""Deliberately broken ways to observe files, views and settings: each misses a failure."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import pytest
 from mazurka import explore
 from mazurka.runtime.python import opaque
 from mazurka.runtime.python.file_places import Knowledge
+from mazurka.runtime.python.library import settings, views
 from mazurka.runtime.python.library.files import FileOperation
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.older_files import OlderFiles
+from mazurka.runtime.sharing.places import SharedPlace
 from tests.unit.runtime.observed_programs import module_of
 
 HEAD = """
@@ -69,7 +71,33 @@ PROGRAMS = {
                     assert other.read() == ""
                 together(read, write)
         """,
+    "a view": """
+        data = bytearray(b"a")
+        kept = []
+        together(lambda: data.append(1), lambda: kept.append(memoryview(data)))
+        """,
+    "the current directory": """
+        os.chdir(PLACE)
+        def move():
+            os.chdir("/")
+        def look():
+            assert os.getcwd() != "/"
+        together(look, move)
+        """,
 }
+UNORDERED = """
+        data = bytearray(b"a")
+        def view():
+            shown = memoryview(data)
+            shown[0]
+        def change():
+            try:
+                data.append(1)
+            except BufferError:
+                pass
+        together(view, change)
+        """
+"""A program whose outcome depends on when the view ends."""
 use = FileOperation.use
 
 
@@ -94,14 +122,23 @@ MUTANTS: dict[str, tuple[str, list[tuple[Any, str, Any]]]] = {
     ),
     "a listing reads nothing": ("a listing", [(Knowledge, "inside", nothing)]),
     "folders above do not count": ("a folder above", [(Knowledge, "above", nothing)]),
+    "views are not seen": ("a view", [(views, "part_of", lambda shown, how: None)]),
+    "who reads a setting is not seen": (
+        "the current directory",
+        [(settings, "_places", {"the current directory": SharedPlace("elsewhere")})],
+    ),
     "a moved file is another one": ("two names", [(Knowledge, "identify", does_nothing)]),
 }
 
 
-def is_missed(folder: Path, program: str) -> bool:
-    body = textwrap.indent(textwrap.dedent(PROGRAMS[program]), "    ")
+def verdict_of(folder: Path, program: str) -> str:
+    body = textwrap.indent(textwrap.dedent(program), "    ")
     module = module_of(folder, f"{HEAD}def program():{body}")
-    return explore(module.program, preemptions=2).verdict != "violated"
+    return explore(module.program, preemptions=2).verdict
+
+
+def is_missed(folder: Path, program: str) -> bool:
+    return verdict_of(folder, PROGRAMS[program]) != "violated"
 
 
 @pytest.mark.parametrize("name", MUTANTS)
@@ -115,3 +152,11 @@ def test_the_mutant_is_caught(name: str, tmp_path: Path, monkeypatch: pytest.Mon
 @pytest.mark.parametrize("program", sorted({program for program, _ in MUTANTS.values()}))
 def test_the_original_misses_nothing(program: str, tmp_path: Path) -> None:
     assert not is_missed(tmp_path, program)
+
+
+def test_an_end_that_is_not_noted_is_missed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert verdict_of(tmp_path, UNORDERED) == "inconclusive"
+    monkeypatch.setattr(views, "use_at_end", does_nothing)
+    assert verdict_of(tmp_path, UNORDERED) == "holds"
