@@ -291,6 +291,25 @@ def test_limits_of_diagrams_hold() -> None:
     assert (full.verdict, full.limits) == (INCONCLUSIVE, ("memory",))
 
 
+def test_orders_of_events(tmp_path: Path) -> None:
+    fixed = check(EXAMPLES / "lost_update_fixed.py", strategy="events")
+    assert fixed.verdict == HOLDS
+    assert "all executions examined, for which 1 iteration suffice" in fixed.scope
+    broken = check(EXAMPLES / "lost_update.py", strategy="events")
+    assert broken.violation is not None
+    assert broken.violation.kind == "assert"
+    stuck = check(EXAMPLES / "philosophers.py", strategy="events")
+    assert stuck.violation is not None
+    assert stuck.violation.kind == "deadlock"
+    endless = check(EXAMPLES / "peterson.py", strategy="events", rounds=2)
+    assert endless.limits == ("some thread makes more than 2 iterations of its loops",)
+    unknown = check(write(tmp_path, LONG_SECTION), strategy="events", unrolling=5)
+    assert unknown.limits == ("the atomic section at line 9 goes round more than 5 times",)
+    raced = check(EXAMPLES / "lost_update.py", strategy="events", properties=("race",))
+    assert raced.violation is not None
+    assert raced.violation.kind == "race"
+
+
 def test_races() -> None:
     asked = {"strategy": "bmc", "properties": ("assert", "race")}
     verdict = check(EXAMPLES / "lost_update.py", **asked)

@@ -12,6 +12,7 @@ import pytest
 
 from mazurka.search import SearchOptions, Silent
 from mazurka.search.registry import load_strategy
+from mazurka.symbolic.options import INTERLEAVING
 from tests.soundness.circuit_agreement import CircuitWalks
 from tests.soundness.reductions import CHOOSING, STOPPING, Agreement, Subject, compare, consult
 from tests.soundness.stubborn_circuits import StubbornCircuit
@@ -58,7 +59,7 @@ def test_threads_that_fail_stop_where_assertions_are_not_asked_for() -> None:
 @pytest.mark.parametrize(
     ("name", "first", "many"),
     [
-        *product(["pdr", "k-induction", "bdd"], [0, STOPPING, CHOOSING], [4]),
+        *product(["pdr", "k-induction", "bdd", "events"], [0, STOPPING, CHOOSING], [4]),
         ("portfolio", STOPPING, 1),
     ],
 )
@@ -69,7 +70,9 @@ def test_proofs_agree_with_the_unreduced_search(name: str, first: int, many: int
         if oracle is None:
             continue
         asked = [("sweeps", USUAL), ("sweeps", RACES), ("full", USUAL)]
-        for interleaving, properties in asked[: 2 if name == "bdd" else 3]:  # it has but one
+        if INTERLEAVING not in strategy.options:
+            del asked[-1]
+        for interleaving, properties in asked:
             tuning = {"interleaving": interleaving, "rounds": 4, "unrolling": 4}
             options = SearchOptions(properties=properties, tuning=tuning, limit_seconds=20)
             found = compare(oracle, strategy, options)

@@ -118,8 +118,7 @@ class CircuitSearch:
 
     def run(self) -> SearchResult:
         try:
-            self.circuit = self.encode()
-            self.conduct(self.circuit)
+            self.work()
         except KeyboardInterrupt:
             self.limits.append("interrupted")
         except TimeLimitError:
@@ -138,6 +137,11 @@ class CircuitSearch:
     def require() -> None:
         """Refuse to search where something is missing."""
         require_solver()
+
+    def work(self) -> None:
+        """Encode the program, and search."""
+        self.circuit = self.encode()
+        self.conduct(self.circuit)
 
     def conduct(self, circuit: Circuit) -> None:
         """Search with a solver."""

@@ -1,0 +1,1 @@
+"""Executions as partial orders of events: size follows the accesses, not depth times state."""
