@@ -78,7 +78,8 @@ class Arrive(RealOperation):
         return not cast(EventModel, self.shared).now[0]
 
     def at(self, lookup: Lookup) -> Sequence[Touch] | None:
-        return ((self.shared, not cast(EventState, lookup(self.shared))[0]),)
+        state: Any = lookup(self.shared)
+        return ((self.shared, not state[0]),)
 
 
 class Woken(Waiting):

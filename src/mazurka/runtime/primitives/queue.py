@@ -142,10 +142,11 @@ class HoldMutex(Acquire):
     __slots__ = ()
 
     def ready(self) -> bool:
-        return cast(QueueState, self.shared.state).holder is None
+        state: Any = self.shared.state
+        return state.holder is None
 
-    def lets(self, state: Hashable) -> bool:
-        return cast(QueueState, state).holder is None
+    def lets(self, state: Any) -> bool:
+        return state.holder is None
 
     def holder(self) -> str | None:
         return cast(QueueState, self.shared.state).holder
@@ -195,16 +196,19 @@ class QueueCall(Waiting):
     def now(self) -> QueueState:
         return cast(QueueState, self.shared.state)
 
-    def lets(self, state: Hashable) -> bool:
-        known = cast(QueueState, state)
-        return known.holder is None and (not self.waits or self.can(known))
+    def lets(self, state: Any) -> bool:
+        if state.holder is not None:
+            return False
+        return not self.block or self.timeout is not None or self.can(state)
 
     def at(self, lookup: Lookup) -> Sequence[Touch] | None:
-        state = cast(QueueState, lookup(self.shared))
-        if not self.lets(state):
+        state: Any = lookup(self.shared)
+        if state.holder is not None:
             return None
         if self.can(state):
             return ((self.shared, True),)
+        if self.waits:
+            return None
         failed = ((self.shared, False),)
         return failed + dial.passing if self.yields else failed
 

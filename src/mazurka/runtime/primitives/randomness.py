@@ -15,6 +15,8 @@ one generator, and every order of their draws would give other names.
 
 from __future__ import annotations
 
+import _random
+import ctypes
 import os
 import random
 import sys
@@ -95,8 +97,7 @@ def _replace(undo: Patches, settings: ControlSettings) -> list[tuple[Any, Any]]:
 def _install(patches: Patches) -> None:
     patches.methods(random.Random, seed=_seed)
     patches.methods(_NAMES, __next__=_draw_name)
-    state = _GLOBAL.getstate()
-    _states["random"] = lambda: _GLOBAL.setstate(state)
+    _states["random"] = _keep_generator()
     numbers: Any = sys.modules.get("numpy.random")
     if hasattr(numbers, "set_state"):
         found = numbers.get_state()
@@ -106,6 +107,27 @@ def _install(patches: Patches) -> None:
     if hasattr(uuid, "_generate_time_safe"):  # C code, which would look at the real clock
         patches.attribute(uuid, "_generate_time_safe", None)
         patches.attribute(uuid, "_node", uuid._node or _NODE)
+
+
+def _keep_generator() -> Callable[[], None]:
+    """Return what puts the generator of `random` back where it is now.
+
+    That takes long, and few programs draw numbers: so the memory of the generator is compared,
+    but for what stands in the variables of the object.
+    """
+    state, drawn = _GLOBAL.getstate(), _memory.raw
+    gauss_next: object = vars(_GLOBAL).get("gauss_next")
+
+    def restore() -> None:
+        if _memory.raw != drawn or vars(_GLOBAL).get("gauss_next") is not gauss_next:
+            _GLOBAL.setstate(state)
+
+    return restore
+
+
+_HEADER: Final = object.__basicsize__
+_SIZE: Final = _random.Random.__basicsize__ - _HEADER
+_memory: Final = (ctypes.c_char * _SIZE).from_address(id(_GLOBAL) + _HEADER)
 
 
 def _begin_run() -> None:

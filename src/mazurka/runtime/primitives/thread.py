@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from contextvars import Context, copy_context
 from functools import partial
 from itertools import count
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from mazurka.runtime.core.daemons import spend
 from mazurka.runtime.core.host import ControlSettings
@@ -59,6 +59,16 @@ class Started(Event):
         return self._cond
 
 
+class _Nobody:
+    """Stands for the list of threads that a fork ends: those of a run never begin for real."""
+
+    def add(self, thread: threading.Thread) -> None:
+        pass
+
+
+_NOBODY: Final = _Nobody()
+
+
 def _new_life(run: Scheduler) -> Life:
     """Make the life of a thread that the running one creates."""
     me = run.running
@@ -74,11 +84,13 @@ def _init(self: Any, *arguments: Any, **named: Any) -> None:
         original(threading.Thread, "__init__")(self, *arguments, **named)
         return
     run.ident, ident = 0, run.ident
-    threading.Event = Started  # type: ignore[misc]
+    library: Any = threading
+    all_threads = library._dangling
+    library.Event, library._dangling = Started, _NOBODY
     try:
         original(threading.Thread, "__init__")(self, *arguments, **named)
     finally:
-        threading.Event = Event  # type: ignore[misc]
+        library.Event, library._dangling = Event, all_threads
         run.ident = ident
     _give_life(run, self)
 

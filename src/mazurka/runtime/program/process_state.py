@@ -40,17 +40,22 @@ class Setting(NamedTuple):
     """Puts back what was read, by way of what there is now."""
     imported: bool = False
     """Whether modules usually change it when they are imported."""
+    look: Callable[[], Any] | None = None
+    """Returns what is equal to what `read` returns, and may change; a copy takes longer."""
 
 
 def _list_setting(find: Callable[[], list[Any]]) -> Setting:
     """A list that stays where it is; its elements are compared."""
-    return Setting(lambda: list(find()), lambda old: find().__setitem__(slice(None), old), True)
+    return Setting(
+        lambda: list(find()), lambda old: find().__setitem__(slice(None), old), True, find
+    )
 
 
 def _read_directory() -> str | None:
-    with suppress(OSError):
+    try:
         return os.getcwd()
-    return None
+    except OSError:
+        return None
 
 
 def _write_directory(path: str | None) -> None:
@@ -141,13 +146,15 @@ def _write_decimals(old: tuple[Any, ...]) -> None:
 
 _DECIMALS: Final = ("prec", "rounding", "Emin", "Emax", "capitals", "clamp")
 _SETTINGS: Final[dict[str, Setting]] = {
-    "environment": Setting(_read_environment, _write_environment, True),
+    "environment": Setting(_read_environment, _write_environment, True, lambda: _ENVIRONMENT._data),
     "directory": Setting(_read_directory, _write_directory),
     "path": _list_setting(lambda: sys.path),
     "arguments": _list_setting(lambda: sys.argv),
     "finders": _list_setting(lambda: sys.meta_path),
     "hooks of paths": _list_setting(lambda: sys.path_hooks),
-    "filters": Setting(lambda: list(warnings.filters), _write_filters, True),
+    "filters": Setting(
+        lambda: list(warnings.filters), _write_filters, True, lambda: warnings.filters
+    ),
     "threads' hooks": Setting(lambda: (threading.gettrace(), threading.getprofile()), _write_hooks),
     "depth": Setting(sys.getrecursionlimit, sys.setrecursionlimit, True),
     "switches": Setting(sys.getswitchinterval, sys.setswitchinterval),
@@ -176,6 +183,7 @@ class ProcessState:
                 network.getdefaulttimeout, network.setdefaulttimeout
             )
         self._first = {name: one.read() for name, one in self._settings.items()}
+        self._looks_at = [(name, one.look or one.read) for name, one in self._settings.items()]
         self._loggers = _read_loggers()
         self._mask = _read_mask()
         self._rare = {name: one.read() for name, one in _RARELY.items()}
@@ -186,10 +194,11 @@ class ProcessState:
 
     def put_back(self) -> None:
         """Let the next run find what this one has found."""
-        for name, setting in self._settings.items():
-            first = self._first[name]
-            if setting.read() != first:
-                setting.write(first)
+        firsts = self._first
+        for name, look in self._looks_at:
+            first = firsts[name]
+            if look() != first:
+                self._settings[name].write(first)
         self._runs += 1
         if self._looks or self._runs <= LOOKS:
             self._put_rest_back()

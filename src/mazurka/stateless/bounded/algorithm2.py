@@ -42,7 +42,7 @@ from collections.abc import Iterable
 
 from mazurka.errors import InternalError
 from mazurka.stateless.bounded.bounded_search import BoundedNode
-from mazurka.stateless.bounded.context_bound import NEVER
+from mazurka.stateless.bounded.context_bound import NEVER, arrivals, count_within
 from mazurka.stateless.bounded.graph_search import GraphSearch
 from mazurka.stateless.bounded.hashing import EMPTY, StateHash
 from mazurka.stateless.explored import Exceeded, Progress, RunOptions
@@ -139,10 +139,10 @@ class Algorithm2(GraphSearch):
         while waiting:
             state = waiting.pop()
             closed.add(state)  # L16
-            for _, previous, cost in known[state].arrivals:  # L17
+            for _, previous, cost in arrivals(known[state]):  # L17
                 if cost > bound:
                     continue
-                left = left_open.pop(previous, 0) or known[previous].within(bound)
+                left = left_open.pop(previous, 0) or count_within(known[previous], bound)
                 if left > 1:  # L18
                     left_open[previous] = left - 1
                 else:

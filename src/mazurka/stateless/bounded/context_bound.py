@@ -9,10 +9,10 @@ worked out twice.  They are prefixes of the present run; the program is never dr
 
 | paper | here |
 |---|---|
-| CB(s, t) | `Bounds.of(t)` |
-| CB(s) | `Bounds.least` |
-| the t' in F(s), s − t', CB(s − t', t') | `Bounds.arrivals` |
-| E(s) | `Bounds.enabled` |
+| CB(s, t) | `cost_of` |
+| CB(s) | `least_cost` |
+| the t' in F(s), s − t', CB(s − t', t') | `arrivals` |
+| E(s) | `Bounds`, first number |
 
 Deviation: to switch away from a thread before an operation that `yields` is free, and to let it go
 on may cost a preemption (`stateless.preemptions`):
@@ -20,72 +20,83 @@ on may cost a preemption (`stateless.preemptions`):
     CB(s, t)   = min over t' in F(s) of CB(s - t', t') + 1, for those t
 
 Where early timeouts are left out, such a t is not in E(s), and CB(s, t) is infinite.  A prefix of a
-state may then be one that no schedule leads to: `Bounds.arrivals` has only those t' in F(s) for
-which t' is in E(s − t'), and a state without any, other than the first one, is `UNREACHED`.
+state may then be one that no schedule leads to: `arrivals` has only those t' in F(s) for which t'
+is in E(s − t'), and a state without any, other than the first one, is `UNREACHED`.
+
+There may be millions of states, so each is a tuple of numbers: it takes little memory, and the
+garbage collector never looks at it twice.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from typing import TypeAlias
 
 from mazurka.stateless.bounded.happens_before import Graph
 from mazurka.stateless.bounded.hashing import StateHash
 from mazurka.stateless.explored import Exceeded
 
+Bounds: TypeAlias = tuple[int, ...]
+"""What is known of a state: who can go on, how it is reached, and at which cost.
+
+1. E(s), one bit a thread;
+2. CB(s, t) for a t whose step was not the last one in any order;
+3. those t in E(s) for which to go on is a preemption, whoever was last;
+4. three numbers for each t' in F(s): t', the hash of s − t', and CB(s − t', t').
+"""
 Arrival: TypeAlias = tuple[int, StateHash, int]
 """A thread t' whose step was last, the state before it, and CB of that step."""
 
 CHECK_EVERY = 1024
 NEVER = 1 << 30
+_FIRST, _EACH = 3, 3
+"""Where the arrivals begin, and how many numbers each has."""
 
 
-class Bounds:
-    """What is known of a state: who can go on, how it is reached, and at which cost."""
-
-    __slots__ = ("arrivals", "enabled", "hasty", "others")
-
-    def __init__(
-        self, enabled: int, others: int, arrivals: tuple[Arrival, ...], hasty: int
-    ) -> None:
-        self.enabled = enabled
-        """E(s), one bit a thread."""
-        self.others = others
-        """CB(s, t) for a t whose step was not the last one in any order."""
-        self.arrivals = arrivals
-        self.hasty = hasty
-        """Those t in E(s) for which to go on is a preemption, whoever was last."""
-
-    def of(self, thread: int) -> int:
-        """CB(s, t)."""
-        if self.hasty >> thread & 1:
-            return self.least + 1
-        for last, _, cost in self.arrivals:
-            if last == thread and cost < self.others:
-                return cost
-        return self.others
-
-    @property
-    def least(self) -> int:
-        """CB(s)."""
-        return min((cost for _, _, cost in self.arrivals), default=0)
-
-    def within(self, bound: int) -> int:
-        """How many threads can take a step t with CB(s, t) at most the bound."""
-        able, count = self.enabled, 0
-        if self.hasty:
-            able ^= self.hasty
-            if self.least < bound:
-                count = self.hasty.bit_count()
-        if self.others <= bound:
-            return count + able.bit_count()
-        for last, _, cost in self.arrivals:
-            if cost <= bound and able >> last & 1:
-                count += 1
-        return count
+def arrivals(bounds: Bounds) -> Iterator[Arrival]:
+    """Return the t' in F(s), each with s − t' and CB(s − t', t')."""
+    return zip(bounds[3::3], bounds[4::3], bounds[5::3], strict=True)
 
 
-UNREACHED = Bounds(0, NEVER, (), 0)
+def count_arrivals(bounds: Bounds) -> int:
+    """How many t' there are in F(s)."""
+    return len(bounds) // _EACH - 1
+
+
+def least_cost(bounds: Bounds) -> int:
+    """CB(s)."""
+    return min(bounds[5::3], default=0)
+
+
+def cost_of(bounds: Bounds, thread: int) -> int:
+    """CB(s, t)."""
+    others = bounds[1]
+    if bounds[2] >> thread & 1:
+        return least_cost(bounds) + 1
+    for place in range(_FIRST, len(bounds), _EACH):
+        if bounds[place] == thread:
+            return min(bounds[place + 2], others)
+    return others
+
+
+def count_within(bounds: Bounds, bound: int) -> int:
+    """How many threads can take a step t with CB(s, t) at most the bound."""
+    able, others, hasty = bounds[:_FIRST]
+    count = 0
+    if hasty:
+        able ^= hasty
+        if least_cost(bounds) < bound:
+            count = hasty.bit_count()
+    if others <= bound:
+        return count + able.bit_count()
+    for place in range(_FIRST, len(bounds), _EACH):
+        if bounds[place + 2] <= bound and able >> bounds[place] & 1:
+            count += 1
+    return count
+
+
+UNREACHED: Bounds = (0, NEVER, 0)
 """Of a state to which no schedule leads without an early timeout.  Nobody goes on from there."""
 
 
@@ -109,9 +120,9 @@ class ContextBounds:
 
     def end_here(self) -> None:
         """Nobody goes on from the cursor: the program has given up."""
-        state, bounds = self.graph.hash, self.here()
-        self.unseen -= bounds.enabled.bit_count()
-        self.known[state] = Bounds(0, bounds.others, bounds.arrivals, 0)
+        enabled, others, _, *rest = self.here()
+        self.unseen -= enabled.bit_count()
+        self.known[self.graph.hash] = (0, others, 0, *rest)
 
     def forget(self) -> None:
         self.known.clear()
@@ -120,18 +131,18 @@ class ContextBounds:
     def find_cheapest(self) -> tuple[tuple[int, ...], int]:
         """The schedule with the fewest preemptions that leads to the cursor, and their number."""
         graph, taken = self.graph, list[int]()
-        least = self.here().least
+        least = least_cost(self.here())
         following = -1
-        while arrivals := self.known[graph.hash].arrivals:
+        while count_arrivals(bounds := self.known[graph.hash]):
             _, stays, _ = graph.enabled()
-            early = following >= 0 and self.known[graph.hash].hasty >> following & 1
+            early = following >= 0 and bounds[2] >> following & 1
             costs = [
                 (
                     cost + (early or (following not in (last, -1) and stays >> last & 1)),
                     last != following,
                     last,
                 )
-                for last, _, cost in arrivals
+                for last, _, cost in arrivals(bounds)
             ]
             following = min(costs)[2]
             taken.append(following)
@@ -143,18 +154,17 @@ class ContextBounds:
     def _work_out(self) -> Bounds:
         """Depth first over the prefixes that are not known."""
         graph, known = self.graph, self.known
-        maximal, hash_of = graph.maximal, graph.hash_of
-        frames = [(graph.here, graph.hash, maximal(graph.here))]
+        hash_of, add = graph.hash_of, self._add
+        frames = [(graph.here, graph.hash, graph.maximal(graph.here))]
         while frames:
             here, state, frontier = frames[-1]
             for event in frontier:
                 previous = state ^ hash_of[event]
                 if previous not in known:
-                    rest = here ^ 1 << event
-                    frames.append((rest, previous, maximal(rest)))
+                    frames.append((here ^ 1 << event, previous, graph.uncover(frontier, event)))
                     break
             else:
-                self._add(here, state, frontier)
+                add(here, state, frontier)
                 frames.pop()
         return known[graph.hash]
 
@@ -164,28 +174,42 @@ class ContextBounds:
         if len(known) % CHECK_EVERY == 0:
             self._check(len(known))
         schedule, hash_of = graph.schedule, graph.hash_of
-        able, stays, hasty = graph.able(here)
-        if not graph.early_timeouts and frontier:
-            frontier = [
-                event
-                for event in frontier
-                if known[state ^ hash_of[event]].enabled >> schedule[event] & 1
-            ]
-            if not frontier:
-                known[state] = UNREACHED
-                return
+        if graph.any_yields or not frontier:
+            able, stays, hasty = graph.able(here)
+            if not graph.early_timeouts and frontier:
+                frontier = [
+                    event
+                    for event in frontier
+                    if known[state ^ hash_of[event]][0] >> schedule[event] & 1
+                ]
+                if not frontier:
+                    known[state] = UNREACHED
+                    return
+        else:
+            event = frontier[0]
+            stays = able = graph.able_after(event, known[state ^ hash_of[event]][0], here)
+            hasty = 0
         others = NEVER if frontier else 0
-        arrivals = []
+        found = [able, others, hasty]
         for event in frontier:
             last = schedule[event]
             previous = state ^ hash_of[event]
-            cost = known[previous].of(last)
-            arrivals.append((last, previous, cost))
+            before = known[previous]
+            cost = before[1]
+            if before[2] >> last & 1:
+                cost = least_cost(before) + 1
+            else:
+                for place in range(_FIRST, len(before), _EACH):
+                    if before[place] == last:
+                        cost = min(cost, before[place + 2])
+                        break
+            found += (last, previous, cost)
             cost += stays >> last & 1
             if cost < others:
                 others = cost
-        self.unseen += able.bit_count() - len(arrivals)
-        known[state] = Bounds(able, others, tuple(arrivals), hasty)
+        found[1] = others
+        self.unseen += able.bit_count() - len(frontier)
+        known[state] = tuple(found)
 
     def _check(self, count: int) -> None:
         if self.max_states is not None and count >= self.max_states:

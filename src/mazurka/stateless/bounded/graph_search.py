@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from mazurka.errors import InternalError
 from mazurka.stateless.bounded.bounded_search import BoundedNode, BoundedSearch
-from mazurka.stateless.bounded.context_bound import ContextBounds
+from mazurka.stateless.bounded.context_bound import ContextBounds, cost_of
 from mazurka.stateless.bounded.hashing import EMPTY, StateHash
 from mazurka.stateless.bounded.lives import LifeGraph, LivesMatter
 from mazurka.stateless.bounded.recording import Touched
@@ -128,7 +128,7 @@ class GraphSearch(BoundedSearch):
     def is_within(self, thread: int) -> bool:
         """CB(s, t) ≤ csb, where the present run, which does not keep to the bound, does not show
         it."""
-        return self.bound is None or self.bounds.here().of(thread) <= self.bound
+        return self.bound is None or cost_of(self.bounds.here(), thread) <= self.bound
 
     def take_back(self) -> None:
         self.graph.cut(self.nodes[-1].events)

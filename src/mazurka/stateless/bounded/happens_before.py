@@ -10,7 +10,7 @@ the same graph are one execution.
 | h(A), the XOR of the h(a) | `Graph.hash`, kept up to date in both directions |
 | frontier F(s) | `Graph.maximal`, `Graph.frontier` |
 | s − t, and back again | `Graph.back`, `Graph.forth` |
-| E(s) | `Graph.able`, `Graph.count_able`, `Graph.enabled` |
+| E(s) | `Graph.able`, `Graph.able_after`, `Graph.count_able`, `Graph.enabled` |
 | next(s, t) | `Graph.next_hash` |
 
 The graph belongs to the present run; it is extended step by step and cut back where the next run
@@ -29,7 +29,7 @@ out ends and joins of threads where they can (`stateless.bounded.lives`).
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from operator import itemgetter
 
 from mazurka.stateless.bounded.hashing import StateHash
@@ -57,6 +57,23 @@ class Graph(Recording):
                 last.append(event)
                 covered |= past[event] ^ 1 << event
         return [event for event in last if not covered >> event & 1]
+
+    def uncover(self, frontier: list[int], event: int) -> list[int]:
+        """The events that nothing comes after once one of those is left out."""
+        past, rest, covered = self.past, [], 0
+        for other in frontier:
+            if other != event:
+                rest.append(other)
+                covered |= past[other]
+        for earlier in self.covers[event] or self._cover(event):
+            if not covered >> earlier & 1:
+                rest.append(earlier)
+        return rest
+
+    def _cover(self, event: int) -> Sequence[int]:
+        """The events right before one: of those before it, the ones that nothing comes after."""
+        found = self.covers[event] = self.maximal(self.past[event] ^ 1 << event)
+        return found
 
     def frontier(self) -> list[int]:
         """F(s): the threads whose last action nothing comes after."""
@@ -163,13 +180,16 @@ class Graph(Recording):
                 elif stand.operation is not None and not stand.needs & ~here:
                     number = stand.first
                     if number >= 0:
+                        self.watching[number] |= bit
                         state = states[number][(here & writes[number]).bit_count()]
                         answers = stand.answers
-                        touched = answers[state] if state in answers else self._ask(stand, here)
+                        touched = (
+                            answers[state] if state in answers else self._look(stand, here, bit)
+                        )
                     else:
                         touched = stand.fixed
                         if touched is None:
-                            touched = self._ask(stand, here)
+                            touched = self._look(stand, here, bit)
                     if touched is not None:
                         able |= bit
                         if stand.yields and self._yields(stand, here):
@@ -186,6 +206,51 @@ class Graph(Recording):
             return able ^ untimely, stays, yielding ^ untimely
         least = min(rests, key=itemgetter(1))[1]
         return able, 0, sum([bit for bit, count in rests if count > least])
+
+    def able_after(self, event: int, enabled: int, here: int) -> int:
+        """E(s) of a prefix whose last event that is, from E(s − t), where no thread gives way.
+
+        Whether a thread can go on depends on where it stands, on what it needs, and on the states
+        of the objects that it looks at.  So the answers are the same before and after the event
+        but for the event's own thread and those that look at what it writes (`watching`).  Others
+        that could not go on are asked again, too: something may have happened that they need, and
+        some have not begun, and had no number when E(s − t) was worked out.
+        """
+        states, writes, lines, stands = self.states, self.writes, self.lines, self.stands
+        everybody = (1 << len(stands)) - 1
+        again = 1 << self.schedule[event] | everybody & ~enabled
+        for number, _, written in self.touched[event]:
+            if written:
+                again |= self.watching[number] & everybody
+        enabled &= ~again
+        while again:
+            thread = again.bit_length() - 1
+            bit = 1 << thread
+            again ^= bit
+            if not (line := stands[thread]):
+                continue
+            stand = line[(here & lines[thread]).bit_count()]
+            if stand.is_plain:
+                enabled |= bit
+            elif stand.operation is not None and not stand.needs & ~here:
+                number = stand.first
+                if number >= 0:
+                    self.watching[number] |= bit
+                    state = states[number][(here & writes[number]).bit_count()]
+                    answers = stand.answers
+                    touched = answers[state] if state in answers else self._look(stand, here, bit)
+                    if touched is not None:
+                        enabled |= bit
+                elif stand.fixed is not None or self._look(stand, here, bit) is not None:
+                    enabled |= bit
+        return enabled
+
+    def _look(self, stand: Stand, here: int, bit: int) -> Touched | None:
+        """Ask an operation, and note at which objects its thread looks."""
+        touched = self._ask(stand, here)
+        for number in self._looked_at:
+            self.watching[number] |= bit
+        return touched
 
     def _yields(self, stand: Stand, here: int) -> bool:
         """Whether a thread gives way at a prefix."""

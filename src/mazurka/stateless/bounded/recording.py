@@ -68,6 +68,9 @@ class Recording:
         self.writes: list[int] = []
         self.reads: list[int] = []
         self.states: list[list[Hashable]] = []
+        self.watching: list[int] = []
+        """The threads that have been seen to look at an object, to find out whether they can go
+        on; in any run."""
         self.first_noted: list[int] = []
         """The last run in which an object had no writes, or lost them, and its first state was
         known."""
@@ -77,6 +80,8 @@ class Recording:
         """What is before an event, and the event itself."""
         self.hash_of: list[StateHash] = []
         self.touched: list[Touched] = []
+        self.covers: list[Sequence[int]] = []
+        """The events right before an event; empty before anybody has asked."""
         self.begun: list[tuple[int, int]] = []
         """Events that have begun a thread, and which."""
         # By thread: its events, and where it stood before each of them and stands now.
@@ -87,6 +92,8 @@ class Recording:
         self.replaced: list[tuple[int, list[Stand], int, Stand]] = []
         """Where threads stood before what is no event: how many events there were then, and what
         stood where in which of `stands`."""
+        self.any_yields = False
+        """Whether a thread has ever given way, or may have."""
         self._unborn = 0
         """How many threads have not begun in this run, though there is a number for them."""
         # The cursor: at the end while the run goes on.
@@ -177,6 +184,7 @@ class Recording:
         if operation is not None:
             if operation.yields:
                 stand.yields = operation.yields
+                self.any_yields = True
             looked_at = self._looked_at
             looked_at.clear()
             touches = operation.at(self._probe)
@@ -247,6 +255,7 @@ class Recording:
             self.writes.append(0)
             self.reads.append(0)
             self.states.append([])
+            self.watching.append(0)
             self.first_noted.append(-1)
         return number
 
@@ -292,6 +301,7 @@ class Recording:
         past.append(before | bit)
         self.hash_of.append(action)
         self.touched.append(touched)
+        self.covers.append(())
         self.here = here | bit
         self.hash ^= action
         self._unsettled = touched
@@ -336,6 +346,7 @@ class Recording:
         for action in self.hash_of[count:]:
             self.hash ^= action
         del self.schedule[count:], self.past[count:], self.hash_of[count:], self.touched[count:]
+        del self.covers[count:]
 
     def _put_back(self, count: int) -> None:
         """Threads stand where they stood when the last of so many steps had been taken."""

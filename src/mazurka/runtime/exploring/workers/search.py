@@ -46,6 +46,7 @@ from mazurka.runtime.exploring.workers.table import (
 )
 from mazurka.stateless.bounded.algorithm2 import Algorithm2
 from mazurka.stateless.bounded.bounded_search import BoundedNode, BoundedSearch
+from mazurka.stateless.bounded.context_bound import count_arrivals
 from mazurka.stateless.bounded.graph_search import GraphSearch
 from mazurka.stateless.bounded.hashing import EMPTY, StateHash
 from mazurka.stateless.explored import Level, RunOptions, run_limit
@@ -162,7 +163,7 @@ class SharedAlgorithm2(Algorithm2):
         fresh = len(known) - self.published
         for state in itertools.islice(reversed(known), fresh):
             bounds = known[state]
-            self.table.know(state, bounds.enabled.bit_count(), len(bounds.arrivals))
+            self.table.know(state, bounds[0].bit_count(), count_arrivals(bounds))
         self.published = len(known)
 
     def note_failures(self, end: Ended) -> None:
