@@ -6,17 +6,20 @@ Each line is one test under one search: how many executions there are, and how m
 second of the wall clock and in a second of the processor, in the median of several rounds and in
 the best.  Every round is a whole exploration, with nothing known beforehand.  `watched` tests are
 instrumented: accesses of shared data are seen, as under `mazurka test`.  `replay` is one schedule
-again and again: what the threads and their operations cost without any search.
+again and again: what the threads and their operations cost without any search.  The last lines are
+larger tests (`larger_tests.py`); of each of these, so many executions are run.
 """
 
 from __future__ import annotations
 
 import argparse
-import queue
 import statistics
 import threading
 import time
 from collections.abc import Callable, Sequence
+
+import larger_tests
+from larger_tests import all_of, buffer, bus, executor, pool, service
 
 from mazurka.runtime.exploring.observed_program import ObservedProgram
 from mazurka.runtime.program.program import RealProgram
@@ -32,14 +35,6 @@ ROUND = 0.1
 class Account:
     def __init__(self) -> None:
         self.balance = 0
-
-
-def all_of(*bodies: Callable[[], None]) -> None:
-    threads = [threading.Thread(target=body) for body in bodies]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
 
 
 def semaphore() -> None:
@@ -102,67 +97,9 @@ def deposits() -> None:
     all_of(body, body)
 
 
-class Cache:
-    """What has been computed, by key."""
-
-    def __init__(self) -> None:
-        self._guard = threading.Lock()
-        self._known: dict[int, int] = {}
-        self.hits = 0
-
-    def get(self, key: int) -> int | None:
-        with self._guard:
-            found = self._known.get(key)
-            if found is not None:
-                self.hits += 1
-            return found
-
-    def put(self, key: int, value: int) -> None:
-        with self._guard:
-            self._known[key] = value
-
-
-class Request:
-    def __init__(self, key: int) -> None:
-        self.key = key
-        self.value = 0
-        self.done = threading.Event()
-
-
-def service() -> None:
-    """Three clients, two workers, a cache and a queue; some 70 operations in an execution."""
-    cache = Cache()
-    requests: queue.Queue[Request | None] = queue.Queue()
-
-    def client(key: int) -> None:
-        request = Request(key)
-        requests.put(request)
-        request.done.wait()
-        assert request.value == key * key
-
-    def work() -> None:
-        while (request := requests.get()) is not None:
-            value = cache.get(request.key)
-            if value is None:
-                value = request.key * request.key
-                cache.put(request.key, value)
-            request.value = value
-            request.done.set()
-
-    workers = [threading.Thread(target=work) for _ in range(2)]
-    for worker in workers:
-        worker.start()
-    all_of(lambda: client(1), lambda: client(2), lambda: client(1))
-    for _ in workers:
-        requests.put(None)
-    for worker in workers:
-        worker.join()
-    assert cache.hits <= 1
-
-
 PLAIN = (semaphore, lock, sections)
 WATCHED = (semaphore, writes, deposits, sections)
-LARGE = (service,)
+LARGE = (service, executor, buffer, pool, bus)
 RUNS = 1_000
 """How many executions of a large test are run."""
 
@@ -242,7 +179,7 @@ def main() -> None:
             found = explore(observed, 2, "algorithm-2", options)
             return found.runs, found.executions
 
-        with ObservedProgram(test, lambda name, _: name == __name__) as observed:
+        with ObservedProgram(test, lambda name, _: name == larger_tests.__name__) as observed:
             observed.supervise(lambda: measure(f"{test.__name__}, algorithm-2, 2", once))
 
     for test in WATCHED:
