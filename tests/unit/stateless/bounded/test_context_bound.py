@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Sequence
+
 import pytest
 from tests.soundness.simulated_threads import random_program
 from tests.soundness.whole_runs import Execution, Watched, every_schedule, execution
-from tests.unit.stateless.bodies import Recording, recorded, writes
-from tests.unit.stateless.simulated import Simulated
+from tests.unit.stateless.bodies import Recording, critical_sections, recorded, writes
+from tests.unit.stateless.simulated import Body, Simulated, World
 
 from mazurka.stateless.bounded.context_bound import ContextBounds, Exceeded, cost_of
 from mazurka.stateless.bounded.happens_before import Graph
-from mazurka.stateless.runs import Ended
+from mazurka.stateless.runs import Ended, Operation
 
 Costs = dict[tuple[Execution, int], int]
 
@@ -80,6 +83,57 @@ def compare(program: Simulated, costs: Costs) -> None:
         assert here[0] == sum(1 << thread for thread in able)
         for thread in able:
             assert cost_of(here, thread) == costs[ran, thread]
+
+
+class Asking(Recording):
+    """Takes any schedule, and asks for the bounds at each step, when later threads have not
+    begun."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self.bounds = ContextBounds(self.graph)
+        self.choose = random.Random(seed).choice
+
+    def decide(self, pending: Sequence[Operation | None], enabled: Sequence[int], last: int) -> int:
+        self.graph.arrive(pending)
+        assert self.bounds.here()[0] == sum(1 << thread for thread in enabled)
+        return super().decide(pending, [self.choose(enabled)], last)
+
+
+def starting_waiting(world: World) -> Body:
+    """A lock that others wait for, and a thread that begins while it is held."""
+    yield world.acquire("lock")
+    yield world.start(critical_sections(1))
+    yield world.write("y", 1)
+    yield world.start(waiting)
+    yield world.release("lock")
+    yield world.add("count")
+
+
+def waiting(world: World) -> Body:
+    yield world.wait("count", 1)
+    yield world.acquire("lock")
+    yield world.release("lock")
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_who_can_go_on_is_known_though_others_have_not_begun(seed: int) -> None:
+    def independent(world: World) -> Body:
+        for name in "abab":
+            yield world.write(name, 1)
+        yield world.acquire("lock")
+        yield world.release("lock")
+        yield world.read("y")
+
+    program = Simulated([starting_waiting, independent])
+    asking = Asking(seed)
+    end = program.run(asking)
+    graph, bounds = asking.graph, asking.bounds
+    graph.arrive(end.pending)
+    assert bounds.here()[0] == 0
+    for counts in prefixes(graph):
+        move_to(graph, counts)
+        assert bounds.here()[0] == graph.enabled()[0], counts
 
 
 @pytest.mark.parametrize("seed", range(30))
