@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from mazurka.errors import MazurkaError
+from mazurka.stateless.bounded import algorithm2
 from mazurka.stateless.bounded.algorithm2 import Algorithm2
-from mazurka.stateless.bounded.context_bound import Bounds, ContextBounds
+from mazurka.stateless.bounded.context_bound import Bounds, ContextBounds, count_within
 from mazurka.stateless.bounded.happens_before import Graph
 from mazurka.stateless.bounded.hashing import StateHash
 from mazurka.stateless.bounded.recording import Recording, Touched
@@ -35,9 +36,8 @@ SCHEDULES = 300
 ALL = RunOptions(stop_at_first=False, max_steps=60)
 PATIENT = replace(ALL, early_timeouts=False)
 
-able, action, cut, of = Graph.able, Recording.action, Recording.cut, Bounds.of
+able, able_after, action, cut = Graph.able, Graph.able_after, Recording.action, Recording.cut
 add = ContextBounds._add
-within = Bounds.within
 
 
 def programs() -> Iterator[tuple[Simulated, dict[Execution, int]]]:
@@ -90,11 +90,22 @@ def disagrees(program: Simulated, whole: dict[Execution, int], options: RunOptio
 def blocked_threads_are_preempted(self: Graph, here: int) -> tuple[int, int, int]:
     everybody = (1 << len(self.lines)) - 1
     enabled, _, again = able(self, here)
+    self.any_yields = True  # so that this is asked of every state
     return enabled, everybody, again
 
 
-def time_is_free(self: Bounds, thread: int) -> int:
-    return of(Bounds(self.enabled, self.others, self.arrivals, 0), thread)
+def time_is_free(self: Graph, here: int) -> tuple[int, int, int]:
+    enabled, stays, _ = able(self, here)
+    return enabled, stays, 0
+
+
+def nobody_looks(self: Graph, event: int, enabled: int, here: int) -> int:
+    self.watching = [0] * len(self.watching)
+    return able_after(self, event, enabled, here)
+
+
+def nothing_is_uncovered(self: Graph, frontier: list[int], event: int) -> list[int]:
+    return [other for other in frontier if other != event]
 
 
 def nobody_takes_turns(self: Graph, here: int) -> tuple[int, int, int]:
@@ -102,8 +113,8 @@ def nobody_takes_turns(self: Graph, here: int) -> tuple[int, int, int]:
     return enabled, stays, hasty if stays else 0
 
 
-def closed_too_early(self: Bounds, bound: int) -> int:
-    return max(within(self, bound) - 1, 1)
+def closed_too_early(bounds: Bounds, bound: int) -> int:
+    return max(count_within(bounds, bound) - 1, 1)
 
 
 def reads_order_nothing(self: Recording, number: int) -> int:
@@ -142,6 +153,7 @@ def every_prefix_is_reached(
 
     known, graph = self.graph.able(here), self.graph
     stand_in = AllReached()
+    stand_in.any_yields = True
     stand_in.schedule, stand_in.hash_of = graph.schedule, graph.hash_of
     self.graph = stand_in
     try:
@@ -154,15 +166,17 @@ def bounds_are_never_needed(self: Algorithm2) -> bool:
     return self.bound is None and not self.terminals
 
 
-MUTANTS: dict[str, tuple[type, str, Callable[..., Any]]] = {
+MUTANTS: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     "a switch from a blocked thread is a preemption": (
         Graph,
         "able",
         blocked_threads_are_preempted,
     ),
-    "time passes for free": (Bounds, "of", time_is_free),
+    "time passes for free": (Graph, "able", time_is_free),
     "those who sleep need not take turns": (Graph, "able", nobody_takes_turns),
-    "Mark before the last step": (Bounds, "within", closed_too_early),
+    "Mark before the last step": (algorithm2, "count_within", closed_too_early),
+    "those who look at what is written are not asked again": (Graph, "able_after", nobody_looks),
+    "what comes last once a step is left out": (Graph, "uncover", nothing_is_uncovered),
     "a write does not come after reads": (Recording, "_past_of_reads", reads_order_nothing),
     "actions without versions": (Recording, "action", without_versions),
     "rests before a cut are forgotten": (Recording, "cut", rests_are_forgotten),
