@@ -109,7 +109,7 @@ def receive(value: Any) -> Any:
     seen = known(id(value))
     if seen is None:
         meet(value)
-        if value and (kind is list or kind is dict):
+        if kind is list or kind is dict:
             _receive_inside(value)
         elif kind is partial:
             receive(value.keywords)

@@ -176,3 +176,24 @@ def program():
     found = find(tmp_path, HEAD + source, bound=1)
     assert found.outcomes == outcomes
     assert not any("own" in point or "mine" in point for point in found.points)
+
+
+ASKED = """
+class Late:
+    def __init__(self):
+        self.size = 0
+    def __len__(self):
+        return self.size
+    def __new__(cls):
+        return super().__new__(cls)
+
+def program():
+    made = []
+    together(lambda: made.append(Late().size))
+    return made[0]
+"""
+
+
+def test_naming_an_object_asks_it_nothing(tmp_path: Path) -> None:
+    """It may not be complete: `__new__` has made it, and `__init__` has not run."""
+    assert find(tmp_path, HEAD + ASKED, bound=0).outcomes == {0}
