@@ -53,6 +53,7 @@ def ancestors(kind: type) -> tuple[type, ...]:
     return found or (kind,)
 
 
+_OWN_PACKAGE: Final = __name__.partition(".")[0]
 _IMMUTABLE: Final = 1 << 8
 _HEAP: Final = 1 << 9
 """Flags of types in CPython."""
@@ -92,6 +93,17 @@ def module_of(kind: type) -> str:
 def qualified_name(kind: type) -> str:
     found: str = _of_class["__qualname__"](kind)
     return found
+
+
+def is_own(thing: Any) -> bool:
+    """Whether an object is Mazurka's, to which programs come that go through all modules: what runs
+    have taught must stay."""
+    kind = type(thing)
+    if issubclass(kind, ModuleType):
+        name = names_in(thing).get("__name__")
+    else:
+        name = module_of(thing if issubclass(kind, type) else kind)
+    return type(name) is str and name.partition(".")[0] == _OWN_PACKAGE
 
 
 def elements(values: Any) -> list[Any]:

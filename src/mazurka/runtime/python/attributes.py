@@ -409,9 +409,12 @@ def approach_entry(thing: Any, name: str, site: int, how: How) -> tuple[bool, Pe
     return True, approach((space, dict, how, name), site)
 
 
-def is_computed_store(thing: Any) -> bool:
-    """Tell whether Python code stores the attributes of an object; that code shows its accesses."""
-    return isinstance(type(thing).__setattr__, FunctionType)
+def is_computed_store(thing: Any, how: How) -> bool:
+    """Tell whether Python code stores or deletes the attributes of an object; that code shows its
+    accesses."""
+    kind = type(thing)
+    method = kind.__delattr__ if how is How.REMOVE else kind.__setattr__
+    return isinstance(method, FunctionType)
 
 
 def show_space(space: dict[str, Any], module: ModuleType) -> dict[str, Any]:

@@ -281,7 +281,8 @@ def write_own(
             thing, kind = target, type(target)
         if looks_up_in_c(kind) or is_field(kind, name) or is_computed_by_c(kind, name):
             return operate(thing, site, action, *arguments)
-        pending = _touch_own(thing, name, site, how)
+        is_direct = action not in _COMPUTING or not attributes.is_computed_store(thing, how)
+        pending = _touch_own(thing, name, site, how, is_direct)
     if pending is None and name != "__class__":
         return action(*arguments)
     try:
@@ -293,14 +294,19 @@ def write_own(
             attributes.expose(thing)  # objects of the new class, too
 
 
-def _touch_own(thing: Any, name: str, site: int, how: How) -> PendingAccess | None:
+_COMPUTING: Final = (setattr, delattr)
+"""What calls `__setattr__` or `__delattr__` of the object, which may be Python code.  Others store
+the value themselves (`object.__setattr__`)."""
+
+
+def _touch_own(thing: Any, name: str, site: int, how: How, is_direct: bool) -> PendingAccess | None:
     if name in ("__dict__", "__class__"):
         return _touch_all_own(thing, name, site)
     home = attributes.home_of_store(thing, name)
     if home is NOWHERE:
         locations.progress()  # `threading.local`, a field of a C object: no frame shows it
         return None
-    if learned.moving and is_entry(thing, name) and not attributes.is_computed_store(thing):
+    if learned.moving and is_direct and is_entry(thing, name):
         is_one, pending = approach_entry(thing, name, site, how)
         if is_one:
             return pending

@@ -18,6 +18,7 @@ from mazurka.runtime.core.insides import (
     elements,
     entries,
     function_in,
+    is_own,
     module_of,
     names_in,
     names_in_class,
@@ -93,7 +94,7 @@ def _walk(waiting: deque[tuple[Any, str]]) -> Iterator[tuple[Any, str]]:
     kept: list[Any] = []
     while waiting and len(known) < LIMIT:
         value, name = waiting.popleft()
-        if issubclass(type(value), _LEAVES) or id(value) in known:
+        if issubclass(type(value), _LEAVES) or id(value) in known or is_own(value):
             continue
         known.add(id(value))
         kept.append(value)

@@ -38,14 +38,13 @@ from weakref import finalize
 from mazurka.runtime.core.insides import (
     ancestors,
     attributes,
-    module_of,
+    is_own,
     names_in,
     names_in_class,
     slots,
 )
 
 _MISSING: Final = object()
-_OWN: Final = __name__.partition(".")[0]
 _CACHED: Final = type(lru_cache(len))
 _CELL: Final = "cell_contents"
 _LISTS: Final = (list, deque)
@@ -102,7 +101,7 @@ class OlderState:
         if thing is finalize:  # its list is part of the objects that it finalizes
             return
         if key not in self._first:
-            if _is_own(thing):
+            if is_own(thing):
                 return
             holding = Holding(thing)
             self._first[key] = thing, holding
@@ -184,17 +183,6 @@ class Holding:
             return
         if not _is_same(before.elements, after.elements):
             self.elements = _merge(self.elements, before.elements, after.elements)
-
-
-def _is_own(thing: Any) -> bool:
-    """Whether an object is Mazurka's, to which programs come that go through all modules: what runs
-    have taught must stay."""
-    kind = type(thing)
-    if issubclass(kind, ModuleType):
-        name = names_in(thing).get("__name__")
-    else:
-        name = module_of(thing if issubclass(kind, type) else kind)
-    return type(name) is str and name.partition(".")[0] == _OWN
 
 
 # -- variables -----------------------------------------------------------------------------------

@@ -335,6 +335,29 @@ def test_what_an_import_registers_stays(tmp_path: Path, monkeypatch: pytest.Monk
 values = array("i")
 
 
+def test_what_runs_have_taught_stays_if_a_program_goes_through_all_modules() -> None:
+    """Such a program comes to the points that were learned, which no earlier run had."""
+    module = sys.modules["mazurka.runtime.sharing.locations"]
+    done = [0]
+
+    def add() -> None:
+        done[0] += 1
+
+    def test() -> None:
+        assert module.learned.points is module.points
+        len(module.points)
+        done[0] = 0
+        threads = [threading.Thread(target=add) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert done[0] == 2
+
+    result = mazurka.explore(test, preemptions=1)
+    assert result.verdict == "violated", result.error
+
+
 def test_what_c_code_keeps_is_still_noticed() -> None:
     lock = threading.Lock()
 
