@@ -87,7 +87,10 @@ def test_people_see_the_verdict_first(mazurka, model):
     [
         (("check", "none.py"), "none.py"),
         (("check", "holds.py", "--engine", "syntactic"), "not known; there are: auto,"),
-        (("check", "holds.py", "--strategy", "best"), "there are: ample, auto, bmc, cartesian"),
+        (
+            ("check", "holds.py", "--strategy", "best"),
+            "there are: ample, auto, bdd, bmc, cartesian",
+        ),
         (("check", "holds.py", "--order", "random"), "dfs, bfs"),
         (("check", "holds.py", "--movers", "guessed"), "inferred, static, declared"),
         (("compare", "holds.py", "--movers", "guessed"), "inferred, static, declared"),
@@ -118,12 +121,15 @@ def test_people_see_the_verdict_first(mazurka, model):
         (("check", "holds.py", "--format", "jsn"), "did you mean 'json'?"),
         (("test", "holds.py", "--strategy", "dpr"), "did you mean 'dpor'?"),
         (("bench", "verdct"), "did you mean 'verdict'?"),
-        (("compare", "holds.py", "--strategies", "full,none"), "there are: ample, bmc, cartesian"),
+        (
+            ("compare", "holds.py", "--strategies", "full,none"),
+            "there are: ample, bdd, bmc, cartesian",
+        ),
         (("bench", "nonsense"), "speed"),
         (("bench", "speed", "--repeat", "0"), "--repeat"),
         (("bench", "speed", "--order", "up"), "dfs, bfs"),
         (("bench", "speed", "--only", "nonsense"), "nonsense"),
-        (("export", "holds.py", "--format", "aiger"), "json, dot"),
+        (("export", "holds.py", "--format", "promela"), "json, dot, aiger"),
         (("replay", "none.json"), "none.json"),
     ],
 )
