@@ -95,10 +95,12 @@ def check_invariant(
     cubes: Iterable[Sequence[int]],
     bad: int,
     waiting: Callable[[SatSolver], None] | None = None,
+    lemmas: Iterable[Sequence[int]] = (),
 ) -> None:
-    """Raise an internal error unless cubes are an inductive invariant that excludes `bad`."""
+    """Raise an internal error unless cubes and lemmas are an inductive invariant that excludes
+    `bad`."""
     with SatSolver(OTHER_SOLVER, waiting) as solver:
-        for question, literal in _InvariantQuestions(circuit, cubes, bad, solver).ask():
+        for question, literal in _InvariantQuestions(circuit, cubes, bad, solver, lemmas).ask():
             if solver.solve(literal):
                 raise InternalError(f"what was found is no inductive invariant: {question}")
 
@@ -116,14 +118,24 @@ class _InvariantQuestions:
     """Questions about the first state, a state and the next one, as assumptions of one solver."""
 
     def __init__(
-        self, circuit: Circuit, cubes: Iterable[Sequence[int]], bad: int, solver: SatSolver
+        self,
+        circuit: Circuit,
+        cubes: Iterable[Sequence[int]],
+        bad: int,
+        solver: SatSolver,
+        lemmas: Iterable[Sequence[int]] = (),
     ) -> None:
         self.circuit, self.solver, self.bad = circuit, solver, bad
         self.cubes = [tuple(cube) for cube in cubes]
-        self.writer = ClauseWriter(circuit.graph)
+        self.lemmas = [tuple(lemma) for lemma in lemmas]
         state = [latch.literal for latch in circuit.latches]
-        roots = [each for each in (*state, *circuit.nexts, bad) if each > TRUE]
-        solver.add(self.writer.define(roots))
+        said = sorted({literal & ~1 for lemma in self.lemmas for literal in lemma})
+        later = circuit.graph.substitute(said, dict(zip(state, circuit.nexts, strict=True)))
+        self.later = dict(zip(said, later, strict=True))
+        """By literal of lemmas what says the same of the next state."""
+        self.writer = ClauseWriter(circuit.graph)
+        wanted = (*state, *circuit.nexts, bad, *said, *later)
+        solver.add(self.writer.define([each for each in wanted if each > TRUE]))
         self.true = self.writer.new_variable()
         solver.add_clause([self.true])
         self.state = [self._name(each) for each in state]
@@ -137,14 +149,22 @@ class _InvariantQuestions:
     def _place(self, cube: Sequence[int], latches: Sequence[int]) -> list[int]:
         return [latches[each - 1] if each > 0 else -latches[-each - 1] for each in cube]
 
-    def _some_cube(self, latches: Sequence[int]) -> int:
-        """A literal by which a state is in some cube."""
+    def _outside(self, *, after: bool) -> int:
+        """A literal by which the state, or the one after it, is in some cube, or violates a
+        lemma."""
+        latches = self.nexts if after else self.state
         inside = []
         for cube in self.cubes:
             chosen = self.writer.new_variable()
             inside.append(chosen)
             for literal in self._place(cube, latches):
                 self.solver.add_clause([-chosen, literal])
+        for lemma in self.lemmas:
+            chosen = self.writer.new_variable()
+            inside.append(chosen)
+            for literal in lemma:
+                said = self.later[literal & ~1] ^ (literal & 1) if after else literal
+                self.solver.add_clause([-chosen, -self._name(said)])
         some = self.writer.new_variable()
         self.solver.add_clause([-some, *inside])
         return some
@@ -171,25 +191,31 @@ class _InvariantQuestions:
             variable if latch.initial else -variable
             for variable, latch in zip(self.state, self.circuit.latches, strict=True)
         ]
-        yield "the first state is outside", [*first, self._some_cube(self.state)]
+        yield "the first state is outside", [*first, self._outside(after=False)]
         for cube in self.cubes:
             self.solver.add_clause([-literal for literal in self._place(cube, self.state)])
-        yield "a step leaves it", [self._some_cube(self.nexts)]
+        for lemma in self.lemmas:
+            self.solver.add_clause([self._name(literal) for literal in lemma])
+        yield "a step leaves it", [self._outside(after=True)]
         yield "it contains what is bad", [self._name(self.bad)]
 
 
 # --- writing --------------------------------------------------------------------------------------
 
 
-def describe_invariant(circuit: Circuit, cubes: Iterable[Sequence[int]]) -> str:
-    """An invariant in words: a line a cube, in terms of variables and source lines."""
+def describe_invariant(
+    circuit: Circuit, cubes: Iterable[Sequence[int]], lemmas: Iterable[str] = ()
+) -> str:
+    """An invariant in words: a line a cube or lemma, in terms of variables and source lines."""
+    always = [f"always: {text}" for text in lemmas]
     told = sorted({line for cube in cubes if (line := describe_cube(circuit, cube)) is not None})
     head = [
         f"# An inductive invariant of {circuit.program.name}: it holds at first, every",
         "# transition keeps it, and it excludes all violations that were looked for.",
-        "# Each line is a combination that never occurs; values are those that fit the variable.",
+        "# Each line is something that always holds, or a combination that never occurs; values",
+        "# are those that fit the variable.",
     ]
-    return "\n".join([*head, *told]) + "\n"
+    return "\n".join([*head, *always, *told]) + "\n"
 
 
 def describe_cube(circuit: Circuit, cube: Sequence[int]) -> str | None:

@@ -10,6 +10,13 @@ What is bad for the proof is every violation, and every step that is not known
 (`mazurka.symbolic.circuit`).  If such a step is reachable, and is no violation itself, the answer
 is inconclusive, and the search goes on without it: what else is found is still real.
 
+**Two ways.**  Clauses over single bits do not say much about wide numbers, and what many small
+variables have to do with each other takes many of them.  So after `FIRST_QUERIES` questions
+invariants are guessed in terms of the program's text (`mazurka.symbolic.lemmas`), and what is
+inductive of them may be a proof.  If not, property-directed reachability goes on without an end.
+Lemmas are about single steps (`Interleaving.FULL`), whatever the interleaving: their questions are
+easier, and what every step keeps holds after every round.
+
 Sweeps are the plain ones here, not the earliest: these remember more than the state, and restrict
 which frames count (`mazurka.symbolic.reaching` leaves that out).  Program counters are held in
 binary, which needs fewer clauses.
@@ -17,18 +24,26 @@ binary, which needs fewer clauses.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+import time
+from collections.abc import Collection, Generator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple, TypeAlias
 
 from mazurka.deadline import TimeLimitError, check_time
 from mazurka.errors import OptionError
 from mazurka.symbolic.bmc import PHASE, CircuitSearch, LimitReached
 from mazurka.symbolic.circuit import OF_STATES, Circuit, Interleaving
+from mazurka.symbolic.encoding import encode
 from mazurka.symbolic.ends import Ends
 from mazurka.symbolic.environment import BINARY
 from mazurka.symbolic.invariants import check_invariant, describe_invariant, find_unused_codes
+from mazurka.symbolic.lemmas.mining import Lemma, guess_lemmas
+from mazurka.symbolic.lemmas.proving import LEMMA_SOLVER, Questions, prove_by_lemmas
+from mazurka.symbolic.lemmas.sampling import sample_states
+from mazurka.symbolic.options import UNROLLED
 from mazurka.symbolic.reaching import (
+    Answer,
     ExcludingInvariant,
     ReachingInputs,
     WayQuestion,
@@ -37,6 +52,20 @@ from mazurka.symbolic.reaching import (
 from mazurka.symbolic.schedules import ScheduleReader
 from mazurka.symbolic.solving.property_directed import Progress
 from mazurka.symbolic.solving.solver import SatSolver, SolverFailure
+
+FIRST_QUERIES = 3000
+"""After so many questions lemmas are tried."""
+
+
+class ModelQuestion(NamedTuple):
+    """Whether a solver finds a model of assumptions."""
+
+    solver: SatSolver
+    assumptions: list[int]
+
+
+Question: TypeAlias = WayQuestion | ModelQuestion
+Deciding: TypeAlias = Generator[Question, Answer | bool, None]
 
 
 class InvariantSearch(CircuitSearch):
@@ -47,31 +76,41 @@ class InvariantSearch(CircuitSearch):
     queries = 0
     file: InvariantFile | None = None
     """Where invariants are to be written."""
+    lemma_solver: SatSolver | None = None
 
     def search(self, circuit: Circuit, solver: SatSolver) -> None:
         questions = self.decide(circuit, solver)
         question = next(questions)
         while True:
-            answer = find_way(question, solver, partial(self.hear, solver))
+            answer: Answer | bool
+            if isinstance(question, ModelQuestion):
+                answer = question.solver.solve(question.assumptions)
+            else:
+                answer = find_way(question, solver, partial(self.hear, solver))
             try:
                 question = questions.send(answer)
             except StopIteration:
                 return
 
-    def decide(
-        self, circuit: Circuit, solver: SatSolver
-    ) -> Generator[WayQuestion, ReachingInputs | ExcludingInvariant, None]:
+    def decide(self, circuit: Circuit, solver: SatSolver) -> Deciding:
         """Ask questions until the answers decide; what is found is entered here.
 
         The solver is for notes, once there is a proof."""
         known = find_unused_codes(circuit, self.wait)
         unknown = dict(circuit.unknown)
+        most_queries = FIRST_QUERIES
         while True:
-            literals = [*circuit.bad.values(), *unknown.values()]
-            bad = circuit.graph.some(literals)
-            answer = yield WayQuestion(circuit, bad, known)
+            bad = circuit.graph.some([*circuit.bad.values(), *unknown.values()])
+            answer = yield WayQuestion(circuit, bad, known, most_queries)
             if isinstance(answer, ExcludingInvariant):
+                check_invariant(circuit, answer.cubes, bad, self.wait)
+                self._accept(len(answer.cubes), describe_invariant(circuit, answer.cubes))
                 break
+            if not isinstance(answer, ReachingInputs):
+                most_queries = 0
+                if (yield from self._decide_by_lemmas(circuit, unknown)):
+                    break
+                continue
             names = {**circuit.bad, **unknown}
             kind, path, step = ScheduleReader(circuit).read(answer.frames, names)
             self.depth = len(answer.frames) - (kind in OF_STATES)
@@ -82,16 +121,64 @@ class InvariantSearch(CircuitSearch):
             del unknown[kind]
             if self.examine_unknown(path, step):
                 return
-        check_invariant(circuit, answer.cubes, bad, self.wait)
-        many = len(answer.cubes)
-        self.proof = f"an inductive invariant of {many:,} clause{'' if many == 1 else 's'}"
-        if not self.limits and self.file is not None:
-            self.file.append(describe_invariant(circuit, answer.cubes))
         self.stop_notes = find_ends(self, Ends(circuit), known, solver)
 
+    def _decide_by_lemmas(
+        self, circuit: Circuit, unknown: Collection[str]
+    ) -> Generator[Question, Answer | bool, bool]:
+        """Look for lemmas that exclude what is bad, steps of the kinds `unknown` included; whether
+        there are some."""
+        if self.subject.plain_steps:
+            return False  # what is bad is not a matter of the program's own state
+        began = time.perf_counter()
+        steps = encode(
+            self.program,
+            Interleaving.FULL,
+            properties=self.options.properties,
+            counters=self.counters,
+            unrolling=self.options.value(UNROLLED),
+            observer=self.observer,
+        )
+        reached = set(circuit.unknown) - set(unknown)
+        rest = [literal for kind, literal in steps.unknown.items() if kind not in reached]
+        bad = steps.graph.some([*steps.bad.values(), *rest])
+        known = find_unused_codes(steps, self.wait)
+        guessed = guess_lemmas(steps, sample_states(circuit))
+        self.encoding_seconds += time.perf_counter() - began
+        self.observer.message(f"{len(guessed):,} guesses at an invariant")
+        with SatSolver(LEMMA_SOLVER, self.wait) as self.lemma_solver:
+            questions = prove_by_lemmas(steps, guessed, known, bad, self.lemma_solver)
+            lemmas = yield from self._ask_for_lemmas(questions, self.lemma_solver)
+        self.lemma_solver = None
+        if lemmas is None:
+            return False
+        check_invariant(steps, known, bad, self.wait, [each.literals for each in lemmas])
+        told = describe_invariant(steps, known, [each.text for each in lemmas])
+        self._accept(len(known) + len(lemmas), told)
+        return True
+
+    def _ask_for_lemmas(
+        self, questions: Questions, solver: SatSolver
+    ) -> Generator[Question, Answer | bool, list[Lemma] | None]:
+        try:
+            assumptions = next(questions)
+            while True:
+                found = yield ModelQuestion(solver, assumptions)
+                check_time(PHASE)
+                assumptions = questions.send(bool(found))
+        except StopIteration as end:
+            lemmas: list[Lemma] | None = end.value
+            return lemmas
+
+    def _accept(self, many: int, told: str) -> None:
+        """A proof has been found, and checked."""
+        self.proof = f"an inductive invariant of {many:,} clause{'' if many == 1 else 's'}"
+        if not self.limits and self.file is not None:
+            self.file.append(told)
+
     def solver_bytes(self, solver: SatSolver) -> int:
-        others = [self.solver] if self.solver is not None and self.solver is not solver else []
-        return sum(each.resident_bytes() for each in (solver, *others))
+        known = {id(each): each for each in (solver, self.solver, self.lemma_solver) if each}
+        return sum(each.resident_bytes() for each in known.values())
 
     def hear(self, solver: SatSolver, progress: Progress) -> None:
         """Note how far the search is, and look at the limits."""

@@ -20,8 +20,8 @@ from dataclasses import replace
 from mazurka.symbolic.bmc import CircuitSearch, FrameLoop
 from mazurka.symbolic.circuit import Circuit
 from mazurka.symbolic.options import INTERLEAVING, PLAIN_INTERLEAVINGS
-from mazurka.symbolic.pdr import InvariantFile, InvariantSearch
-from mazurka.symbolic.reaching import ExcludingInvariant, ReachingInputs
+from mazurka.symbolic.pdr import InvariantFile, InvariantSearch, ModelQuestion
+from mazurka.symbolic.reaching import Answer
 from mazurka.symbolic.solving.property_directed import Progress
 from mazurka.symbolic.solving.solver import PULSE_SECONDS, SatSolver, SolverFailure
 
@@ -54,7 +54,7 @@ class PortfolioSearch(CircuitSearch):
             finally:
                 self.beside = None
                 if beside.is_busy:
-                    second.kill()
+                    beside.end()
         if beside.has_decided:
             self.accept(beside.prover)
 
@@ -64,8 +64,8 @@ class PortfolioSearch(CircuitSearch):
             raise Decided
 
     def solver_bytes(self, solver: SatSolver) -> int:
-        second = self.beside.solver if self.beside is not None else None
-        known = {id(each): each for each in (solver, self.solver, second) if each is not None}
+        others = self.beside.solvers if self.beside is not None else []
+        known = {id(each): each for each in (solver, self.solver, *others) if each is not None}
         return sum(each.resident_bytes() for each in known.values())
 
     def accept(self, prover: InvariantSearch) -> None:
@@ -117,6 +117,16 @@ class ProofBeside:
         """Whether the solver is in the middle of something."""
         return self.has_begun and not self.is_over
 
+    @property
+    def asked(self) -> SatSolver:
+        """The solver that has been asked last."""
+        question = self.question
+        return question.solver if isinstance(question, ModelQuestion) else self.solver
+
+    @property
+    def solvers(self) -> list[SatSolver | None]:
+        return [self.solver, self.prover.lemma_solver]
+
     def begin(self) -> None:
         """Encode the program, and hand it over."""
         circuit = self.prover.encode()
@@ -129,7 +139,7 @@ class ProofBeside:
         """Hear what there is to hear; whether it has come to an end with an answer."""
         if not self.has_begun or self.is_judging:
             return False
-        while not self.is_over and self.solver.has_answered():
+        while not self.is_over and self.asked.has_answered():
             self._hear()
         return self.has_decided
 
@@ -138,14 +148,17 @@ class ProofBeside:
         if not self.has_begun:
             self.begin()
         while not self.is_over:
-            if self.solver.has_answered(PULSE_SECONDS):
+            if self.asked.has_answered(PULSE_SECONDS):
                 self._hear()
             else:
-                self.owner.wait(self.solver)
+                self.owner.wait(self.asked)
 
     def _hear(self) -> None:
         self.is_judging = True
         try:
+            if isinstance(self.question, ModelQuestion):
+                self._go_on(self.question.solver.hear_of_model())
+                return
             found = self.solver.hear_of_proof(len(self.question.problem.inputs))
             if isinstance(found, Progress):
                 self.solver.go_on()
@@ -156,7 +169,12 @@ class ProofBeside:
         finally:
             self.is_judging = False
 
-    def _go_on(self, answer: ReachingInputs | ExcludingInvariant) -> None:
+    def end(self) -> None:
+        """Stop in the middle of something."""
+        self.solver.kill()
+        self.questions.close()
+
+    def _go_on(self, answer: Answer | bool) -> None:
         try:
             self.question = self.questions.send(answer)
         except StopIteration:
@@ -165,7 +183,9 @@ class ProofBeside:
             self._ask()
 
     def _ask(self) -> None:
-        if self.question.answer is None:
+        if isinstance(self.question, ModelQuestion):
+            self.question.solver.begin_solving(self.question.assumptions)
+        elif self.question.answer is None:
             self.solver.begin_proof(self.question.problem)
         else:
             self._go_on(self.question.answer)

@@ -14,11 +14,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from mazurka.symbolic.circuit import Circuit
 from mazurka.symbolic.graph import FALSE, TRUE, ClauseWriter
 from mazurka.symbolic.invariants import Cubes
-from mazurka.symbolic.solving.property_directed import Problem, Progress, Proved, Reached
+from mazurka.symbolic.solving.property_directed import (
+    Problem,
+    Progress,
+    Proved,
+    Reached,
+    Undecided,
+)
 from mazurka.symbolic.solving.solver import SatSolver
 
 
@@ -36,10 +43,19 @@ class ExcludingInvariant:
     cubes: Cubes
 
 
+Answer: TypeAlias = ReachingInputs | ExcludingInvariant | Undecided
+
+
 class WayQuestion:
     """Whether there is a way on which a literal comes to hold, for a solver to decide."""
 
-    def __init__(self, circuit: Circuit, literal: int, known: Iterable[tuple[int, ...]]) -> None:
+    def __init__(
+        self,
+        circuit: Circuit,
+        literal: int,
+        known: Iterable[tuple[int, ...]],
+        most_queries: int = 0,
+    ) -> None:
         """The cubes that are `known` are inductive by themselves, and have no negative literals.
 
         (So those in which all latches matter are inductive without the others: the rest can be kept
@@ -47,7 +63,7 @@ class WayQuestion:
         """
         assert circuit.idles, "frames that do not count change something"
         self.circuit = circuit
-        self.answer: ReachingInputs | ExcludingInvariant | None = None
+        self.answer: Answer | None = None
         """The answer, where no solver is needed."""
         if literal == FALSE:
             self.answer = ExcludingInvariant(())
@@ -60,10 +76,13 @@ class WayQuestion:
         self.inputs = sorted(find_inputs(circuit, roots))
         kept = set(self.latches)
         self.given = [cube for cube in known if all(each - 1 in kept for each in cube)]
-        self.problem = write_problem(circuit, literal, self.latches, self.inputs, self.given)
+        problem = write_problem(circuit, literal, self.latches, self.inputs, self.given)
+        self.problem = problem._replace(most_queries=most_queries)
 
-    def read(self, answer: Reached | Proved) -> ReachingInputs | ExcludingInvariant:
+    def read(self, answer: Reached | Proved | Undecided) -> Answer:
         """What the solver's answer says about the circuit."""
+        if isinstance(answer, Undecided):
+            return answer
         if isinstance(answer, Reached):
             frames = []
             for values in answer.frames:
@@ -77,16 +96,16 @@ class WayQuestion:
         return ExcludingInvariant((*self.given, *cubes))
 
 
-def find_way(
-    question: WayQuestion, solver: SatSolver, tell: Callable[[Progress], None]
-) -> ReachingInputs | ExcludingInvariant:
+def find_way(question: WayQuestion, solver: SatSolver, tell: Callable[[Progress], None]) -> Answer:
     """A way on which the literal comes to hold, or an inductive invariant that excludes it."""
     if question.answer is not None:
         return question.answer
     return question.read(ask(solver, question.problem, tell))
 
 
-def ask(solver: SatSolver, problem: Problem, tell: Callable[[Progress], None]) -> Reached | Proved:
+def ask(
+    solver: SatSolver, problem: Problem, tell: Callable[[Progress], None]
+) -> Reached | Proved | Undecided:
     """Let the solver's process search, where it can be ended."""
     return solver.prove(problem, tell)
 

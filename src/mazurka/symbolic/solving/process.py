@@ -10,9 +10,11 @@ and these numbers.
 | `ADD` | clauses, each ended by 0 | none |
 | `SOLVE` | assumptions | 1 or 0, microseconds spent on loading since the last answer, on solving |
 | `VALUES` | variables | 1 or 0 for each, in the last model |
+| `CORE` | none | assumptions of the last question that cannot hold together |
 | `PROVE` | a `Problem` of `mazurka.symbolic.solving.property_directed` | now and then `PROGRESS` \
 with its three numbers, to be answered by `PROGRESS`; then `PROVED` with cubes, each ended by 0, \
-or `FOUND` with the number of transitions and the values of all inputs |
+or `FOUND` with the number of transitions and the values of all inputs, or `UNDECIDED` with the \
+number of frames |
 | `REACH` | a `ReachProblem` of `mazurka.symbolic.solving.reachability` | now and then `PROGRESS` \
 with its three numbers, to be answered by `PROGRESS`; `FOUND` with the number of a target and for \
 each frame the part and the values of all inputs, to be answered by `PROGRESS` with 1 to go on, or \
@@ -33,8 +35,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
-NEW, ADD, SOLVE, VALUES = b"N", b"A", b"S", b"V"
-PROVE, PROGRESS, PROVED, FOUND = b"I", b"P", b"Y", b"F"
+NEW, ADD, SOLVE, VALUES, CORE = b"N", b"A", b"S", b"V", b"C"
+PROVE, PROGRESS, PROVED, FOUND, UNDECIDED = b"I", b"P", b"Y", b"F", b"U"
 REACH = b"R"
 HEADER = struct.Struct("<cI")
 NUMBER = "i"
@@ -77,6 +79,8 @@ class Server:
             self.load(numbers.tolist())
         elif command == SOLVE:
             return self.solve(numbers.tolist(), started)
+        elif command == CORE:
+            return array(NUMBER, self.solver.get_core() or ())
         else:
             return self.values(numbers)
         self.loading += time.perf_counter() - started
@@ -120,6 +124,8 @@ def prove(problem: array[int], send: Callable[[bytes, Sequence[int]], None]) -> 
     answer = search.search()
     if isinstance(answer, prover.Proved):
         send(PROVED, [number for cube in answer.cubes for number in (*cube, 0)])
+    elif isinstance(answer, prover.Undecided):
+        send(UNDECIDED, answer)
     else:
         send(FOUND, [len(answer.frames), *(bit for frame in answer.frames for bit in frame)])
 

@@ -59,18 +59,21 @@ class Problem(NamedTuple):
     clauses: list[int]
     """Each ended by 0; those that are known to hold of every reachable state among them, which must
     be inductive by themselves."""
+    most_queries: int = 0
+    """After so many questions the search gives up; 0: never."""
 
     def to_numbers(self) -> list[int]:
-        sizes = [len(self.state), len(self.inputs), self.bad]
+        sizes = [len(self.state), len(self.inputs), self.bad, self.most_queries]
         return [*sizes, *self.state, *self.first, *self.nexts, *self.inputs, *self.clauses]
 
     @classmethod
     def from_numbers(cls, numbers: Sequence[int]) -> Problem:
-        latches, inputs, bad = numbers[:3]
-        starts = [3, 3 + latches, 3 + 2 * latches, 3 + 3 * latches]
+        latches, inputs, bad, most = numbers[:4]
+        starts = [4 + times * latches for times in range(4)]
         state, first, nexts = (list(numbers[start : start + latches]) for start in starts[:3])
         rest = starts[3] + inputs
-        return cls(bad, state, first, nexts, list(numbers[starts[3] : rest]), list(numbers[rest:]))
+        free, clauses = list(numbers[starts[3] : rest]), list(numbers[rest:])
+        return cls(bad, state, first, nexts, free, clauses, most)
 
 
 class Reached(NamedTuple):
@@ -84,6 +87,12 @@ class Proved(NamedTuple):
     of a latch, from 1 on, negative where it is 0."""
 
     cubes: list[list[int]]
+
+
+class Undecided(NamedTuple):
+    """The search has asked as many questions as it was allowed to."""
+
+    frames: int
 
 
 class Progress(NamedTuple):
@@ -103,6 +112,10 @@ class Obligation(NamedTuple):
     cube: Cube
     inputs: list[int]
     then: Obligation | None
+
+
+class _GivenUpError(Exception):
+    """As many questions as allowed have been asked."""
 
 
 class PropertyDirected:
@@ -153,6 +166,8 @@ class PropertyDirected:
         self.queries += 1
         if self.queries % QUERIES_A_REPORT == 0:
             self.tell()
+        if 0 < self.problem.most_queries < self.queries:
+            raise _GivenUpError
         return self.steps.solve(assumptions)
 
     def tell(self) -> None:
@@ -234,8 +249,14 @@ class PropertyDirected:
 
     # --- the search ---------------------------------------------------------------------------
 
-    def search(self) -> Reached | Proved:
+    def search(self) -> Reached | Proved | Undecided:
         """Look at frame after frame, until one is an invariant or a way is found."""
+        try:
+            return self._search()
+        except _GivenUpError:
+            return Undecided(self.covered)
+
+    def _search(self) -> Reached | Proved:
         if self.ask([*self.frame_literals(0), self.problem.bad]):
             self.steps.keep_model()
             return Reached([[int(each > 0) for each in self.steps.restrict(self.problem.inputs)]])

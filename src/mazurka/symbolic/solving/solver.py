@@ -25,6 +25,7 @@ import numpy as np
 from mazurka.symbolic.graph import Numbers
 from mazurka.symbolic.solving.process import (
     ADD,
+    CORE,
     FOUND,
     MICROSECONDS,
     NEW,
@@ -32,11 +33,18 @@ from mazurka.symbolic.solving.process import (
     PROGRESS,
     PROVE,
     SOLVE,
+    UNDECIDED,
     VALUES,
     read_message,
     write_message,
 )
-from mazurka.symbolic.solving.property_directed import Problem, Progress, Proved, Reached
+from mazurka.symbolic.solving.property_directed import (
+    Problem,
+    Progress,
+    Proved,
+    Reached,
+    Undecided,
+)
 
 DEFAULT_SOLVER = "cadical195"
 PROGRAM = Path(__file__).with_name("process.py")
@@ -167,7 +175,19 @@ class SatSolver(Solver):
 
     def solve(self, assumptions: Sequence[int] = ()) -> bool:
         """Whether there is a model in which the assumptions hold."""
-        found, loading, solving = self._ask(SOLVE, assumptions)
+        self.begin_solving(assumptions)
+        return self._read_model(self._hear()[1])
+
+    def begin_solving(self, assumptions: Sequence[int]) -> None:
+        """The same for who does not wait: ask with `has_answered`, then hear."""
+        self._send(SOLVE, assumptions)
+
+    def hear_of_model(self) -> bool:
+        """Whether there is a model, as the process has answered."""
+        return self._read_model(self._process.read_answer()[1])
+
+    def _read_model(self, numbers: array[int]) -> bool:
+        found, loading, solving = numbers
         self.loading_seconds += loading / MICROSECONDS
         self.solving_seconds += solving / MICROSECONDS
         return bool(found)
@@ -176,7 +196,13 @@ class SatSolver(Solver):
         """The values of variables in the last model; 0 for those that do not occur."""
         return list(self._ask(VALUES, variables))
 
-    def prove(self, problem: Problem, tell: Callable[[Progress], None]) -> Reached | Proved:
+    def core(self) -> list[int]:
+        """Assumptions of the last question, which had no model, that cannot hold together."""
+        return list(self._ask(CORE, ()))
+
+    def prove(
+        self, problem: Problem, tell: Callable[[Progress], None]
+    ) -> Reached | Proved | Undecided:
         """Let the process look for an inductive invariant; `tell` hears of its progress, and may
         raise an exception to end it.  The clauses of this solver play no part in that."""
         self.begin_proof(problem)
@@ -197,15 +223,19 @@ class SatSolver(Solver):
         """Whether there is something to hear of the proof; wait for it so long."""
         return self._process.has_answered(seconds)
 
-    def hear_of_proof(self, inputs: int) -> Progress | Reached | Proved:
+    def hear_of_proof(self, inputs: int) -> Progress | Reached | Proved | Undecided:
         """What there is to hear; `inputs` are as many as the problem has."""
         return self._read_proof(self._process.read_answer(), inputs)
 
     @staticmethod
-    def _read_proof(message: tuple[bytes, array[int]], inputs: int) -> Progress | Reached | Proved:
+    def _read_proof(
+        message: tuple[bytes, array[int]], inputs: int
+    ) -> Progress | Reached | Proved | Undecided:
         command, numbers = message
         if command == PROGRESS:
             return Progress(*numbers)
+        if command == UNDECIDED:
+            return Undecided(*numbers)
         if command != FOUND:
             return Proved(_split(numbers))
         count = numbers[0]

@@ -1,0 +1,239 @@
+"""Guess invariants: clauses of few predicates that no sample contradicts.
+
+A candidate says that a fact holds always, or wherever a condition does:
+
+- two predicates are never both true, or never both false, or one implies the other;
+- where a thread is at a location, or a lock is held, wide cells satisfy a linear equation;
+- where two threads are at two locations, a comparison between their locals holds.
+
+The conditions are those on which invariants of concurrent programs depend: who is where, and who
+holds what.  Candidates that say the same of all samples are kept once, with what makes them equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from mazurka.symbolic.circuit import Circuit
+from mazurka.symbolic.graph import TRUE
+from mazurka.symbolic.lemmas.predicates import Predicate, Vocabulary
+from mazurka.symbolic.lemmas.relations import Equation, encode_equation, find_equations
+from mazurka.symbolic.lemmas.sampling import Samples, Truths
+
+MOST_CANDIDATES = 40_000
+MOST_COLUMNS = 8192
+"""So many samples are looked at for pairs of predicates."""
+MOST_LINEAR = 12
+"""Of so many wide cells at a time equations are looked for."""
+MOST_PLACES = 40
+"""Pairs of places are conditions where no thread has more of them."""
+
+
+@dataclass(frozen=True)
+class Lemma:
+    """A clause: one of these literals, which depend on latches alone, holds in every state."""
+
+    literals: tuple[int, ...]
+    text: str
+
+
+def guess_lemmas(circuit: Circuit, states: Truths) -> list[Lemma]:
+    """The candidates that none of the states contradicts: a row a latch, a column a state."""
+    found = Miner(circuit, Samples(circuit, states)).mine()
+    return list(found.values())[:MOST_CANDIDATES]
+
+
+class Miner:
+    """Looks for candidates among the predicates of a circuit."""
+
+    def __init__(self, circuit: Circuit, samples: Samples) -> None:
+        self.circuit, self.samples = circuit, samples
+        self.vocabulary = Vocabulary(circuit, samples)
+        self.found: dict[tuple[int, ...], Lemma] = {}
+
+    def mine(self) -> dict[tuple[int, ...], Lemma]:
+        vocabulary = self.vocabulary
+        self._find_sets()
+        self._find_equations([*vocabulary.places, *vocabulary.values])
+        self._find_comparisons_of_locals()
+        self._find_constant_facts()
+        self._find_pairs([*vocabulary.places, *vocabulary.values, *vocabulary.comparisons])
+        return self.found
+
+    def _add(self, text: str, *literals: int) -> None:
+        clause = tuple(sorted(set(literals)))
+        if TRUE not in clause and not any(each ^ 1 in clause for each in clause):
+            self.found.setdefault(clause, Lemma(clause, text))
+
+    # --- sets of values and places ------------------------------------------------------------
+
+    def _find_sets(self) -> None:
+        """A thread is somewhere; a cell has one of its values; where it has one of them, a thread
+        is at one of some places."""
+        vocabulary, program = self.vocabulary, self.circuit.program
+        tables = [list(places.values()) for places in vocabulary.state.places]
+        rows = [self.samples.evaluate(literals) for literals in tables]
+        for number, literals in enumerate(tables):
+            self._add(f"{program.threads[number].name} is somewhere", *literals)
+        for address, values in vocabulary.values_of.items():
+            name = vocabulary.name(address)
+            told = ", ".join(str(value) for value, _ in values)
+            self._add(f"{name} in {{{told}}}", *(literal for _, literal in values))
+            having = self.samples.evaluate([literal for _, literal in values])
+            for (value, literal), here in zip(values, having, strict=True):
+                for number, literals in enumerate(tables):
+                    seen = (rows[number] & here).any(axis=1)
+                    if seen.all():
+                        continue
+                    at = [each for each, was in zip(literals, seen, strict=True) if was]
+                    if len(at) > 1:
+                        places = self._name_places(number, seen)
+                        self._add(f"if {name} = {value} then {places}", literal ^ 1, *at)
+
+    def _name_places(self, thread: int, seen: Truths) -> str:
+        automaton = self.circuit.program.threads[thread]
+        locations = list(self.vocabulary.state.places[thread])
+        at = [str(place) for place, was in zip(locations, seen, strict=True) if was]
+        return f"{automaton.name} is at location {' or '.join(at)}"
+
+    # --- pairs of predicates ------------------------------------------------------------------
+
+    def _find_pairs(self, predicates: list[Predicate]) -> None:
+        truths = self.samples.evaluate([each.literal for each in predicates])
+        kept = self._keep_representatives(predicates, truths)
+        chosen = [predicates[each] for each in kept]
+        rows = truths[kept]
+        if rows.shape[1] > MOST_COLUMNS:
+            step = rows.shape[1] / MOST_COLUMNS
+            rows = rows[:, (np.arange(MOST_COLUMNS) * step).astype(np.int64)]
+        ones, zeros = rows.astype(np.float32), (~rows).astype(np.float32)
+        whole = truths[kept]
+        for first, second, clause in (
+            (ones, ones, (1, 1)),
+            (ones, zeros, (1, 0)),
+            (zeros, zeros, (0, 0)),
+        ):
+            never = np.argwhere(first @ second.T == 0)
+            for one, other in never.tolist():
+                if one == other or (clause[0] == clause[1] and one > other):
+                    continue
+                if self._is_structural(chosen[one], chosen[other]):
+                    continue
+                sides = whole[one] ^ (clause[0] == 0), whole[other] ^ (clause[1] == 0)
+                if not (sides[0] & sides[1]).any():
+                    self._add_pair(chosen[one], chosen[other], clause)
+
+    def _is_structural(self, one: Predicate, other: Predicate) -> bool:
+        """Whether two places of one thread are compared: that one excludes the other is known."""
+        places = self.vocabulary.places
+        return one.threads == other.threads and one in places and other in places
+
+    def _add_pair(self, one: Predicate, other: Predicate, clause: tuple[int, int]) -> None:
+        """The first predicate or its negation, or the second one or its negation."""
+        if_so = one.text if clause[0] else one.opposite
+        then = other.opposite if clause[1] else other.text
+        self._add(f"if {if_so} then {then}", one.literal ^ clause[0], other.literal ^ clause[1])
+
+    def _keep_representatives(self, predicates: list[Predicate], truths: Truths) -> list[int]:
+        """The positions of predicates that differ from all others; the rest become lemmas."""
+        seen: dict[bytes, int] = {}
+        kept = []
+        for position, (predicate, row) in enumerate(zip(predicates, truths, strict=True)):
+            if row.all() or not row.any():
+                holds = int(row.all())
+                text = predicate.text if holds else predicate.opposite
+                self._add(text, predicate.literal ^ (1 - holds))
+                continue
+            negated = bool(row[0])
+            key = np.packbits(row ^ negated).tobytes()
+            known = seen.setdefault(key, position)
+            if known == position:
+                kept.append(position)
+                continue
+            other = predicates[known]
+            differ = int(negated != bool(truths[known][0]))
+            if not self._is_structural(predicate, other):
+                self._add_pair(predicate, other, (1, differ))
+                self._add_pair(predicate, other, (0, 1 - differ))
+        return kept
+
+    def _find_constant_facts(self) -> None:
+        """Comparisons that hold in all samples, or in none: perhaps the samples are too few, and
+        they hold only at some places."""
+        facts, conditions = self.vocabulary.comparisons, self.vocabulary.places
+        truths = self.samples.evaluate([each.literal for each in facts])
+        for fact, row in zip(facts, truths, strict=True):
+            if row.all() or not row.any():
+                for condition in conditions:
+                    self._add_pair(condition, fact, (1, int(not row.any())))
+
+    # --- equations ----------------------------------------------------------------------------
+
+    def _find_equations(self, conditions: list[Predicate]) -> None:
+        wide = dict(list(self.vocabulary.wide.items())[:MOST_LINEAR])
+        if not wide:
+            return
+        cells = list(wide)
+        values = np.array([self.samples.numbers(word) for word in wide.values()]).T
+        general = find_equations(cells, values)
+        for equation in general:
+            self._add(self._describe(equation), self._encode(equation))
+        truths = self.samples.evaluate([each.literal for each in conditions])
+        for condition, row in zip(conditions, truths, strict=True):
+            for equation in find_equations(cells, values[row]):
+                if equation not in general:
+                    text = f"if {condition.text} then {self._describe(equation)}"
+                    self._add(text, condition.literal ^ 1, self._encode(equation))
+
+    def _encode(self, equation: Equation) -> int:
+        return encode_equation(self.vocabulary.words, self.vocabulary.wide, equation)
+
+    def _describe(self, equation: Equation) -> str:
+        terms, total = equation
+        sides: list[list[str]] = [[], []]
+        for cell, factor in terms:
+            name = self.vocabulary.name(cell)
+            sides[factor < 0].append(name if abs(factor) == 1 else f"{abs(factor)} * {name}")
+        if total:
+            sides[total > 0].append(str(abs(total)))
+        return " = ".join(" + ".join(side) or "0" for side in sides)
+
+    # --- two threads --------------------------------------------------------------------------
+
+    def _find_comparisons_of_locals(self) -> None:
+        """Comparisons between locals of two threads, by the places of both."""
+        facts = [each for each in self.vocabulary.comparisons if len(each.threads) == 2]
+        if not facts:
+            return
+        truths = self.samples.evaluate([each.literal for each in facts])
+        for one, other, both in self._pair_places():
+            threads = one.threads | other.threads
+            for fact, row in zip(facts, truths, strict=True):
+                if fact.threads != threads:
+                    continue
+                held = row[both]
+                if held.all() or not held.any():
+                    says = fact.text if held.all() else fact.opposite
+                    text = f"if {one.text} and {other.text} then {says}"
+                    last = fact.literal ^ int(not held.all())
+                    self._add(text, one.literal ^ 1, other.literal ^ 1, last)
+
+    def _pair_places(self) -> Iterator[tuple[Predicate, Predicate, Truths]]:
+        """Places of two threads, and in which samples the threads are at both."""
+        by_thread: dict[frozenset[int], list[tuple[Predicate, Truths]]] = {}
+        places = self.vocabulary.places
+        rows = self.samples.evaluate([each.literal for each in places])
+        for place, row in zip(places, rows, strict=True):
+            by_thread.setdefault(place.threads, []).append((place, row))
+        for first, second in combinations(by_thread.values(), 2):
+            if max(len(first), len(second)) > MOST_PLACES:
+                continue
+            for one, at_one in first:
+                for other, at_other in second:
+                    both = at_one & at_other
+                    if both.any():
+                        yield one, other, both

@@ -1,0 +1,219 @@
+"""Prove by lemmas: the part of some candidates that is inductive and excludes what is bad.
+
+Flanagan, Leino, *Houdini, an Annotation Assistant for ESC/Java* (FME 2001) drops candidates as long
+as some step leads from a state in which all hold to one in which some do not.  What belongs to an
+inductive part is never dropped: that part holds before the step, so it holds after it.  The rest is
+the largest inductive part.
+
+*Deviations.*  Candidates are many, and few of them matter.  So they are asked about only where
+something depends on them.  A *target* is what is bad, or a candidate that is violated after a step.
+If a target is impossible from all states in which the candidates hold, the solver names those that
+it needed (its core), and these are the next targets.  If it is possible, the candidates that the
+step violates are dropped, and whatever needed them is asked about again.  From each state that is
+found many successors are looked at, with other inputs: each of them counts in the same way.
+
+**What is found is a proof.**  When no target is left, the needed candidates hold at first; each is
+kept by every step from states in which the needed ones hold; and these exclude what is bad.  If
+what is bad is possible although all candidates that are left hold, there is no proof: the largest
+inductive part is among them.  Nothing of this is trusted: `mazurka.symbolic.invariants` checks it
+with another solver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from mazurka.symbolic.circuit import Circuit
+from mazurka.symbolic.graph import FALSE, TRUE, ClauseWriter
+from mazurka.symbolic.lemmas.mining import Lemma
+from mazurka.symbolic.lemmas.sampling import (
+    LANE_BITS,
+    SEED,
+    Truths,
+    draw_inputs,
+    evaluate,
+    unpack,
+)
+from mazurka.symbolic.solving.solver import SatSolver
+
+LEMMA_SOLVER = "minisat22"
+"""It answers thousands of small questions with many assumptions faster than the usual one."""
+EXTRA_WORDS = 2
+"""So many words of 64 other inputs are tried from each state that is found."""
+BAD = -1
+"""The target that is no candidate."""
+
+Questions: TypeAlias = Generator[list[int], bool, list[Lemma] | None]
+"""Asks the solver for a model of assumptions, is told whether there is one, and returns lemmas."""
+
+
+def prove_by_lemmas(
+    circuit: Circuit,
+    lemmas: Sequence[Lemma],
+    known: Iterable[Sequence[int]],
+    bad: int,
+    solver: SatSolver,
+) -> Questions:
+    """Find lemmas that are inductive, given that no state is in one of the `known` cubes, and
+    exclude `bad`; None if there are none.  Whoever runs this asks the solver what is yielded."""
+    kept = hold_at_first(circuit, lemmas)
+    return LemmaProof(circuit, kept, known, bad, solver).find()
+
+
+def hold_at_first(circuit: Circuit, lemmas: Sequence[Lemma]) -> list[Lemma]:
+    """Those that hold in the first state."""
+    literals = sorted({each for lemma in lemmas for each in lemma.literals})
+    first = np.array([[bool(latch.initial)] for latch in circuit.latches])
+    rows = [latch.literal >> 1 for latch in circuit.latches]
+    values = evaluate(circuit, rows, first, literals)[:, 0]
+    true = {literal for literal, value in zip(literals, values, strict=True) if value}
+    return [lemma for lemma in lemmas if not true.isdisjoint(lemma.literals)]
+
+
+class Primed:
+    """Literals about the state, said of the state after a frame."""
+
+    def __init__(self, circuit: Circuit, literals: Iterable[int]) -> None:
+        nodes = sorted({literal & ~1 for literal in literals})
+        taken = {
+            latch.literal: after
+            for latch, after in zip(circuit.latches, circuit.nexts, strict=True)
+        }
+        found = circuit.graph.substitute(nodes, taken) if nodes else []
+        self._of = dict(zip(nodes, found, strict=True))
+
+    def __call__(self, literal: int) -> int:
+        return self._of[literal & ~1] ^ (literal & 1)
+
+
+class LemmaProof:
+    """One search for a proof."""
+
+    def __init__(
+        self,
+        circuit: Circuit,
+        lemmas: Sequence[Lemma],
+        known: Iterable[Sequence[int]],
+        bad: int,
+        solver: SatSolver,
+    ) -> None:
+        self.circuit, self.solver, self.bad = circuit, solver, bad
+        self.lemmas = list(lemmas)
+        self.literals = sorted({each for lemma in lemmas for each in lemma.literals})
+        primed = Primed(circuit, self.literals)
+        self.primed = [primed(each) for each in self.literals]
+        self.table = self._tabulate()
+        self.alive = np.ones(len(self.lemmas), np.bool_)
+        self.reasons: dict[int, frozenset[int]] = {}
+        """By target that is impossible the candidates that make it so."""
+        self.needed: set[int] = set()
+        """What the proof of `BAD` needs so far, in turn."""
+        self.rng, self.turn = np.random.default_rng(SEED), 0
+        self.writer = ClauseWriter(circuit.graph)
+        state = [latch.literal for latch in circuit.latches]
+        roots = [*self.literals, *self.primed, *state, *circuit.inputs, bad]
+        solver.add(self.writer.define([each for each in roots if each > TRUE]))
+        self._load(known, primed)
+
+    def _tabulate(self) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
+        """By candidate where its literals are in `literals`, the last one repeated."""
+        places = {literal: place for place, literal in enumerate(self.literals)}
+        clauses = [[places[each] for each in lemma.literals] for lemma in self.lemmas]
+        longest = max(map(len, clauses), default=1)
+        rows = [[*each, *each[-1:] * (longest - len(each))] for each in clauses]
+        return np.array(rows, np.int64).reshape(len(rows), longest)
+
+    def _load(self, known: Iterable[Sequence[int]], primed: Primed) -> None:
+        self.true = self.writer.new_variable()
+        clauses = [self.true, 0]
+        latches = self.circuit.latches
+        for cube in known:
+            clauses += [-self._name(latches[abs(e) - 1].literal ^ (e < 0)) for e in cube] + [0]
+        self.assumed = [self.writer.new_variable() for _ in self.lemmas]
+        self.violated = [self.writer.new_variable() for _ in self.lemmas]
+        self.number = {variable: place for place, variable in enumerate(self.assumed)}
+        for place, lemma in enumerate(self.lemmas):
+            clauses += [-self.assumed[place], *map(self._name, lemma.literals), 0]
+            for each in lemma.literals:
+                clauses += [-self.violated[place], -self._name(primed(each)), 0]
+        self.solver.add(np.array(clauses, np.int32))
+        self.every = list(self.assumed)
+        """What is assumed where all candidates that are left are to hold."""
+
+    def _name(self, literal: int) -> int:
+        if literal in (FALSE, TRUE):
+            return self.true if literal else -self.true
+        return self.writer.literal(literal)
+
+    # --- targets ------------------------------------------------------------------------------
+
+    def find(self) -> Questions:
+        """The lemmas that are needed; None if those that hold do not exclude what is bad."""
+        waiting = [BAD]
+        while waiting:
+            target = waiting.pop()
+            if target in self.reasons or (target != BAD and not self.alive[target]):
+                continue
+            if (yield from self._is_possible(target)):
+                if target == BAD:
+                    return None
+                waiting += self._drop()
+                continue
+            core = self.solver.core()
+            needed = frozenset(self.number[each] for each in core if each in self.number)
+            self.reasons[target] = needed
+            self.needed |= needed
+            waiting += [each for each in needed if each not in self.reasons]
+        return [self.lemmas[each] for each in sorted(self._collect())]
+
+    def _is_possible(self, target: int) -> Generator[list[int], bool, bool]:
+        """Whether a target is possible: first from states in which that holds which is needed
+        anyway, then from those in which all candidates hold."""
+        wanted = self._name(self.bad) if target == BAD else self.violated[target]
+        needed = self.needed | ({target} if target != BAD else set())
+        some = [self.assumed[each] for each in sorted(needed)]
+        if not (yield [*some, wanted]):
+            return False
+        return len(some) == len(self.every) or (yield [*self.every, wanted])
+
+    def _collect(self) -> set[int]:
+        """What the reasons for `BAD` lead to, in turn."""
+        found: set[int] = set()
+        waiting = [BAD]
+        while waiting:
+            for each in self.reasons.get(waiting.pop(), ()):
+                if each not in found:
+                    found.add(each)
+                    waiting.append(each)
+        return found
+
+    def _drop(self) -> list[int]:
+        """Drop what steps from the model's state violate; returns what depended on it."""
+        after = self._step_from_model()
+        holds: Truths = np.all(after[self.table].any(axis=1), axis=1)
+        dropped = set(np.flatnonzero(self.alive & ~holds).tolist())
+        assert dropped, "the solver's step violates nothing"
+        self.alive &= holds
+        self.every = [self.assumed[each] for each in np.flatnonzero(self.alive).tolist()]
+        again = [t for t, needed in self.reasons.items() if not needed.isdisjoint(dropped)]
+        for target in again:
+            del self.reasons[target]
+        self.needed = self._collect() - dropped
+        return again
+
+    def _step_from_model(self) -> Truths:
+        """What holds after the frame, with the inputs of the model in the first column, and with
+        others in the rest."""
+        circuit = self.circuit
+        leaves = [*(latch.literal for latch in circuit.latches), *circuit.inputs]
+        values = self.solver.values([self._name(leaf) for leaf in leaves])
+        bits = np.repeat(np.array(values, np.bool_)[:, None], 1 + EXTRA_WORDS * LANE_BITS, axis=1)
+        self.turn += 1
+        many = len(circuit.inputs)
+        if many:
+            drawn = draw_inputs(self.rng, (many, EXTRA_WORDS), self.turn)
+            bits[-many:, 1:] = unpack(drawn, EXTRA_WORDS * LANE_BITS)
+        return evaluate(circuit, [leaf >> 1 for leaf in leaves], bits, self.primed)
