@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from mazurka.checking import load_program
@@ -16,6 +17,9 @@ from mazurka.search.reading import Reading
 from mazurka.search.registry import load_strategy
 from mazurka.symbolic import induction, pdr, reaching
 from mazurka.symbolic.circuit import Circuit
+from mazurka.symbolic.lemmas import proving
+from mazurka.symbolic.lemmas.mining import Lemma
+from mazurka.symbolic.lemmas.sampling import Truths
 from mazurka.symbolic.solving.property_directed import Cube, Problem, PropertyDirected
 from mazurka.symbolic.unrolling import Unroller
 
@@ -138,3 +142,63 @@ def test_a_step_that_begins_at_the_first_state_is_noticed(
 
     monkeypatch.setattr(induction, "Unroller", from_the_first)
     assert find(tmp_path, "k-induction") != "assert"
+
+
+def forget_the_first_state(patch: pytest.MonkeyPatch) -> None:
+    def every(circuit: Circuit, lemmas: Sequence[Lemma]) -> list[Lemma]:
+        """All of them, and one that makes whatever it is about impossible."""
+        first = circuit.latches[0]
+        return [
+            *lemmas,
+            Lemma((first.literal ^ first.initial,), "not as at first"),
+            Lemma((first.literal ^ first.initial ^ 1,), "as at first"),
+        ]
+
+    patch.setattr(proving, "hold_at_first", every)
+
+
+def say_the_same_of_now(patch: pytest.MonkeyPatch) -> None:
+    """What is asked of the next state is asked of the same one: everything is inductive."""
+
+    def now(primed: proving.Primed, circuit: Circuit, literals: Iterable[int]) -> None:
+        primed._of = {literal & ~1: literal & ~1 for literal in literals}
+
+    patch.setattr(proving.Primed, "__init__", now)
+
+
+def keep_what_is_dropped(patch: pytest.MonkeyPatch) -> None:
+    """Candidates that a step violates count as inductive."""
+
+    def possible(proof: proving.LemmaProof, target: int) -> Generator[list[int], bool, bool]:
+        wanted = proof._name(proof.bad) if target == proving.BAD else proof.violated[target]
+        if target != proving.BAD:
+            yield [proof.true, -proof.true]
+            return False
+        return (yield [*proof.every, wanted])
+
+    patch.setattr(proving.LemmaProof, "_is_possible", possible)
+
+
+LEMMA_MUTANTS = {
+    "the first state is forgotten": forget_the_first_state,
+    "lemmas are asked of the state before the step": say_the_same_of_now,
+    "a violated lemma is kept": keep_what_is_dropped,
+}
+
+
+@pytest.mark.parametrize("name", LEMMA_MUTANTS)
+def test_a_broken_proof_by_lemmas_is_noticed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    monkeypatch.setattr(pdr, "FIRST_QUERIES", 1)
+    monkeypatch.setattr(pdr, "sample_states", first_state_alone)
+    assert find(tmp_path) == "assert"
+    LEMMA_MUTANTS[name](monkeypatch)
+    assert find(tmp_path) == NO_PROOF
+    monkeypatch.setattr(pdr, "check_invariant", lambda *_: None)
+    assert find(tmp_path) == "holds"  # it is the check that notices
+
+
+def first_state_alone(circuit: Circuit) -> Truths:
+    """The only sample: most guesses are wrong then."""
+    return np.array([[bool(latch.initial)] for latch in circuit.latches])

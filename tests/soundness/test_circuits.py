@@ -12,6 +12,7 @@ import pytest
 
 from mazurka.search import SearchOptions, Silent
 from mazurka.search.registry import load_strategy
+from mazurka.symbolic import pdr
 from mazurka.symbolic.options import INTERLEAVING
 from tests.soundness.circuit_agreement import CircuitWalks
 from tests.soundness.reductions import CHOOSING, STOPPING, Agreement, Subject, compare, consult
@@ -92,6 +93,20 @@ def test_diagrams_count_the_states_that_are_reached() -> None:
             assert found.statistics.states == len(oracle.whole.states), f"seed {seed}"
             counted += 1
     assert counted > 0
+
+
+def test_proofs_by_lemmas_agree_with_the_unreduced_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pdr, "FIRST_QUERIES", 1)
+    strategy, decided = load_strategy("pdr"), 0
+    for seed in (*range(4), *range(STOPPING, STOPPING + 3), *range(CHOOSING, CHOOSING + 3)):
+        oracle = consult(Subject(seed).program(), STATES)
+        if oracle is None:
+            continue
+        options = SearchOptions(properties=USUAL, tuning={"unrolling": 4}, limit_seconds=20)
+        found = compare(oracle, strategy, options)
+        assert found.agreement is not Agreement.DISAGREES, f"seed {seed}: {found}"
+        decided += found.agreement is Agreement.AGREES
+    assert decided > 0
 
 
 @pytest.mark.parametrize("first", [0, STOPPING, CHOOSING])

@@ -53,7 +53,7 @@ from mazurka.symbolic.schedules import ScheduleReader
 from mazurka.symbolic.solving.property_directed import Progress
 from mazurka.symbolic.solving.solver import SatSolver, SolverFailure
 
-FIRST_QUERIES = 3000
+FIRST_QUERIES = 1500
 """After so many questions lemmas are tried."""
 
 

@@ -15,6 +15,7 @@ a decision.
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 from mazurka.symbolic.bmc import CircuitSearch, FrameLoop
@@ -24,6 +25,10 @@ from mazurka.symbolic.pdr import InvariantFile, InvariantSearch, ModelQuestion
 from mazurka.symbolic.reaching import Answer
 from mazurka.symbolic.solving.property_directed import Progress
 from mazurka.symbolic.solving.solver import PULSE_SECONDS, SatSolver, SolverFailure
+
+BRIEF_SECONDS = 0.02
+BURST_SECONDS = 0.2
+"""For so long, or one answer more, the bounded search waits while this one goes on."""
 
 
 class Decided(Exception):  # noqa: N818 - it is control flow, not an error
@@ -139,9 +144,16 @@ class ProofBeside:
         """Hear what there is to hear; whether it has come to an end with an answer."""
         if not self.has_begun or self.is_judging:
             return False
-        while not self.is_over and self.asked.has_answered():
+        until = time.perf_counter() + BURST_SECONDS
+        while not self.is_over and self.asked.has_answered(self._patience()):
             self._hear()
+            if time.perf_counter() > until:
+                break
         return self.has_decided
+
+    def _patience(self) -> float:
+        """How long to wait for an answer: questions about lemmas are many and small."""
+        return BRIEF_SECONDS if isinstance(self.question, ModelQuestion) else 0.0
 
     def finish(self) -> None:
         """Wait for the end."""

@@ -1,0 +1,133 @@
+"""Guessed invariants: equations among samples, what is inductive of them, and proofs over words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mazurka.checking import load_program
+from mazurka.errors import InternalError
+from mazurka.search import SearchOptions, SearchResult, Silent
+from mazurka.search.reading import Reading
+from mazurka.search.registry import load_strategy
+from mazurka.symbolic import pdr
+from mazurka.symbolic.circuit import Circuit, Interleaving
+from mazurka.symbolic.encoding import encode
+from mazurka.symbolic.environment import BINARY
+from mazurka.symbolic.invariants import check_invariant, find_unused_codes
+from mazurka.symbolic.lemmas.mining import Lemma, guess_lemmas
+from mazurka.symbolic.lemmas.proving import LEMMA_SOLVER, prove_by_lemmas
+from mazurka.symbolic.lemmas.relations import find_equations, find_null_space
+from mazurka.symbolic.lemmas.sampling import sample_states
+from mazurka.symbolic.solving.solver import SatSolver
+
+STEP = """
+from mazurka.model import Int, Mutex
+MAX = 2**32 - 1
+given: Int[0, MAX] = 0
+taken: Int[0, MAX] = 0
+m = Mutex()
+def giver():
+    global given
+    while True:
+        with m:
+            if given - taken < 3 and given < MAX:
+                given += 1
+def taker():
+    global taken
+    while True:
+        with m:
+            if taken < given:
+                taken += 1
+            assert given - taken <= LIMIT
+LIMIT = 3
+threads = [giver(), taker()]
+"""
+
+
+def make_circuit(folder: Path, **constants: str) -> Circuit:
+    path = folder / "model.py"
+    path.write_text(STEP, encoding="utf-8")
+    program = load_program(str(path), Reading(definitions=constants))
+    return encode(program, Interleaving.FULL, counters=BINARY)
+
+
+def find_bad(circuit: Circuit) -> int:
+    return circuit.graph.some([*circuit.bad.values(), *circuit.unknown.values()])
+
+
+def prove(circuit: Circuit, lemmas: list[Lemma]) -> list[Lemma] | None:
+    known = find_unused_codes(circuit)
+    with SatSolver(LEMMA_SOLVER) as solver:
+        questions = prove_by_lemmas(circuit, lemmas, known, find_bad(circuit), solver)
+        assumptions = next(questions)
+        while True:
+            try:
+                assumptions = questions.send(solver.solve(assumptions))
+            except StopIteration as end:
+                found: list[Lemma] | None = end.value
+                return found
+
+
+def check(folder: Path, limit: int, patch: pytest.MonkeyPatch) -> SearchResult:
+    """Look for a proof by lemmas at once."""
+    patch.setattr(pdr, "FIRST_QUERIES", 1)
+    path = folder / "model.py"
+    path.write_text(STEP, encoding="utf-8")
+    program = load_program(str(path), Reading(definitions={"LIMIT": str(limit)}))
+    options = SearchOptions(properties=frozenset({"assert", "deadlock"}), limit_seconds=60)
+    return load_strategy("pdr").run(program, options, Silent())
+
+
+def test_null_space() -> None:
+    # x = 2 y and z = 5 in all samples: the differences have no z, and x twice as often as y.
+    assert find_null_space([[2, 1, 0], [4, 2, 0]], 3) in ([[1, -2, 0], [0, 0, 1]],)
+    assert find_null_space([[1, 0], [0, 1]], 2) == []
+    assert find_null_space([], 2) == [[1, 0], [0, 1]]
+
+
+def test_equations_of_samples() -> None:
+    rows = np.array([[3, 1, 2], [5, 4, 1], [9, 2, 7], [0, 0, 0]], np.int64)
+    assert find_equations([10, 11, 12], rows) == [(((10, 1), (11, -1), (12, -1)), 0)]
+    assert find_equations([10, 11, 12], rows[:2]) == []  # too few say anything
+
+
+def test_wide_counters_in_step_are_proved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = check(tmp_path, 3, monkeypatch)
+    assert result.violation is None
+    assert not result.limits
+    assert "inductive invariant" in (result.statistics.proof or "")
+
+
+def test_a_bound_that_is_too_small_is_violated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = check(tmp_path, 1, monkeypatch)
+    assert result.violation is not None
+    assert result.violation.kind == "assert"
+
+
+def test_lemmas_of_a_proof_are_checked(tmp_path: Path) -> None:
+    circuit = make_circuit(tmp_path)
+    guessed = guess_lemmas(circuit, sample_states(circuit))
+    lemmas = prove(circuit, guessed)
+    assert lemmas is not None
+    assert 0 < len(lemmas) < len(guessed)
+    clauses = [lemma.literals for lemma in lemmas]
+    known, bad = find_unused_codes(circuit), find_bad(circuit)
+    check_invariant(circuit, known, bad, lemmas=clauses)
+    with pytest.raises(InternalError, match="no inductive invariant"):
+        check_invariant(circuit, known, bad, lemmas=clauses[: len(clauses) // 2])
+    first = circuit.latches[0]
+    wrong = first.literal ^ first.initial
+    with pytest.raises(InternalError, match="first state is outside"):
+        check_invariant(circuit, known, bad, lemmas=[*clauses, (wrong,)])
+
+
+def test_guesses_that_are_wrong_are_dropped(tmp_path: Path) -> None:
+    """One sample contradicts nothing, so that nearly all guesses are wrong."""
+    circuit = make_circuit(tmp_path)
+    one = np.array([[bool(latch.initial)] for latch in circuit.latches])
+    assert prove(circuit, guess_lemmas(circuit, one)) is None
