@@ -176,6 +176,13 @@ CASES = (
         {"THREADS": 2, "TIMES": 2},
     ),
     describe_model(
+        "fibonacci",
+        "sums of sums",
+        "symbolic/fibonacci",
+        {"TIMES": 6, "LIMIT": 378},
+        {"TIMES": 2, "LIMIT": 9},
+    ),
+    describe_model(
         "commit",
         "a commit that fails",
         "verdict/two_phase_commit",
