@@ -197,21 +197,3 @@ def program():
 def test_naming_an_object_asks_it_nothing(tmp_path: Path) -> None:
     """It may not be complete: `__new__` has made it, and `__init__` has not run."""
     assert find(tmp_path, HEAD + ASKED, bound=0).outcomes == {0}
-
-
-ASKED = """
-class Lazy:
-    asked = 0
-    def __len__(self):
-        Lazy.asked += 1
-        return 0
-def program():
-    Lazy.asked = 0
-    lazy = Lazy()
-    return type(lazy), Lazy.asked
-"""
-
-
-def test_a_new_object_is_not_asked_whether_it_is_empty(tmp_path: Path) -> None:
-    """What its `__len__` does would come before the program asks for it."""
-    assert [asked for _, asked in find(tmp_path, ASKED).outcomes] == [0]
