@@ -59,6 +59,7 @@ from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import learned
 from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.runtime.sharing.names import EVERYBODY, Seen, names, objects, see
+from mazurka.runtime.sharing.older_state import older_state
 
 NOWHERE: Final = object()
 """No location: a call, or something that does not change."""
@@ -432,6 +433,7 @@ def note_replaced(name: str) -> None:
 
 def _note_called_with(function: FunctionType, name: str) -> None:
     """Note an assignment to what each call of a function reads, where nobody sees that."""
+    older_state.note_called_with(function, name)
     if not now.alone:
         reason = "nobody sees which calls come before it"
         unobserved.note_code(f"assignment to {name} of {function.__qualname__}", reason)

@@ -50,6 +50,7 @@ from mazurka.runtime.sharing.locations import (
     suspect,
 )
 from mazurka.runtime.sharing.names import EVERYBODY, Seen, held, known, objects, see
+from mazurka.runtime.sharing.older_state import older_state
 
 _SETTLED: Final = SharedLocation()
 """Stands for attributes that need no location."""
@@ -174,8 +175,8 @@ def read_attribute(thing: Any, name: str, site: int) -> Any:
     if session.current.ident != get_ident():
         return getattr(thing, name)
     if now.alone:
-        if id(thing) in held:
-            see(thing)  # what it holds is older than the run, too
+        if id(thing) in held:  # it is given no name: later runs would name it earlier
+            older_state.meet(thing)
         return _hold(getattr(thing, name), site)
     seen = known(id(thing))
     if seen is not None:
@@ -408,7 +409,7 @@ def read_captured(look: FunctionType, site: int) -> None:
     if not now.alone:
         touch(_see_cell(look), "cell_contents", site, False)
     elif look.__closure__ and id(look.__closure__[0]) in held:
-        _see_cell(look)
+        older_state.meet(look.__closure__[0])
 
 
 def write_captured(value: Any, look: FunctionType, site: int) -> Any:

@@ -31,7 +31,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from operator import is_
-from types import CellType, MemberDescriptorType, ModuleType
+from types import CellType, FunctionType, MemberDescriptorType, ModuleType
 from typing import Any, Final, TypeAlias
 from weakref import finalize
 
@@ -66,6 +66,8 @@ class OlderState:
         """Keeps alive what modules held."""
         self._passing: list[Any] = []
         """Keeps alive what is known to be older only for the present run."""
+        self._called_with: list[tuple[FunctionType, str, Any]] = []
+        """Functions to which the present run has assigned code or defaults, and what they had."""
 
     def clear(self) -> None:
         """Forget the exploration."""
@@ -74,6 +76,7 @@ class OlderState:
         self.held.clear()
         self._kept.clear()
         self._passing.clear()
+        self._called_with.clear()
 
     def renew(self) -> None:
         """Copy objects anew when they are met again: between two runs, locks have been replaced."""
@@ -110,9 +113,16 @@ class OlderState:
                 self.held.update(map(id, part))
         self._met[key] = thing
 
+    def note_called_with(self, function: FunctionType, name: str) -> None:
+        """Note that the present run is about to assign what calls of a function use."""
+        self._called_with.append((function, name, getattr(function, name)))
+
     def put_back(self, touched: Callable[[int], Mapping[str, object] | None]) -> None:
         """Let the objects that the run has met hold what they held; `touched` says by identity
         which of their attributes it has used."""
+        while self._called_with:
+            function, name, value = self._called_with.pop()
+            setattr(function, name, value)
         met, self._met = self._met, {}
         for key, thing in met.items():
             self._first[key][1].put_back(thing, touched(key) or ())
@@ -124,6 +134,7 @@ class OlderState:
         back, either: a cache would be empty again, and the generator that fills it at its end.
         """
         self._met.clear()
+        self._called_with.clear()
         self.renew()
 
     def change(self, thing: Any, name: str, value: Any) -> None:

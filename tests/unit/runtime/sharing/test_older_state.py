@@ -404,3 +404,43 @@ def test_what_an_older_generator_has_filled_stays(
     result = mazurka.explore(module.program, preemptions=1)
     assert result.verdict == ("inconclusive" if keep else "violated")
     assert "count (begun before the exploration)" in result.not_observed
+
+
+REPLACED_CODE = """
+import threading
+
+names = []
+
+def make():
+    names.append(0)
+
+def lazy(default=0):
+    global known
+    known = 7
+    lazy.__code__ = compiled.__code__
+    lazy.__defaults__ = (1,)
+    return lazy()
+
+def compiled(default=0):
+    make()
+    return known + default
+
+def program():
+    assert lazy() == 8
+    threads = [threading.Thread(target=names.append, args=(n,)) for n in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(names) == 3
+"""
+
+
+def test_code_that_a_run_has_assigned_is_put_back(tmp_path: Path) -> None:
+    """Like the globals that it needs: a function that compiles itself at its first call."""
+    module = module_of(tmp_path, REPLACED_CODE)
+    code = module.lazy.__code__
+    result = mazurka.explore(module.program, preemptions=1)
+    assert (result.verdict, result.error) == ("holds", None), result.report()
+    assert module.lazy.__code__ is code
+    assert module.lazy.__defaults__ == (0,)
