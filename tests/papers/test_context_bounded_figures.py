@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from mazurka.ir.program import Program
-from mazurka.stateless.bounded.context_bound import ContextBounds
+from mazurka.stateless.bounded.context_bound import ContextBounds, cost_of, least_cost
 from mazurka.stateless.explored import RunOptions
 from mazurka.stateless.iterative import ALGORITHMS, DEFAULT, find_search
 from mazurka.stateless.models.execution import IRExecution
@@ -100,14 +100,14 @@ def test_figure_2_a_step_may_lower_the_context_bound() -> None:
     y := 1, too, it need not have been: the read can come last."""
     graph, _ = recorded(Simulated([writes("x", "y"), reads("x")]), (0, 1, 0))
     bounds = ContextBounds(graph)
-    assert bounds.here().least == 0, "state d"
+    assert least_cost(bounds.here()) == 0, "state d"
     graph.back(0)
-    assert bounds.here().least == 1, "state c"
-    assert bounds.here().of(0) == 1, "the step from c to d is not within the bound"
+    assert least_cost(bounds.here()) == 1, "state c"
+    assert cost_of(bounds.here(), 0) == 1, "the step from c to d is not within the bound"
     graph.back(1)
     graph.forth(0)
-    assert bounds.here().least == 0, "state e"
-    assert bounds.here().of(1) == 0, "and this is how d is reached"
+    assert least_cost(bounds.here()) == 0, "state e"
+    assert cost_of(bounds.here(), 1) == 0, "and this is how d is reached"
 
 
 def test_the_reduced_search_never_has_more_executions() -> None:

@@ -10,6 +10,7 @@ from mazurka.errors import MazurkaError
 from mazurka.stateless.runs import Failed
 
 TIME = "time"
+PROCESSOR_TIME = "processor time"
 INTERRUPTED = "interrupted"
 
 
@@ -34,6 +35,8 @@ class RunOptions:
     """End the search with the first failure."""
     max_runs: int | None = None
     limit_seconds: float | None = None
+    processor_deadline: float | None = None
+    """When the search ends, on the clock of `time.process_time`."""
     ignored: frozenset[str] = frozenset()
     """Kinds of failure that nobody asks for; the search goes on after them."""
     max_states: int | None = 2_000_000

@@ -47,7 +47,16 @@ from mazurka.runtime.story.recording import record
 from mazurka.runtime.story.result import Result
 from mazurka.runtime.story.story import Story
 from mazurka.stateless import iterative, randomized
-from mazurka.stateless.explored import TIME, DivergedError, Explored, Failing, Progress, RunOptions
+from mazurka.stateless.explored import (
+    INTERRUPTED,
+    PROCESSOR_TIME,
+    TIME,
+    DivergedError,
+    Explored,
+    Failing,
+    Progress,
+    RunOptions,
+)
 from mazurka.stateless.runs import Decider, Ended, Failed, OutOfTime, Runnable
 
 ENDLESS = (
@@ -72,6 +81,9 @@ class Exploration:
 
     def __post_init__(self) -> None:
         self.notes = self.result.notes
+        allowed = self.options.processor_seconds
+        self.processor_deadline = None if allowed is None else time.process_time() + allowed
+        """When a search ends that nobody has given a limit, on the processor's clock."""
 
     def run(self) -> None:
         self.control(self.conduct)
@@ -107,7 +119,7 @@ class Exploration:
     def choose_settings(self, *, timed: bool = True) -> ControlSettings:
         """How the program is to be controlled; `timed` says whether the time limit counts."""
         options, started = self.options, self.started
-        seconds = options.seconds if timed else None
+        seconds = options.limit_seconds if timed else None
         return ControlSettings(
             deadline=None if started is None or seconds is None else started + seconds,
             patience=options.patience,
@@ -181,12 +193,13 @@ class Exploration:
 
     def choose_limits(self) -> RunOptions:
         """The limits of a search; all searches of an exploration share its time."""
-        options, left = self.options, self.options.seconds
+        options, left = self.options, self.options.limit_seconds
         if left is not None and self.started is not None:
             left = max(left - (time.perf_counter() - self.started), 0.001)
         return RunOptions(
             max_runs=None if options.sampled else options.executions,
             limit_seconds=left,
+            processor_deadline=self.processor_deadline,
             max_steps=options.max_steps,
             early_timeouts=options.timeouts == ANY_TIME,
         )
@@ -294,7 +307,14 @@ def find_same_failure(failed: Failed, story: Story) -> Failed:
     )
 
 
-NAMED = {"time": "the time limit was hit", "interrupted": "it was interrupted"}
+NAMED = {
+    TIME: "the time limit was hit",
+    PROCESSOR_TIME: (
+        f"the {Usual.PROCESSOR_SECONDS.value} s of processor time were over that a test has unless"
+        " told otherwise (seconds=60 allows more)"
+    ),
+    INTERRUPTED: "it was interrupted",
+}
 
 
 def describe_bound(bound: int | None, *, patient: bool = False) -> str:

@@ -37,6 +37,8 @@ class Usual(Enum):
 
     BOUND = 2
     """Of preemptions; none for strategies that have no bound."""
+    PROCESSOR_SECONDS = 12
+    """Of the processor, for a search by one process that nobody has given a limit."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,8 +52,8 @@ class ExploreOptions:
     """For `random` and `pct`; drawn, and told, where it is not given."""
     executions: int | None = None
     """The most runs of the test; for random schedules, how many."""
-    seconds: float | None = None
-    """The longest time."""
+    seconds: float | Usual | None = Usual.PROCESSOR_SECONDS
+    """The longest time; None for any."""
     races: bool = False
     """Report data races, even where the test passes."""
     leave_out: tuple[str, ...] = ()
@@ -99,8 +101,8 @@ class ExploreOptions:
             )
         if self.executions is not None and self.executions < 1:
             raise OptionError(f"executions must be 1 or more, not {self.executions}")
-        if self.seconds is not None and not self.seconds > 0:
-            raise OptionError(f"the time limit must be above 0 seconds, not {self.seconds:g}")
+        if self.limit_seconds is not None and not self.limit_seconds > 0:
+            raise OptionError(f"the time limit must be above 0 seconds, not {self.limit_seconds:g}")
         if not self.patience > 0:
             raise OptionError(f"patience must be above 0 seconds, not {self.patience:g}")
         if self.max_steps < 1:
@@ -129,12 +131,33 @@ class ExploreOptions:
                 raise OptionError(f"{name} must be True or False, not {value!r}")
         for name in ("seconds", "patience"):
             value = getattr(self, name)
-            if not (value is None and name == "seconds") and type(value) not in (int, float):
+            if name == "seconds" and (value is None or isinstance(value, Usual)):
+                continue
+            if type(value) not in (int, float):
                 raise OptionError(f"{name} must be a number of seconds, not {value!r}")
 
     @property
     def sampled(self) -> bool:
         return self.strategy in randomized.STRATEGIES
+
+    @property
+    def limit_seconds(self) -> float | None:
+        """The longest time, where somebody has set a limit."""
+        return None if isinstance(self.seconds, Usual) else self.seconds
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether somebody has said when the search may end early."""
+        return self.executions is not None or self.limit_seconds is not None or self.sampled
+
+    @property
+    def processor_seconds(self) -> int | None:
+        """How much time of the processor a search may take that nobody has given a limit.
+
+        People wait for a test.  Several processes are for those who want to wait.
+        """
+        usual = isinstance(self.seconds, Usual) and not self.is_limited and self.workers == 1
+        return Usual.PROCESSOR_SECONDS.value if usual else None
 
     @property
     def bound(self) -> int | None:

@@ -113,9 +113,8 @@ def refuse_coroutines(function: Callable[..., Any]) -> None:
 
 def raise_failure(result: Result, options: ExploreOptions) -> Result:
     """Raise where a test fails, or where a limit has ended its exploration that nobody has set."""
-    asked = options.executions is not None or options.seconds is not None or options.sampled
     failed = result.verdict in (VIOLATED, ERROR) or UNOBSERVED in result.limits
-    if failed or (result.verdict == INCONCLUSIVE and not asked):
+    if failed or (result.verdict == INCONCLUSIVE and not options.is_limited):
         raise ExplorationFailure(result) from None
     return result
 
@@ -154,7 +153,7 @@ def explore(
     strategy: str = "algorithm2",
     seed: int | None = None,
     executions: int | None = None,
-    seconds: float | None = None,
+    seconds: float | None = ...,  # 12 s of the processor
     races: bool = False,
     leave_out: Iterable[str] = (),
     virtual_time: bool = True,
@@ -174,7 +173,7 @@ def explore(
     strategy: str = "algorithm2",
     seed: int | None = None,
     executions: int | None = None,
-    seconds: float | None = None,
+    seconds: float | None = ...,  # 12 s of the processor
     races: bool = False,
     leave_out: Iterable[str] = (),
     virtual_time: bool = True,

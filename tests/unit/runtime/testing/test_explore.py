@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
+import time
 import unittest
+from typing import Any
 
 import pytest
 from tests.unit.runtime.concurrent_programs import (
@@ -283,3 +286,45 @@ def test_coroutines_of_a_case_set_it_up() -> None:
     result = unittest.TestResult()
     Awaiting("test_it").run(result)
     assert result.wasSuccessful(), result.errors + result.failures
+
+
+# -- the usual limit -----------------------------------------------------------------------------
+
+
+def sections() -> None:
+    lock, done = threading.Lock(), []
+
+    def add() -> None:
+        for _ in range(3):
+            with lock:
+                done.append(1)
+
+    threads = [threading.Thread(target=add) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def use_up_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the processor's clock advance by a second whenever it is read."""
+    ticks = itertools.count()
+    monkeypatch.setattr(time, "process_time", lambda: float(next(ticks)))
+
+
+def test_a_search_ends_if_nobody_gives_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    use_up_time(monkeypatch)
+    result = mazurka.explore(sections, preemptions=2)
+    assert (result.verdict, result.limits) == ("inconclusive", ("processor time",))
+    assert "the 12 s of processor time were over" in result.scope
+    assert "seconds=60 allows more" in result.scope
+    with pytest.raises(mazurka.ExplorationFailure, match="processor time were over"):
+        mazurka.explore(preemptions=2)(sections)()
+
+
+@pytest.mark.parametrize("given", [{"seconds": None}, {"seconds": 600}, {"executions": 9999}])
+def test_limits_that_are_given_replace_the_usual_one(
+    monkeypatch: pytest.MonkeyPatch, given: dict[str, Any]
+) -> None:
+    use_up_time(monkeypatch)
+    assert mazurka.explore(sections, preemptions=1, **given).verdict == "holds"
