@@ -81,6 +81,7 @@ def compare(
     path: str | os.PathLike[str],
     *,
     engine: str = "auto",
+    engines: Iterable[str] | None = None,
     strategies: Iterable[str] | None = None,
     order: str = "dfs",
     properties: Iterable[str] | None = None,
@@ -100,7 +101,8 @@ def compare(
 
     `properties` are those of `check` unless given: strategies that cannot look for hangs look for
     the others, and their verdicts say so.  The result has one verdict a strategy in `verdicts`, and
-    in `left_out` the strategies that cannot answer, each with the reason.
+    in `left_out` the strategies that cannot answer, each with the reason.  `engines` names several
+    engines whose strategies are meant; `engine` names one.
     """
     options = CheckOptions(
         engine=engine,
@@ -114,7 +116,8 @@ def compare(
         tuning=tuning,
     )
     names = tuple(strategies) if strategies is not None else None
-    return compare_file(os.fspath(path), names, options, observer or Silent())
+    among = tuple(engines) if engines is not None else None
+    return compare_file(os.fspath(path), names, options, observer or Silent(), engines=among)
 
 
 def replay(trace: str | os.PathLike[str]) -> ReplayReport:

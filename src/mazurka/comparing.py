@@ -9,7 +9,8 @@ from mazurka.deadline import interruptible, time_limit
 from mazurka.errors import OptionError
 from mazurka.report.verdict import UNREDUCED, Verdict
 from mazurka.search import Observer, Strategy
-from mazurka.search.registry import AUTO, load_strategy, strategy_names
+from mazurka.search.options import one_of
+from mazurka.search.registry import AUTO, ENGINES, load_strategy, strategy_names
 from mazurka.search.request import (
     CheckOptions,
     list_tuned,
@@ -24,9 +25,9 @@ INTERRUPTED = "interrupted"
 COUNTLESS = ("symbolic",)
 """The engines whose strategies are compared only where they are named: they count neither states
 nor executions."""
-SCHEDULE_SECONDS = 10.0
-"""What a search over schedules may take where nobody says: the number of schedules is exponential,
-and a comparison should come to an end."""
+ENDLESS_SECONDS = 10.0
+"""What a search that may take for ever has where nobody says: the number of schedules is
+exponential, and so are solvers; a comparison should come to an end."""
 
 
 @dataclass(frozen=True)
@@ -65,19 +66,24 @@ def compare_file(
     options: CheckOptions,
     observer: Observer,
     *,
+    engines: tuple[str, ...] | None = None,
     started: float | None = None,
 ) -> Comparison:
     """Run the strategies named, or all that can answer; each explores everything.
 
+    `engines` names those whose strategies are meant, where these are not one or the usual ones.
+
     A time limit is for reading the file, counted from `started` (`time.perf_counter`) if that is
     given, and for each strategy."""
     validate(options)
+    engines = choose_engines(engines, options.engine)
     left_out: list[tuple[str, str]] = []
     chosen: list[Strategy] = []
-    for name in names if names is not None else every_strategy(options.engine):
+    for name in names if names is not None else every_strategy(engines):
         strategy = load_strategy(name)
         try:
             chosen.append(require_able(strategy, options_for(strategy, options)))
+            require_among(strategy, engines)
         except OptionError as error:
             if names is not None:
                 raise
@@ -97,21 +103,46 @@ def compare_file(
             left_out.append((strategy.name, INTERRUPTED))
             continue
         wanted = options_for(strategy, options)
-        with time_limit(wanted.limit_seconds):
-            verdicts.append(check_program(path, program, strategy, wanted, observer))
+        try:
+            with time_limit(wanted.limit_seconds):
+                verdicts.append(check_program(path, program, strategy, wanted, observer))
+        except OptionError as error:  # such as a solver that is not installed
+            if names is not None or (strategy is chosen[-1] and not verdicts):
+                raise
+            left_out.append((strategy.name, error.message))
     looked_for = sort_properties(name for verdict in verdicts for name in verdict.properties)
     return Comparison(path, looked_for, tuple(verdicts), tuple(left_out), remarks)
 
 
+def choose_engines(named: tuple[str, ...] | None, engine: str) -> tuple[str, ...] | None:
+    """The engines whose strategies are compared; None for the usual ones."""
+    if named is None:
+        return None if engine == AUTO else (engine,)
+    if engine != AUTO:
+        raise OptionError("--engine and --engines both say which engines; give one of them")
+    for name in named:
+        one_of("engine", name, ENGINES)
+    return named
+
+
+def require_among(strategy: Strategy, engines: tuple[str, ...] | None) -> None:
+    """Refuse a strategy that is asked for by name, but not its engine."""
+    if engines is not None and strategy.engine not in engines:
+        raise OptionError(
+            f"strategy {strategy.name!r} belongs to engine {strategy.engine},"
+            f" which --engines does not name"
+        )
+
+
 def options_for(strategy: Strategy, options: CheckOptions) -> CheckOptions:
     """What is asked of one strategy among others: an option that means nothing to it is left as it
-    usually is, and a search over schedules, which may take for ever, has an end."""
+    usually is, and a search over schedules or by a solver, which may take for ever, has an end."""
     own = {option.name for option in strategy.options}
     ignored = {option.name for option in list_tuned(options)} - own
     tuning = {name: value for name, value in options.tuning.items() if name not in ignored}
     seconds = options.limit_seconds
-    if seconds is None and strategy.over_schedules:
-        seconds = SCHEDULE_SECONDS
+    if seconds is None and (strategy.over_schedules or strategy.engine in COUNTLESS):
+        seconds = ENDLESS_SECONDS
     return replace(options, strategy=strategy.name, limit_seconds=seconds, tuning=tuning)
 
 
@@ -122,15 +153,18 @@ def refuse_what_none_listens_to(chosen: list[Strategy], options: CheckOptions) -
             raise OptionError(f"{option.flag} means nothing to the strategies compared: {compared}")
 
 
-def every_strategy(engine: str = AUTO) -> list[str]:
-    """An engine's strategies, or all, the unreduced one first, as the others are measured against
-    it; those over schedules last, as they count something else.
+def every_strategy(engines: tuple[str, ...] | None = None) -> list[str]:
+    """The strategies of these engines, or of all, the unreduced one first, as the others are
+    measured against it; those over schedules, and then those that count nothing, last.
 
     Strategies without states to count are compared only where they are asked for."""
-    names = strategy_names(engine)
-    if engine == AUTO:
-        names = [name for name in names if load_strategy(name).engine not in COUNTLESS]
-    return sorted(
-        names,
-        key=lambda name: (name != UNREDUCED, load_strategy(name).over_schedules, name),
-    )
+    if engines is None:
+        engines = tuple(engine for engine in ENGINES if engine not in COUNTLESS)
+    names = {name for engine in engines for name in strategy_names(engine)}
+    strategies = [load_strategy(name) for name in names]
+
+    def place(strategy: Strategy) -> tuple[bool, bool, bool, str]:
+        countless = strategy.engine in COUNTLESS
+        return (strategy.name != UNREDUCED, countless, strategy.over_schedules, strategy.name)
+
+    return [strategy.name for strategy in sorted(strategies, key=place)]

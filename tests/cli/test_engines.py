@@ -62,3 +62,28 @@ def test_compare_takes_the_strategies_of_one_engine(mazurka, model):
     assert [result["strategy"] for result in data["results"]] == strategy_names("stateless")
     with pytest.raises(OptionError, match="belongs to --engine stateful"):
         compare("holds.py", engine="stateless", strategies=["full"])
+
+
+def test_compare_takes_the_strategies_of_several_engines(mazurka, model):
+    asked = ("compare", model("deadlock"), "--engines", "symbolic,stateful", "--rounds", "3")
+    data = mazurka(*asked, "--property", "deadlock", "--json").json
+    compared = [result["strategy"] for result in data["results"]]
+    left_out = [each["strategy"] for each in data["left_out"]]
+    assert compared[0] == "full"
+    assert {*compared, *left_out} == {*strategy_names("stateful"), *strategy_names("symbolic")}
+    assert {"cpc", "bmc", "pdr"} <= set(compared)
+    assert {result["verdict"] for result in data["results"]} == {"violated"}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"engines": ["stateful", "syntactic"]}, "'syntactic' is not known; there are: stateful"),
+        ({"engines": ["stateful", "auto"]}, "'auto' is not known; there are: stateful"),
+        ({"engines": ["stateful"], "engine": "symbolic"}, "give one of them"),
+        ({"engines": ["stateless", "symbolic"], "strategies": ["cpc"]}, "does not name"),
+    ],
+)
+def test_engines_that_cannot_be_compared_are_refused(model, options, words):
+    with pytest.raises(OptionError, match=words):
+        compare(model("holds"), **options)

@@ -26,6 +26,14 @@ def compare(
         ),
     ] = None,
     engine: args.Engine = "auto",
+    engines: Annotated[
+        str | None,
+        args.option(
+            "--engines A,B",
+            "The engines whose strategies are compared.",
+            completion.complete_list(completion.named_engines),
+        ),
+    ] = None,
     order: args.Order = "dfs",
     properties: args.UsualProperty = None,
     language: args.Language = None,
@@ -55,6 +63,7 @@ def compare(
         from mazurka.search.request import CheckOptions
 
         names = args.parse_list(strategies, "--strategies") if strategies else None
+        among = args.parse_list(engines, "--engines") if engines else None
         options = CheckOptions(
             engine=engine,
             order=order,
@@ -75,7 +84,9 @@ def compare(
         )
         observer = observer_for()
         try:
-            comparison = compare_file(file, names, options, observer, started=command_start())
+            comparison = compare_file(
+                file, names, options, observer, engines=among, started=command_start()
+            )
         finally:
             finish(observer)
         if json:

@@ -48,10 +48,16 @@ def strategies_of_tests() -> Iterable[str]:
     return STRATEGIES
 
 
-def engines() -> list[str]:
-    from mazurka.search.registry import AUTO, ENGINES
+def named_engines() -> Iterable[str]:
+    from mazurka.search.registry import ENGINES
 
-    return [AUTO, *ENGINES]
+    return ENGINES
+
+
+def engines() -> list[str]:
+    from mazurka.search.registry import AUTO
+
+    return [AUTO, *named_engines()]
 
 
 def properties() -> Iterable[str]:

@@ -13,7 +13,8 @@ ORDERS = ("dfs", "bfs")
 
 TAKEN = frozenset(
     (
-        *("file", "path", "help", "json", "observer", "engine", "strategy", "strategies", "order"),
+        *("file", "path", "help", "json", "observer", "order"),
+        *("engine", "engines", "strategy", "strategies"),
         *("property", "properties", "language", "define", "definitions", "merge", "no_merge"),
         *(
             "granularity",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -61,7 +62,7 @@ def test_an_option_reaches_only_those_who_listen():
 
 
 def test_a_search_over_schedules_has_an_end():
-    assert options_for(SCHEDULES, CheckOptions()).limit_seconds == comparing.SCHEDULE_SECONDS
+    assert options_for(SCHEDULES, CheckOptions()).limit_seconds == comparing.ENDLESS_SECONDS
     assert options_for(SCHEDULES, CheckOptions(limit_seconds=77)).limit_seconds == 77
     assert options_for(DEAF, CheckOptions()).limit_seconds is None
 
@@ -88,7 +89,7 @@ def test_schedules_come_last():
 
 def test_a_comparison_ends_though_the_schedules_do_not(model: str, monkeypatch: pytest.MonkeyPatch):
     """Eight writes of one variable have 8! = 40,320 orders."""
-    monkeypatch.setattr(comparing, "SCHEDULE_SECONDS", 0.05)
+    monkeypatch.setattr(comparing, "ENDLESS_SECONDS", 0.05)
     found = compare_file(model, ("dpor",), CheckOptions(), Silent())
     (verdict,) = found.verdicts
     assert (verdict.verdict, verdict.limits) == ("inconclusive", ("time",))
@@ -133,3 +134,18 @@ def test_reading_takes_no_longer_than_is_left_since_the_start(model: str):
     started = time.perf_counter() - 20
     with pytest.raises(TimeLimitError):
         compare_file(model, ("full",), CheckOptions(limit_seconds=10), Silent(), started=started)
+
+
+def test_a_strategy_that_lacks_its_solver_is_left_out(model: str, monkeypatch: pytest.MonkeyPatch):
+    def refuse(*_: object) -> SearchResult:
+        raise OptionError("there is no solver")
+
+    full = load_strategy("full")
+    known = {"full": full, "solving": replace(full, name="solving", run=refuse)}
+    monkeypatch.setattr(comparing, "load_strategy", known.__getitem__)
+    monkeypatch.setattr(comparing, "strategy_names", lambda engine: list(known))
+    found = compare_file(model, None, CheckOptions(), Silent(), engines=("stateful",))
+    assert [verdict.strategy for verdict in found.verdicts] == ["full"]
+    assert found.left_out == (("solving", "there is no solver"),)
+    with pytest.raises(OptionError, match="there is no solver"):
+        compare_file(model, ("full", "solving"), CheckOptions(), Silent())
