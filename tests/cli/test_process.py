@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -107,9 +108,10 @@ def test_a_closed_pipe_is_no_disaster(model, environment):
     assert message == b""
 
 
-def wait_until_busy(run: subprocess.Popen[str]) -> None:
-    """Wait until a process has computed for a second: it has started by then, and searches."""
-    stat = Path(f"/proc/{run.pid}/stat")
+def wait_until_busy(run: subprocess.Popen[str], process: int | None = None) -> None:
+    """Wait until a process, or one that it has started, has computed for a second: it has started
+    by then, and searches."""
+    stat = Path(f"/proc/{process or run.pid}/stat")
     if not stat.exists():
         time.sleep(4)
         return
@@ -138,6 +140,64 @@ def test_interrupting_a_search_gives_partial_statistics(model, environment, tmp_
     assert "Traceback" not in err
     assert "interrupted" in out + err
     assert not list(tmp_path.glob("mazurka-*"))
+
+
+def processes_below(parent: int) -> list[int]:
+    """The children of a process, and theirs."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            if int(stat.read_text().rpartition(")")[2].split()[1]) == parent:
+                found.append(int(stat.parent.name))
+    return [*found, *(each for child in found for each in processes_below(child))]
+
+
+FACTORS = """
+from mazurka.model import Int, choose
+
+MOST = 4294967295
+left: Int[0, MOST] = 0
+right: Int[0, MOST] = 0
+product: Int[0, 4611686018427387904] = 0
+
+def multiplies():
+    global left, right, product
+    left = choose(range(2, 2147483647))
+    right = choose(range(2, 2147483647))
+    product = left * right
+    assert product != 2138334329186788511, "two factors"
+
+threads = [multiplies()]
+"""
+"""The number is a product of two primes of ten digits: no solver finds them soon."""
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+def test_interrupting_a_solver_leaves_no_process(tmp_path, environment):
+    pytest.importorskip("pysat")
+    file = tmp_path / "factors.py"
+    file.write_text(FACTORS)
+    run = subprocess.Popen(
+        [sys.executable, "-m", "mazurka", "check", str(file), "--strategy", "bmc", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    try:
+        while not (solvers := processes_below(run.pid)) and run.poll() is None:
+            time.sleep(0.05)
+        wait_until_busy(run, solvers[0])
+        run.send_signal(signal.SIGINT)
+        out, err = run.communicate(timeout=300)
+    finally:
+        run.kill()
+    assert (run.returncode, err) == (3, "")
+    found = json.loads(out)
+    assert (found["verdict"], found["limits"]) == ("inconclusive", ["interrupted"])
+    assert found["stats"]["seconds"] > 0
+    assert not [each for each in solvers if Path(f"/proc/{each}").exists()]
 
 
 LONG = """
