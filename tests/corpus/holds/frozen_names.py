@@ -26,7 +26,7 @@ def later(task, other):
     return task
 
 
-def send(task=Task(3)):  # noqa: B008 - a frozen record is a value
+def send(task=Task(3)):
     tasks.put(task)
 
 
