@@ -58,12 +58,14 @@ class QueueState(NamedTuple):
 class QueueModel(Lock):
     """A queue's model, and its mutex."""
 
-    __slots__ = ("_owner", "waking")
+    __slots__ = ("_owner", "is_new", "waking")
     kind = "queue"
 
     def __init__(self, owner: Any) -> None:
         super().__init__()
         self.state: Hashable = QueueState()
+        self.is_new = True
+        """Nobody has used the queue, which may not be empty: classes make what they begin with."""
         self._owner = ref(owner)
         self.waking: tuple[Any, ...] = ()
         """The real conditions of a queue that existed before."""
@@ -320,7 +322,19 @@ def queue_model(run: Scheduler, owner: Any) -> QueueModel:
         refuse_copy(run, owner)
     if model.epoch != run.epoch:
         adopt(run, model)
+    if model.is_new:
+        _measure_first(run, model, owner)
     return cast(QueueModel, model)
+
+
+def _measure_first(run: Scheduler, model: QueueModel, owner: Any) -> None:
+    """Ask a queue what it begins with, when it is first used: only then is it complete."""
+    model.is_new = False
+    ident, run.ident = run.ident, 0
+    try:
+        model.measure(owner, model.now.holder)
+    finally:
+        run.ident = ident
 
 
 # -- the methods of `queue.Queue` -----------------------------------------------------------------

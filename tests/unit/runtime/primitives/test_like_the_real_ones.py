@@ -312,3 +312,39 @@ def test_locks_cannot_be_copied(make: Callable[[], Any], duplicate: Callable[[An
     controlled: Log = []
     run_once(lambda: controlled.extend(recorded(script)))
     assert controlled == real
+
+
+class Begun(queue.Queue[int]):
+    """A queue that is not empty when it has been made, and knows its size only then."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = 7
+
+    def _init(self, maxsize: int) -> None:
+        self.items: list[int] = []
+
+    def _qsize(self) -> int:
+        return len(self.items) + (self.first is not None)
+
+    def _put(self, item: int) -> None:
+        self.items.append(item)
+
+    def _get(self) -> int:
+        item, self.first = self.first, None  # type: ignore[assignment]
+        return item if item is not None else self.items.pop(0)
+
+
+def test_a_queue_need_not_be_empty_in_the_beginning() -> None:
+    def program() -> None:
+        numbers = Begun()
+        assert numbers.qsize() == 1
+        with numbers.mutex:
+            assert numbers._qsize() == 1
+        thread = threading.Thread(target=numbers.put, args=(8,))
+        thread.start()
+        assert [numbers.get(), numbers.get()] == [7, 8]
+        thread.join()
+
+    result = explore(program, preemptions=2)
+    assert result.verdict == "holds", result.report()
