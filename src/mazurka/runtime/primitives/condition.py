@@ -29,6 +29,7 @@ from mazurka.runtime.core.operations import (
     Purpose,
     RealOperation,
     Yields,
+    describe_failure,
     dial,
     make_operation,
 )
@@ -138,6 +139,10 @@ class Wake(RealOperation):
 
     def takes(self) -> Object:
         return self.lock
+
+    def outcome(self) -> str:
+        waits = self.token in cast(ConditionModel, self.shared).waiters
+        return describe_failure(True) if waits else ""
 
     def waits_for(self, purpose: Purpose | None) -> str:
         model = cast(ConditionModel, self.shared)

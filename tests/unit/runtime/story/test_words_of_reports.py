@@ -379,3 +379,19 @@ def test_calls_of_a_queue_that_fail(call: Callable[[queue.Queue[int]], int], tol
         thread.join()
 
     assert told in report(program)
+
+
+def test_a_wait_for_a_condition_that_times_out() -> None:
+    def program() -> None:
+        ready = threading.Condition()
+        thread = threading.Thread(target=notify, args=(ready,))
+        thread.start()
+        with ready:
+            assert ready.wait(2)
+        thread.join()
+
+    def notify(ready: threading.Condition) -> None:
+        with ready:
+            ready.notify()
+
+    assert "wake ready: timed out" in report(program)
