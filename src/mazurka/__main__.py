@@ -17,6 +17,11 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.stderr.write("mazurka: interrupted\n")
         sys.exit(3)
+    finally:
+        # If the interrupt came inside of an `exec` of a text, as those by which classes are made
+        # while modules are loaded, Python would die of the signal at its end, though the exception
+        # has been caught; running another text lets it forget that.
+        exec("")
 
 
 if __name__ == "__main__":

@@ -136,10 +136,27 @@ def test_interrupting_a_search_gives_partial_statistics(model, environment, tmp_
     wait_until_busy(run)
     run.send_signal(sent)
     out, err = run.communicate(timeout=300)
-    assert run.returncode == 3
+    assert run.returncode == 3, (out, err)
     assert "Traceback" not in err
     assert "interrupted" in out + err
     assert not list(tmp_path.glob("mazurka-*"))
+
+
+INTERRUPTED = """
+import mazurka.cli.main
+from mazurka.__main__ import main
+
+mazurka.cli.main.main = lambda: exec("raise KeyboardInterrupt")
+main()
+"""
+
+
+def test_an_interrupt_while_classes_are_made_is_an_answer(environment, tmp_path):
+    """Python remembers an interrupt inside of an `exec` of a text, also if it has been caught."""
+    (tmp_path / "interrupted.py").write_text(INTERRUPTED)
+    command = [sys.executable, "-m", "interrupted"]
+    run = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True)
+    assert (run.returncode, run.stderr) == (3, b"mazurka: interrupted\n")
 
 
 def processes_below(parent: int) -> list[int]:
