@@ -16,7 +16,8 @@ import pytest
 from mazurka.report.answer import HOLDS, VIOLATED
 from mazurka.runtime.exploring.entry import explore_test
 from mazurka.runtime.exploring.options import ExploreOptions
-from mazurka.runtime.python import attributes, deep, expressions, loops, variables
+from mazurka.runtime.python import attributes, deep, expressions, variables
+from mazurka.runtime.python.iteration import loops
 from mazurka.runtime.rewrite import named_objects
 from mazurka.runtime.testing.decorator import make_test
 from tests.unit.runtime.observed_programs import module_of

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 import mazurka
-from mazurka.runtime.python import callbacks, iterators
+from mazurka.runtime.python import callbacks
 from mazurka.runtime.python.callbacks import Turns
-from mazurka.runtime.python.iterators import TeeIterator
-from tests.unit.runtime.python.shared_iterators import WAYS, counted, explored, run
+from mazurka.runtime.python.iteration import iterators
+from mazurka.runtime.python.iteration.iterators import TeeIterator
+from tests.unit.runtime.python.iteration.shared_iterators import WAYS, counted, explored, run
 
 
 def no_iterator(value: Any) -> bool:

@@ -10,9 +10,9 @@ import pytest
 
 from mazurka import explore
 from mazurka.runtime.python import opaque
-from mazurka.runtime.python.file_places import Knowledge
 from mazurka.runtime.python.library import settings, views
 from mazurka.runtime.python.library.files import FileOperation
+from mazurka.runtime.python.places.files import Knowledge
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.older_files import OlderFiles
 from mazurka.runtime.sharing.places import SharedPlace

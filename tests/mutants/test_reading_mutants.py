@@ -12,12 +12,14 @@ from typing import Any
 import pytest
 
 from mazurka.errors import MazurkaError
-from mazurka.frontend.python import arguments, beforehand, declarations, objects
+from mazurka.frontend.python import arguments
 from mazurka.frontend.python.elaboration import elaborate
 from mazurka.frontend.python.lowering import Lowering
-from mazurka.frontend.python.module_run import ModuleRun
+from mazurka.frontend.python.module_level import beforehand, declarations
+from mazurka.frontend.python.module_level.module_run import ModuleRun
 from mazurka.frontend.python.survey import facts_of
-from mazurka.frontend.python.values import Value
+from mazurka.frontend.python.values import objects
+from mazurka.frontend.python.values.kinds import Value
 from mazurka.ir.interpreter import StepRun
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import FINISHED, IDLE

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from mazurka.errors import MazurkaError
-from mazurka.frontend.python import assignment, expressions, owned_values
+from mazurka.frontend.python import expressions
 from mazurka.frontend.python.elaboration import elaborate
+from mazurka.frontend.python.values import assignment, owned
 from mazurka.ir.passes.prepare import prepare
 from mazurka.ir.program import FINISHED, IDLE
 from mazurka.stateful.reference.full import explore
@@ -63,7 +64,7 @@ def always(*given: object) -> bool:
     return True
 
 
-original_place = owned_values.place_copy
+original_place = owned.place_copy
 SWAP = "a, b = P(1), P(2)\nfor _ in range(3):\n    a, b = b, a\nx = 10 * a.v + b.v"
 OWN = "t = (1, 2)\nfor _ in range(3):\n    t = (t[1], t[0])\nx = 10 * t[0] + t[1]"
 LIST = "a = P(1)\nboth = [a, M]\na = P(2)\nx = both[0].v"
@@ -74,7 +75,7 @@ ITEMS = "a = P(1)\nx = 0\nfor m in (a, a):\n    a = P(5)\n    x = 10 * x + m.v"
 # name, object, attribute, replacement, the code, the value of `x` in Python
 MUTANTS: list[tuple[str, Any, str, Any, str, int]] = [
     ("exchanged one by one", assignment, "_is_settled", always, SWAP, 21),
-    ("parts one by one", owned_values, "_may_read", never, OWN, 21),
+    ("parts one by one", owned, "_may_read", never, OWN, 21),
     ("lists keep the cells of names", assignment, "place_copy", alias, LIST, 1),
     ("both sides are addresses", expressions, "is_record_value", never, CHOSEN, 1),
     ("new records as they stand", assignment, "is_kept", always, NEXT, 3),

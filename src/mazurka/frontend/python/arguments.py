@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence as Items
 
 from mazurka.frontend.python.lowering import Lowering
-from mazurka.frontend.python.values import Function, Method, Value
+from mazurka.frontend.python.values.kinds import Function, Method, Value
 
 
 def advise_not_to_call(low: Lowering, node: ast.AST) -> str:

@@ -30,7 +30,7 @@ from mazurka.frontend.python.lowering import (
     statement,
 )
 from mazurka.frontend.python.survey import facts_of, find_free_names
-from mazurka.frontend.python.values import Nothing, Number, Value
+from mazurka.frontend.python.values.kinds import Nothing, Number, Value
 from mazurka.ir.expressions import Const
 from mazurka.ir.program import FINISHED, Assign, DeclaredFormula, Edge, Kind
 

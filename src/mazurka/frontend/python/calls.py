@@ -6,7 +6,6 @@ import ast
 
 from mazurka.frontend.kit.shapes import RecordShape, Reference, SyncShape
 from mazurka.frontend.python.arguments import bind_parameters
-from mazurka.frontend.python.assignment import bind_parameter, copy_to_cell, point_to_parameter
 from mazurka.frontend.python.lowering import (
     CALLS,
     Activation,
@@ -15,12 +14,16 @@ from mazurka.frontend.python.lowering import (
     Lowering,
     expression,
 )
-from mazurka.frontend.python.objects import find_method, instantiate
 from mazurka.frontend.python.primitives.methods import find_methods
 from mazurka.frontend.python.primitives.threads import call_handle
 from mazurka.frontend.python.statements import RESULT
 from mazurka.frontend.python.survey import walk_own_nodes
-from mazurka.frontend.python.values import (
+from mazurka.frontend.python.values.assignment import (
+    bind_parameter,
+    copy_to_cell,
+    point_to_parameter,
+)
+from mazurka.frontend.python.values.kinds import (
     Closure,
     Function,
     Imported,
@@ -33,6 +36,7 @@ from mazurka.frontend.python.values import (
     Value,
     kind_of,
 )
+from mazurka.frontend.python.values.objects import find_method, instantiate
 from mazurka.ir.expressions import Const
 from mazurka.ir.program import Fault
 

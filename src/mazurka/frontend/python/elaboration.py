@@ -21,17 +21,13 @@ from mazurka.frontend.kit.threads import finish
 from mazurka.frontend.python import (  # noqa: F401 - handlers: together they are the language
     assertions,
     calls,
-    containers,
     loops,
-    objects,
     operations,
     protection,
     statements,
 )
 from mazurka.frontend.python.annotations import understand_annotations
 from mazurka.frontend.python.assertions import build_observer
-from mazurka.frontend.python.assignment import bind_parameter, point_to_parameter
-from mazurka.frontend.python.declarations import Declarations
 from mazurka.frontend.python.lowering import (
     CALLS,
     Activation,
@@ -40,7 +36,7 @@ from mazurka.frontend.python.lowering import (
     Lowering,
     Model,
 )
-from mazurka.frontend.python.owned_values import is_record_value
+from mazurka.frontend.python.module_level.declarations import Declarations
 from mazurka.frontend.python.primitives import locks, queues, signals, threads  # noqa: F401
 from mazurka.frontend.python.primitives.threads import add_parameter_cell
 from mazurka.frontend.python.source import parse, shorten
@@ -50,10 +46,13 @@ from mazurka.frontend.python.survey import (
     find_forgotten_globals,
     survey,
 )
-from mazurka.frontend.python.values import (
+from mazurka.frontend.python.values import containers, objects  # noqa: F401
+from mazurka.frontend.python.values.assignment import bind_parameter, point_to_parameter
+from mazurka.frontend.python.values.kinds import (
     Number,
     ThreadHandle,
 )
+from mazurka.frontend.python.values.owned import is_record_value
 from mazurka.ir.program import Program, Span
 
 _TYPES = frozenset({"mazurka.model.Int", "mazurka.model.Bool", "mazurka.model.atomic"})

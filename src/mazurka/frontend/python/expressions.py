@@ -13,17 +13,11 @@ import ast
 from mazurka.frontend.kit.arithmetic import binary, boolean, both, conditional, fits, unary
 from mazurka.frontend.kit.program import Label
 from mazurka.frontend.kit.shapes import Blueprint, RecordShape, Reference
-from mazurka.frontend.python.comparisons import compare
 from mazurka.frontend.python.lowering import LocalParts, LocalVariable, Lowering, expression
-from mazurka.frontend.python.owned_values import (
-    is_record_value,
-    is_tuple_value,
-    join_parts,
-    read_parts,
-)
 from mazurka.frontend.python.source import advise_on_name
 from mazurka.frontend.python.survey import is_frozen
-from mazurka.frontend.python.values import (
+from mazurka.frontend.python.values.comparisons import compare
+from mazurka.frontend.python.values.kinds import (
     Closure,
     Function,
     Imported,
@@ -36,6 +30,12 @@ from mazurka.frontend.python.values import (
     ThreadHandle,
     Value,
     kind_of,
+)
+from mazurka.frontend.python.values.owned import (
+    is_record_value,
+    is_tuple_value,
+    join_parts,
+    read_parts,
 )
 from mazurka.ir.expressions import Const, Expr, Load
 from mazurka.ir.program import Role

@@ -8,14 +8,14 @@ from collections.abc import Callable
 from mazurka.frontend.kit.arithmetic import binary, element
 from mazurka.frontend.kit.program import Label
 from mazurka.frontend.kit.shapes import ArrayShape, Blueprint, NumberShape, Reference
-from mazurka.frontend.python.assignment import assign, bind_cell, is_fixed, settle
-from mazurka.frontend.python.containers import count_back, list_items
 from mazurka.frontend.python.expressions import branch_on
 from mazurka.frontend.python.lowering import LocalVariable, Loop, Lowering, statement
-from mazurka.frontend.python.owned_values import is_record_value
 from mazurka.frontend.python.statements import leave_to
 from mazurka.frontend.python.survey import count_stores, creates_or_grows, leaves_early
-from mazurka.frontend.python.values import Interval, Number, Sequence, Value, kind_of
+from mazurka.frontend.python.values.assignment import assign, bind_cell, is_fixed, settle
+from mazurka.frontend.python.values.containers import count_back, list_items
+from mazurka.frontend.python.values.kinds import Interval, Number, Sequence, Value, kind_of
+from mazurka.frontend.python.values.owned import is_record_value
 from mazurka.ir.expressions import Const, Expr, Load
 from mazurka.ir.program import Role
 

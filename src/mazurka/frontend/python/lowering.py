@@ -21,8 +21,8 @@ from mazurka.frontend.kit.program import Label, ProgramDraft, ThreadPlan
 from mazurka.frontend.kit.shapes import Blueprint, NumberShape, RecordShape, Reference, Shape
 from mazurka.frontend.python.source import span_of
 from mazurka.frontend.python.survey import FunctionFacts, ModelSurvey, facts_of, find_call_name
-from mazurka.frontend.python.values import Number, ThreadHandle, Value, explain_no_number
-from mazurka.frontend.python.values import Sequence as ItemSequence
+from mazurka.frontend.python.values.kinds import Number, ThreadHandle, Value, explain_no_number
+from mazurka.frontend.python.values.kinds import Sequence as ItemSequence
 from mazurka.ir.expressions import Const, Expr, Load
 from mazurka.ir.program import DeclaredFormula, Role, Span
 

@@ -16,17 +16,17 @@ from mazurka.frontend.kit.program import Label
 from mazurka.frontend.kit.shapes import ArrayShape, NumberShape, Reference
 from mazurka.frontend.python.arguments import match_arguments
 from mazurka.frontend.python.assertions import refuse_tuple
-from mazurka.frontend.python.assignment import check_frozen
 from mazurka.frontend.python.conditions import begin_evaluation, evaluate_directly
-from mazurka.frontend.python.containers import (
+from mazurka.frontend.python.expressions import as_number, branch_on, truth_of
+from mazurka.frontend.python.lowering import Lowering, callable_name
+from mazurka.frontend.python.values.assignment import check_frozen
+from mazurka.frontend.python.values.containers import (
     bind_loop_variables,
     list_items,
     list_static_items,
     require_one_argument,
 )
-from mazurka.frontend.python.expressions import as_number, branch_on, truth_of
-from mazurka.frontend.python.lowering import Lowering, callable_name
-from mazurka.frontend.python.values import (
+from mazurka.frontend.python.values.kinds import (
     Imported,
     Interval,
     Nothing,

@@ -20,9 +20,9 @@ from mazurka.frontend.kit.shapes import (
     Shape,
     SyncShape,
 )
-from mazurka.frontend.python.containers import list_items
 from mazurka.frontend.python.lowering import Lowering, callable_name
-from mazurka.frontend.python.values import Method, Nothing, Number, Sequence, Value, kind_of
+from mazurka.frontend.python.values.containers import list_items
+from mazurka.frontend.python.values.kinds import Method, Nothing, Number, Sequence, Value, kind_of
 from mazurka.ir.expressions import Const, Element, Expr, Load
 from mazurka.ir.program import Declaration
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 
 from mazurka.errors import MazurkaError, UnsupportedError
 from mazurka.frontend.kit.arithmetic import fits
-from mazurka.frontend.python.values import Imported
+from mazurka.frontend.python.values.kinds import Imported
 from mazurka.ir.program import Span
 
 MOST_SHOWN = 40

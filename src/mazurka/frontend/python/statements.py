@@ -12,19 +12,18 @@ from mazurka.frontend.kit.arithmetic import binary
 from mazurka.frontend.kit.program import Label
 from mazurka.frontend.kit.shapes import BOOLEAN, NumberShape, Reference, SyncShape
 from mazurka.frontend.python.annotations import RangeCheck
-from mazurka.frontend.python.assignment import (
+from mazurka.frontend.python.expressions import arithmetic, as_number, branch_on
+from mazurka.frontend.python.lowering import CALLS, LocalVariable, Lowering, statement
+from mazurka.frontend.python.primitives.methods import find_methods
+from mazurka.frontend.python.survey import find_leaving_jump, lists_calls
+from mazurka.frontend.python.values.assignment import (
     assign,
     assign_name,
     bind_cell,
     check_frozen,
     settle,
 )
-from mazurka.frontend.python.expressions import arithmetic, as_number, branch_on
-from mazurka.frontend.python.lowering import CALLS, LocalVariable, Lowering, statement
-from mazurka.frontend.python.owned_values import is_record_value, is_tuple_value, own_value
-from mazurka.frontend.python.primitives.methods import find_methods
-from mazurka.frontend.python.survey import find_leaving_jump, lists_calls
-from mazurka.frontend.python.values import (
+from mazurka.frontend.python.values.kinds import (
     Function,
     Guard,
     Imported,
@@ -36,6 +35,7 @@ from mazurka.frontend.python.values import (
     Value,
     kind_of,
 )
+from mazurka.frontend.python.values.owned import is_record_value, is_tuple_value, own_value
 from mazurka.ir.expressions import Const
 from mazurka.ir.program import Check, Fault, Kind
 

@@ -12,7 +12,7 @@ argument after the other for its text, a sort compares one pair after the other)
 
 What a thread keeps out of sight of its frames is not compared: whatever moves such a thing ends the
 round (`sharing.locations.progress`).  Iterators of `for` statements do so for the rounds of loops
-around them only if they are older than the round; see `python.loops`.
+around them only if they are older than the round; see `python.iteration.loops`.
 
 A thread that polls the clock goes through time in leaps, each four times the last, and sixteen
 times once it is seen to come round, until it writes something: every deadline is reached in a few
@@ -71,7 +71,7 @@ class StackSnapshot(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """The beginning of one more round of a `while` statement (`python.loops`)."""
+    """The beginning of one more round of a `while` statement (`python.iteration.loops`)."""
 
     site: int
     turns: int
@@ -101,7 +101,7 @@ class SpinHistory:
         self.oldest = NEVER
         """How many rounds had begun when the oldest iterator was made that has moved since."""
         self.watched: Any = None
-        """Where it was when `python.loops` last looked what it is doing."""
+        """Where it was when `python.iteration.loops` last looked what it is doing."""
         self.oldest_watched = NEVER
         self.tick = TICK
         self.polls = False

@@ -29,12 +29,12 @@ from mazurka.runtime.core.sites import shown_path, site_of, sites
 from mazurka.runtime.core.tasks import Join, StartThread
 from mazurka.runtime.program.program import RealProgram
 from mazurka.runtime.python.attributes import forget_classes
-from mazurka.runtime.python.file_places import knowledge
 from mazurka.runtime.python.library.files import forget_files
 from mazurka.runtime.python.library.finalizers import finalizers
 from mazurka.runtime.python.library.identities import identities
 from mazurka.runtime.python.library.views import forget_views
 from mazurka.runtime.python.library.weak_references import forget_lives
+from mazurka.runtime.python.places.files import knowledge
 from mazurka.runtime.rewrite.live_functions import live_functions
 from mazurka.runtime.rewrite.named_objects import find_named_objects
 from mazurka.runtime.rewrite.observed_code import ObservedCode

@@ -11,7 +11,8 @@ Enter by `events`: the interface that rewritten code calls.  Below it, from the 
 | `callbacks` | C code that calls back into Python, as several operations |
 | `calls` | what is called instead of a function; who performs the effects of the catalogue |
 | `deep` | operations that reach into containers inside of containers |
-| `loops`, `iterators` | steps of loops; iterators that the program holds as values |
+| `iteration` | steps of loops; iterators that the program holds as values; the order of sets |
+| `places` | what threads share and no object stands for: files, settings of the process |
 | `methods`, `expressions` | methods of containers; subscripts, operators and tests |
 | `frames` | events of rewritten instructions, which find names in the frame of their caller |
 | `reflection`, `functions` | performers of effects: attributes by name, calls of C code |

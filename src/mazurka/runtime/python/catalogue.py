@@ -46,14 +46,14 @@ from typing import Any, Final, TypeAlias
 from mazurka.runtime.core.insides import module_of
 from mazurka.runtime.primitives.lock import Lock, RLock
 from mazurka.runtime.primitives.queue import SimpleQueue
-from mazurka.runtime.python.file_functions import (
+from mazurka.runtime.python.places.file_functions import (
     DATABASES,
     FILE_FUNCTIONS,
     LOCKING,
     MAPS,
     OPENING,
 )
-from mazurka.runtime.python.settings import SETTINGS
+from mazurka.runtime.python.places.settings import SETTINGS
 from mazurka.runtime.sharing.accesses import How
 
 # -- types ---------------------------------------------------------------------------------------

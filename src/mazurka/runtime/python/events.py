@@ -23,8 +23,9 @@ from types import ModuleType
 from typing import Any, Final
 
 from mazurka.runtime.core.sites import MARK
-from mazurka.runtime.python import calls, expressions, frames, functions, loops, methods, variables
+from mazurka.runtime.python import calls, expressions, frames, functions, methods, variables
 from mazurka.runtime.python.attributes import show_space
+from mazurka.runtime.python.iteration import loops
 from mazurka.runtime.python.library import (
     caches,
     databases,

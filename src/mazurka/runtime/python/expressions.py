@@ -34,9 +34,9 @@ from mazurka.runtime.python.containers import (
     use_alone,
 )
 from mazurka.runtime.python.deep import is_read_inside, perform_deep
+from mazurka.runtime.python.iteration.loops import read_whole
 from mazurka.runtime.python.library.dates import follow_clock
 from mazurka.runtime.python.library.views import watch_view
-from mazurka.runtime.python.loops import read_whole
 from mazurka.runtime.python.methods import augment_container, compares_in_python, search_list
 from mazurka.runtime.python.opaque import (
     asked_parts,

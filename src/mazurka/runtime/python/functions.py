@@ -30,21 +30,21 @@ from weakref import ref
 from mazurka.runtime.core.insides import ancestors, is_of_c, module_of, names_in_class
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
-from mazurka.runtime.python import catalogue, iterators, methods, opaque, reflection
+from mazurka.runtime.python import catalogue, methods, opaque, reflection
 from mazurka.runtime.python.attributes import parts_of_names
 from mazurka.runtime.python.callbacks import perform_through, runs_code, show_generators
 from mazurka.runtime.python.calls import always, call, calls_kind, handles, performs
 from mazurka.runtime.python.catalogue import BUILT_IN, METHODS, SIMPLE, CachedFunction, CallEffect
 from mazurka.runtime.python.containers import Part, family, part_of, parts_of, perform_all
 from mazurka.runtime.python.deep import TAKES_APART, is_read_inside, perform_deep, take_apart
-from mazurka.runtime.python.file_functions import DATABASES, LASTING
-from mazurka.runtime.python.file_places import FILES, open_file_of
+from mazurka.runtime.python.iteration import iterators
+from mazurka.runtime.python.iteration.loops import delegate, iterator_of
+from mazurka.runtime.python.iteration.set_order import call_in_order, is_set
 from mazurka.runtime.python.library import files, views
 from mazurka.runtime.python.library.caches import call_cached
 from mazurka.runtime.python.library.databases import use_database
 from mazurka.runtime.python.library.dates import follow_clock
 from mazurka.runtime.python.library.weak_references import make_reference
-from mazurka.runtime.python.loops import delegate, iterator_of
 from mazurka.runtime.python.opaque import (
     asked_parts,
     is_iterator,
@@ -52,9 +52,10 @@ from mazurka.runtime.python.opaque import (
     opaque_parts,
     parts_of_opaque,
 )
+from mazurka.runtime.python.places.file_functions import DATABASES, LASTING
+from mazurka.runtime.python.places.files import FILES, open_file_of
 from mazurka.runtime.python.reentry import perform_in_turns
 from mazurka.runtime.python.rewriter import at_present
-from mazurka.runtime.python.set_order import call_in_order, is_set
 from mazurka.runtime.python.wrappers import is_wrapper, use_wrapper
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import points, progress

@@ -30,10 +30,10 @@ from mazurka.runtime.python.calls import call, controlled
 from mazurka.runtime.python.catalogue import COMPARES, LISTS, METHODS, SEARCHES, SYNCHRONIZING
 from mazurka.runtime.python.containers import UNKNOWN, Family, Part, known_family, use_alone
 from mazurka.runtime.python.deep import perform_deep
-from mazurka.runtime.python.loops import iterate
+from mazurka.runtime.python.iteration.loops import iterate
+from mazurka.runtime.python.iteration.set_order import call_in_order, is_set, take_first
 from mazurka.runtime.python.opaque import iterator_parts
 from mazurka.runtime.python.reentry import perform_in_turns
-from mazurka.runtime.python.set_order import call_in_order, is_set, take_first
 from mazurka.runtime.python.variables import read_attribute
 from mazurka.runtime.sharing.accesses import WRITING, How
 from mazurka.runtime.sharing.locations import learned, points, step

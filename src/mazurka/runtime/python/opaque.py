@@ -31,8 +31,8 @@ from mazurka.runtime.core.insides import ancestors, is_of_c, names_in_class
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python.catalogue import ASKS, DESCRIPTORS, PLAIN, is_value
 from mazurka.runtime.python.containers import Part, family_of, perform, perform_all
-from mazurka.runtime.python.file_places import FILES, parts_of_file
 from mazurka.runtime.python.library.counters import is_older_counter, older_counters
+from mazurka.runtime.python.places.files import FILES, parts_of_file
 from mazurka.runtime.python.reentry import perform_in_turns
 from mazurka.runtime.python.rewriter import at_present
 from mazurka.runtime.sharing.accesses import How

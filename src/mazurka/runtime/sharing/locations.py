@@ -289,7 +289,7 @@ def progress() -> None:
 
 def step(born: int) -> None:
     """Note the step of an iterator that was made for a loop when so many rounds of other loops had
-    begun: it is progress, but not to loops that have begun before (`python.loops`)."""
+    begun: it is progress, but not to loops that have begun before (`python.iteration.loops`)."""
     rounds = session.current.running.rounds
     if rounds is not None:
         rounds.step(born)

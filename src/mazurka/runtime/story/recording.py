@@ -28,7 +28,7 @@ from mazurka.runtime.core.spinning import Spin
 from mazurka.runtime.core.tasks import Life, StartThread, Task, labels_of, shorten
 from mazurka.runtime.primitives.condition import Notify, Wake
 from mazurka.runtime.primitives.registry import say_once
-from mazurka.runtime.python.loops import NextRound
+from mazurka.runtime.python.iteration.loops import NextRound
 from mazurka.runtime.sharing.accesses import DataAccess, SharedVariable, Structure
 from mazurka.runtime.story.effects import (
     Before,

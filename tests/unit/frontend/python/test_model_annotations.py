@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import pytest
-from model_exploration import PRELUDE
+from tests.unit.frontend.python.model_exploration import PRELUDE
 
 from mazurka.errors import MazurkaError, OptionError
 from mazurka.frontend.python.elaboration import elaborate

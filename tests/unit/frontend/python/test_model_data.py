@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from model_exploration import Case, check_case
+from tests.unit.frontend.python.model_exploration import Case, check_case
 
 CASES = [
     Case(

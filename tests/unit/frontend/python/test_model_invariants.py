@@ -6,7 +6,7 @@ import textwrap
 from dataclasses import replace
 
 import pytest
-from model_exploration import PRELUDE, Findings, explore
+from tests.unit.frontend.python.model_exploration import PRELUDE, Findings, explore
 
 from mazurka import model
 from mazurka.errors import UnsupportedError

@@ -6,7 +6,7 @@ import contextlib
 from pathlib import Path
 
 import pytest
-from model_exploration import PRELUDE, explore
+from tests.unit.frontend.python.model_exploration import PRELUDE, explore
 
 import mazurka.model
 from mazurka.errors import MazurkaError, OptionError

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from model_exploration import PRELUDE, explore
-from random_code import CodeWriter
+from tests.unit.frontend.python.model_exploration import PRELUDE, explore
+from tests.unit.frontend.python.random_code import CodeWriter
 
 from mazurka.frontend.python.elaboration import elaborate
 

@@ -23,7 +23,7 @@ from mazurka.frontend.python.primitives.methods import (
     refuse_meeting,
     without_arguments,
 )
-from mazurka.frontend.python.values import DraftField, Guard, Nothing, Number, Value, kind_of
+from mazurka.frontend.python.values.kinds import DraftField, Guard, Nothing, Number, Value, kind_of
 from mazurka.ir.expressions import ONE, ZERO, Const
 
 

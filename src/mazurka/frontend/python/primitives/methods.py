@@ -13,7 +13,7 @@ from mazurka.frontend.kit.shapes import Reference, Shape, SyncShape
 from mazurka.frontend.kit.signals import SemaphoreShape
 from mazurka.frontend.python.arguments import evaluate_arguments, match_arguments
 from mazurka.frontend.python.lowering import Lowering
-from mazurka.frontend.python.values import Guard, Nothing, Number, Value
+from mazurka.frontend.python.values.kinds import Guard, Nothing, Number, Value
 from mazurka.ir.expressions import ONE, Expr
 from mazurka.ir.program import Span
 

@@ -15,7 +15,7 @@ from mazurka.frontend.kit.queues import Holder
 from mazurka.frontend.kit.shapes import Blueprint, RecordShape, Reference
 from mazurka.frontend.python.lowering import Lowering
 from mazurka.frontend.python.survey import MessageForm, find_call_name, find_put_form, is_frozen
-from mazurka.frontend.python.values import Number, Sequence, Value, kind_of
+from mazurka.frontend.python.values.kinds import Number, Sequence, Value, kind_of
 
 MOST_LINES = 3
 """Puts of so many forms are named."""

@@ -29,10 +29,8 @@ from mazurka.frontend.kit.shapes import (
 )
 from mazurka.frontend.python.arguments import evaluate_arguments, match_arguments
 from mazurka.frontend.python.conditions import evaluate_directly
-from mazurka.frontend.python.containers import list_comprehended, list_items
 from mazurka.frontend.python.expressions import truth_of
 from mazurka.frontend.python.lowering import Lowering, callable_name
-from mazurka.frontend.python.objects import make_blueprint
 from mazurka.frontend.python.primitives.methods import (
     Handler,
     Methods,
@@ -42,7 +40,8 @@ from mazurka.frontend.python.primitives.methods import (
 )
 from mazurka.frontend.python.primitives.misfits import explain_misfit
 from mazurka.frontend.python.survey import is_frozen
-from mazurka.frontend.python.values import (
+from mazurka.frontend.python.values.containers import list_comprehended, list_items
+from mazurka.frontend.python.values.kinds import (
     Imported,
     Nothing,
     Number,
@@ -51,6 +50,7 @@ from mazurka.frontend.python.values import (
     Value,
     kind_of,
 )
+from mazurka.frontend.python.values.objects import make_blueprint
 from mazurka.ir.expressions import ONE, Const, Expr, Load
 from mazurka.ir.program import Role
 

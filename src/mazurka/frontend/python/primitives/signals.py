@@ -17,7 +17,7 @@ from mazurka.frontend.python.primitives.methods import (
     refuse_meeting,
     without_arguments,
 )
-from mazurka.frontend.python.values import Nothing, Number, Value
+from mazurka.frontend.python.values.kinds import Nothing, Number, Value
 from mazurka.ir.expressions import ONE, Const
 
 

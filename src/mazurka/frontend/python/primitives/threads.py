@@ -23,10 +23,9 @@ from mazurka.frontend.python.arguments import (
     match_arguments,
     parameters,
 )
-from mazurka.frontend.python.assignment import create_object, is_fixed
 from mazurka.frontend.python.lowering import FunctionThread, LocalVariable, Lowering, callable_name
-from mazurka.frontend.python.objects import find_method
-from mazurka.frontend.python.values import (
+from mazurka.frontend.python.values.assignment import create_object, is_fixed
+from mazurka.frontend.python.values.kinds import (
     Function,
     Method,
     Nothing,
@@ -37,6 +36,7 @@ from mazurka.frontend.python.values import (
     Value,
     kind_of,
 )
+from mazurka.frontend.python.values.objects import find_method
 from mazurka.ir.expressions import ZERO, Const, Expr
 from mazurka.ir.program import Assign, Operation, Role
 

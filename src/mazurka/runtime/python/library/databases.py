@@ -23,8 +23,8 @@ from mazurka.runtime.core.operations import TryOperation, Waiting
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python.calls import performs
 from mazurka.runtime.python.catalogue import CallEffect
-from mazurka.runtime.python.file_places import OpenFile, knowledge, path_of, resolve
 from mazurka.runtime.python.library.files import FileOperation
+from mazurka.runtime.python.places.files import OpenFile, knowledge, path_of, resolve
 from mazurka.runtime.sharing.accesses import How, Structure
 from mazurka.runtime.sharing.locations import progress
 from mazurka.runtime.sharing.monitoring import unobserved

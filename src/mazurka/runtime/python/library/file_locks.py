@@ -18,8 +18,8 @@ from mazurka.runtime.core.operations import Object, TryOperation, Waiting, make_
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python.calls import performs
 from mazurka.runtime.python.catalogue import CallEffect
-from mazurka.runtime.python.file_functions import LOCKING
-from mazurka.runtime.python.file_places import OpenFile, knowledge
+from mazurka.runtime.python.places.file_functions import LOCKING
+from mazurka.runtime.python.places.files import OpenFile, knowledge
 from mazurka.runtime.sharing.locations import progress
 from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.runtime.sharing.names import see

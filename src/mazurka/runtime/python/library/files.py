@@ -1,6 +1,6 @@
 """Performs functions that use files and folders, as operations on the places where threads meet.
 
-Which places an operation touches is in `python.file_places`.  Before a run changes anything, what
+Which places an operation touches is in `python.places.files`.  Before a run changes anything, what
 is there is kept, so that the next run finds it (`sharing.older_files`).
 
 What is in a folder comes in the order of the names: the system's own order may depend on who has
@@ -26,7 +26,10 @@ from mazurka.runtime.core.sites import AccessSite, number_of
 from mazurka.runtime.python.calls import performs
 from mazurka.runtime.python.catalogue import CallEffect
 from mazurka.runtime.python.containers import Part, PendingAccess, parts_of, use_at_end
-from mazurka.runtime.python.file_functions import (
+from mazurka.runtime.python.library.file_locks import unlock_file
+from mazurka.runtime.python.library.settings import CURRENT_DIRECTORY, MASK
+from mazurka.runtime.python.opaque import opaque_parts, part_of_opaque
+from mazurka.runtime.python.places.file_functions import (
     ASKING,
     ASKING_MODULES,
     FILE_FUNCTIONS,
@@ -34,7 +37,7 @@ from mazurka.runtime.python.file_functions import (
     FileUse,
     Given,
 )
-from mazurka.runtime.python.file_places import (
+from mazurka.runtime.python.places.files import (
     LINKS,
     OpenFile,
     knowledge,
@@ -42,10 +45,7 @@ from mazurka.runtime.python.file_places import (
     path_of,
     resolve,
 )
-from mazurka.runtime.python.library.file_locks import unlock_file
-from mazurka.runtime.python.library.settings import CURRENT_DIRECTORY, MASK
-from mazurka.runtime.python.opaque import opaque_parts, part_of_opaque
-from mazurka.runtime.python.places import PlacePart, parts_at, stand_before
+from mazurka.runtime.python.places.operations import PlacePart, parts_at, stand_before
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import learned, progress
 from mazurka.runtime.sharing.monitoring import unobserved

@@ -14,7 +14,8 @@ addresses.
 
 The hash of an object whose class has no other is made of its address.  The program is told one that
 is made of its identity; so is the hash of a tuple with such objects in it.  What C code computes
-for dictionaries and sets is not changed: the order of a set does not show it (`python.set_order`).
+for dictionaries and sets is not changed: the order of a set does not show it
+(`python.iteration.set_order`).
 """
 
 from __future__ import annotations

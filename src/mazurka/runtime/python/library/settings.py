@@ -10,8 +10,8 @@ from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python.calls import handles, performs
 from mazurka.runtime.python.catalogue import CallEffect
-from mazurka.runtime.python.places import perform_at
-from mazurka.runtime.python.settings import SETTINGS
+from mazurka.runtime.python.places.operations import perform_at
+from mazurka.runtime.python.places.settings import SETTINGS
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import progress
 from mazurka.runtime.sharing.monitoring import unobserved

@@ -6,12 +6,12 @@ import ast
 from collections.abc import Set as AbstractSet
 
 from mazurka.frontend.kit.shapes import Blueprint
-from mazurka.frontend.python.module_run import ModuleRun
-from mazurka.frontend.python.objects import find_field_defaults
-from mazurka.frontend.python.owned_values import is_record_of_numbers
+from mazurka.frontend.python.module_level.module_run import ModuleRun
 from mazurka.frontend.python.statements import declared_shape
 from mazurka.frontend.python.survey import count_stores, find_free_names
-from mazurka.frontend.python.values import Value
+from mazurka.frontend.python.values.kinds import Value
+from mazurka.frontend.python.values.objects import find_field_defaults
+from mazurka.frontend.python.values.owned import is_record_of_numbers
 
 
 def evaluate_signature(

@@ -30,7 +30,7 @@ from typing import Any, Final
 
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.python.containers import Part
-from mazurka.runtime.python.places import PlacePart, parts_at
+from mazurka.runtime.python.places.operations import PlacePart, parts_at
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import learned
 from mazurka.runtime.sharing.places import SharedPlace

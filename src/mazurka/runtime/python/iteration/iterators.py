@@ -32,10 +32,10 @@ from mazurka.runtime.python.callbacks import Stepped, Turns, note_user, runs_cod
 from mazurka.runtime.python.calls import FunctionHandle, performers, performs
 from mazurka.runtime.python.catalogue import CALLBACK_AT, LAZY, NUMBERED, PLAIN, CallEffect
 from mazurka.runtime.python.containers import Part, family, is_built_in, part_of, parts_of, perform
+from mazurka.runtime.python.iteration.loops import effect_of_step, iterator_of
+from mazurka.runtime.python.iteration.set_order import in_order, is_set, steps_of
 from mazurka.runtime.python.library.counters import is_older_counter
-from mazurka.runtime.python.loops import effect_of_step, iterator_of
 from mazurka.runtime.python.opaque import is_iterator, part_of_opaque
-from mazurka.runtime.python.set_order import in_order, is_set, steps_of
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import learned, progress
 from mazurka.runtime.sharing.monitoring import unobserved

@@ -30,6 +30,7 @@ from mazurka.runtime.python.callbacks import LONE, LONE_INSIDE, delegate_to, its
 from mazurka.runtime.python.calls import receive
 from mazurka.runtime.python.catalogue import NEW_EACH_TIME, PLAIN
 from mazurka.runtime.python.containers import Part, family, is_built_in, part_of, perform, use_alone
+from mazurka.runtime.python.iteration.set_order import in_order, steps_of
 from mazurka.runtime.python.opaque import (
     is_done_by_c,
     is_gone_through_by_c,
@@ -38,7 +39,6 @@ from mazurka.runtime.python.opaque import (
     opaque_parts,
     operate,
 )
-from mazurka.runtime.python.set_order import in_order, steps_of
 from mazurka.runtime.python.variables import write_captured
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import LIMIT, learned, points, progress, step

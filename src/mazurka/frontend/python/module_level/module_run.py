@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 
 from mazurka.frontend.kit.builder import NotStatic
 from mazurka.frontend.kit.shapes import NumberShape, Reference
-from mazurka.frontend.python.beforehand import foresee
 from mazurka.frontend.python.lowering import Lowering, Model
+from mazurka.frontend.python.module_level.beforehand import foresee
 from mazurka.frontend.python.survey import count_stores, find_free_names
-from mazurka.frontend.python.values import Number, Value
+from mazurka.frontend.python.values.kinds import Number, Value
 from mazurka.ir.expressions import Const
 from mazurka.ir.program import Role
 

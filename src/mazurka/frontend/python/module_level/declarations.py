@@ -15,16 +15,16 @@ from dataclasses import dataclass, field
 
 from mazurka.errors import OptionError
 from mazurka.frontend.kit.shapes import INTEGER, TRUTH, Blueprint, NumberShape, Reference
-from mazurka.frontend.python.containers import make_array
 from mazurka.frontend.python.lowering import (
     FunctionThread,
     Lowering,
     Model,
     refuse_syntax,
 )
-from mazurka.frontend.python.module_run import ModuleRun
+from mazurka.frontend.python.module_level.module_run import ModuleRun
+from mazurka.frontend.python.module_level.signatures import evaluate_fields, evaluate_signature
+from mazurka.frontend.python.module_level.thread_list import EXAMPLE, StartThreads, collect_threads
 from mazurka.frontend.python.primitives.threads import title_thread
-from mazurka.frontend.python.signatures import evaluate_fields, evaluate_signature
 from mazurka.frontend.python.source import import_names
 from mazurka.frontend.python.statements import declared_shape
 from mazurka.frontend.python.survey import (
@@ -36,8 +36,8 @@ from mazurka.frontend.python.survey import (
     lists_threads,
     walk_own_nodes,
 )
-from mazurka.frontend.python.thread_list import EXAMPLE, StartThreads, collect_threads
-from mazurka.frontend.python.values import (
+from mazurka.frontend.python.values.containers import make_array
+from mazurka.frontend.python.values.kinds import (
     Function,
     Imported,
     Interval,

@@ -23,7 +23,6 @@ from mazurka.frontend.kit.arithmetic import fits
 from mazurka.frontend.kit.builder import NotStatic
 from mazurka.frontend.kit.program import Automaton, Label
 from mazurka.frontend.kit.shapes import Blueprint, CellDraft, NumberShape, Reference
-from mazurka.frontend.python.assignment import bind_cell
 from mazurka.frontend.python.lowering import (
     Activation,
     LocalParts,
@@ -31,11 +30,11 @@ from mazurka.frontend.python.lowering import (
     Lowering,
     Model,
 )
-from mazurka.frontend.python.owned_values import is_tuple_value, own_value
 from mazurka.frontend.python.source import span_of
 from mazurka.frontend.python.statements import declare_range
 from mazurka.frontend.python.survey import FunctionFacts, facts_of
-from mazurka.frontend.python.values import (
+from mazurka.frontend.python.values.assignment import bind_cell
+from mazurka.frontend.python.values.kinds import (
     Closure,
     Draft,
     DraftField,
@@ -47,7 +46,8 @@ from mazurka.frontend.python.values import (
     ThreadHandle,
     Value,
 )
-from mazurka.frontend.python.values import Sequence as ItemSequence
+from mazurka.frontend.python.values.kinds import Sequence as ItemSequence
+from mazurka.frontend.python.values.owned import is_tuple_value, own_value
 from mazurka.ir import arithmetic
 from mazurka.ir.expressions import Const, Expr, Unary
 from mazurka.ir.interpreter import Access, Interpreter, Outcome, State, StepRun

@@ -6,7 +6,7 @@ import textwrap
 from dataclasses import replace
 
 import pytest
-from model_exploration import PRELUDE
+from tests.unit.frontend.python.model_exploration import PRELUDE
 
 from mazurka import model
 from mazurka.errors import UnsupportedError

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import mazurka
-from mazurka.runtime.python.set_order import SetSteps, in_order, take_first
+from mazurka.runtime.python.iteration.set_order import SetSteps, in_order, take_first
 
 
 class Node:

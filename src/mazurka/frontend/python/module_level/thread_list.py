@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from mazurka.frontend.kit.shapes import RecordShape, Reference, SyncShape
 from mazurka.frontend.python.arguments import bind_parameters
-from mazurka.frontend.python.containers import list_comprehended
 from mazurka.frontend.python.expressions import truth_of
 from mazurka.frontend.python.lowering import Lowering, statement
-from mazurka.frontend.python.objects import find_method
 from mazurka.frontend.python.primitives.threads import start_listed
-from mazurka.frontend.python.values import Function, Method, ThreadCall, kind_of
+from mazurka.frontend.python.values.containers import list_comprehended
+from mazurka.frontend.python.values.kinds import Function, Method, ThreadCall, kind_of
+from mazurka.frontend.python.values.objects import find_method
 from mazurka.ir.expressions import Const
 
 EXAMPLE = "`threads = [worker(i) for i in range(2)]`"

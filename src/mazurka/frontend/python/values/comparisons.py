@@ -13,13 +13,13 @@ from collections.abc import Sequence as Items
 from mazurka.frontend.kit.arithmetic import binary, conditional, unary
 from mazurka.frontend.kit.shapes import Blueprint, NumberShape, RecordShape, Reference
 from mazurka.frontend.python.lowering import Lowering
-from mazurka.frontend.python.owned_values import read_parts
 from mazurka.frontend.python.survey import is_frozen
-from mazurka.frontend.python.values import (
+from mazurka.frontend.python.values.kinds import (
     Number,
     Sequence,
     Value,
 )
+from mazurka.frontend.python.values.owned import read_parts
 from mazurka.ir.expressions import Const, Expr
 
 STRICT = {"lt": "lt", "le": "lt", "gt": "gt", "ge": "gt"}

@@ -19,9 +19,8 @@ from mazurka.frontend.kit.shapes import (
 )
 from mazurka.frontend.python.expressions import MOST_ITEMS, truth_of
 from mazurka.frontend.python.lowering import Lowering, expression
-from mazurka.frontend.python.owned_values import is_record_value, read_parts
 from mazurka.frontend.python.source import check_path
-from mazurka.frontend.python.values import (
+from mazurka.frontend.python.values.kinds import (
     Draft,
     DraftField,
     Function,
@@ -35,6 +34,7 @@ from mazurka.frontend.python.values import (
     Value,
     kind_of,
 )
+from mazurka.frontend.python.values.owned import is_record_value, read_parts
 from mazurka.ir.expressions import ZERO, Binary, Conditional, Const, Expr, Unary
 from mazurka.ir.program import Role
 

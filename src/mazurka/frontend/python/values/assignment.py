@@ -18,19 +18,10 @@ from mazurka.frontend.kit.shapes import (
     Reference,
     Shape,
 )
-from mazurka.frontend.python.containers import list_items, make_array
 from mazurka.frontend.python.lowering import Activation, LocalParts, LocalVariable, Lowering
-from mazurka.frontend.python.owned_values import (
-    is_kept,
-    is_own_record,
-    is_record_value,
-    is_tuple_value,
-    keep_parts,
-    own_value,
-    place_copy,
-)
 from mazurka.frontend.python.survey import is_frozen, walk_own_nodes
-from mazurka.frontend.python.values import (
+from mazurka.frontend.python.values.containers import list_items, make_array
+from mazurka.frontend.python.values.kinds import (
     Interval,
     Nothing,
     Number,
@@ -38,6 +29,15 @@ from mazurka.frontend.python.values import (
     ThreadHandle,
     Value,
     kind_of,
+)
+from mazurka.frontend.python.values.owned import (
+    is_kept,
+    is_own_record,
+    is_record_value,
+    is_tuple_value,
+    keep_parts,
+    own_value,
+    place_copy,
 )
 from mazurka.ir.expressions import Const, Expr, Load, walk
 from mazurka.ir.program import Assign, Kind, Role

@@ -19,7 +19,7 @@ from mazurka.frontend.kit.builder import Temporary
 from mazurka.frontend.kit.shapes import Blueprint, NumberShape, RecordShape, Reference, Shape
 from mazurka.frontend.python.lowering import LocalParts, LocalVariable, Lowering
 from mazurka.frontend.python.survey import is_frozen
-from mazurka.frontend.python.values import Number, Sequence, Value, kind_of
+from mazurka.frontend.python.values.kinds import Number, Sequence, Value, kind_of
 from mazurka.ir.expressions import Const, Expr, Load, walk
 from mazurka.ir.program import Assign, Kind, Role
 

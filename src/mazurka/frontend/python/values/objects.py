@@ -25,11 +25,11 @@ from mazurka.frontend.python.arguments import (
     evaluate_default,
     match_arguments,
 )
-from mazurka.frontend.python.containers import make_array
 from mazurka.frontend.python.lowering import CALLS, Activation, Lowering, callable_name
 from mazurka.frontend.python.statements import check_parameter, declared_shape
 from mazurka.frontend.python.survey import facts_of
-from mazurka.frontend.python.values import (
+from mazurka.frontend.python.values.containers import make_array
+from mazurka.frontend.python.values.kinds import (
     Draft,
     Imported,
     Number,

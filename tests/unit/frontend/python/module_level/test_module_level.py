@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from model_exploration import PRELUDE, explore
+from tests.unit.frontend.python.model_exploration import PRELUDE, explore
 
 from mazurka.errors import OptionError, UnsupportedError
 from mazurka.frontend.python.elaboration import elaborate

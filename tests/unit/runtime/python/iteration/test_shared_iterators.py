@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from tests.unit.runtime.python.shared_iterators import WAYS, Held, counted, explored, run
+from tests.unit.runtime.python.iteration.shared_iterators import WAYS, Held, counted, explored, run
 
 import mazurka
 
