@@ -110,14 +110,18 @@ def check_program(
             check_time("analysing the model")
             properties = choose_properties(options, strategy, program)
             given_up = explain_no_hangs(options, strategy, properties)
-            options = replace(options, properties=properties)
+            asked, options = options, replace(options, properties=properties)
             base = start_verdict(path, strategy, options)
             search = limit_to_rest(options.for_search())
+            search = replace(search, dispensable=asked.for_search().dispensable)
             if not may_hang(program):
                 search = replace(search, properties=search.properties - {"hang"})
             if strategy is None:
                 chosen = chooser(options.engine)(program, search, observer)
                 strategy, choice, result = chosen.strategy, chosen.reason, chosen.result
+                properties = choose_properties(asked, strategy, program)
+                given_up = explain_no_hangs(asked, strategy, properties)
+                options = replace(options, properties=properties)
             else:
                 result = strategy.run(program, search, observer)
     except TimeLimitError as error:
@@ -126,6 +130,7 @@ def check_program(
     options = replace(options, order=result.order or options.order)
     base = replace(
         base,
+        properties=properties,
         order=options.order,
         asked=options,
         engine=strategy.engine,

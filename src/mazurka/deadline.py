@@ -66,6 +66,7 @@ class Deadline:
 
 
 _deadline: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
+_cancelled: ContextVar[Callable[[], bool] | None] = ContextVar("cancelled", default=None)
 _command_start: float | None = None
 _undisturbed: ContextVar[bool] = ContextVar("undisturbed", default=False)
 
@@ -156,8 +157,22 @@ def seconds_left() -> float | None:
     return None if deadline is None else max(deadline.left, 0.0)
 
 
+@contextmanager
+def ended_by(cancelled: Callable[[], bool] | None) -> Iterator[None]:
+    """Let `check_time` raise `TimeLimitError` inside also where somebody needs no answer any more:
+    a search beside others, which may be busy with something else than searching."""
+    token = _cancelled.set(cancelled)
+    try:
+        yield
+    finally:
+        _cancelled.reset(token)
+
+
 def check_time(phase: str) -> None:
     """Raise `TimeLimitError` if the time is up; the phase is what is being done, as `reading`."""
+    cancelled = _cancelled.get()
+    if cancelled is not None and cancelled():
+        raise TimeLimitError(f"nobody waits any more for {phase}")
     deadline = _deadline.get()
     if deadline is not None:
         deadline.phase = phase

@@ -227,6 +227,11 @@ def test_engine_limits_are_as_the_page_says(
         "threads = [f() for i in range(N)]\n"
     )
     with pytest.raises(MazurkaError) as caught:
-        mazurka.check(model(source, tmp_path), definitions=definitions, properties=properties)
+        mazurka.check(
+            model(source, tmp_path),
+            engine="stateful",
+            definitions=definitions,
+            properties=properties,
+        )
     assert caught.value.message == message
     assert without_ticks(message) in LIMITS

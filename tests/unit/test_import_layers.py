@@ -24,7 +24,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("analysis", "frontend.kit", "search"),
     ("frontend", "compiled", "ltl", "marked_search"),
     ("stateful", "stateless", "symbolic"),
-    ("report",),
+    ("auto", "report"),
     ("runtime.core",),
     ("runtime.sharing",),
     ("runtime.primitives",),

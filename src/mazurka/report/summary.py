@@ -156,7 +156,8 @@ class Summary(Prose):
         verdict = self.verdict
         chosen = f" (chosen by auto: {verdict.choice})" if verdict.choice else ""
         rounds = len(verdict.searches)
-        together = f" in {counted(rounds, 'round')}" if rounds > 1 else ""
+        noun = "round" if statistics.unrolled is None else "search"  # a circuit has rounds, too
+        together = f" in {counted(rounds, noun)}" if rounds > 1 else ""
         chosen_by = f"strategy {verdict.strategy}{chosen}"
         seconds = f"{verdict.total_seconds:.2f} s{together}"
         transitions = counted(statistics.transitions, "transition")

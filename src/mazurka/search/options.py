@@ -88,6 +88,9 @@ class Option(Generic[Value]):
 @dataclass(frozen=True, kw_only=True)
 class SearchOptions:
     properties: frozenset[str] = frozenset({"assert", "deadlock"})
+    dispensable: frozenset[str] = frozenset()
+    """Those of them that were not asked for by name: where `auto` turns to a strategy that does not
+    preserve them, it does without, and the verdict says so."""
     order: str = "dfs"
     stop_at_first: bool = True
     """False: go on after a violation, so that the counts are those of the whole state space."""

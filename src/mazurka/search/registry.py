@@ -101,9 +101,10 @@ def default_of(engine: str) -> str:
 
 
 def chooser(engine: str) -> Callable[[Program, SearchOptions, Observer], Chosen]:
-    """How an engine whose default is `auto` chooses a strategy, and searches."""
-    name = ENGINES[0] if engine == AUTO else engine
-    search = importlib.import_module(f"mazurka.{name}.auto").search
+    """How an engine whose default is `auto` chooses a strategy, and searches; without an engine,
+    how one is chosen as well (`mazurka.auto`)."""
+    name = "mazurka" if engine == AUTO else f"mazurka.{engine}"
+    search = importlib.import_module(f"{name}.auto").search
     return cast("Callable[[Program, SearchOptions, Observer], Chosen]", search)
 
 

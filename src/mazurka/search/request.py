@@ -81,6 +81,7 @@ class CheckOptions:
     def for_search(self) -> SearchOptions:
         return SearchOptions(
             properties=frozenset(self.required),
+            dispensable=frozenset(USUAL) - frozenset(self.required),
             order=self.order,
             stop_at_first=not self.explore_all,
             limit_seconds=self.limit_seconds,

@@ -25,7 +25,7 @@ so it does not matter who it is, but for the counts; `--deterministic` does with
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from math import factorial, prod
 
@@ -64,8 +64,16 @@ DEEP = 8
 """If less than this part of the states has been left, little is known of their successors."""
 
 
-def search(program: Program, options: SearchOptions, observer: Observer) -> Chosen:
-    """Try the plain search, and where it takes long, what suits the program."""
+def search(
+    program: Program,
+    options: SearchOptions,
+    observer: Observer,
+    find_rival: Callable[[], Contender | None] = lambda: None,
+) -> Chosen:
+    """Try the plain search, and where it takes long, what suits the program.
+
+    `find_rival` is asked then whether somebody else should search beside the first choice, on
+    however few processors."""
     if options.order != "dfs":
         return run(program, Contender(load_strategy(PILOT), "breadth-first"), options, observer)
     pilot = try_out(program, PILOT, PILOT_TRANSITIONS, options, observer)
@@ -85,6 +93,10 @@ def search(program: Program, options: SearchOptions, observer: Observer) -> Chos
     alone = options.deterministic or address_space_is_limited()
     racing = 1 if alone else min(processors(), MOST_RACING)
     observer.message(f"{contenders[0].strategy.name}: {contenders[0].reason}")
+    rival = None if alone else find_rival()
+    if rival is not None:
+        contenders = [*contenders[: max(racing - 1, 1)], rival]
+        racing = len(contenders)
     chosen = Race(program, contenders[:racing], options, observer).run()
     return replace(chosen, result=count_as_rounds(trials, chosen.result))
 

@@ -5,6 +5,11 @@ others with a small share each.  A search that has stopped gives its share back:
 choice needs more, it asks the others to stop and goes on with all of it, and when it has stopped
 itself, the others may have all of it.
 
+A contender that works *apart*, in processes of its own (a solver), looks at the program in another
+way: it may decide what none of the others can.  So it keeps its share when the others need more, it
+goes on where somebody outside stops the others, and it has decided only if it says something about
+all executions.
+
 A rival that fails is out of the race, and a notice says why: it cannot make an answer of another
 search wrong, nor a lack of one right.  A failure of the first choice is one of the check.
 """
@@ -12,7 +17,7 @@ search wrong, nor a lack of one right.  A failure of the first choice is one of 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass, replace
 
@@ -32,6 +37,8 @@ from mazurka.search.resources import default_limit_bytes
 
 RIVAL_SHARE = 8
 """The part of the memory with which each search beside the first choice begins."""
+APART_SHARE = 4
+"""The part of the memory that is kept for a search that works apart."""
 GRACE = 0.2
 """How many seconds searches have to stop in when the time is up."""
 
@@ -42,6 +49,8 @@ class Contender:
 
     strategy: Strategy
     reason: str
+    apart: bool = False
+    """Whether it works in processes of its own; never the first choice."""
 
 
 class Background(Silent):
@@ -75,36 +84,44 @@ class Race:
         self.error: BaseException | None = None
         """Why the first choice has failed."""
         self.interrupted = False
-        self.room = options.limit_bytes or default_limit_bytes()
-        self.lanes: list[threading.Thread] = []
+        self.all_bytes = options.limit_bytes or default_limit_bytes()
+        apart = any(each.apart for each in contenders)
+        self.room = self.all_bytes - (self.all_bytes // APART_SHARE if apart else 0)
+        """The memory of those that do not work apart."""
+        self.lanes: dict[int, threading.Thread] = {}
 
     def run(self) -> Chosen:
         if len(self.contenders) == 1:
             (alone,) = self.contenders
             return self.search(alone, self.options, self.observer)
-        self.lanes = [self.make_lane(position) for position in range(1, len(self.contenders))]
-        for lane in self.lanes:
+        self.lanes = {each: self.make_lane(each) for each in range(1, len(self.contenders))}
+        for lane in self.lanes.values():
             lane.start()
         self.work(0)
         try:
-            self.wait_for_others()
+            self.wait_for(self.lanes)
         except KeyboardInterrupt:
             self.interrupted = True
             self.over.set()
-            self.wait_for_others()
+            self.wait_for(self.lanes)
         return self.best()
+
+    @property
+    def rivals(self) -> list[int]:
+        """Those beside the first choice that share its memory."""
+        return [position for position in self.lanes if not self.contenders[position].apart]
 
     def make_lane(self, position: int) -> threading.Thread:
         """A thread for a contender; it has the same time limit as this one."""
         context = copy_context()
         return threading.Thread(target=context.run, args=(self.work, position), daemon=True)
 
-    def wait_for_others(self) -> None:
-        """Wait until all have stopped; when the time is up, not for one that does not notice."""
+    def wait_for(self, positions: Iterable[int]) -> None:
+        """Wait until they have stopped; when the time is up, not for one that does not notice."""
         with undisturbed():
-            for lane in self.lanes:
+            for position in positions:
                 left = seconds_left()
-                lane.join(None if left is None else left + GRACE)
+                self.lanes[position].join(None if left is None else left + GRACE)
 
     def work(self, position: int) -> None:
         observer = self.observer if position == 0 else Background(self.observer)
@@ -119,8 +136,15 @@ class Race:
                 self.observer.notice(f"{name} has failed, and is left out: {error!r}")
             return
         self.answers[position] = chosen
-        if is_answer(chosen.result, self.options) or "interrupted" in chosen.result.limits:
+        if self.has_answered(position) or "interrupted" in chosen.result.limits:
             self.over.set()
+
+    def has_answered(self, position: int) -> bool:
+        """Whether a contender that has stopped has the answer."""
+        result = self.answers[position].result
+        if self.contenders[position].apart:
+            return result.violation is not None or not result.limits
+        return is_answer(result, self.options)
 
     def search(self, contender: Contender, options: SearchOptions, observer: Observer) -> Chosen:
         strategy = contender.strategy
@@ -130,39 +154,54 @@ class Race:
 
     def options_for(self, position: int) -> SearchOptions:
         """What a contender is asked: as all, but with its share of the memory."""
+        options = replace(self.options, limit_bytes=self.room, cancelled=self.is_over)
         share = max(self.room // RIVAL_SHARE, 1)
         if position == 0:
+            rest = max(self.room - len(self.rivals) * share, 1)
+            return replace(options, share_bytes=rest, more_bytes=self.clear_memory)
+        if self.contenders[position].apart:
+            lost = options.dispensable - self.contenders[position].strategy.preserves
             return replace(
-                self.options,
-                limit_bytes=self.room,
-                share_bytes=max(self.room - len(self.lanes) * share, 1),
+                options,
+                properties=options.properties - lost,
                 cancelled=self.over.is_set,
-                more_bytes=self.clear_memory,
+                limit_bytes=self.all_bytes,
+                share_bytes=max(self.all_bytes - self.room, 1),
+                more_bytes=lambda: self.all_bytes if self.others_have_stopped(position) else 0,
             )
         return replace(
-            self.options,
-            limit_bytes=self.room,
+            options,
             share_bytes=share,
-            cancelled=lambda: self.over.is_set() or self.cleared.is_set(),
+            cancelled=lambda: self.is_over() or self.cleared.is_set(),
             more_bytes=self.inherit_memory,
         )
 
+    def is_over(self) -> bool:
+        """Whether those that share memory need not go on: there is an answer, or somebody outside
+        has stopped them."""
+        outside = self.options.cancelled
+        return self.over.is_set() or (outside is not None and outside())
+
+    def others_have_stopped(self, position: int) -> bool:
+        lanes = [lane for each, lane in self.lanes.items() if each != position]
+        return 0 in self.answers and not any(lane.is_alive() for lane in lanes)
+
     def clear_memory(self) -> int:
-        """Stop the other searches, and give all of the memory to the first choice."""
+        """Stop the rivals, and give all of their memory to the first choice."""
         self.cleared.set()
-        self.wait_for_others()
+        self.wait_for(self.rivals)
         return self.room
 
     def inherit_memory(self) -> int:
-        """What is there for the others when the first choice has stopped; 0 while it goes on."""
-        return self.room // len(self.lanes) if 0 in self.answers else 0
+        """What is there for the rivals when the first choice has stopped; 0 while it goes on."""
+        return self.room // len(self.rivals) if 0 in self.answers else 0
 
     def best(self) -> Chosen:
         """An answer if there is one, else whatever the first choice has to say."""
         if self.error is not None:
             raise self.error
-        for chosen in self.answers.values():
-            if is_answer(chosen.result, self.options):
+        for position, chosen in self.answers.items():
+            if self.has_answered(position):
                 return chosen
         chosen = self.answers[0]
         if self.interrupted:

@@ -20,7 +20,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from mazurka.deadline import TimeLimitError, check_time, seconds_left
+from mazurka.deadline import TimeLimitError, check_time, ended_by, seconds_left
 from mazurka.ir.interpreter import Step
 from mazurka.ir.program import Fault, Program
 from mazurka.search import Move, Observer, SearchOptions, SearchResult, Statistics, Violation
@@ -29,7 +29,7 @@ from mazurka.symbolic.circuit import OF_STATES, Circuit, Interleaving
 from mazurka.symbolic.encoding import encode
 from mazurka.symbolic.ends import Ends
 from mazurka.symbolic.environment import ONE_HOT
-from mazurka.symbolic.graph import FALSE, TRUE, ClauseWriter
+from mazurka.symbolic.graph import FALSE, TRUE, Aig, ClauseWriter
 from mazurka.symbolic.options import INTERLEAVING, ROUNDS, UNROLLED, require_solver
 from mazurka.symbolic.schedules import ScheduleReader
 from mazurka.symbolic.solving.solver import SatSolver, SolverFailure
@@ -99,7 +99,7 @@ class CircuitSearch:
             self.interleaving = Interleaving.FULL
         self.unit = UNITS[self.interleaving]
         self.most_frames: int = options.value(ROUNDS)
-        self.limit_bytes = options.limit_bytes or default_limit_bytes()
+        self.limit_bytes = options.share_bytes or options.limit_bytes or default_limit_bytes()
         self.started = time.perf_counter()
         self.bytes_before = resident_bytes()
         self.peak_bytes = 0
@@ -114,11 +114,14 @@ class CircuitSearch:
         """What proves that there is no violation, where not all executions come to an end."""
         self.violation: Violation | None = None
         self.circuit: Circuit | None = None
+        self.frames: Aig | None = None
+        """The copies of the circuit."""
         self.solver: SatSolver | None = None
 
     def run(self) -> SearchResult:
         try:
-            self.work()
+            with ended_by(self.options.cancelled):
+                self.work()
         except KeyboardInterrupt:
             self.limits.append("interrupted")
         except TimeLimitError:
@@ -169,12 +172,27 @@ class CircuitSearch:
         spent = time.perf_counter() - self.started
         if (left is not None and left <= 0) or (given is not None and spent >= given):
             raise LimitReached("time")
-        used = other_bytes() + max(resident_bytes() - self.bytes_before, 0)
+        used = other_bytes() + self.own_bytes()
         self.peak_bytes = max(self.peak_bytes, used)
-        if used > self.limit_bytes:
+        if used > self.limit_bytes and not self.obtain_memory():
             raise LimitReached("memory")
         if self.options.cancelled is not None and self.options.cancelled():
             raise LimitReached("cancelled")
+
+    def own_bytes(self) -> int:
+        """The memory that the search takes in this process, where others may search as well."""
+        if self.options.share_bytes is None:
+            return max(resident_bytes() - self.bytes_before, 0)
+        graphs = [self.frames] if self.circuit is None else [self.circuit.graph, self.frames]
+        return sum(graph.bytes for graph in graphs if graph is not None)
+
+    def obtain_memory(self) -> bool:
+        """Ask for more memory than the search began with; whether there is some."""
+        more = self.options.more_bytes() if self.options.more_bytes is not None else 0
+        if more <= self.limit_bytes:
+            return False
+        self.limit_bytes = more
+        return True
 
     def solver_bytes(self, solver: SatSolver) -> int:
         """The memory of all solvers, one of which is at work."""
@@ -237,7 +255,7 @@ class FrameLoop:
     def __init__(self, owner: CircuitSearch, circuit: Circuit, solver: SatSolver) -> None:
         self.owner, self.circuit, self.solver = owner, circuit, solver
         self.unroller = Unroller(circuit)
-        self.graph = self.unroller.graph
+        self.graph = owner.frames = self.unroller.graph
         self.writer = ClauseWriter(self.graph)
         self.unknown = dict(circuit.unknown)
         """What is still looked for beside violations."""

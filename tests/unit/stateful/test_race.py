@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import pytest
 
@@ -18,7 +18,7 @@ from mazurka.search import (
     Strategy,
     Violation,
 )
-from mazurka.stateful.race import RIVAL_SHARE, Contender, Race
+from mazurka.stateful.race import APART_SHARE, RIVAL_SHARE, Contender, Race
 
 PROGRAM = Program("nothing", (), ())
 DONE = SearchResult(Statistics(states=7))
@@ -39,18 +39,31 @@ class Listener(Silent):
         self.notices.append(text)
 
 
-def race(*searches: Run, limit_bytes: int = 800, observer: Observer | None = None) -> Race:
+def race(
+    *searches: Run,
+    limit_bytes: int = 800,
+    observer: Observer | None = None,
+    apart: Collection[int] = (),
+    cancelled: Callable[[], bool] | None = None,
+) -> Race:
     def strategy(number: int, search: Run) -> Strategy:
         def run(program: Program, options: SearchOptions, observer: Observer) -> SearchResult:
             return search(options)
 
-        return Strategy(f"s{number}", "", SearchOptions().properties, ("dfs",), run)
+        preserved = SearchOptions().properties | ({"hang"} if number not in apart else set())
+        return Strategy(f"s{number}", "", preserved, ("dfs",), run)
 
     contenders = [
-        Contender(strategy(number, search), f"reason {number}")
+        Contender(strategy(number, search), f"reason {number}", apart=number in apart)
         for number, search in enumerate(searches)
     ]
-    return Race(PROGRAM, contenders, SearchOptions(limit_bytes=limit_bytes), observer or Silent())
+    options = SearchOptions(
+        properties=SearchOptions().properties | {"hang"} if apart else SearchOptions().properties,
+        dispensable=frozenset({"hang"}),
+        limit_bytes=limit_bytes,
+        cancelled=cancelled,
+    )
+    return Race(PROGRAM, contenders, options, observer or Silent())
 
 
 def until_cancelled(options: SearchOptions) -> SearchResult:
@@ -167,3 +180,43 @@ def test_an_interrupted_search_ends_the_others() -> None:
     stopped = SearchResult(Statistics(), limits=("interrupted",))
     chosen = race(lambda options: stopped, until_cancelled).run()
     assert chosen.result.limits == ("interrupted",)
+
+
+def test_one_that_works_apart_keeps_its_share_until_the_others_have_stopped() -> None:
+    kept = 800 // APART_SHARE
+
+    def first(options: SearchOptions) -> SearchResult:
+        assert options.more_bytes is not None
+        assert options.more_bytes() == 800 - kept
+        return NO_MEMORY
+
+    def apart(options: SearchOptions) -> SearchResult:
+        assert (options.share_bytes, options.properties) == (kept, SearchOptions().properties)
+        assert options.cancelled is not None
+        more, cancelled = options.more_bytes, options.cancelled
+        assert more is not None
+        wait_until(lambda: more() == 800)
+        assert not cancelled()
+        return DONE
+
+    assert race(first, apart, apart=[1]).run().strategy.name == "s1"
+
+
+def test_one_that_works_apart_has_decided_only_if_it_knows_all() -> None:
+    bounded = SearchResult(Statistics(), limits=("some execution has more than 5 rounds",))
+    assert race(lambda options: DONE, lambda options: bounded, apart=[1]).run().result is DONE
+    chosen = race(lambda options: NO_MEMORY, lambda options: bounded, apart=[1]).run()
+    assert chosen.result.limits == ("memory",)
+
+
+def test_somebody_outside_stops_those_that_do_not_work_apart() -> None:
+    def apart(options: SearchOptions) -> SearchResult:
+        assert options.cancelled is not None
+        assert not options.cancelled()
+        return DONE
+
+    for rivals in (0, 1):
+        searches = [until_cancelled] * (1 + rivals)
+        chosen = race(*searches, apart, apart=[1 + rivals], cancelled=lambda: True).run()
+        assert chosen.result is DONE
+    assert race(*[until_cancelled] * 2, cancelled=lambda: True).run().result is CANCELLED

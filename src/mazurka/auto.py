@@ -1,0 +1,257 @@
+"""`auto` of all engines: states are stored first; where they cannot be, a circuit replaces them.
+
+Storing states is the fastest way to search most models (`mazurka.stateful.auto`).  It fails where
+values are wide: a counter of 32 bits has more values than memory has room for, and a step with
+100,000 outcomes more successors than a search takes.  To a circuit (`portfolio` of the symbolic
+engine) such a number is 32 wires.  So `auto` turns to the circuit
+
+- *at once*, where the search of states refuses the program: too many outcomes, too many threads;
+- *beside it*, where the search of states has not ended in its trials, and some value is wide: both
+  search, and the first that decides has the answer.  With `--deterministic` the circuit comes after
+  `STEPS_BEFORE_TURNING` transitions;
+- *in its place*, where it has used up the memory; or half of the time that was given, and the
+  number of states grows as it has from the beginning (`StateGrowth`).  Where no time was given, the
+  circuit has as long as the search of states has taken, and a minute at least: nobody who has
+  waited for the end of the memory should wait for ever.
+
+**Soundness.**  The answer is always that of one strategy that has come to its own end, about the
+whole program: nothing is put together from two searches that were cut short.  The search of states
+has found no violation before `auto` turns, or it would have been the answer.  What the circuit does
+not decide either is inconclusive: the counts are then those of the states, the limits those of both
+searches, and a note says how far the circuit came.
+
+The circuit knows no hangs.  Where these were asked for by name, `auto` does not turn; where they
+are only usual, the verdict says that they were not looked for.
+"""
+
+from __future__ import annotations
+
+import time
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import replace
+
+from mazurka.errors import OptionError, UnsupportedError
+from mazurka.ir.native.layout import make_layout
+from mazurka.ir.program import Program
+from mazurka.search import Chosen, Observer, Round, SearchOptions, SearchResult, Statistics
+from mazurka.search.registry import load_strategy
+from mazurka.search.strategy import Strategy
+from mazurka.stateful import auto as stored
+from mazurka.stateful.race import Contender
+
+CIRCUIT = "portfolio"
+WIDE_BITS = 16
+"""A value that takes so many bits is wide."""
+MANY_OUTCOMES = 1 << 10
+"""So many successors by one step are many."""
+STEPS_BEFORE_TURNING = 1 << 22
+TIME_SHARE = 0.5
+"""The part of the time that the search of states has for itself, whatever it looks like."""
+WINDOW = 0.25
+"""The last part of a search, in which its growth is measured."""
+UNABATED = 0.5
+"""A search that finds new states at this part of its usual rate, or more, is not about to end."""
+LEAST_SECONDS = 1e-9
+PASSING = frozenset({"transitions", "cancelled"})
+"""Limits of the search of states that are not the user's."""
+LEAST_TURN = 60.0
+"""How many seconds the circuit has at least behind the end of the memory."""
+LEAST_BYTES = 150_000_000
+"""What two solvers take before they begin: with less, `auto` does not turn."""
+
+
+def search(program: Program, options: SearchOptions, observer: Observer) -> Chosen:
+    """Search states, and turn to the circuit where that leads nowhere."""
+    circuit = load_strategy(CIRCUIT)
+    if not may_turn(circuit, options):
+        return stored.search(program, options, observer)
+    return TurningSearch(program, circuit, options, observer).run()
+
+
+def may_turn(circuit: Strategy, options: SearchOptions) -> bool:
+    """Whether the circuit could answer what is asked: not counts, and not hangs."""
+    kept = options.properties - options.dispensable <= circuit.preserves
+    whole = options.stop_at_first and not options.self_check
+    room = options.limit_bytes is None or options.limit_bytes >= LEAST_BYTES
+    return kept and whole and room and options.order in circuit.orders
+
+
+class TurningSearch:
+    """One search by `auto`."""
+
+    def __init__(
+        self, program: Program, circuit: Strategy, options: SearchOptions, observer: Observer
+    ) -> None:
+        self.program, self.circuit = program, circuit
+        self.options, self.observer = options, observer
+        self.began = time.perf_counter()
+        self.missing = find_missing(circuit, options)
+        """What to install before the circuit can be searched."""
+
+    def run(self) -> Chosen:
+        growth = StateGrowth(self.options, self.observer)
+        try:
+            chosen = self.search_states(growth)
+        except UnsupportedError as error:
+            if self.missing is not None:
+                raise UnsupportedError(f"{error.message}; {self.missing}") from None
+            why = f"states cannot be stored: {error.message.partition(';')[0]}"
+            return Chosen(self.circuit, why, self.search_circuit(why))
+        why = self.explain_turning(chosen.result, growth)
+        if why is None:
+            return chosen
+        if self.missing is not None:
+            notes = (*chosen.result.notes, self.missing)
+            return replace(chosen, result=replace(chosen.result, notes=notes))
+        result = self.search_circuit(why, after_memory="memory" in chosen.result.limits)
+        if result.violation is not None or not result.limits:
+            return Chosen(self.circuit, why, put_before(result, chosen.result, why))
+        return replace(chosen, result=join(chosen.result, result))
+
+    def search_states(self, growth: StateGrowth) -> Chosen:
+        options = self.options
+        if self.missing is not None:
+            return stored.search(self.program, options, self.observer)
+        if options.deterministic and describe_width(self.program) is not None:
+            short = replace(options, limit_transitions=STEPS_BEFORE_TURNING)
+            return stored.search(self.program, short, self.observer)
+        if options.limit_seconds is not None:
+            options = replace(options, cancelled=growth.is_endless)
+        return stored.search(self.program, options, growth, self.find_rival)
+
+    def find_rival(self) -> Contender | None:
+        """The circuit, where values are wide."""
+        wide = describe_width(self.program)
+        if wide is None:
+            return None
+        self.observer.message(f"{CIRCUIT} beside it: {wide}")
+        return Contender(self.circuit, wide, apart=True)
+
+    def explain_turning(self, result: SearchResult, growth: StateGrowth) -> str | None:
+        """Why the circuit should go on from here; None where it should not."""
+        if result.violation is not None:
+            return None
+        after = f"after {result.statistics.states:,} states"
+        if "transitions" in result.limits:
+            return f"{describe_width(self.program)}, and states have no end {after}"
+        if "cancelled" in result.limits and growth.endless:
+            return f"states grow without an end in sight {after}"
+        full = "memory" in result.limits and not self.options.deterministic
+        return f"no memory for more states {after}" if full else None
+
+    def search_circuit(self, why: str, *, after_memory: bool = False) -> SearchResult:
+        """Search the circuit in what is left of the time; where the memory has set an end to the
+        search of states, and nobody has, in as much time as that took."""
+        self.observer.message(f"{CIRCUIT}: {why}")
+        options, spent = self.options, time.perf_counter() - self.began
+        lost = options.dispensable - self.circuit.preserves
+        options = replace(options, properties=options.properties - lost)
+        if options.limit_seconds is not None:
+            left = max(options.limit_seconds - spent, LEAST_SECONDS)
+            options = replace(options, limit_seconds=left)
+        elif after_memory:
+            options = replace(options, limit_seconds=max(spent, LEAST_TURN))
+        return self.circuit.run(self.program, options, self.observer)
+
+
+def put_before(result: SearchResult, before: SearchResult, why: str) -> SearchResult:
+    """A result with an earlier search, and its rounds, in front."""
+    earlier = (*before.rounds, Round(before.statistics, why))
+    return replace(result, rounds=(*earlier, *result.rounds))
+
+
+def join(before: SearchResult, circuit: SearchResult) -> SearchResult:
+    """What is known if the circuit has not decided either."""
+    figures = circuit.statistics
+    far = f"{figures.unrolled or 0:,} {figures.unrolled_unit}s"
+    ended = "; ".join(circuit.limits)
+    note = f"{CIRCUIT} went on from there: no violation within {far}, then {ended}"
+    kept = [each for each in before.limits if each not in PASSING]
+    return replace(
+        before,
+        limits=tuple(dict.fromkeys((*kept, *circuit.limits))),
+        notes=(*before.notes, *circuit.notes, note),
+        rounds=(*before.rounds, Round(figures, f"{CIRCUIT} has not decided")),
+    )
+
+
+def find_missing(circuit: Strategy, options: SearchOptions) -> str | None:
+    """What to install before a circuit can be searched; None where all is there."""
+    try:
+        if circuit.refuse is not None:
+            circuit.refuse(options)
+    except OptionError as error:
+        return f"where states cannot be stored, a circuit may give an answer: {error.message}"
+    return None
+
+
+def describe_width(program: Program) -> str | None:
+    """What is wide in a program, for people; None where nothing is.
+
+    Bits of the packed state count, not declared ranges: a variable of 32 bits that has only three
+    values takes two."""
+    layout = make_layout(program)
+    wide = [
+        (slot.width, cell.name)
+        for slot, cell in zip(layout.slots, program.cells, strict=True)
+        if slot.width >= WIDE_BITS
+    ]
+    if wide:
+        bits, name = max(wide, key=lambda each: each[0])
+        return f"`{name}` takes {bits} bits"
+    outcomes = max(max(bounds, default=1) for bounds in layout.choices)
+    return f"one step has {outcomes:,} outcomes" if outcomes >= MANY_OUTCOMES else None
+
+
+class StateGrowth:
+    """An observer that tells from the counts of a search whether it is about to end.
+
+    A search that has seen most states finds fewer and fewer new ones: what is behind most
+    transitions has been visited.  One whose states grow as fast as ever has most of them before it.
+    """
+
+    def __init__(
+        self,
+        options: SearchOptions,
+        observer: Observer,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self.observer, self.clock = observer, clock
+        self.began = clock()
+        self.patience = TIME_SHARE * (options.limit_seconds or float("inf"))
+        self.endless = False
+        """Whether it was said that there is no end in sight."""
+        self.samples: list[tuple[float, int]] = []
+        """Seconds and states of the search that was heard of last."""
+
+    def progress(self, statistics: Statistics) -> None:
+        if self.samples and statistics.states < self.samples[-1][1]:
+            self.samples.clear()  # another search
+        self.samples.append((statistics.seconds, statistics.states))
+        self.observer.progress(statistics)
+
+    def message(self, text: str) -> None:
+        self.observer.message(text)
+
+    def notice(self, text: str) -> None:
+        self.observer.notice(text)
+
+    def is_endless(self) -> bool:
+        """Whether enough time was spent, and the states grow as they have from the beginning."""
+        if not self.endless and self.clock() - self.began >= self.patience:
+            self.endless = self.rate() >= UNABATED
+        return self.endless
+
+    def rate(self) -> float:
+        """How fast states were found in the last part of the search, compared with all of it."""
+        if not self.samples or not self.samples[-1][0] or not self.samples[-1][1]:
+            return 0.0
+        seconds, states = self.samples[-1]
+        start = seconds * (1 - WINDOW)
+        place = bisect_right(self.samples, start, key=lambda sample: sample[0])
+        before = self.samples[max(place - 1, 0)]
+        if seconds <= before[0]:
+            return 0.0
+        recent = (states - before[1]) / (seconds - before[0])
+        return recent * seconds / states
