@@ -96,8 +96,8 @@ class TurningSearch:
         except UnsupportedError as error:
             if self.missing is not None:
                 raise UnsupportedError(f"{error.message}; {self.missing}") from None
-            why = f"states cannot be stored: {error.message.partition(';')[0]}"
-            return Chosen(self.circuit, why, self.search_circuit(why))
+            refused = f"states cannot be stored: {error.message.partition(';')[0]}"
+            return Chosen(self.circuit, refused, self.search_circuit(refused))
         why = self.explain_turning(chosen.result, growth)
         if why is None:
             return chosen
