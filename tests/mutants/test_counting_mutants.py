@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 
+from mazurka.ir.expressions import ZERO, Binary, Convert
+from mazurka.ir.program import FINISHED, Cell, Program
 from mazurka.ir.values import counters, rounds
 from tests.soundness.counting_models import CountingModel, escape, read_model
 from tests.soundness.restarting import with_restart
+from tests.unit.ir.programs import Builder, load, plus, put
 
 PROGRAMS = 60
 STATES = 400
@@ -39,6 +42,32 @@ MUTANTS: list[tuple[str, Any, str, Any]] = [
     ("threads are never started again", rounds.Lives, "add_up", only_active),
     ("every cell is dead", counters.Counters, "_is_dead", lambda *a: True),
 ]
+
+
+def no_window(width: int, signed: bool) -> tuple[int, int]:
+    return -(2**63), 2**63 - 1
+
+
+def test_counters_that_wrap_around_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums beyond the window of a conversion come back at its other end."""
+    program = wrapping_counter(rounds=20, start=120)
+    assert escape(program, STATES) is None
+    monkeypatch.setattr(rounds, "find_window", no_window)
+    assert escape(program, STATES) is not None
+
+
+def wrapping_counter(rounds: int, start: int) -> Program:
+    """A thread that adds one to a number of 8 bits so many times."""
+    builder = Builder()
+    number = builder.add(Cell("number", 0, 0, start, inferred=True))
+    body = builder.thread()
+    left = builder.add(Cell("left", 0, 0, rounds, owner=0, inferred=True))
+    here = body.at()
+    more = Convert(plus(number, 1), 8, True)
+    goes_on, ended = (Binary(name, load(left), ZERO) for name in ("gt", "le"))
+    body.edge(here, here, put(number, more), put(left, plus(left, -1)), guard=goes_on)
+    body.edge(here, FINISHED, guard=ended)
+    return builder.program()
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from random import Random
 
 from mazurka.ir.expressions import (
     ONE,
+    SHIFTS,
     ZERO,
     Binary,
     Choice,
@@ -37,6 +38,7 @@ from mazurka.ir.program import (
     Role,
     Thread,
 )
+from mazurka.ir.values.intervals import LARGEST, SMALLEST
 from tests.soundness.building import ProgramBuilder, ThreadBuilder
 
 ARITHMETIC = ("add", "sub", "mul", "and", "or", "xor", "min", "max")
@@ -54,12 +56,18 @@ class _Names:
     pointer: int = 0
     locks: list[int] = field(default_factory=list)
     semaphore: int = 0
+    wide: int = 0
+    """A number of 64 bits, where such are wanted."""
+
+
+FAR = (1, 2, 3, 255, 2**31, 2**32 - 1, 2**62, LARGEST, SMALLEST, -1)
 
 
 class Generator(ProgramBuilder):
-    def __init__(self, rng: Random, *, faults: bool) -> None:
+    def __init__(self, rng: Random, *, faults: bool, wide: bool = False) -> None:
         super().__init__(rng, "random", rng.randint(2, 4))
         self.faults = faults
+        self.wide = wide
         self.names = _Names()
 
     def generate(self) -> Program:
@@ -82,6 +90,9 @@ class Generator(ProgramBuilder):
             cell = Cell(f"lock{index}", 0, self.threads, role=Role.OWNER)
             self.names.locks.append(self.add(cell))
         self.names.semaphore = self.add(Cell("s", 0, 2, rng.randint(0, 1), role=Role.SYNC))
+        if self.wide:
+            cell = Cell("w", SMALLEST, LARGEST, rng.choice(FAR), unsigned=rng.random() < 0.5)
+            self.names.wide = self.add(cell)
         created = rng.random() < 0.3
         return self.assemble([self.thread(number, created) for number in range(self.threads)])
 
@@ -131,6 +142,8 @@ class Body(ThreadBuilder):
         kinds += ["branch", "pick", "acquire", "release", "await"]
         if self.generator.faults:
             kinds += ["break_open"]
+        if self.generator.wide:
+            kinds += ["wrap", "wrap", "wrap", "compare_wide"]
         if not self.in_atomic:
             kinds += ["atomic", "atomic", "jump"]
         getattr(self, "do_" + self.rng.choice(kinds))(here, following, starts)
@@ -204,6 +217,25 @@ class Body(ThreadBuilder):
 
     def do_local(self, here: int, following: int, starts: list[int]) -> None:
         self.edge(here, following, Kind.LOCAL, Assign(self.own(), self.small(0, 3)))
+
+    def do_wrap(self, here: int, following: int, starts: list[int]) -> None:
+        """Arithmetic on the wide number, which wraps around at some width."""
+        rng, wide = self.rng, Const(self.names.wide)
+        operator = rng.choice(("add", "sub", "mul", "shl", "xor", "udiv", "div", "lshr"))
+        far = Const(rng.choice((1, 7, 33, 63) if operator in SHIFTS else FAR))
+        value: Expr = Binary(operator, Load(wide), far)
+        if rng.random() < 0.3:
+            value = Binary(rng.choice(("add", "mul")), value, Load(self.own()))
+        width = rng.choice((8, 32, 64, 64))
+        store = Assign(wide, Convert(value, width, rng.random() < 0.5))
+        self.edge(here, following, Kind.ATOMIC, store)
+
+    def do_compare_wide(self, here: int, following: int, starts: list[int]) -> None:
+        rng = self.rng
+        operator = rng.choice(("ult", "ule", "lt", "ge", "eq"))
+        wide = Convert(Load(Const(self.names.wide)), rng.choice((8, 32, 64)), rng.random() < 0.5)
+        value = Binary(operator, wide, Const(rng.choice((0, *FAR))))
+        self.edge(here, following, Kind.ACCESS, Assign(Const(self.locals[0]), value))
 
     def do_branch(self, here: int, following: int, starts: list[int]) -> None:
         test, kind = self.expression(), Kind.LOCAL
@@ -333,6 +365,7 @@ class Body(ThreadBuilder):
         self.in_atomic = False
 
 
-def random_program(rng: Random, *, faults: bool = True) -> Program:
-    """A program to test with; with `faults=False` its steps go wrong by bounds only."""
-    return Generator(rng, faults=faults).generate()
+def random_program(rng: Random, *, faults: bool = True, wide: bool = False) -> Program:
+    """A program to test with; with `faults=False` its steps go wrong by bounds only, with `wide`
+    it has a number of 64 bits that wraps around."""
+    return Generator(rng, faults=faults, wide=wide).generate()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
+from random import Random
 
 import pytest
 
@@ -15,8 +16,10 @@ from mazurka.search.registry import load_strategy
 from mazurka.symbolic import pdr
 from mazurka.symbolic.options import INTERLEAVING
 from tests.soundness.circuit_agreement import CircuitWalks
+from tests.soundness.random_programs import random_program
 from tests.soundness.reductions import CHOOSING, STOPPING, Agreement, Subject, compare, consult
 from tests.soundness.stubborn_circuits import StubbornCircuit
+from tests.soundness.variants import VARIANTS
 
 STATES = 300
 """Programs with more states are left out."""
@@ -39,6 +42,13 @@ def test_a_step_of_the_circuit_is_the_interpreters(first: int) -> None:
         walks = CircuitWalks(Subject(seed).program(), seed, native=seed % 3 == 0)
         assert walks.find_disagreement(4) is None, f"seed {seed}"
         assert walks.steps > 0
+
+
+def test_numbers_of_64_bits_wrap_around_in_circuits() -> None:
+    for seed in range(6):
+        program = VARIANTS["prepared"](random_program(Random(seed), faults=True, wide=True))
+        walks = CircuitWalks(program, seed, native=False)
+        assert walks.find_disagreement(4) is None, f"seed {seed}"
 
 
 def test_threads_that_fail_stop_where_assertions_are_not_asked_for() -> None:

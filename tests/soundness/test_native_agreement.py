@@ -29,6 +29,15 @@ def test_native_code_agrees_with_the_interpreter(variant: str, rng: Random, faul
     assert disagreement(program, STATES) is None
 
 
+@settings(random_programs, max_examples=12)
+@given(rng=st.randoms(use_true_random=False), faults=st.booleans())
+def test_numbers_of_64_bits_wrap_around_alike(rng: Random, faults: bool) -> None:
+    raw = random_program(rng, faults=faults, wide=True)
+    for variant in ("raw", "prepared"):
+        assert disagreement(VARIANTS[variant](raw), STATES // 4) is None
+    assert difference(raw, VARIANTS["prepared"](raw), STATES // 2) is None
+
+
 @settings(random_programs, max_examples=150)
 @given(rng=st.randoms(use_true_random=False), faults=st.booleans())
 def test_passes_change_nothing_that_can_be_seen(rng: Random, faults: bool) -> None:

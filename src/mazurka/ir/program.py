@@ -93,6 +93,9 @@ class Cell:
     points: tuple[int, ...] | None = None
     span: Span | None = None
     inferred: bool = False
+    unsigned: bool = False
+    """Whether its 64 bits are a number without a sign, for people: it holds the signed number with
+    the same bits."""
 
     @property
     def is_temporary(self) -> bool:

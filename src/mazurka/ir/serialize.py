@@ -289,6 +289,7 @@ def _cell(reader: Reader, threads: int) -> Cell:
         points=reader.field("points").optional(lambda item: item.each(Reader.number)),
         span=reader.field("span").optional(_span),
         inferred=inferred,
+        unsigned=reader.has("unsigned") and reader.field("unsigned").flag(),
     )
 
 

@@ -49,7 +49,7 @@ def shown_value(program: Program, address: int, value: int) -> Shown:
         case Role.SYNC if program.cells[address].name.endswith(STATUS):
             return ("not started", "started", "finished")[value] if 0 <= value <= 2 else value
         case _:
-            return value
+            return value % 2**64 if program.cells[address].unsigned else value
 
 
 def name_target(program: Program, value: int) -> Shown:

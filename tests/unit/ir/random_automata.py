@@ -11,9 +11,11 @@ from mazurka.ir.expressions import (
     Choice,
     Conditional,
     Const,
+    Convert,
     Element,
     Expr,
     Load,
+    Unary,
     negate,
     truth,
 )
@@ -48,6 +50,10 @@ def conjunction(left: Expr, right: Expr) -> Expr:
 def disjunction(left: Expr, right: Expr) -> Expr:
     """`left or right` as 0 or 1; the right side is evaluated only where the left fails."""
     return Conditional(left, ONE, truth(right))
+
+
+class Converting(random.Random):
+    """Makes programs whose numbers wrap around, as those of C do."""
 
 
 def random_program(chance: random.Random) -> Program:
@@ -110,9 +116,30 @@ def random_operation(chance: random.Random, number: int) -> Operation:
         targets = (chance.choice((0, SHARED)), SHARED, ARRAY, ARRAY + 1, *LOCALS[number][:1])
         return Assign(Const(POINTER), Const(chance.choice(targets)))
     value = random_value(chance, number, 2)
+    if isinstance(chance, Converting) and chance.random() < 0.7:
+        return Assign(random_address(chance, number), random_conversion(chance, value))
     if chance.random() < 0.8:
         value = Binary("mod", value, Const(chance.choice((2, 3, 5))))
     return Assign(random_address(chance, number), value)
+
+
+def random_conversion(chance: random.Random, value: Expr) -> Expr:
+    """A value of one of C's types, now and then far away from 0, so that it does wrap around."""
+    operator = chance.choice(("add", "sub", "mul", "shl", "div"))
+    far = Const(chance.choice((1, 2, 5, 63) if operator == "shl" else FAR))
+    value = chance.choice((value, Binary(operator, value, far), Unary("neg", value)))
+    if chance.random() < 0.3:
+        value = Binary("add", value, Const(chance.choice(FAR)))
+    converted: Expr = Convert(value, chance.choice((2, 8, 31, 32, 63, 64)), chance.random() < 0.5)
+    if chance.random() < 0.2:
+        converted = Convert(converted, chance.choice((8, 32, 64)), chance.random() < 0.5)
+    if chance.random() < 0.2:
+        operator = chance.choice(("ult", "ule", "udiv", "urem", "lshr"))
+        return Binary(operator, converted, Const(chance.choice((1, 3, 63))))
+    return converted
+
+
+FAR = (1, 1, 3, 127, 2**31, 2**32 - 1, 2**62, LARGEST, SMALLEST, -1)
 
 
 def random_address(chance: random.Random, number: int) -> Expr:
@@ -153,7 +180,10 @@ def random_condition(chance: random.Random, number: int, depth: int) -> Expr:
         join = chance.choice((conjunction, disjunction))
         first = random_condition(chance, number, depth - 1)
         return join(first, random_condition(chance, number, depth - 1))
-    operator = chance.choice(("eq", "ne", "lt", "le", "gt", "ge"))
+    operators = ("eq", "ne", "lt", "le", "gt", "ge")
+    if isinstance(chance, Converting):
+        operators = (*operators, "ult", "ule")
+    operator = chance.choice(operators)
     left = Load(Const(chance.choice((*LOCALS[number], SHARED, DECLARED))))
     shifted = chance.choice(
         (left, left, Binary("add", left, ONE_MORE), Binary("sub", left, ONE_MORE))
@@ -161,6 +191,8 @@ def random_condition(chance: random.Random, number: int, depth: int) -> Expr:
     right: Expr = Const(chance.randint(-1, 5))
     if chance.random() < 0.25:
         right = Load(Const(chance.choice(LOCALS[number])))
+    if isinstance(chance, Converting) and chance.random() < 0.3:
+        shifted = Convert(shifted, chance.choice((2, 8, 64)), chance.random() < 0.5)
     if chance.random() < 0.1:
         return negate(left)
     return Binary(operator, *((shifted, right) if chance.random() < 0.7 else (right, shifted)))

@@ -6,7 +6,7 @@ import random
 from collections import deque
 
 import pytest
-from random_automata import random_program, without_limits
+from random_automata import Converting, random_program, without_limits
 
 from mazurka.errors import MazurkaError
 from mazurka.ir import interpreter
@@ -62,7 +62,8 @@ def test_random_programs(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(interpreter, "ATOMIC_LIMIT", 40)
     judged = 0
     for seed in range(block * 30, block * 30 + 30):
-        program = random_program(random.Random(seed))
+        chance = Converting(seed) if seed % 2 else random.Random(seed)
+        program = random_program(chance)
         inference = inferred(program)
         if inference is None:
             continue

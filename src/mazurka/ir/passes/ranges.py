@@ -15,9 +15,10 @@ finds ranges for those that are added to a bounded number of times.  The analysi
 with these ranges as if they had been declared, which changes nothing: no store is outside of them.
 
 A store outside a declared range is a fault, so execution does not go on with that value.
-Arithmetic that may need more than 64 bits is refused, unless the program's numbers are meant to
-wrap: Python's numbers have no limit, those of the intermediate representation wrap around.  If the
-difference could be observed, a verdict would be about another program.
+Arithmetic that may need more than 64 bits is refused: Python's numbers have no limit, those of the
+intermediate representation wrap around.  If the difference could be observed, a verdict would be
+about another program.  A `Convert` says that wrapping around is meant: the operators below it of
+which only the low bits count (`_MODULAR`) are not refused, nor is what stands directly below it.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mazurka.errors import MazurkaError, UnsupportedError
-from mazurka.ir.expressions import Binary, Conditional, Const, Expr, Unary, children, walk
+from mazurka.ir.expressions import Binary, Conditional, Const, Convert, Expr, Unary, children, walk
 from mazurka.ir.program import Assign, Cell, Edge, Program, Role, Span, split_lines
 from mazurka.ir.values.counters import bound_counters, find_causes
 from mazurka.ir.values.evaluation import EMPTY, MOST_POINTS, Lookup, ValueSet
@@ -68,14 +69,26 @@ def infer_ranges(program: Program, *, wraps: bool = False) -> Inference:
         bounded = _declare(bounded, counters)
         analysis = _analyse(bounded, wraps)
     values = analysis.all_values()
-    _refuse_unbounded(program, analysis, values)
     cells = tuple(map(_fill, program.cells, values))
     at = tuple(thread.known for thread in analysis.threads)
     text = (program.text or program) if program.has_assumptions else None
     result = Inference(replace(program, cells=cells, text=text), at, values)
+    if wraps or not _has_conversions(program):
+        _refuse_unbounded(program, analysis, values)
     if not wraps:
-        refuse_overflow(result.program, result.at, result.lookup)
+        try:
+            refuse_overflow(result.program, result.at, result.lookup)
+        except UnsupportedError:
+            # A cell without a range is the cause, if there is one.  Without an overflow, a cell
+            # that may hold all 64-bit numbers is meant to.
+            _refuse_unbounded(program, analysis, values)
+            raise
     return result
+
+
+def _has_conversions(program: Program) -> bool:
+    parts = (part for edge in program.edges for expr in edge.expressions for part in walk(expr))
+    return any(isinstance(part, Convert) for part in parts)
 
 
 def _analyse(program: Program, wraps: bool) -> Analysis:
@@ -258,15 +271,29 @@ def _refuse(program: Program, edge: Edge, facts: Facts) -> None:
         )
 
 
-def _find_excess(expr: Expr, facts: Facts) -> str | None:
-    """Return the symbol of an operator in `expr` whose result may not fit."""
+_MODULAR = frozenset({"add", "sub", "mul", "neg"})
+"""Operators whose low bits are those of their operands' low bits; a left shift's are, too, except
+that the whole distance counts."""
+
+
+def _find_excess(expr: Expr, facts: Facts, *, meant: bool = False) -> str | None:
+    """Return the symbol of an operator in `expr` whose result may not fit.
+
+    `meant` says that the result may wrap around: it is converted.
+    """
     if not _at_risk(expr):
         return None
     if isinstance(expr, Conditional):
         return _find_branch_excess(expr, facts)
-    for child in children(expr):
-        if (symbol := _find_excess(child, facts)) is not None:
+    modular = isinstance(expr, Binary | Unary) and expr.operator in _MODULAR
+    shifted = isinstance(expr, Binary) and expr.operator == "shl"
+    for position, child in enumerate(children(expr)):
+        inside = meant and (modular or (shifted and position == 0))
+        symbol = _find_excess(child, facts, meant=inside or isinstance(expr, Convert))
+        if symbol is not None:
             return symbol
+    if meant:
+        return None
     if isinstance(expr, Unary) and expr.operator in _SYMBOLS:
         values = facts.values(expr.operand)
         bounds = unary_bounds(expr.operator, (values.low, values.high))

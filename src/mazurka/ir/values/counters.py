@@ -36,21 +36,29 @@ one altogether if all of S is dead where the thread starts.
 **64 bits.**  The sums are those of unlimited integers.  They are right as long as nothing wraps
 around, and `mazurka.ir.passes.ranges` refuses programs in which anything might, given these ranges:
 so, by induction over the steps, nothing does.
+
+**Conversions.**  In `n = Convert(n + 1, 32, signed)` wrapping around is allowed, and the range
+analysis gives `n` all the numbers of its type.  A conversion around the whole value of a store
+keeps numbers within its *window*.  The value before it is bounded like the stored value of the
+claim; so if h + W and its counterpart are within the windows of all stores to S, then, by the same
+induction, no conversion ever changes a value, and the bounds hold.  Else S gets no bounds from
+here.  In programs with conversions, cells with many values are therefore examined even if they have
+a range.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from mazurka.ir.expressions import Binary, Conditional, Const, Expr, Load, walk
+from mazurka.ir.expressions import Binary, Conditional, Const, Convert, Expr, Load, walk
 from mazurka.ir.program import FIRST_LOCATION, search_depth_first
 from mazurka.ir.values.evaluation import MOST_CELLS, ValueSet
 from mazurka.ir.values.facts import Facts
 from mazurka.ir.values.fixpoint import Analysis
-from mazurka.ir.values.intervals import Bounds, fits
-from mazurka.ir.values.rounds import KnownStore, Lives, Paths, members
+from mazurka.ir.values.intervals import LARGEST, SMALLEST, Bounds, fits
+from mazurka.ir.values.rounds import KnownStore, Lives, Paths, members, strip_conversions
 
 NOTHING_ADDED = (0, 0)
 
@@ -62,10 +70,13 @@ class Origin:
     bases: frozenset[int] = frozenset()
     amount: Bounds = NOTHING_ADDED
     fresh: Bounds | None = None
+    window: Bounds = SMALLEST, LARGEST
+    """The sums that the store keeps: others are changed by a conversion."""
 
     def shift(self, by: Bounds) -> Origin:
         fresh = None if self.fresh is None else _add(self.fresh, by)
-        return Origin(self.bases, _add(self.amount, by) if self.bases else NOTHING_ADDED, fresh)
+        amount = _add(self.amount, by) if self.bases else NOTHING_ADDED
+        return Origin(self.bases, amount, fresh, self.window)
 
     def join(self, other: Origin) -> Origin:
         amounts = [each.amount for each in (self, other) if each.bases]
@@ -74,11 +85,16 @@ class Origin:
             self.bases | other.bases,
             hull(amounts) if amounts else NOTHING_ADDED,
             hull(fresh) if fresh else None,
+            _narrow(self.window, other.window),
         )
 
 
 def _add(one: Bounds, other: Bounds) -> Bounds:
     return one[0] + other[0], one[1] + other[1]
+
+
+def _narrow(one: Bounds, other: Bounds) -> Bounds:
+    return max(one[0], other[0]), min(one[1], other[1])
 
 
 def hull(intervals: Iterable[Bounds]) -> Bounds:
@@ -88,10 +104,23 @@ def hull(intervals: Iterable[Bounds]) -> Bounds:
 
 MODEST = 2**62
 """Numbers from here on were probably computed from a cell without a range."""
+FEW = 2**7
+"""The same, in programs with conversions: these hide that there was no range."""
 
 
-def is_modest(values: ValueSet) -> bool:
-    return values.is_empty or (values.low > -MODEST and values.high < MODEST)
+def is_modest(values: ValueSet, limit: int) -> bool:
+    return values.is_empty or (values.low > -limit and values.high < limit)
+
+
+def find_limit(analysis: Analysis) -> int:
+    """Return the size up to which numbers are not worth a closer look."""
+    converts = any(
+        isinstance(part, Convert)
+        for edge in analysis.program.edges
+        for store in edge.stores
+        for part in walk(store.value)
+    )
+    return FEW if converts else MODEST
 
 
 @dataclass(frozen=True)
@@ -108,17 +137,25 @@ class Growth:
 
 
 def bound_counters(analysis: Analysis) -> dict[int, Bounds]:
-    """Find ranges for cells to which the analysis gives none; others are not in the result."""
+    """Find ranges for cells to which the analysis gives none, or one that is too large; others are
+    not in the result."""
     open_cells = find_open(analysis)
-    return Counters(analysis, open_cells).bound() if open_cells else {}
+    found = Counters(analysis, open_cells).bound() if open_cells else {}
+    values = {address: analysis.value(address) for address in found}
+    return {
+        address: (max(low, values[address].low), min(high, values[address].high))
+        for address, (low, high) in found.items()
+        if values[address].low < low or values[address].high > high
+    }
 
 
 def find_open(analysis: Analysis) -> frozenset[int]:
     """Find the cells for which no range is declared, and none is known so far."""
+    limit = find_limit(analysis)
     return frozenset(
         address
         for address, cell in enumerate(analysis.cells)
-        if cell.inferred and not is_modest(analysis.value(address))
+        if cell.inferred and not is_modest(analysis.value(address), limit)
     )
 
 
@@ -142,6 +179,7 @@ class Counters:
         self.cells = cells
         self.paths = [Paths(analysis, number) for number in range(len(analysis.threads))]
         self.lives = Lives(analysis, self.paths)
+        self.limit = find_limit(analysis)
         self.indirect: set[int] = set()
         """Cells that are read through a computed address; their deaths are not known."""
         self.growth = list(self._find_growth())
@@ -152,7 +190,7 @@ class Counters:
             for store in paths.stores:
                 targets = self.cells.intersection(members(store.targets))
                 if targets:
-                    origin = self.trace(store.operation.value, store.facts)
+                    origin = self.trace_store(store)
                     reads = origin.bases if origin is not None else self._named(store)
                     yield Growth(thread, store, targets, origin, reads)
 
@@ -161,13 +199,21 @@ class Counters:
         named = (part.address.value for part in loads if isinstance(part.address, Const))
         return self.cells.intersection(named)
 
+    def trace_store(self, store: KnownStore) -> Origin | None:
+        """Find where a stored value comes from, if no conversion changes it."""
+        value, window = strip_conversions(store.operation.value)
+        found = self.trace(value, store.facts)
+        if found is not None and found.bases:
+            return replace(found, window=window)
+        return self.trace(store.operation.value, store.facts)
+
     def trace(self, expr: Expr, facts: Facts) -> Origin | None:
         """Find where a value comes from; None if it may be anything."""
         values = facts.values(expr)
         if values.is_empty:
             return Origin()
         fresh = None if values.is_extreme else Origin(fresh=(values.low, values.high))
-        if fresh is not None and is_modest(values):
+        if fresh is not None and is_modest(values, self.limit):
             return fresh
         return self._trace_parts(expr, facts) or fresh
 
@@ -230,6 +276,9 @@ class Counters:
             bounds = self._bound_group(group)
             if bounds is not None and fits(bounds):
                 self.found.update(dict.fromkeys(group, bounds))
+            elif not any(self.analysis.value(cell).is_extreme for cell in group):
+                values = {cell: self.analysis.value(cell) for cell in group}
+                self.found.update({cell: (each.low, each.high) for cell, each in values.items()})
         return self.found
 
     def groups(self) -> list[frozenset[int]]:
@@ -263,7 +312,12 @@ class Counters:
             return None
         up = self._add_up(group, growth, 1)
         down = self._add_up(group, growth, -1)
-        return None if up is None or down is None else (start[0] - down, start[1] + up)
+        if up is None or down is None:
+            return None
+        low, high = start[0] - down, start[1] + up
+        windows = [each.origin.window for each in growth if each.origin is not None]
+        kept = all(window[0] <= low and high <= window[1] for window in windows)
+        return (low, high) if kept else None
 
     def _hull_of_fresh(self, group: frozenset[int], growth: list[Growth]) -> Bounds | None:
         """Return bounds for initial and fresh values; values of earlier groups are fresh, too."""

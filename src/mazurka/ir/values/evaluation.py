@@ -233,9 +233,53 @@ def evaluate(expr: Expr, lookup: Lookup, choices: int = 1, saturate: bool = Fals
         case Unary(operator, operand):
             return apply_unary(operator, evaluate(operand, lookup, choices, saturate), saturate)
         case Convert(operand, width, signed):
-            return apply_convert(evaluate(operand, lookup, choices, saturate), width, signed)
+            return apply_convert(
+                _evaluate_wrapping(operand, lookup, choices, saturate), width, signed
+            )
         case Choice():
-            return ValueSet.interval(0, choices - 1)
+            return ValueSet.interval(0, choices - 1) if choices <= LARGEST else TOP
+
+
+def _evaluate_wrapping(expr: Expr, lookup: Lookup, choices: int, saturate: bool) -> ValueSet:
+    """Return the values of a converted expression, of which only the low bits count.
+
+    Sums, differences, products and left shifts are those of unlimited integers, which have the
+    same 64 low bits: whether the conversion changes them is seen from their exact bounds.
+    """
+    match expr:
+        case Binary("add" | "sub" | "mul" as operator, left, right):
+            first = _evaluate_wrapping(left, lookup, choices, saturate)
+            return _apply_wrapping(
+                operator, first, _evaluate_wrapping(right, lookup, choices, saturate)
+            )
+        case Binary("shl", left, right):
+            first = _evaluate_wrapping(left, lookup, choices, saturate)
+            return _apply_wrapping("shl", first, evaluate(right, lookup, choices, saturate))
+        case Binary("div" | "floordiv" as operator, left, right):
+            first = evaluate(left, lookup, choices, saturate)
+            return apply_binary(operator, first, evaluate(right, lookup, choices, saturate))
+        case Unary("neg", operand):
+            values = _evaluate_wrapping(operand, lookup, choices, saturate)
+            return _apply_wrapping("sub", FALSE, values)
+        case Unary("abs", operand):
+            return apply_unary("abs", evaluate(operand, lookup, choices, saturate))
+        case _:
+            return evaluate(expr, lookup, choices, saturate)
+
+
+def _apply_wrapping(operator: str, left: ValueSet, right: ValueSet) -> ValueSet:
+    """Apply an operator to unlimited integers; the result is right in its 64 low bits."""
+    if left.is_empty or right.is_empty:
+        return EMPTY
+    if left.points is not None and right.points is not None:
+        few = len(left.points) * len(right.points) <= MOST_ADDRESSES
+        if few and all(fits((each.low, each.high)) for each in (left, right)):
+            return apply_binary(operator, left, right)
+    bounds = binary_bounds(operator, (left.low, left.high), (right.low, right.high))
+    if bounds is None:
+        return EMPTY
+    modest = -(LARGEST**2) <= bounds[0] and bounds[1] <= LARGEST**2
+    return ValueSet.interval(*bounds) if modest else TOP
 
 
 def _address_room(values: ValueSet) -> int:
@@ -361,14 +405,21 @@ def _compare_unsigned(operator: str, left: ValueSet, right: ValueSet) -> ValueSe
     return TRUE if right.high < 0 <= left.low else BOTH
 
 
+def find_window(width: int, signed: bool) -> Bounds:
+    """Return the numbers that a conversion keeps; all 64 bits are read as a signed number."""
+    if width >= 64:
+        return SMALLEST, LARGEST
+    low = -(1 << (width - 1)) if signed else 0
+    return low, low + (1 << width) - 1
+
+
 def apply_convert(operand: ValueSet, width: int, signed: bool) -> ValueSet:
-    if operand.is_empty or width >= 64:
+    if operand.is_empty:
         return operand
     if operand.points is not None:
         results = [convert(point, width, signed) for point in operand.points]
         return from_points(results, _address_room(operand))
-    low = -(1 << (width - 1)) if signed else 0
-    high = low + (1 << width) - 1
+    low, high = find_window(width, signed)
     if (operand.low - low) >> width == (operand.high - low) >> width:
         # No multiple of the modulus is in between, so the whole interval is shifted.
         offset = ((operand.low - low) >> width) << width

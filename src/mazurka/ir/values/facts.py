@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from mazurka.ir.expressions import ZERO, Binary, Conditional, Const, Expr, Load, Unary
+from mazurka.ir.expressions import ZERO, Binary, Conditional, Const, Convert, Expr, Load, Unary
 from mazurka.ir.program import Assign, Cell, Operation
 from mazurka.ir.values.evaluation import (
     MOST_ADDRESSES,
@@ -19,6 +19,7 @@ from mazurka.ir.values.evaluation import (
     ValueSet,
     apply_binary,
     evaluate,
+    find_window,
     from_points,
     truth_of,
 )
@@ -74,6 +75,8 @@ class Facts:
             case Binary(operator, left, right) if operator in _OPPOSITE:
                 relation = operator if outcome else _OPPOSITE[operator]
                 return self._relate(left, relation, right)
+            case Binary("ult" | "ule" as operator, left, right):
+                return self._assume_unsigned(operator, left, right, outcome)
             case _:
                 return self._relate(condition, "ne" if outcome else "eq", ZERO)
 
@@ -89,6 +92,23 @@ class Facts:
             if address in refused.known:
                 self.known[address] = values.join(refused.known[address], MOST_ADDRESSES)
         return True
+
+    def _assume_unsigned(self, operator: str, left: Expr, right: Expr, outcome: bool) -> bool:
+        """Keep the states with a certain outcome of an unsigned comparison.
+
+        Numbers that are not negative are compared as usual.  What is smaller than such a number
+        is not negative, either.
+        """
+        first, second = self.values(left), self.values(right)
+        if truth_of(apply_binary(operator, first, second)) is (not outcome):
+            return False
+        lower, upper = (left, right) if outcome else (right, left)
+        if self.values(upper).low >= 0 and not self._relate(lower, "ge", ZERO):
+            return False
+        if self.values(left).low < 0 or self.values(right).low < 0:
+            return True
+        relation = operator[1:]
+        return self._relate(left, relation if outcome else _OPPOSITE[relation], right)
 
     def _become(self, other: Facts) -> bool:
         self.known = other.known
@@ -123,6 +143,11 @@ class Facts:
                 return self._restrict_shifted(operand, offset, allowed)
             case Binary("sub", operand, Const(offset)):
                 return self._restrict_shifted(operand, -offset, allowed)
+            case Convert(operand, width, signed):
+                inside = self.values(operand)
+                low, high = find_window(width, signed)
+                if low <= inside.low and inside.high <= high:
+                    return self._restrict(operand, inside, inside.meet(allowed))
         return True
 
     def _restrict_shifted(self, operand: Expr, offset: int, allowed: ValueSet) -> bool:

@@ -16,9 +16,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from mazurka.deadline import check_time
-from mazurka.ir.expressions import Const, Element, Expr, Load, children, walk
+from mazurka.ir.expressions import Const, Convert, Element, Expr, Load, children, walk
 from mazurka.ir.program import WRONG, Assign, Edge, Kind, Mode, Program, Role, search_depth_first
-from mazurka.ir.values.evaluation import EMPTY, MOST_ADDRESSES, MOST_POINTS, ValueSet, from_points
+from mazurka.ir.values.evaluation import (
+    EMPTY,
+    MOST_ADDRESSES,
+    MOST_POINTS,
+    ValueSet,
+    find_window,
+    from_points,
+)
 from mazurka.ir.values.facts import Facts, Recorder, clip_to_cell
 
 
@@ -135,6 +142,8 @@ def _numbers(expr: Expr) -> Iterator[int]:
     """Iterate over the constants of an expression that are not addresses."""
     if isinstance(expr, Const):
         yield expr.value
+    if isinstance(expr, Convert):
+        yield from find_window(expr.width, expr.signed)
     for child in children(expr):
         address = isinstance(expr, Load) or (isinstance(expr, Element) and child is expr.base)
         if not (address and isinstance(child, Const)):

@@ -36,12 +36,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from mazurka.ir.expressions import Binary, Const, Expr, Load
+from mazurka.ir.expressions import Binary, Const, Convert, Expr, Load
 from mazurka.ir.program import FIRST_LOCATION, WRONG, Assign, Edge, search_depth_first
-from mazurka.ir.values.evaluation import EMPTY, ValueSet
+from mazurka.ir.values.evaluation import EMPTY, ValueSet, find_window
 from mazurka.ir.values.facts import Facts
 from mazurka.ir.values.fixpoint import Analysis
-from mazurka.ir.values.intervals import Bounds
+from mazurka.ir.values.intervals import LARGEST, SMALLEST, Bounds
 
 Weights = Mapping[int, int]
 """The weights of edges, by their positions in the thread; what is missing weighs nothing."""
@@ -235,7 +235,8 @@ def members(values: ValueSet) -> Iterable[int]:
 def _advance(store: KnownStore, address: int) -> Advance | None:
     """Read a store as an addition to the cell at `address`; None if it is something else."""
     own: Expr = Load(Const(address))
-    match store.operation.value:
+    value, window = strip_conversions(store.operation.value)
+    match value:
         case Binary("add", left, right) if left == own:
             added = store.facts.values(right)
             amount = added.low, added.high
@@ -250,7 +251,19 @@ def _advance(store: KnownStore, address: int) -> Advance | None:
     before = store.facts.values(own)
     if added.is_empty or added.is_extreme or before.is_empty or before.is_extreme:
         return None
+    if not (window[0] <= before.low + amount[0] and before.high + amount[1] <= window[1]):
+        return None  # the conversion may change the sum
     return Advance(amount, (before.low, before.high))
+
+
+def strip_conversions(value: Expr) -> tuple[Expr, Bounds]:
+    """Return what is converted, and the numbers that all of the conversions keep."""
+    low, high = SMALLEST, LARGEST
+    while isinstance(value, Convert):
+        kept = find_window(value.width, value.signed)
+        low, high = max(low, kept[0]), min(high, kept[1])
+        value = value.operand
+    return value, (low, high)
 
 
 def count_steps(intervals: Sequence[Bounds], step: int) -> int:
