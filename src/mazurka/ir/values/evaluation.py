@@ -278,7 +278,7 @@ def _apply_wrapping(operator: str, left: ValueSet, right: ValueSet) -> ValueSet:
     bounds = binary_bounds(operator, (left.low, left.high), (right.low, right.high))
     if bounds is None:
         return EMPTY
-    modest = -(LARGEST**2) <= bounds[0] and bounds[1] <= LARGEST**2
+    modest = bounds[0] >= -(LARGEST**2) and bounds[1] <= LARGEST**2
     return ValueSet.interval(*bounds) if modest else TOP
 
 
