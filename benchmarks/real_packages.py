@@ -1,17 +1,28 @@
 """Run small thread-safety tests of real packages, and compare the verdicts with what is known.
 
     python benchmarks/real_packages.py --no-stress
-    python benchmarks/real_packages.py --only blinker --only test_gauss --json found.json
-    python benchmarks/real_packages.py --table found.json
+    python benchmarks/real_packages.py --only blinker --only test_gauss
+    python benchmarks/real_packages.py --stress-only
+    python benchmarks/real_packages.py --table
 
 The tests lie in `benchmarks/real_packages/`; each says in its docstring which verdict is right, and
 why, from reading the source of the package.  The script installs the versions that
 `requirements.txt` names into a virtual environment of its own, and runs the tests of each file with
-pytest, by the marker alone.  Beside each violation it prints how many of 10,000 plain
-runs without Mazurka fail, with Python's own switch interval and with a tiny one.  Seconds are those
-of the processor, for the test itself, without the start of pytest.  Results are written to the file
-of `--json` as they come, in place of older ones of the same tests; `--table` prints the table of
-`docs/benchmarks.md` from it.  Exit status 1 if a verdict is a wrong `holds`.
+pytest, by the marker alone.  Seconds are those of the processor, for the test itself, without the
+start of pytest.
+
+Results are kept in a file (`--json`) as they come, each with the *state* from which it is: a digest
+of Mazurka's source, of the test and of the version of Python.  A run that was interrupted goes on
+where it was: tests that have a result of the present state are not run again, unless `--again` says
+so.
+
+Beside each violation there are plain runs without Mazurka, with Python's own switch interval and
+with a tiny one.  They do not depend on Mazurka, and are kept for as long as the test and the
+version of the package stay the same.  A call makes at most `--stress-limit` seconds of them for a
+test and an interval, and adds them to those of earlier calls, until there are 10,000.
+
+`--table` prints the table of `docs/benchmarks.md`.  Exit status 1 if a verdict is a wrong `holds`,
+3 if the run was interrupted.
 """
 
 from __future__ import annotations
@@ -29,8 +40,11 @@ import subprocess
 import sys
 import tempfile
 import venv
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
@@ -63,7 +77,13 @@ class Row:
     executions: int | None = None
     seconds: float | None = None
     details: dict[str, Any] = field(default_factory=dict)
+    state: str = ""
+    """Of what the verdict is: of Mazurka's source, the test, and Python (`digest_state`)."""
+    commit: str = ""
+    """The commit of that state, for people."""
     stress: dict[str, dict[str, Any]] = field(default_factory=dict)
+    stressed: str = ""
+    """Of what the plain runs are: of the test, the package and Python (`digest_case`)."""
 
     def judge(self) -> str:
         """Judge the verdict: right, wrong holds, wrong violated, inconclusive, error."""
@@ -122,6 +142,51 @@ def name_case(case: Case) -> set[str]:
     return {case.package, folder, file.removesuffix(".py"), case.file, case.name}
 
 
+# -- states --------------------------------------------------------------------------------------
+
+
+def digest_case(case: Case) -> str:
+    """Make a short digest of what plain runs of a test depend on."""
+    files = [TESTS / case.file, TESTS / "together.py"]
+    return _digest(sys.version, case.version, *(file.read_text() for file in files))
+
+
+def digest_state(case: Case) -> str:
+    """Make a short digest of what the verdict about a test depends on."""
+    return _digest(digest_case(case), digest_source())
+
+
+@cache
+def digest_source() -> str:
+    """Make a short digest of Mazurka's source."""
+    files = sorted((ROOT / "src" / "mazurka").rglob("*.py"))
+    return _digest(*(f"{file.relative_to(ROOT)}\n{file.read_text()}" for file in files))
+
+
+def _digest(*texts: str) -> str:
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:12]
+
+
+@cache
+def name_commit() -> str:
+    """Name the commit of Mazurka's source for people; with a plus sign if files have changed."""
+    command = ["git", "-C", str(ROOT)]
+    try:
+        last = subprocess.run(
+            [*command, "log", "-1", "--format=%h", "--", "src"],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        changed = subprocess.run([*command, "diff", "--quiet", "HEAD", "--", "src"]).returncode
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return last + "+" * bool(changed)
+
+
+# -- running -------------------------------------------------------------------------------------
+
+
 def prepare_environment(folder: Path) -> Path:
     """Make the virtual environment, or complete it, and return its Python."""
     python = folder / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python"
@@ -131,7 +196,8 @@ def prepare_environment(folder: Path) -> Path:
     if stamp.is_file() and stamp.read_text() == digest:
         return python
     print(f"installing packages into {folder} ...", file=sys.stderr, flush=True)
-    venv.create(folder / "venv", with_pip=True, clear=True)
+    if not python.is_file():
+        venv.create(folder / "venv", with_pip=True)
     install = [str(python), "-m", "pip", "install", "--quiet"]
     wanted = ["pytest", "-e", str(ROOT), "-r", str(requirements)]
     subprocess.run([*install, *wanted], check=True)
@@ -184,7 +250,7 @@ def make_row(case: Case, told: dict[str, Any] | None, output: str) -> Row:
 def stress_case(
     case: Case, python: Path, tests: Path, runs: int, interval: float | None, limit: float
 ) -> dict[str, Any]:
-    """Run one test many times without Mazurka."""
+    """Run one test many times without Mazurka, within a limit of seconds of processor time."""
     command = [str(python), str(tests / "stress.py"), str(tests / case.file), case.name]
     command += ["--runs", str(runs), "--seconds", str(limit)]
     if interval is not None:
@@ -227,13 +293,13 @@ def run_limited(
 
 def show_row(row: Row) -> str:
     """Show a row of the table."""
-    case = row.case
+    case, is_violated = row.case, row.verdict == "violated"
     cells = [
         f"{case.package:<20.20} {case.version:<10.10} {case.name.removeprefix('test_'):<42.42}",
         f"{case.expected:<8} {row.verdict:<12}",
         f"{row.executions if row.executions is not None else '':>6}",
         f"{row.seconds:>7.2f}" if row.seconds is not None else " " * 7,
-        *(f"{show_stress(counts):>13}" for counts in row.stress.values()),
+        *(f"{show_stress(counts):>13}" for counts in row.stress.values() if is_violated),
     ]
     if row.judge() != "right":
         first = row.message.strip().splitlines()[:1] or [""]
@@ -264,79 +330,130 @@ def summarize(rows: list[Row]) -> list[str]:
     if seconds:
         median = statistics.median(seconds)
         lines.append(f"seconds: median {median:.2f}, worst {max(seconds):.2f}")
-    stressed = [row.stress for row in rows if row.stress]
-    for name in stressed[0] if stressed else ():
-        caught = sum(stress[name]["failed"] > 0 for stress in stressed)
-        lines.append(f"violations that plain runs show, {name}: {caught} of {len(stressed)}")
+    violations = [row.stress for row in rows if row.verdict == "violated"]
+    for name in INTERVALS:
+        counts = [stress[name] for stress in violations if name in stress]
+        if counts:
+            caught = sum(one["failed"] > 0 for one in counts)
+            lines.append(f"violations that plain runs show, {name}: {caught} of {len(counts)}")
     return lines
 
 
-def run_cases(cases: list[Case], arguments: argparse.Namespace) -> list[Row]:
+def run_cases(cases: list[Case], arguments: argparse.Namespace, kept: Results) -> list[Row]:
     """Run the tests one after the other, and print and store each row when it is there."""
+    rows = [row for case in cases if (row := kept.find(case)) and not arguments.again]
+    known = {name_row(row) for row in rows}
+    print(HEAD, *map(show_row, rows), sep="\n", flush=True)
+    missing = [case for case in cases if (case.file, case.name) not in known]
+    if not missing:
+        return rows
+    print(f"{len(rows)} tests have results of this state, {len(missing)} to run", file=sys.stderr)
     python = prepare_environment(arguments.environment)
-    rows = []
     with tempfile.TemporaryDirectory() as folder:
         tests = Path(folder) / "tests"
         shutil.copytree(TESTS, tests, ignore=shutil.ignore_patterns("__pycache__"))
-        print(HEAD, flush=True)
-        files = groupby(cases, key=lambda case: case.file)
+        files = groupby(missing, key=lambda case: case.file)
         found = (explore_cases(list(of), python, tests, arguments.limit) for _, of in files)
-        for row in chain.from_iterable(found):
-            if row.verdict == "violated" and arguments.stress:
-                stress_row(row, python, tests, arguments)
-            print(show_row(row), flush=True)
-            if arguments.show:
-                print(row.details.get("report", row.message), flush=True)
-            rows.append(row)
-            if arguments.json:
-                store_row(row, arguments.json)
+        with suppress_interrupt(arguments):
+            for row in chain.from_iterable(found):
+                kept.add(row)
+                if arguments.stress:
+                    stress_row(row, python, tests, arguments, kept)
+                print(show_row(row), flush=True)
+                if arguments.show:
+                    print(row.details.get("report", row.message), flush=True)
+                rows.append(row)
     return rows
 
 
-def stress_rows(cases: list[Case], arguments: argparse.Namespace) -> list[Row]:
-    """Add plain runs to the violations that the file of `--json` has and that have none yet."""
+@contextmanager
+def suppress_interrupt(arguments: argparse.Namespace) -> Iterator[None]:
+    """Let an interrupt end the run, and not the sums; what has been found is in the file."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        arguments.interrupted = True
+        print("interrupted; the same command goes on from here", file=sys.stderr)
+
+
+def stress_rows(cases: list[Case], arguments: argparse.Namespace, kept: Results) -> list[Row]:
+    """Add plain runs to the violations that have been found, as far as they are missing."""
     python = prepare_environment(arguments.environment)
-    wanted = {(case.file, case.name) for case in cases}
-    rows = [row for row in read_rows(arguments.json) if name_row(row) in wanted]
-    for row in rows:
-        if row.verdict == "violated" and not row.stress:
-            stress_row(row, python, TESTS, arguments)
-            print(show_row(row), flush=True)
-            store_row(row, arguments.json)
+    rows = [row for case in cases if (row := kept.find(case, of_state=False))]
+    with suppress_interrupt(arguments):
+        for row in rows:
+            if stress_row(row, python, TESTS, arguments, kept):
+                print(show_row(row), flush=True)
     return rows
 
 
-def stress_row(row: Row, python: Path, tests: Path, arguments: argparse.Namespace) -> None:
-    """Add the counts of plain runs to a row."""
-    for name, interval in (("default", None), ("tiny", TINY_INTERVAL)):
-        row.stress[name] = stress_case(
-            row.case, python, tests, arguments.runs, interval, arguments.stress_limit
-        )
+INTERVALS = {"default": None, "tiny": TINY_INTERVAL}
 
 
-def store_row(row: Row, file: Path) -> None:
-    """Write a row to a file, in place of an older one of the same test.
+def stress_row(
+    row: Row, python: Path, tests: Path, arguments: argparse.Namespace, kept: Results
+) -> bool:
+    """Add plain runs to those that a violation has; tell whether any were missing."""
+    if row.verdict != "violated":
+        return False
+    added = False
+    for name, interval in INTERVALS.items():
+        before = row.stress.get(name, {"runs": 0, "failed": 0, "hung": False})
+        wanted = arguments.runs - before["runs"]
+        if wanted <= 0 or before["hung"]:
+            continue
+        more = stress_case(row.case, python, tests, wanted, interval, arguments.stress_limit)
+        row.stress[name] = add_runs(before, more)
+        kept.write()
+        added = True
+    return added
 
-    Counts of plain runs that the older row has, and the new one has not, are kept: they do not
-    depend on Mazurka.
-    """
-    rows = {name_row(old): old for old in read_rows(file)}
-    older = rows.get(name_row(row))
-    if older and row.verdict == "violated" and not row.stress:
-        row.stress = older.stress
-    rows[name_row(row)] = row
-    found = [{**asdict(one), "judged": one.judge()} for one in rows.values()]
-    file.write_text(json.dumps(found, indent=1))
+
+def add_runs(before: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+    """Add counts of plain runs of the same test."""
+    return {**more, **{key: before[key] + more[key] for key in ("runs", "failed")}}
 
 
-def read_rows(file: Path) -> list[Row]:
-    """Read the rows that a file has; none if there is no such file."""
-    if not file.is_file():
-        return []
-    found = json.loads(file.read_text())
-    for entry in found:
-        del entry["judged"]
-    return [Row(**{**entry, "case": Case(**entry["case"])}) for entry in found]
+class Results:
+    """The rows that a file has, one for each test."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        found = json.loads(file.read_text()) if file.is_file() else []
+        for entry in found:
+            del entry["judged"]
+        rows = [Row(**{**entry, "case": Case(**entry["case"])}) for entry in found]
+        self.rows = {name_row(row): row for row in rows}
+
+    def find(self, case: Case, *, of_state: bool = True) -> Row | None:
+        """Find the row of a test, of the present state unless any will do."""
+        row = self.rows.get((case.file, case.name))
+        if row is None or (of_state and row.state != digest_state(case)):
+            return None
+        row.case = case  # what is expected may be said in other words by now
+        if row.stressed != digest_case(case):
+            row.stressed, row.stress = digest_case(case), {}
+        return row
+
+    def add(self, row: Row) -> None:
+        """Take a row of the present state, in place of an older one of the same test.
+
+        Plain runs that the older row has are kept: they do not depend on Mazurka.
+        """
+        older = self.find(row.case, of_state=False)
+        row.state, row.commit = digest_state(row.case), name_commit()
+        row.stressed = digest_case(row.case)
+        row.stress = older.stress if older is not None else {}
+        self.rows[name_row(row)] = row
+        self.write()
+
+    def write(self) -> None:
+        """Write the file, at once: whoever interrupts it leaves the old one behind."""
+        found = [{**asdict(one), "judged": one.judge()} for one in self.rows.values()]
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = self.file.with_suffix(".new")
+        unfinished.write_text(json.dumps(found, indent=1))
+        unfinished.replace(self.file)
 
 
 def name_row(row: Row) -> tuple[str, str]:
@@ -352,7 +469,8 @@ def show_table(rows: list[Row]) -> list[str]:
     for row in sorted(rows, key=lambda row: (row.case.version == "Python", name_row(row))):
         case = row.case
         verdict = row.verdict if row.judge() == "right" else f"**{row.verdict}**"
-        counts = [show_stress(row.stress[name]) for name in ("default", "tiny") if row.stress]
+        stress = row.stress if row.verdict == "violated" else {}
+        counts = [show_stress(stress[name]) if name in stress else "" for name in INTERVALS]
         cells = [
             case.package,
             "" if case.version == "Python" else case.version,
@@ -361,10 +479,17 @@ def show_table(rows: list[Row]) -> list[str]:
             verdict,
             f"{row.executions:,}" if row.executions is not None else "",
             f"{row.seconds:.2f}" if row.seconds is not None else "",
-            *(counts or ("", "")),
+            *counts,
         ]
         lines.append("| " + " | ".join(cells).replace("|  |", "| |") + " |")
-    return [*lines, "", *summarize(rows)]
+    return [*lines, "", *summarize(rows), *name_states(rows)]
+
+
+def name_states(rows: list[Row]) -> list[str]:
+    """Say from which state of Mazurka's source the rows are, or that they are from several."""
+    states = Counter(row.commit for row in rows)
+    found = [f"{count} of {commit or 'no commit'}" for commit, count in states.most_common()]
+    return ["state of the source: " + ", ".join(found)]
 
 
 def main() -> int:
@@ -380,42 +505,53 @@ def main() -> int:
         "--no-stress", dest="stress", action="store_false", help="no plain runs beside violations"
     )
     parser.add_argument(
-        "--stress-only", action="store_true", help="plain runs beside violations of --json alone"
+        "--stress-only", action="store_true", help="plain runs beside violations that are known"
     )
     parser.add_argument("--runs", type=int, default=10_000, help="plain runs of a violated test")
     parser.add_argument(
         "--limit", type=float, default=120, help="seconds of processor time for one exploration"
     )
     parser.add_argument(
-        "--stress-limit", type=float, default=60, help="seconds of processor time for plain runs"
+        "--stress-limit",
+        type=float,
+        default=20,
+        help="seconds of processor time for plain runs of a test with one interval, in one call",
     )
     parser.add_argument("--list", action="store_true", help="list the tests, and run none")
     parser.add_argument("--show", action="store_true", help="print what pytest prints, too")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything to this file")
     parser.add_argument(
-        "--table", type=Path, metavar="FILE", help="print such a file as a table, and run nothing"
+        "--json",
+        type=Path,
+        metavar="FILE",
+        help="where results are kept; results.json of the environment unless given",
     )
     parser.add_argument(
-        "--missing", action="store_true", help="leave out tests that the file of --json has"
+        "--table", action="store_true", help="print the results as a table, and run nothing"
+    )
+    parser.add_argument(
+        "--again", action="store_true", help="run tests that have a result of this state, too"
     )
     default = Path(tempfile.gettempdir()) / "mazurka-real-packages"
     parser.add_argument(
         "--environment", type=Path, default=default, help="where packages are installed"
     )
     arguments = parser.parse_args()
-    if arguments.table:
-        print(*show_table(read_rows(arguments.table)), sep="\n")
-        return 0
+    arguments.interrupted = False
+    kept = Results(arguments.json or arguments.environment / "results.json")
     cases = select_cases(find_cases(), arguments.only)
+    if arguments.table:
+        rows = [row for case in cases if (row := kept.find(case, of_state=False))]
+        print(*show_table(rows), sep="\n")
+        return 0
     if arguments.list:
         for case in cases:
             print(f"{case.package:<20} {case.name:<45} {case.expected:<8} {case.reason}")
         return 0
-    if arguments.missing and arguments.json:
-        known = {name_row(row) for row in read_rows(arguments.json)}
-        cases = [case for case in cases if (case.file, case.name) not in known]
-    rows = stress_rows(cases, arguments) if arguments.stress_only else run_cases(cases, arguments)
+    run = stress_rows if arguments.stress_only else run_cases
+    rows = run(cases, arguments, kept)
     print(*summarize(rows), sep="\n")
+    if arguments.interrupted:
+        return 3
     return int(any(row.judge() == "wrong holds" for row in rows))
 
 

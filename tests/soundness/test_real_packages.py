@@ -76,7 +76,8 @@ def test_select_and_summarize(script: ModuleType) -> None:
     assert {case.package for case in cases} == {"blinker"}
     rows = [script.Row(case, case.expected, seconds=1.0) for case in cases]
     rows[0].verdict = "error"
-    rows[1].stress = {"default": {"runs": 10, "failed": 0}, "tiny": {"runs": 10, "failed": 3}}
+    violation = next(row for row in rows if row.verdict == "violated")
+    violation.stress = {"default": {"runs": 10, "failed": 0}, "tiny": {"runs": 10, "failed": 3}}
     assert script.summarize(rows) == [
         f"{len(cases)} tests of 1 packages: {len(cases) - 1} right, 0 wrong holds,"
         " 0 wrong violated, 0 inconclusive, 1 error",
@@ -106,3 +107,32 @@ def test_plain_runs_count_failures_of_threads(script: ModuleType, tmp_path: Path
     command = [sys.executable, script.TESTS / "stress.py", path, "test_it", "--runs", "4"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == {"runs": 4, "failed": 2, "hung": False}
+
+
+def test_results_are_those_of_one_state(
+    script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run goes on where it was; a change of the source makes results old, not the plain runs."""
+    first, second, *_ = script.find_cases()
+    counts = {"default": {"runs": 10_000, "failed": 3, "hung": False}}
+    kept = script.Results(tmp_path / "results.json")
+    kept.add(script.Row(first, "violated"))
+    kept.find(first).stress = counts
+    kept.write()
+
+    again = script.Results(tmp_path / "results.json")
+    assert again.find(first) == kept.find(first)
+    assert again.find(second) is None
+    monkeypatch.setattr(script, "digest_source", lambda: "another state")
+    assert again.find(first) is None
+    again.add(script.Row(first, "violated", seconds=2.0))
+    assert script.Results(tmp_path / "results.json").find(first).stress == counts
+    monkeypatch.setattr(script, "digest_case", lambda case: "another version of the package")
+    assert again.find(first, of_state=False).stress == {}
+
+
+def test_plain_runs_add_up(script: ModuleType) -> None:
+    """A second call makes those for which the first one had no time; one that hangs is the last."""
+    before = {"runs": 10, "failed": 1, "hung": False}
+    more = {"runs": 5, "failed": 1, "hung": True}
+    assert script.add_runs(before, more) == {"runs": 15, "failed": 2, "hung": True}
