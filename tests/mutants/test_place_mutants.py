@@ -15,11 +15,12 @@ from mazurka.runtime.python.library.files import FileOperation
 from mazurka.runtime.python.places.files import Knowledge
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.older_files import OlderFiles
+from mazurka.runtime.sharing.older_settings import OlderSettings
 from mazurka.runtime.sharing.places import SharedPlace
 from tests.unit.runtime.observed_programs import module_of
 
 HEAD = """
-import os, threading
+import csv, io, os, threading
 PLACE = os.path.dirname(__file__)
 PATH = os.path.join(PLACE, "n")
 def together(*bodies):
@@ -76,6 +77,27 @@ PROGRAMS = {
         kept = []
         together(lambda: data.append(1), lambda: kept.append(memoryview(data)))
         """,
+    "a dialect of csv": """
+        got = []
+        def register():
+            csv.register_dialect("mine", delimiter=";")
+        def look():
+            got.append("mine" in csv.list_dialects())
+        together(register, look)
+        assert got == [True]
+        """,
+    "two writers around one file": """
+        file = io.StringIO()
+        first, second = csv.writer(file), csv.writer(file)
+        together(lambda: first.writerow([1]), lambda: second.writerow([2]))
+        assert file.getvalue()[0] == "1"
+        """,
+    "the largest field of csv": """
+        def read():
+            for row in csv.reader(["abcd"]):
+                pass
+        together(read, lambda: csv.field_size_limit(3))
+        """,
     "the current directory": """
         os.chdir(PLACE)
         def move():
@@ -125,8 +147,14 @@ MUTANTS: dict[str, tuple[str, list[tuple[Any, str, Any]]]] = {
     "views are not seen": ("a view", [(views, "part_of", lambda shown, how: None)]),
     "who reads a setting is not seen": (
         "the current directory",
-        [(settings, "_places", {"the current directory": SharedPlace("elsewhere")})],
+        [(settings, "PLACES", {"the current directory": SharedPlace("elsewhere")})],
     ),
+    "settings stay": ("a dialect of csv", [(OlderSettings, "put_back", does_nothing)]),
+    "what C code holds and calls does not count": (
+        "two writers around one file",
+        [(opaque, "_parts_of_owner", nothing)],
+    ),
+    "objects read no settings": ("the largest field of csv", [(opaque, "READ_BY_OBJECTS", {})]),
     "a moved file is another one": ("two names", [(Knowledge, "identify", does_nothing)]),
 }
 

@@ -41,6 +41,7 @@ from mazurka.runtime.exploring.schedules import Follow
 from mazurka.runtime.exploring.tokens import make_token
 from mazurka.runtime.program.watchdog import UncontrolledCallError
 from mazurka.runtime.rewrite.selection import named_modules, require_modules
+from mazurka.runtime.sharing.monitoring import HIDDEN
 from mazurka.runtime.story.diagnosing import diagnose
 from mazurka.runtime.story.failure import describe_failure
 from mazurka.runtime.story.recording import record
@@ -245,6 +246,8 @@ class Exploration:
     ) -> None:
         """Fill in the verdict, its scope, and what it cost."""
         result, options = self.result, self.options
+        is_left_out = named_modules(options.leave_out)
+        unobserved_code = [one for one in unobserved_code if not is_left_out(one, "")]
         result.limits = explored.limits
         if explored.failures:
             result.verdict = VIOLATED
@@ -262,7 +265,6 @@ class Exploration:
         result.runs, result.steps = explored.runs, explored.steps
         result.states, result.seconds = explored.states, explored.seconds
         result.levels = tuple(explored.levels)
-        is_left_out = named_modules(options.leave_out)
         result.not_observed = tuple(one for one in not_observed if not is_left_out(one, ""))
         result.left_out = options.leave_out
         result.scope = describe_scope(
@@ -346,11 +348,18 @@ def describe_scope(
 ) -> str:
     """Say what a verdict covers: `all executions with at most 2 preemptions; 46 partial orders`."""
     parts = [_describe_extent(verdict, explored, options)]
-    if unobserved_code:
+    hidden = [name for name in unobserved_code if name.endswith(f"({HIDDEN})")]
+    code = [name for name in unobserved_code if name not in hidden]
+    if code:
         parts.append(
-            f"Python code has run that cannot be observed: {', '.join(unobserved_code)}; its"
+            f"Python code has run that cannot be observed: {', '.join(code)}; its"
             " accesses are no scheduling points, so failures may have been missed (--leave-out NAME"
             " accepts that for a module)"
+        )
+    if hidden:
+        parts.append(
+            f"while other threads ran: {', '.join(hidden)}; nobody sees who uses that, so failures"
+            " may have been missed (--leave-out NAME accepts that for a module)"
         )
     others = [name for name in not_observed if name not in unobserved_code]
     if others:

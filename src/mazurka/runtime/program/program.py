@@ -34,6 +34,7 @@ from mazurka.runtime.program.process_state import ProcessState, hold_farewells
 from mazurka.runtime.program.watchdog import Interrupted, Watchdog
 from mazurka.runtime.sharing.locations import learned
 from mazurka.runtime.sharing.older_files import older_files
+from mazurka.runtime.sharing.older_settings import older_settings
 from mazurka.stateless.runs import Decider, Ended, OutOfTime
 
 Result = TypeVar("Result")
@@ -165,6 +166,7 @@ class RealProgram:
             self._tidy(run)
             self.state.put_back()
             older_files.put_back()
+            older_settings.put_back()
 
     def _tidy(self, run: Scheduler) -> None:
         """Leave nothing behind that the next run could meet, and no cycle through the run."""

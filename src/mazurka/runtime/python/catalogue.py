@@ -25,7 +25,6 @@ import heapq
 import inspect
 import io
 import itertools
-import locale
 import math
 import operator
 import os
@@ -84,11 +83,11 @@ PLAIN: Final = frozenset(
 )
 """Types whose objects never change, or are watched by other means."""
 _VALUE_MODULES: Final = frozenset(
-    {"re", "datetime", "decimal", "_struct", "types", "typing", "operator"}
+    {"re", "datetime", "decimal", "_struct", "types", "typing", "operator", "_csv"}
 )
 """Modules of C types whose objects are values."""
-_NO_VALUES: Final = frozenset({"Context", "SimpleNamespace"})
-"""Types of those modules whose objects are not: `decimal.Context`."""
+_NO_VALUES: Final = frozenset({"Context", "SimpleNamespace", "reader", "writer"})
+"""Types of those modules whose objects are not: `decimal.Context`, what `csv.reader` makes."""
 
 
 def is_value(kind: type) -> bool:
@@ -236,7 +235,6 @@ class CallEffect(Enum):
     PRINTS = auto()
     PRINTS_TRACEBACK = auto()
     WARNS = auto()
-    USES_LOCALE = auto()
     USES_DECIMALS = auto()
     """It makes a context for decimal numbers, as the default one is, or takes one into use."""
     USES_FILES = auto()
@@ -328,7 +326,6 @@ ROWS: Final[tuple[tuple[CallEffect, tuple[Any, ...]], ...]] = (
     (CallEffect.PRINTS_TRACEBACK, (traceback.print_tb, traceback.print_stack)),
     (CallEffect.PRINTS_TRACEBACK, (traceback.print_last, traceback.print_list)),
     (CallEffect.WARNS, (warnings.warn, warnings.warn_explicit)),
-    (CallEffect.USES_LOCALE, tuple(vars(locale)[name] for name in ("_setlocale", "_localeconv"))),
     (CallEffect.USES_DECIMALS, (decimal.Context, decimal.getcontext, decimal.setcontext)),
     (CallEffect.USES_FILES, tuple(FILE_FUNCTIONS)),
     (CallEffect.OPENS_FILE, OPENING),

@@ -7,8 +7,8 @@ all that the effect says; where code of the program runs on the way, as several 
 from __future__ import annotations
 
 import builtins
+import copyreg
 import json.encoder
-import sys
 from _thread import get_ident
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -27,7 +27,7 @@ from types import (
 from typing import Any, Final, TypeAlias
 from weakref import ref
 
-from mazurka.runtime.core.insides import ancestors, is_of_c, module_of, names_in_class
+from mazurka.runtime.core.insides import ancestors, is_of_c, names_in_class
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python import catalogue, methods, opaque, reflection
@@ -37,6 +37,7 @@ from mazurka.runtime.python.calls import always, call, calls_kind, handles, perf
 from mazurka.runtime.python.catalogue import BUILT_IN, METHODS, SIMPLE, CachedFunction, CallEffect
 from mazurka.runtime.python.containers import Part, family, part_of, parts_of, perform_all
 from mazurka.runtime.python.deep import TAKES_APART, is_read_inside, perform_deep, take_apart
+from mazurka.runtime.python.hidden_state import is_foreign, note_hidden_change
 from mazurka.runtime.python.iteration import iterators
 from mazurka.runtime.python.iteration.loops import delegate, iterator_of
 from mazurka.runtime.python.iteration.set_order import call_in_order, is_set
@@ -49,6 +50,7 @@ from mazurka.runtime.python.opaque import (
     asked_parts,
     is_iterator,
     iterator_parts,
+    note_generators,
     opaque_parts,
     parts_of_opaque,
 )
@@ -58,8 +60,8 @@ from mazurka.runtime.python.reentry import perform_in_turns
 from mazurka.runtime.python.rewriter import at_present
 from mazurka.runtime.python.wrappers import is_wrapper, use_wrapper
 from mazurka.runtime.sharing.accesses import How
-from mazurka.runtime.sharing.locations import points, progress
-from mazurka.runtime.sharing.monitoring import OWN, unobserved
+from mazurka.runtime.sharing.locations import progress
+from mazurka.runtime.sharing.monitoring import unobserved
 
 _Arguments: TypeAlias = tuple[Any, ...]
 _Named: TypeAlias = dict[str, Any]
@@ -171,22 +173,12 @@ def _touch_deeply(
     parts: list[Part], function: Any, site: int, arguments: _Arguments, named: _Named
 ) -> Any:
     values = (*arguments, *named.values())
-    _note_generators(function, values, site)
+    note_generators(function, values, site)
     more = [*parts, *opaque_parts(values)]
-    how, apart = How.CHANGE, not now.alone and _is_foreign(function)
+    how, apart = How.CHANGE, not now.alone and is_foreign(function)
     return perform_deep(
         values, site, function, *arguments, more=more, how=how, apart=apart, **named
     )
-
-
-def _is_foreign(function: Any) -> bool:
-    """Tell whether C code belongs to an installed package: it may use any attributes of what it is
-    given, as those do that write objects out (`orjson.dumps`)."""
-    owner = getattr(function, "__self__", None)
-    is_bound = owner is not None and type(owner) is not ModuleType
-    module: Any = module_of(type(owner)) if is_bound else getattr(function, "__module__", None)
-    package = module.partition(".")[0] if type(module) is str else ""
-    return bool(package) and package not in sys.stdlib_module_names and package not in OWN
 
 
 @performs(CallEffect.TAKES_APART)
@@ -197,8 +189,12 @@ def take_all_apart(
     unobserved.called(function)
     progress()
     values = (*arguments, *named.values())
-    more = opaque_parts(values)
+    more = [*opaque_parts(values), *parts_of(_REDUCERS)]
     return perform_deep(values, site, function, *arguments, more=more, apart=True, **named)
+
+
+_REDUCERS: Final = (copyreg.dispatch_table, vars(copyreg)["_extension_registry"])
+"""What `pickle` asks how to take objects apart, and how to name classes."""
 
 
 def _call_foreign(function: Callable[..., Any], site: int, /, *arguments: Any, **named: Any) -> Any:
@@ -207,7 +203,10 @@ def _call_foreign(function: Callable[..., Any], site: int, /, *arguments: Any, *
     arguments = tuple(handles(arguments, site))
     methods.note_comparisons(function, arguments, site)
     if catalogue.effect_of(function) is CallEffect.TOUCHES_ALL:
-        return touch_all(function, site, *arguments, **named)
+        result = touch_all(function, site, *arguments, **named)
+        if result is None:
+            note_hidden_change(function, (*arguments, *named.values()), result)
+        return result
     return _touch_shallowly([], function, site, arguments, named, catalogue.goes_through(function))
 
 
@@ -220,16 +219,9 @@ def _touch_shallowly(
     values = (*arguments, *named.values())
     parts += [*parts_of(values), *opaque_parts(values)]
     if not through:
-        _note_generators(function, values, site)
+        note_generators(function, values, site)
     sources = catalogue.sources_of(function, arguments) if through else catalogue.NONE
     return _perform(parts, site, function, arguments, named, sources)
-
-
-def _note_generators(function: Any, values: Any, site: int) -> None:
-    """Nobody knows what becomes of a generator in C code: name it where others use it."""
-    if site in points and not now.alone and any(type(value) is GeneratorType for value in values):
-        name = getattr(function, "__qualname__", type(function).__qualname__)
-        unobserved.note(f"a generator inside of {name}")
 
 
 @performs(CallEffect.MAKES_ITERATOR)
@@ -375,8 +367,8 @@ def _move(function: Any, site: int, /, *arguments: Any, **named: Any) -> Any:
     progress()
     owner = parts_of_opaque(function.__self__)
     if issubclass(type(function.__self__), Pickler) and function.__name__ == "dump":
-        values = (*arguments, *named.values())
-        return perform_deep(values, site, function, *arguments, more=owner, apart=True, **named)
+        values, more = (*arguments, *named.values()), [*owner, *parts_of(_REDUCERS)]
+        return perform_deep(values, site, function, *arguments, more=more, apart=True, **named)
     if function.__name__ not in catalogue.READS_ARGUMENTS:
         return _touch_deeply(owner, function, site, arguments, named)
     through = function.__name__ in catalogue.WRITES_LINES
@@ -484,7 +476,10 @@ def _call_object(function: Any, site: int, /, *arguments: Any, **named: Any) -> 
     if not _is_function(type(inner)):
         owners.append(inner)
     progress()
-    return _touch_deeply(opaque_parts(owners), function, site, arguments, named)
+    result = _touch_deeply(opaque_parts(owners), function, site, arguments, named)
+    if result is None and not owners:
+        note_hidden_change(function, (*arguments, *named.values()), result)
+    return result
 
 
 def _is_function(kind: type) -> bool:

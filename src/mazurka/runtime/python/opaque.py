@@ -28,17 +28,20 @@ from typing import Any, Final
 from weakref import CallableProxyType, ProxyType
 
 from mazurka.runtime.core.insides import ancestors, is_of_c, names_in_class
+from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
-from mazurka.runtime.python.catalogue import ASKS, DESCRIPTORS, PLAIN, is_value
-from mazurka.runtime.python.containers import Part, family_of, perform, perform_all
+from mazurka.runtime.python.catalogue import ASKS, BUILT_IN, DESCRIPTORS, PLAIN, is_value
+from mazurka.runtime.python.containers import Part, family_of, part_of, perform, perform_all
 from mazurka.runtime.python.library.counters import is_older_counter, older_counters
 from mazurka.runtime.python.places.files import FILES, parts_of_file
+from mazurka.runtime.python.places.settings import READ_BY_OBJECTS
 from mazurka.runtime.python.reentry import perform_in_turns
 from mazurka.runtime.python.rewriter import at_present
 from mazurka.runtime.sharing.accesses import How
-from mazurka.runtime.sharing.locations import progress
+from mazurka.runtime.sharing.locations import points, progress
 from mazurka.runtime.sharing.monitoring import unobserved
 from mazurka.runtime.sharing.names import known, see
+from mazurka.runtime.sharing.places import meet_place
 
 _moving: dict[type, bool] = {}
 
@@ -66,15 +69,33 @@ def part_of_opaque(thing: Any) -> Part:
 def parts_of_opaque(thing: Any) -> list[Part]:
     """Describe accesses to such an object, and to those that C code reaches by it.
 
-    A view or an iterator refers to what it shows, as the garbage collector knows.
+    A view or an iterator refers to what it shows, as the garbage collector knows.  Others hold a
+    method of C code, which they call: what `csv.writer(file)` makes holds `file.write`.
     """
-    parts = [part_of_opaque(thing), *parts_of_file(thing)]
+    parts = [part_of_opaque(thing), *parts_of_file(thing), *_settings_read_by(thing)]
     if not _is_modelled(type(thing)):
         for other in get_referents(thing):
             kind = type(other)
-            if kind.__module__ != "builtins" and hides_state(kind) and not is_iterator(other):
+            if kind in BUILT_IN:
+                parts += _parts_of_owner(other.__self__)
+            elif kind.__module__ != "builtins" and hides_state(kind) and not is_iterator(other):
                 parts += [part_of_opaque(other), *parts_of_file(other)]
     return parts
+
+
+def _parts_of_owner(owner: Any) -> list[Part]:
+    """Describe accesses to the object to which a method belongs that C code holds, and calls."""
+    kind = type(owner)
+    if kind not in PLAIN and hides_state(kind):
+        return [part_of_opaque(owner), *parts_of_file(owner)]
+    part = part_of(owner, How.CHANGE)
+    return [] if part is None else [part]
+
+
+def _settings_read_by(thing: Any) -> list[Part]:
+    """Describe accesses to settings of the process that C code of an object reads."""
+    setting = READ_BY_OBJECTS.get(type(thing))
+    return [] if setting is None else [(meet_place(setting), None, How.READ_ALL, None)]
 
 
 class _Sequence:
@@ -99,8 +120,11 @@ def iterator_parts(values: Any) -> list[Part]:
     """Describe accesses to the iterators among the arguments of C code that goes through them."""
     parts = []
     for value in values:
-        if is_iterator(value) and not is_lone(getrefcount(value), value):
-            parts += parts_of_opaque(value)
+        if is_iterator(value):
+            if not is_lone(getrefcount(value), value):
+                parts += parts_of_opaque(value)
+            elif type(value) in READ_BY_OBJECTS:
+                parts += _settings_read_by(value)
     return parts
 
 
@@ -132,6 +156,13 @@ def opaque_parts(values: Any) -> list[Part]:
         if type(value) not in PLAIN and (is_iterator(value) or hides_state(type(value)))
         for part in parts_of_opaque(value)
     ]
+
+
+def note_generators(function: Any, values: Any, site: int) -> None:
+    """Nobody knows what becomes of a generator in C code: name it where others use it."""
+    if site in points and not now.alone and any(type(value) is GeneratorType for value in values):
+        name = getattr(function, "__qualname__", type(function).__qualname__)
+        unobserved.note(f"a generator inside of {name}")
 
 
 _hiding: dict[type, bool] = {}

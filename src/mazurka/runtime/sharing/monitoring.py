@@ -22,6 +22,8 @@ from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import MARK, MAZURKA_FOLDER, RUNTIME_FOLDER, is_rewritten
 from mazurka.runtime.sharing.exempt import FILLED_BY_CALLS, KEEPING, REPORTING, is_tracing
 
+HIDDEN: Final = "changes what C code keeps"
+"""The reason for which a function of C code is named that changes what nobody sees."""
 OWN: Final = frozenset({"mazurka", "__main__", ""})
 TOOL: Final = 4
 """Our number among the tools of `sys.monitoring`; 0 to 2 and 5 have their owners by convention."""
@@ -50,24 +52,26 @@ _SEEN: Final = frozenset(
     | {"importlib", "posixpath", "ntpath", "contextvars", "_contextvars", "hashlib", "_hashlib"}
     | {"unicodedata", "html", "dis", "ast", "__future__", "copyreg", "_codecs", "_locale"}
     | {"linecache", "tokenize", "token", "encodings", "zipimport", "_imp"}
-    | {"random", "_random", "stat", "_stat"}
+    | {"random", "_random", "stat", "_stat", "csv", "_csv", "zlib", "_bz2", "_lzma", "marshal"}
+    | {"_md5", "_sha1", "_sha2", "_sha256", "_sha512", "_sha3", "_blake2", "_hmac", "_statistics"}
+    | {"grp", "pwd", "spwd", "_crypt", "_opcode", "_symtable", "_typing", "audioop"}
+    | {"_codecs_cn", "_codecs_hk", "_codecs_iso2022", "_codecs_jp", "_codecs_kr", "_codecs_tw"}
+    | {"_multibytecodec", "_tokenize", "_suggestions"}
     | {"_frozen_importlib", "_frozen_importlib_external"}
 )
 """Modules of the standard library that keep nothing, or whose objects are observed by other means:
 patched, or counted as changed by whatever is done with them (`python.opaque`)."""
 _UNSEEN: Final = frozenset(
     {"collections.UserDict", "collections.UserList", "collections.UserString"}
-    | {"collections.ChainMap", "inspect.getmembers", "abc.ABCMeta.register"}
+    | {"collections.ChainMap", "inspect.getmembers"}
     | {"textwrap.TextWrapper"}
     | {"functools.singledispatch", "functools.singledispatchmethod", "importlib.reload"}
     | {"copyreg.pickle", "copyreg.add_extension", "copyreg.remove_extension"}
-    | {"sys.setrecursionlimit", "sys.set_int_max_str_digits", "sys.addaudithook"}
-    | {"sys.getrefcount", "sys._current_frames", "html.parser.HTMLParser"}
+    | {"sys.addaudithook", "sys.getrefcount", "sys._current_frames", "html.parser.HTMLParser"}
     | {"ast.NodeTransformer", "ast.fix_missing_locations", "ast.increment_lineno"}
     | {"concurrent.futures.process.ProcessPoolExecutor", "inspect.getgeneratorstate"}
     | {"concurrent.futures.interpreter.InterpreterPoolExecutor", "inspect.getgeneratorlocals"}
-    | {"_codecs.register", "_codecs.unregister", "_codecs.register_error", "builtins.input"}
-    | {"contextlib.AsyncExitStack", "inspect.getmembers_static"}
+    | {"builtins.input", "contextlib.AsyncExitStack", "inspect.getmembers_static"}
     | {"time.process_time", "time.process_time_ns", "time.thread_time", "time.thread_time_ns"}
 )
 """What is in those modules all the same."""
@@ -202,6 +206,10 @@ class Unobserved:
         """Name Python code that runs now without being observed."""
         if session.current.ident == get_ident():
             self.code.add(f"{name} ({reason})")
+
+    def note_hidden(self, name: str) -> None:
+        """Name a function that changes, while other threads run, what C code keeps and uses."""
+        self.note_code(name, HIDDEN)
 
     def _expect_ends(self, kind: type) -> None:
         """Name the finalizers of a type, whose objects may end when nobody watches."""

@@ -172,14 +172,20 @@ def tell_place(operation: object) -> str | None:
 
 
 def _find_told(access: DataAccess) -> tuple[SharedPlace, DataAccess] | None:
-    """Find the file or the setting that an access is about, and the part of it that is."""
+    """Find the file or the setting that an access is about, and the part of it that is.
+
+    An operation on objects that also looks at a setting is about the objects.
+    """
     parts = access.parts if isinstance(access, Together) else (access,)
     wanted = {id(part.shared): part for part in parts}
-    for seen in list(objects.values()):
-        part = wanted.get(id(seen.whole.shared))
-        if part is not None and issubclass(type(seen.kept), SharedPlace):
-            return seen.kept, part
-    return None
+    told = [
+        (seen.kept, part)
+        for seen in list(objects.values())
+        if (part := wanted.get(id(seen.whole.shared))) is not None
+        and issubclass(type(seen.kept), SharedPlace)
+    ]
+    is_told = isinstance(access, PlaceAccess) or len(told) == len(wanted)
+    return told[0] if told and is_told else None
 
 
 @dataclass(frozen=True)

@@ -291,4 +291,101 @@ def make():
         got.append(decimal.Context().prec)
 together(change, make)
 assert got == [28]
+### a dialect of csv that another thread registers
+import csv
+---
+def register():
+    with GUARD:
+        csv.register_dialect("mine", delimiter=";")
+def look():
+    with GUARD:
+        csv.get_dialect("mine")
+together(look, register)
+### a reader by a dialect of csv that goes
+import csv
+---
+csv.register_dialect("mine", delimiter=";")
+def remove():
+    with GUARD:
+        csv.unregister_dialect("mine")
+def look():
+    with GUARD:
+        list(csv.reader(["a;b"], "mine"))
+together(look, remove)
+### the largest field of csv
+import csv
+---
+def change():
+    with GUARD:
+        csv.field_size_limit(3)
+def look():
+    with GUARD:
+        list(csv.reader(["abcd"]))
+together(look, change)
+### the largest field of csv, in a loop
+import csv
+---
+def change():
+    with GUARD:
+        csv.field_size_limit(3)
+def look():
+    with GUARD:
+        for row in csv.reader(["abcd"]):
+            pass
+together(look, change)
+### two writers of csv around one file
+import csv
+---
+file = io.StringIO()
+first, second = csv.writer(file), csv.writer(file)
+def look():
+    with GUARD:
+        first.writerow([1])
+def change():
+    with GUARD:
+        second.writerow([2])
+together(look, change)
+assert file.getvalue() == "1\\r\\n2\\r\\n"
+### a writer of csv around a list
+import csv
+---
+lines = []
+writer = csv.writer(types.SimpleNamespace(write=lines.append))
+def look():
+    with GUARD:
+        writer.writerow([1])
+def change():
+    with GUARD:
+        lines.append("2")
+together(look, change)
+assert lines == ["1\\r\\n", "2"]
+### how pickle takes objects of a class apart
+import copyreg
+import pickle
+class Box:
+    pass
+def take_apart(box):
+    return list, ()
+---
+got = []
+def register():
+    with GUARD:
+        copyreg.pickle(Box, take_apart)
+def look():
+    with GUARD:
+        got.append(type(pickle.loads(pickle.dumps(Box()))))
+together(look, register)
+assert got == [Box]
+### whether memory is traced
+import tracemalloc
+---
+got = []
+def change():
+    with GUARD:
+        tracemalloc.start()
+def look():
+    with GUARD:
+        got.append(tracemalloc.is_tracing())
+together(look, change)
+assert got == [False]
 """

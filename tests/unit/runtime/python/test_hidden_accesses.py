@@ -105,13 +105,17 @@ NAMED = {
     "ctypes": "ctypes.c_int(1).value += 1",
     "an attribute in a pattern": "match 1:\n    case box.n: pass",
     "locals()": "got.append(locals()['bound'])",
-    "abc.ABCMeta.register": "Abstract.register(int)",
-    "sys.setrecursionlimit": "sys.setrecursionlimit(sys.getrecursionlimit())",
     "sys.getrefcount": "sys.getrefcount(box)",
     "os": "os.getpriority(os.PRIO_PROCESS, 0)",
+}
+HIDDEN = {
+    "abc.ABCMeta.register": "Abstract.register(int)",
+    "sys.setrecursionlimit": "sys.setrecursionlimit(sys.getrecursionlimit() + 1)",
     "decimal.setcontext": "decimal.setcontext(decimal.BasicContext)",
     "codecs.register": "codecs.register(lambda name: None)",
+    "codecs.register_error": "codecs.register_error('strict', codecs.strict_errors)",
 }
+"""Functions that change what C code uses, where nobody sees it: nothing is proved then."""
 UNOBSERVED = {
     "eval (of what is not known before)": "eval(*('box.n', {'box': box}))",
     "exec (of what is not known before)": "exec(*('box.n = 1', {'box': box}))",
@@ -172,6 +176,26 @@ def program():
     )
 
 
+@pytest.mark.parametrize("name", HIDDEN)
+def test_nothing_is_proved_if_what_only_c_code_uses_is_changed(tmp_path: Path, name: str) -> None:
+    result = explore_line(tmp_path, HIDDEN[name])
+    assert result.verdict == INCONCLUSIVE, result.report()
+    assert result.not_observed == (f"{name} (changes what C code keeps)",)
+    assert f"while other threads ran: {name} (changes what C code keeps); nobody" in result.scope
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "sys.setrecursionlimit(sys.getrecursionlimit())",
+        "locale.setlocale(locale.LC_ALL, locale.setlocale(locale.LC_ALL))",
+    ],
+)
+def test_a_setting_that_stays_the_same_hides_nothing(tmp_path: Path, line: str) -> None:
+    result = explore_line(tmp_path, line)
+    assert (result.verdict, result.not_observed) == (HOLDS, ()), result.report()
+
+
 @pytest.mark.parametrize("name", ON_DEMAND)
 def test_parts_of_the_library_are_observed_on_demand(tmp_path: Path, name: str) -> None:
     result = explore_line(tmp_path, ON_DEMAND[name])
@@ -181,7 +205,7 @@ def test_parts_of_the_library_are_observed_on_demand(tmp_path: Path, name: str) 
 
 def explore_line(tmp_path: Path, line: str) -> Result:
     """Explore a program of two threads, one of which runs a line."""
-    source = f"""{HEAD}import codecs, contextvars, copyreg, ctypes, decimal
+    source = f"""{HEAD}import codecs, contextvars, copyreg, ctypes, decimal, locale
 import textwrap, unittest.mock, warnings
 class Box:
     n = 1

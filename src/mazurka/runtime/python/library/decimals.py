@@ -3,7 +3,7 @@
 Making a context, and asking for that of a thread for the first time, reads
 `decimal.DefaultContext`.  The context of a thread belongs to it alone, unless the thread takes one
 into use that others have, too: then each calculation reads it and sets its flags, which nobody
-sees.
+sees, and nothing is proved.
 """
 
 from __future__ import annotations
@@ -39,4 +39,4 @@ def _note_shared(context: Any = None, *_: Any) -> None:
     """Name a context that a thread takes into use although others may have it."""
     seen = known(id(context))
     if not now.alone and (seen is None or seen.maker != now.thread or seen.met):
-        unobserved.note("decimal.setcontext")
+        unobserved.note_hidden("decimal.setcontext")

@@ -1,4 +1,9 @@
-"""Performs functions that read or change settings of the process, each setting one location."""
+"""Performs functions that read or change settings of the process, each setting one location.
+
+A run puts back what it has changed (`sharing.older_settings`).  Some settings C code reads, too,
+where nobody sees it: every conversion of a number has a limit of digits.  If a thread changes such
+a setting while others run, nothing is proved.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +14,19 @@ from typing import Any, Final
 from mazurka.runtime.core.moment import now
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python.calls import handles, performs
-from mazurka.runtime.python.catalogue import CallEffect
-from mazurka.runtime.python.places.operations import perform_at
-from mazurka.runtime.python.places.settings import SETTINGS
+from mazurka.runtime.python.catalogue import CallEffect, is_value
+from mazurka.runtime.python.deep import perform_deep
+from mazurka.runtime.python.opaque import note_generators, opaque_parts
+from mazurka.runtime.python.places.operations import PlacePart, parts_at, perform_at
+from mazurka.runtime.python.places.settings import HOLDING, PLACES, SETTINGS, UNDO, Setting
+from mazurka.runtime.python.reentry import perform_in_turns
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import progress
 from mazurka.runtime.sharing.monitoring import unobserved
-from mazurka.runtime.sharing.places import SharedPlace
+from mazurka.runtime.sharing.older_settings import older_settings
 
-_places: Final = {use.setting: SharedPlace(use.setting) for use in SETTINGS.values()}
-CURRENT_DIRECTORY: Final = _places["the current directory"]
-MASK: Final = _places["the mask of new files"]
+CURRENT_DIRECTORY: Final = PLACES["the current directory"]
+MASK: Final = PLACES["the mask of new files"]
 
 
 @performs(CallEffect.USES_SETTING)
@@ -28,11 +35,54 @@ def use_setting(function: Callable[..., Any], site: int, /, *arguments: Any, **n
     if session.current.ident != get_ident():
         return function(*arguments, **named)
     progress()
-    use = SETTINGS[function]
-    if use.writes and use.is_hidden and not now.alone:
-        unobserved.note(f"{function.__module__.lstrip('_')}.{function.__name__}")
-    how = How.CHANGE if use.writes else How.READ_ALL
-    words = f"{'set' if use.writes else 'read'} {use.setting}"
+    use = SETTINGS[getattr(function, "__func__", function)]
+    setting, writes = use.setting, use.writes(arguments, named)
+    part = PLACES[setting.name], How.CHANGE if writes else How.READ_ALL
+    words = f"{'set' if writes else 'read'} {setting.name}"
     arguments = tuple(handles(arguments, site))
-    parts = [(_places[use.setting], how)]
-    return perform_at(parts, site, words, function, *arguments, **named)
+    action = _Change(setting, function) if writes else function
+    values = (*arguments, *named.values())
+    if all(is_value(type(value)) or issubclass(type(value), type) for value in values):
+        return perform_at([part], site, words, action, *arguments, **named)
+    return _touch_given(part, site, action, arguments, named)
+
+
+def _touch_given(
+    part: PlacePart, site: int, action: Any, arguments: tuple[Any, ...], named: dict[str, Any]
+) -> Any:
+    """Use a setting, and all that C code is given: `codecs.encode(buffer, "hex")`."""
+    if action in HOLDING:
+        return perform_in_turns(parts_at([part]), site, action, *arguments, **named)
+    values = (*arguments, *named.values())
+    note_generators(action, values, site)
+    more = [*parts_at([part]), *opaque_parts(values)]
+    return perform_deep(values, site, action, *arguments, more=more, how=How.CHANGE, **named)
+
+
+class _Change:
+    """A call that changes a setting: what was there is kept before it."""
+
+    def __init__(self, setting: Setting, function: Any) -> None:
+        self._setting = setting
+        self._call = function
+        self._function: Any = getattr(function, "__func__", function)
+        self._owner = () if self._function is function else (function.__self__,)
+        self.__qualname__: str = self._function.__qualname__
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        self._keep(*self._owner, *arguments)
+        setting, keeper = self._setting, self._setting.keeper
+        before = keeper.read() if keeper is not None and setting.is_hidden else None
+        result = self._call(*arguments, **named)
+        is_used = setting.is_hidden and not now.alone
+        if is_used and (keeper is None or keeper.read() != before):
+            module = self._function.__module__.lstrip("_")
+            unobserved.note_hidden(f"{module}.{self.__qualname__}")
+        return result
+
+    def _keep(self, *arguments: Any) -> None:
+        keeper, name = self._setting.keeper, self._setting.name
+        if keeper is not None:
+            older_settings.meet(name, keeper)
+        elif self._function in UNDO:
+            older_settings.meet(f"{name} {arguments[:1]}", UNDO[self._function](*arguments))
