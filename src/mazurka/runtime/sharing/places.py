@@ -37,8 +37,10 @@ def meet_place(place: SharedPlace) -> Any:
 class PlaceAccess(Together):
     """One operation on places, told in words."""
 
-    __slots__ = ("words",)
+    __slots__ = ("ending", "words")
 
     def __init__(self, parts: Sequence[DataAccess], words: str) -> None:
         super().__init__(parts)
         self.words = words
+        self.ending = ""
+        """What has come of it, when it has been performed: ` ➜ missing`, `: FileExistsError`."""

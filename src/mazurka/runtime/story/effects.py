@@ -15,6 +15,7 @@ from mazurka.runtime.core.spinning import Spin
 from mazurka.runtime.core.values import MISSING, attribute_of, element_of, of_class, shown
 from mazurka.runtime.python.catalogue import CachedFunction
 from mazurka.runtime.python.containers import family_of
+from mazurka.runtime.python.places.files import FilePlace
 from mazurka.runtime.sharing.accesses import ContainerAccess, DataAccess, How, Together
 from mazurka.runtime.sharing.names import Seen, objects
 from mazurka.runtime.sharing.places import PlaceAccess, SharedPlace
@@ -168,24 +169,63 @@ def tell_place(operation: object) -> str | None:
     if isinstance(access, PlaceAccess):
         return access.words
     told = None if access is None else _find_told(access)
-    return None if told is None else f"{told[1].kind} {told[0].text}"
+    if access is None or told is None:
+        return None
+    method = sites[access.site].text.rpartition(".")[2]
+    return f"{method if method in _METHODS else told[1].kind} {told[0].text}"
+
+
+_METHODS = frozenset(
+    {"read", "read1", "readline", "readlines", "readinto", "write", "writelines", "seek", "tell"}
+    | {"truncate", "flush"}
+)
+"""Methods of files that say what they do."""
+
+
+def tell_outcome(operation: object, known: Before) -> str:
+    """Say what has come of an operation on a file, which has been performed."""
+    access = data_access(operation)
+    if isinstance(access, PlaceAccess):
+        return access.ending
+    is_kept_back = known.contents is not None and known.contents == _read_contents(access)
+    return " (still in the buffer)" if is_kept_back else ""
+
+
+def _read_contents(access: DataAccess | None) -> bytes | None:
+    """Read the file that an access writes by a method of a file object, if it is small."""
+    if access is None or isinstance(access, PlaceAccess):
+        return None
+    if sites[access.site].text.rpartition(".")[2] not in ("write", "writelines"):
+        return None
+    told = _find_told(access)
+    if told is None or not isinstance(told[0], FilePlace) or not access.writes:
+        return None
+    try:
+        with open(told[0].path, "rb") as file:
+            return file.read(_LARGE)
+    except OSError:
+        return None
+
+
+_LARGE = 1 << 20
 
 
 def _find_told(access: DataAccess) -> tuple[SharedPlace, DataAccess] | None:
     """Find the file or the setting that an access is about, and the part of it that is.
 
-    An operation on objects that also looks at a setting is about the objects.
+    An operation on a file, or on objects, may look at settings, too: it is not about these.
     """
     parts = access.parts if isinstance(access, Together) else (access,)
-    wanted = {id(part.shared): part for part in parts}
-    told = [
-        (seen.kept, part)
+    places = {
+        id(seen.whole.shared): seen.kept
         for seen in list(objects.values())
-        if (part := wanted.get(id(seen.whole.shared))) is not None
-        and issubclass(type(seen.kept), SharedPlace)
-    ]
-    is_told = isinstance(access, PlaceAccess) or len(told) == len(wanted)
-    return told[0] if told and is_told else None
+        if issubclass(type(seen.kept), SharedPlace)
+    }
+    told = [(places[id(part.shared)], part) for part in parts if id(part.shared) in places]
+    for place, part in told:
+        if issubclass(type(place), FilePlace):
+            return place, part
+    return told[0] if told and len(told) == len(parts) else None
 
 
 @dataclass(frozen=True)
@@ -197,13 +237,16 @@ class Before:
     """Whether it changes anything: to remove a key that is not there does not."""
     there: bool = False
     """Whether there is anything at its place."""
+    contents: bytes | None = None
+    """What is in the file that it writes to by way of a buffer."""
 
 
 def look_before(operation: RealOperation, place: Place | None) -> Before:
     access = data_access(operation)
     if access is None or place is None:
         return Before()
-    return Before(place, access.writes, place.found() is not MISSING)
+    there = place.found() is not MISSING
+    return Before(place, access.writes, there, _read_contents(access))
 
 
 def find_effects(operation: RealOperation, known: Before) -> Effects:

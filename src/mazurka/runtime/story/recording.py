@@ -38,6 +38,7 @@ from mazurka.runtime.story.effects import (
     find_place,
     kind_of,
     look_before,
+    tell_outcome,
     tell_place,
 )
 from mazurka.runtime.story.failure import describe_changes
@@ -185,6 +186,8 @@ class Recorder(Decider):
             step, operation, known = self._open
             done, item = self._library.outcome(known.writes), self._library.item()
             step.text = self._describe(operation, done) + step.text
+            if id(operation) in self._words:
+                step.text += tell_outcome(operation, known)
             if item is not None:
                 kind, label = step.kind, self._labels.of(_unwrap(operation).shared)
                 step.text = f"{kind} {item} {'into' if kind == 'put' else 'from'} {label}"

@@ -25,7 +25,7 @@ from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.core.sites import AccessSite, number_of
 from mazurka.runtime.python.calls import performs
 from mazurka.runtime.python.catalogue import CallEffect
-from mazurka.runtime.python.containers import Part, PendingAccess, parts_of, use_at_end
+from mazurka.runtime.python.containers import Part, parts_of, use_at_end
 from mazurka.runtime.python.library.file_locks import unlock_file
 from mazurka.runtime.python.library.settings import CURRENT_DIRECTORY, MASK
 from mazurka.runtime.python.opaque import opaque_parts, part_of_opaque
@@ -45,7 +45,12 @@ from mazurka.runtime.python.places.files import (
     path_of,
     resolve,
 )
-from mazurka.runtime.python.places.operations import PlacePart, parts_at, stand_before
+from mazurka.runtime.python.places.operations import (
+    PlacePart,
+    PlaceTurn,
+    parts_at,
+    stand_before,
+)
 from mazurka.runtime.sharing.accesses import How
 from mazurka.runtime.sharing.locations import learned, progress
 from mazurka.runtime.sharing.monitoring import unobserved
@@ -87,33 +92,47 @@ class FileOperation:
     def words(self) -> str:
         return f"{self._words} {' to '.join(self.names)}".rstrip()
 
-    def stand(self, site: int) -> list[PendingAccess]:
+    def stand(self, site: int) -> PlaceTurn:
         """Stand before the operation; find out again what it touches, if paths change meaning."""
         if not knowledge.paths_move:
             self.find()
             return stand_before([*parts_at(self.places), *self.objects], site, self.words)
         moving: list[PlacePart] = [(CURRENT_DIRECTORY, _READ), (LINKS, _READ)]
-        pending = stand_before(parts_at(moving), site, f"find {self._words}")
+        turn = stand_before(parts_at(moving), site, f"find {self._words}")
         self.find()
         while True:
             before = self.places
-            for access in pending:
-                access.settle()
+            turn.end()
             parts = [*parts_at([*moving, *before]), *self.objects]
-            pending = stand_before(parts, site, self.words)
+            turn = stand_before(parts, site, self.words)
             self.find()
             if self.places == before:
-                return pending
+                return turn
 
     def perform(self, site: int, action: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
         """Perform an action as this operation."""
-        pending = self.stand(site)
+        turn = self.stand(site)
         self.keep()
+        outcome = ""
         try:
-            return action(*arguments, **named)
+            result = action(*arguments, **named)
+            outcome = self._tell(result)
+            return result
+        except Exception as error:
+            outcome = self._tell(error)
+            raise
         finally:
-            for access in pending:
-                access.settle()
+            turn.end(outcome)
+
+    def _tell(self, result: Any) -> str:
+        """Say what has come of the operation, unless that is what was wanted."""
+        is_error = isinstance(result, Exception)
+        if not self._words.startswith("look"):
+            return f": {type(result).__name__}" if is_error else ""
+        if is_error:
+            is_missing = isinstance(result, (FileNotFoundError, NotADirectoryError))
+            return " ➜ missing" if is_missing else f": {type(result).__name__}"
+        return " ➜ no" if result is False else " ➜ there"
 
     def keep(self) -> None:
         """Keep what is at the paths that it changes."""

@@ -45,9 +45,10 @@ MOVING: Final = "the current directory or symbolic links"
 class FilePlace(SharedPlace):
     """The entry of a path, or the contents of the file there."""
 
-    __slots__ = ()
+    __slots__ = ("path",)
 
     def __init__(self, path: str, *, is_entry: bool) -> None:
+        self.path = path
         shown = os.path.basename(path) or path
         super().__init__(f"{'path' if is_entry else 'contents of'} {path}", shown)
 

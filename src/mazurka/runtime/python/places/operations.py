@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _thread import get_ident
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from mazurka.runtime.core.scheduler import session
 from mazurka.runtime.python.containers import Part, PendingAccess, enter
@@ -20,17 +20,33 @@ def parts_at(places: Sequence[PlacePart]) -> list[Part]:
     return [(meet_place(place), None, how, None) for place, how in places]
 
 
-def stand_before(parts: Sequence[Part], site: int, words: str) -> list[PendingAccess]:
+class PlaceTurn(NamedTuple):
+    """An operation on places that a thread performs; it has to be ended."""
+
+    pending: Sequence[PendingAccess]
+    access: PlaceAccess | None = None
+
+    def end(self, ending: str = "") -> None:
+        """Settle what was done, and say what has come of it."""
+        if self.access is not None:
+            self.access.ending = ending
+        for access in self.pending:
+            access.settle()
+
+
+def stand_before(parts: Sequence[Part], site: int, words: str) -> PlaceTurn:
     """Stand before one operation on places, if it needs a scheduling point.
 
-    To be called under control.  What is returned has to be settled after the operation.
+    To be called under control.
     """
     pending = enter(parts, site)
-    if pending:
-        session.current.point(PlaceAccess([access.operation for access in pending], words))
-        for access in pending:
-            access.begin()
-    return pending
+    if not pending:
+        return PlaceTurn(pending)
+    told = PlaceAccess([access.operation for access in pending], words)
+    session.current.point(told)
+    for access in pending:
+        access.begin()
+    return PlaceTurn(pending, told)
 
 
 def perform_at(
@@ -44,9 +60,12 @@ def perform_at(
     """Perform an action on places, as one access."""
     if session.current.ident != get_ident():
         return action(*arguments, **named)
-    pending = stand_before(parts_at(places), site, words)
+    turn = stand_before(parts_at(places), site, words)
+    outcome = ""
     try:
         return action(*arguments, **named)
+    except Exception as error:
+        outcome = f": {type(error).__name__}"
+        raise
     finally:
-        for access in pending:
-            access.settle()
+        turn.end(outcome)
