@@ -262,7 +262,24 @@ def test_a_report_tells_what_is_done_to_files(tmp_path: Path) -> None:
         together(work, work)
         """
     report = explored(tmp_path, body).report()
-    assert "look for cache" in report
-    assert "create folder cache" in report
+    assert report.count("look for cache ➜ missing") == 2
+    assert report.count("create folder cache\n") == 1
+    assert report.count("create folder cache: FileExistsError\n") == 1
     assert "genericpath" not in report
     assert "check then act: Thread-1 checks cache at line" in report
+    assert "the mask of new files" not in report
+
+
+def test_a_report_tells_what_stays_in_a_buffer(tmp_path: Path) -> None:
+    body = """
+        with open(PATH, "w") as file:
+            def write():
+                file.write("a")
+                file.flush()
+            def read():
+                assert get(PATH) == ""
+            together(write, read)
+        """
+    report = explored(tmp_path, body).report()
+    assert report.count("write n (still in the buffer)\n") == 1
+    assert report.count("flush n\n") == 1
